@@ -1,0 +1,71 @@
+# Every target sets up what it needs in .venv, once, and again only when pyproject.toml changes.
+# Nothing is needed beforehand but Python 3.11 or newer, git and make.
+
+VENV := .venv
+BIN := $(VENV)/bin
+# Empty files that say what .venv holds. `dev` holds everything that `run` does.
+RUN_STAMP := $(VENV)/.installed-run
+DEV_STAMP := $(VENV)/.installed-dev
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-slow check lint format clean
+
+help:  ## show this list
+	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
+		printf '  %-16s %s\n' "$$name" "$$what"; done
+
+run: $(RUN_STAMP)  ## a real conversation is remembered, recalled and partly forgotten, offline
+	@$(BIN)/ebbing demo
+
+test: $(DEV_STAMP)  ## the tests, without the slow ones
+	@$(PYTEST) -m "not slow"
+
+test-slow: $(DEV_STAMP)  ## the slow tests: crashes, several processes, measured limits
+	@$(PYTEST) -m slow
+
+check: lint  ## everything that CI runs: style, imports, types, tests
+	@$(MAKE) --no-print-directory test
+
+lint: $(DEV_STAMP)  ## style, the direction of imports, types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/lint-imports
+	@$(BIN)/mypy
+
+format: $(DEV_STAMP)  ## mend style and layout where a machine can
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+clean:  ## remove the virtual environment, caches and build output
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A recipe line per step: find a Python, make the environment unless it works already, install, leave the stamp.
+define make_venv
+	@found=; if ! $(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+		for candidate in python3 python3.13 python3.12 python3.11 python3.14; do \
+			if $$candidate -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$candidate; break; fi; \
+		done; \
+		if [ -z "$$found" ]; then \
+			echo "Ebbing needs Python 3.11 or newer: none of python3, python3.11 ... python3.14 is one." >&2; exit 1; \
+		fi; \
+		echo "Making $(VENV) with $$($$found --version)" >&2; \
+		rm -rf $(VENV); \
+		$$found -m venv $(VENV) || { rm -rf $(VENV); \
+			echo "$$found cannot make a virtual environment: install its venv package (Debian: python3-venv)." >&2; exit 1; }; \
+	fi
+endef
+
+$(DEV_STAMP): pyproject.toml
+	$(make_venv)
+	@echo "Installing Ebbing with its development tools into $(VENV) (once; a minute or two)" >&2
+	@$(PIP_INSTALL) --editable '.[dev]'
+	@touch $(RUN_STAMP) $(DEV_STAMP)
+
+$(RUN_STAMP): pyproject.toml
+	$(make_venv)
+	@echo "Installing Ebbing into $(VENV) (once; a minute or two)" >&2
+	@$(PIP_INSTALL) --editable .
+	@touch $(RUN_STAMP)

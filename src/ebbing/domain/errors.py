@@ -1,0 +1,95 @@
+"""Every error that Ebbing raises on purpose.
+
+EbbingError
+├── InvalidInputError        the call's words are off; also a ValueError
+│   ├── MissingOwnerError    no user_id, agent_id or run_id
+│   └── TooLargeError        more than the documented limit
+├── MemoryNotFoundError      no such memory for this owner; also a KeyError
+├── ConflictError            somebody changed the memory in between
+├── ConfigurationError       a setting is wrong or contradicts another
+│   └── MissingExtraError    an optional package is not installed
+├── StoreError               the store could not do it; nothing was written
+│   ├── StoreClosedError     the store was closed
+│   └── SchemaError          the file belongs to another version
+└── EmbeddingError           the embedding model or endpoint failed
+
+The message says what happened and what to do. It never holds a person's text.
+"""
+
+from __future__ import annotations
+
+
+class EbbingError(Exception):
+    """Base of all errors that Ebbing raises on purpose."""
+
+    code = "error"
+    """Stable, machine-readable name."""
+
+
+class InvalidInputError(EbbingError, ValueError):
+    """The call's arguments are not usable; the message says which and how to mend it."""
+
+    code = "invalid_input"
+
+
+class MissingOwnerError(InvalidInputError):
+    """No user_id, agent_id or run_id was given: a memory always belongs to somebody."""
+
+    code = "missing_owner"
+
+
+class TooLargeError(InvalidInputError):
+    """The input is larger than the documented limit."""
+
+    code = "too_large"
+
+
+class MemoryNotFoundError(EbbingError, KeyError):
+    """No memory with this id belongs to this owner."""
+
+    code = "memory_not_found"
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else "memory not found"
+
+
+class ConflictError(EbbingError):
+    """The memory changed since it was read; read it again and retry."""
+
+    code = "conflict"
+
+
+class ConfigurationError(EbbingError, ValueError):
+    """A setting is wrong, or contradicts another."""
+
+    code = "configuration"
+
+
+class MissingExtraError(ConfigurationError):
+    """An optional package is needed for this setting; the message names the pip extra."""
+
+    code = "missing_extra"
+
+
+class StoreError(EbbingError):
+    """The store could not complete the operation; nothing of it was written."""
+
+    code = "store"
+
+
+class StoreClosedError(StoreError):
+    """The store was closed."""
+
+    code = "store_closed"
+
+
+class SchemaError(StoreError):
+    """The store's file was written by a newer version, or is not a store of ours."""
+
+    code = "schema"
+
+
+class EmbeddingError(EbbingError):
+    """The embedding model or its endpoint failed; nothing was embedded."""
+
+    code = "embedding"

@@ -1,0 +1,35 @@
+"""What happened to a memory, for its history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Event(StrEnum):
+    """The kinds of change that a history row can tell of; `NONE` is only ever an answer, never a row."""
+
+    ADD = "ADD"
+    UPDATE = "UPDATE"
+    SUPERSEDE = "SUPERSEDE"
+    DELETE = "DELETE"
+    RESTORE = "RESTORE"
+    NONE = "NONE"
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One change of one memory."""
+
+    id: str
+    memory_id: str
+    old_memory: str | None
+    new_memory: str | None
+    event: Event
+    created_at: datetime
+    updated_at: datetime | None
+    is_deleted: bool
+    actor_id: str | None
+    role: str | None
+    reason: str | None

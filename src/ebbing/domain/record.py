@@ -1,0 +1,119 @@
+"""What a memory is made of."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from ebbing.domain.scope import Scope
+
+
+class Kind(StrEnum):
+    """What the row is: something concluded or kept on purpose, or a raw message kept as evidence."""
+
+    MEMORY = "memory"
+    EPISODE = "episode"
+
+
+class MemoryType(StrEnum):
+    """What sort of knowledge a memory holds."""
+
+    EPISODIC = "episodic"
+    SEMANTIC = "semantic"
+    PREFERENCE = "preference"
+    FACT = "fact"
+    CONSTRAINT = "constraint"
+    PROCEDURAL = "procedural"
+
+
+class Layer(StrEnum):
+    """Where in the three-layer model a memory lives."""
+
+    WORKING = "working"
+    SHORT_TERM = "short_term"
+    LONG_TERM = "long_term"
+
+
+class Role(StrEnum):
+    """Who spoke the words behind a memory."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a memory comes from: enough to show the evidence and to judge how far to trust it."""
+
+    source_ids: tuple[str, ...] = ()
+    """Ids of the messages behind the memory, as the caller named them."""
+    source_text: str | None = None
+    """The sentence that it was read from, where that differs from the content."""
+    method: str = "raw"
+    """What wrote it: `raw` (stored as said), `rule`, `llm`, `import`, `user` (edited by hand), `merge`."""
+    rule: str | None = None
+    """Id of the rule, or model and prompt version."""
+    reason: str | None = None
+    """Why it was decided to keep it, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecord:
+    """One memory or episode. All times are timezone-aware UTC."""
+
+    id: str
+    whose: Scope
+    content: str
+    created_at: datetime
+    """When it was said or noted (a message's own timestamp where it has one)."""
+    recorded_at: datetime
+    """When this store learned of it."""
+    kind: Kind = Kind.MEMORY
+    type: MemoryType = MemoryType.EPISODIC
+    layer: Layer = Layer.SHORT_TERM
+    scope: str = "global"
+    """Where it may be used: `global`, `session:{id}` or `channel:{name}`."""
+    actor: str | None = None
+    """Name of the speaker, where a conversation names one."""
+    role: Role | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    language: str = "und"
+    updated_at: datetime | None = None
+    last_accessed_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    """End of the time in which it is true; a superseded memory has one and is no longer current."""
+    expires_at: datetime | None = None
+    deleted_at: datetime | None = None
+    delete_reason: str | None = None
+    strength: float = 1.0
+    """How well it is remembered, in [0, 1], as of the last recall or reinforcement."""
+    access_count: int = 0
+    importance: float = 0.5
+    confidence: float = 1.0
+    provenance: Provenance = field(default_factory=Provenance)
+    related_ids: tuple[str, ...] = ()
+    superseded_by: str | None = None
+    is_compressed: bool = False
+    compression_sources: tuple[str, ...] = ()
+    abstraction_level: int = 0
+    version: int = 1
+    """Rises with every change; a write that names an older one is refused."""
+
+    @property
+    def hash(self) -> str:
+        return content_hash(self.content)
+
+
+def content_hash(text: str) -> str:
+    """Hex digest that is equal for texts which differ only in case, width, white space or closing punctuation."""
+    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".!?。！？~… ")
+    return hashlib.blake2b(folded.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

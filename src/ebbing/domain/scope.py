@@ -1,0 +1,81 @@
+"""Whose memory it is, and which part of it a call may touch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ebbing.domain.errors import InvalidInputError, MissingOwnerError
+
+DEFAULT_TENANT: Final = "default"
+MAX_NAME_LENGTH: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The one party that a memory belongs to: the unit of isolation, of clustering on disk and of erasure.
+
+    A memory that names a user belongs to that user, whatever else it names; without a user it belongs to its agent;
+    without an agent, to its run. Two owners never see each other's rows.
+    """
+
+    tenant: str
+    kind: str
+    """`user`, `agent` or `run`."""
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The tenant, user, agent and run of a call. Every port method takes one.
+
+    For a write it says where the memory goes. For a read it is a conjunction: only memories that carry every name
+    given here are seen, so `Scope(user_id="u")` sees all of the user's memories and
+    `Scope(user_id="u", run_id="r")` those of one run.
+
+    Raises:
+        MissingOwnerError: none of user, agent, run is given.
+        InvalidInputError: a name is blank, too long (256 characters), or holds control characters.
+    """
+
+    user_id: str | None = None
+    agent_id: str | None = None
+    run_id: str | None = None
+    tenant: str = DEFAULT_TENANT
+
+    def __post_init__(self) -> None:
+        if self.user_id is None and self.agent_id is None and self.run_id is None:
+            raise MissingOwnerError("give a user_id, an agent_id or a run_id: a memory always belongs to somebody")
+        for label in ("user_id", "agent_id", "run_id", "tenant"):
+            value = getattr(self, label)
+            if value is not None:
+                object.__setattr__(self, label, _checked_name(label, value))
+
+    @property
+    def owner(self) -> Owner:
+        if self.user_id is not None:
+            return Owner(self.tenant, "user", self.user_id)
+        if self.agent_id is not None:
+            return Owner(self.tenant, "agent", self.agent_id)
+        return Owner(self.tenant, "run", self.run_id or "")
+
+    def covers(self, other: Scope) -> bool:
+        """Whether a memory written under `other` is visible to a read under this scope."""
+        return (
+            self.owner == other.owner
+            and (self.agent_id is None or self.agent_id == other.agent_id)
+            and (self.run_id is None or self.run_id == other.run_id)
+        )
+
+
+def _checked_name(label: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidInputError(f"{label} must be a string")
+    name = value.strip()
+    if not name:
+        raise MissingOwnerError(f"{label} is blank: give a non-empty string, or leave it out")
+    if len(name) > MAX_NAME_LENGTH:
+        raise InvalidInputError(f"{label} is longer than {MAX_NAME_LENGTH} characters")
+    if any(ord(char) < 32 or ord(char) == 127 or 0xD800 <= ord(char) <= 0xDFFF for char in name):
+        raise InvalidInputError(f"{label} holds control characters or broken Unicode")
+    return name

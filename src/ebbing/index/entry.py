@@ -1,0 +1,86 @@
+"""What a store keeps beside a record so that the record can be found: everything here can be computed again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.language.analyse import ANALYZER_VERSION, Analysis
+
+TERM = np.dtype([("term", "<u8"), ("tf", "<u2"), ("fields", "u1")])
+"""One term of one text, packed: 64-bit hash, frequency in the text, and the other fields that hold it (bits below)."""
+
+FIELD_SPEAKER = 1
+FIELD_DATE = 2
+
+Terms = NDArray[np.void]
+"""Shape (distinct terms,), dtype `TERM`, sorted by hash."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """The searchable side of one record."""
+
+    terms: Terms
+    length: int
+    """Number of terms in the text, repeats included."""
+    flags: int
+    """Bits of `language.analyse.TextFlag`."""
+    numbers: int
+    """Signed 64-bit digest of the set of numbers in the text, 0 for none: texts with other numbers never say the same."""
+    analyzer: int = ANALYZER_VERSION
+    model_id: str | None = None
+    vector: NDArray[np.float32] | None = None
+    """Shape (dim,), length 1; None when there is no embedder or the text could not be embedded yet."""
+
+
+def entry_for(analysis: Analysis, *, vector: NDArray[np.float32] | None = None, model_id: str | None = None) -> IndexEntry:
+    """Packs what the analyser found. A vector of zeros counts as no vector."""
+    usable = vector is not None and bool(vector.any())
+    return IndexEntry(
+        terms=pack(analysis),
+        length=analysis.length,
+        flags=int(analysis.flags),
+        numbers=_signed(_digest("\x1f".join(sorted(analysis.numbers)))) if analysis.numbers else 0,
+        model_id=model_id if usable else None,
+        vector=vector if usable else None,
+    )
+
+
+def pack(analysis: Analysis) -> Terms:
+    """Term frequencies and field bits of an analysed text as a sorted `TERM` array."""
+    rows: dict[int, list[int]] = {}
+    for term, count in analysis.text.items():
+        rows[term_hash(term)] = [min(count, 65535), 0]
+    for field_terms, bit in ((analysis.speaker, FIELD_SPEAKER), (analysis.date, FIELD_DATE)):
+        for term in field_terms:
+            rows.setdefault(term_hash(term), [0, 0])[1] |= bit
+    packed = np.empty(len(rows), dtype=TERM)
+    for position, key in enumerate(sorted(rows)):
+        packed[position] = (key, *rows[key])
+    return packed
+
+
+def term_hashes(terms: Iterable[str]) -> NDArray[np.uint64]:
+    """Hashes of query terms, in the order given."""
+    return np.fromiter((term_hash(term) for term in terms), dtype=np.uint64)
+
+
+@lru_cache(maxsize=65_536)
+def term_hash(term: str) -> int:
+    """64-bit hash of a term, the same in every process: at a million distinct terms a collision is a 1 in 40 million event."""
+    return _digest(term)
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+
+
+def _signed(value: int) -> int:
+    """The same 64 bits as a number that SQL integers and int64 columns can hold."""
+    return value - (1 << 64) if value >= 1 << 63 else value

@@ -1,0 +1,147 @@
+"""From text to keyword terms: one analyser for all languages, on the way in and on the way out.
+
+Latin and other spaced scripts give lower-case words, English ones stemmed (Snowball), without a short list of words
+that carry no topic. Chinese, Japanese and Korean runs give every character and every pair of neighbours: for ranking
+that equals a dictionary segmenter, and it knows every new name. Chinese dates give one term a part ("5月", "8日").
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntFlag
+from functools import lru_cache
+from importlib.resources import files
+from typing import Final
+
+import Stemmer
+
+ANALYZER_VERSION: Final = 1
+"""Rises when the same text would give other terms; entries of an older version are built again."""
+MAX_ANALYSED: Final = 100_000
+"""Characters of a text that are analysed; what follows cannot be found by keyword."""
+
+_CJK: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
+_TOKEN: Final = re.compile(rf"(?P<cjk>[{_CJK}]+)|(?P<word>(?:(?![{_CJK}])[^\W_])+(?:['’](?:(?![{_CJK}])[^\W\d_])+)?)")
+_CHINESE_DATE: Final = re.compile(r"(\d{1,2})(月)|(\d{1,2})([日号])")
+_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*", re.ASCII)
+_MONTHS: Final = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+
+
+class TextFlag(IntFlag):
+    """What kind of utterance a text is, as far as its surface shows."""
+
+    QUESTION = 1
+    INSTRUCTION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The searchable content of one record."""
+
+    text: Mapping[str, int]
+    """Term frequencies of the text."""
+    length: int
+    """Terms in the text, repeats included."""
+    speaker: Collection[str] = ()
+    date: Collection[str] = ()
+    flags: TextFlag = TextFlag(0)
+    numbers: frozenset[str] = frozenset()
+
+
+def analyse(text: str, *, speaker: str | None = None, said_at: datetime | None = None) -> Analysis:
+    """Terms of a text to be stored, with its speaker and its date as fields of their own."""
+    normal = normalise(text[:MAX_ANALYSED])
+    counts = Counter(_terms(normal))
+    return Analysis(
+        text=counts,
+        length=counts.total(),
+        speaker=frozenset(_terms(normalise(speaker))) if speaker else (),
+        date=date_terms(said_at) if said_at else (),
+        flags=flags_of(normal),
+        numbers=frozenset(_NUMBER.findall(normal)),
+    )
+
+
+def query_terms(text: str) -> list[str]:
+    """Distinct terms of a question, in order."""
+    return list(dict.fromkeys(_terms(normalise(text[:MAX_ANALYSED]))))
+
+
+def normalise(text: str) -> str:
+    """Compatibility-composed, lower-case, with straight apostrophes."""
+    return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+
+
+def date_terms(moment: datetime) -> frozenset[str]:
+    """The terms under which a date is found: year, English month, Chinese month and day."""
+    return frozenset(
+        (str(moment.year), _stem(_MONTHS[moment.month - 1]), f"{moment.month}月", str(moment.day), f"{moment.day}日")
+    )
+
+
+def flags_of(normal: str) -> TextFlag:
+    """Whether a normalised text asks something or lays down a standing instruction."""
+    pack = _pack()
+    flags = TextFlag(0)
+    if any(mark in normal for mark in pack.question):
+        flags |= TextFlag.QUESTION
+    if pack.instruction.search(normal):
+        flags |= TextFlag.INSTRUCTION
+    return flags
+
+
+@dataclass(frozen=True, slots=True)
+class _Pack:
+    stop: frozenset[str]
+    question: tuple[str, ...]
+    instruction: re.Pattern[str]
+
+
+@lru_cache(maxsize=1)
+def _pack() -> _Pack:
+    data = tomllib.loads((files("ebbing.language") / "packs" / "analyser.toml").read_text("utf-8"))
+    english = "|".join(rf"\b{re.escape(phrase)}\b" for phrase in data["instruction"]["en"])
+    chinese = "|".join(re.escape(phrase) for phrase in data["instruction"]["zh"])
+    return _Pack(
+        stop=frozenset(data["en"]["stop"].split()) | frozenset(data["zh"]["stop"].split()),
+        question=(*data["question"]["marks"], *data["question"]["zh"]),
+        instruction=re.compile(f"{english}|{chinese}"),
+    )
+
+
+def _terms(normal: str) -> list[str]:
+    stop = _pack().stop
+    found: list[str] = []
+    for match in _TOKEN.finditer(normal):
+        run = match.group("cjk")
+        if run is None:
+            word = _bare(match.group("word"))
+            if word not in stop:
+                found.append(_stem(word))
+            continue
+        found.extend(char for char in run if char not in stop)
+        found.extend(run[at : at + 2] for at in range(len(run) - 1))
+    for month, month_mark, day, _ in _CHINESE_DATE.findall(normal):
+        found.append(f"{int(month)}月" if month_mark else f"{int(day)}日")
+    return found
+
+
+def _bare(word: str) -> str:
+    head, apostrophe, tail = word.partition("'")
+    if not apostrophe:
+        return word
+    return head if tail in {"s", "re", "ve", "ll", "d", "m"} else head + tail
+
+
+@lru_cache(maxsize=65_536)
+def _stem(word: str) -> str:
+    return str(Stemmer.Stemmer("english").stemWord(word)) if word.isascii() and word.isalpha() else word

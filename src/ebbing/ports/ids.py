@@ -1,0 +1,11 @@
+"""What names a new memory."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Ids(Protocol):
+    """Makes identifiers: UUID text, unguessable, unique across processes, rising with time."""
+
+    def new(self) -> str: ...

@@ -1,0 +1,160 @@
+"""What keeps memories: the truth, its history, and one owner's searchable rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ebbing.domain.events import Event, HistoryEntry
+from ebbing.domain.record import Kind, MemoryRecord
+from ebbing.domain.scope import Owner, Scope
+from ebbing.index.entry import IndexEntry
+from ebbing.index.shard import Shard
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """A new record with its index entry.
+
+    With `once`, nothing is inserted if the owner already has a row of the same kind, run and first source id that is
+    not deleted: that row's id is the answer. This makes a repeated add of the same messages a no-op.
+    """
+
+    record: MemoryRecord
+    entry: IndexEntry | None
+    once: bool = False
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Revise:
+    """A changed record in place of the one with the same id.
+
+    `record.version` must be one more than what is stored. With `entry` None the index entry stays as it is (nothing
+    searchable changed). `event` and `reason` go to the history; `Event.NONE` writes none (book-keeping such as usage).
+    """
+
+    record: MemoryRecord
+    event: Event
+    entry: IndexEntry | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Erase:
+    """Removes a record with its index entry and history for good."""
+
+    memory_id: str
+
+
+Change = Insert | Revise | Erase
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some records, and where to go on."""
+
+    records: tuple[MemoryRecord, ...]
+    next_cursor: str | None
+    """Opaque; None when there is nothing more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What an erasure removed."""
+
+    memories: int = 0
+    episodes: int = 0
+    history: int = 0
+    index_entries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """Counts over one tenant."""
+
+    owners: int
+    memories: int
+    episodes: int
+    deleted: int
+    without_vector: int
+    bytes_on_disk: int
+    by_layer: dict[str, int] = field(default_factory=dict)
+    by_type: dict[str, int] = field(default_factory=dict)
+
+
+class MemoryStore(Protocol):
+    """Keeps records, their history and their index entries, in step.
+
+    Every call names a scope, and every statement inside is bound to the scope's owner: a row of another owner can
+    neither be seen nor changed, whatever id is passed. `write` is one transaction, durable when it returns. Reads see
+    every write that was acknowledged before they began, by any process.
+
+    Raises:
+        StoreError: the store could not do it; nothing was written.
+        StoreClosedError: after `aclose`.
+    """
+
+    async def write(self, scope: Scope, changes: Sequence[Change]) -> list[str]:
+        """Applies all changes or none; returns the id that holds each change, in order.
+
+        Raises:
+            MemoryNotFoundError: a revised or erased id is not this owner's.
+            ConflictError: a revised record changed in between.
+        """
+        ...
+
+    async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
+        """The records with these ids, in the order asked; unknown ids are left out, deleted ones unless `deleted`."""
+        ...
+
+    async def page(
+        self,
+        scope: Scope,
+        *,
+        kinds: Sequence[Kind] = (Kind.MEMORY,),
+        limit: int = 100,
+        cursor: str | None = None,
+        deleted: bool = False,
+    ) -> Page:
+        """Records covered by the scope, newest first (`created_at`, then insertion), from after `cursor`.
+
+        Raises:
+            InvalidInputError: the cursor is not one of ours.
+        """
+        ...
+
+    async def shard(self, scope: Scope) -> Shard:
+        """The searchable rows of the scope's owner (the whole owner, not only the scope), current as of this call."""
+        ...
+
+    async def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry]:
+        """What happened to a memory, oldest first; empty for an unknown id."""
+        ...
+
+    async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
+        """Whose memory this is, within one tenant; deleted ones too."""
+        ...
+
+    async def owners(self, tenant: str) -> list[Owner]:
+        """Every owner with at least one row that is not deleted."""
+        ...
+
+    async def erase(self, scope: Scope) -> Receipt:
+        """Removes everything the scope covers for good: records, history, index entries, source ids."""
+        ...
+
+    async def reset(self, tenant: str) -> Receipt:
+        """Removes everything of a tenant for good."""
+        ...
+
+    async def stats(self, tenant: str) -> StoreStats: ...
+
+    async def verify(self) -> list[str]:
+        """Compares every index with the truth; each finding is a sentence without personal text. Empty is well."""
+        ...
+
+    async def aclose(self) -> None:
+        """Finishes what was accepted and lets go of files and threads; idempotent."""
+        ...
