@@ -31,7 +31,7 @@ check: lint  ## everything that CI runs: style, imports, types, tests
 lint: $(DEV_STAMP)  ## style, the direction of imports, types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/mypy
 
 format: $(DEV_STAMP)  ## mend style and layout where a machine can

@@ -19,7 +19,7 @@ PERSONAL_SETTINGS = ("EBBING_", "MEM0_", "MEMORY_", "OPENAI_", "ANTHROPIC_")
 
 
 def is_loopback(host: object) -> bool:
-    """True for this machine's own addresses and names, and for "any address" (None or empty)."""
+    """True for this machine's own addresses and name, and for "any address" (None or empty)."""
     if isinstance(host, bytes):
         host = host.decode("ascii", "replace")
     if host is None or host in {"", "localhost"}:
@@ -30,35 +30,47 @@ def is_loopback(host: object) -> bool:
         return False
 
 
-def refuse(host: object) -> None:
-    """Fails the test. Not an OSError: code under test that tolerates a broken network must not hide this."""
-    pytest.fail(f"a test tried to reach {host!r}; tests may only reach this machine (use a fake from ebbing.testing)")
+class NetworkRefusedError(RuntimeError):
+    """Not an OSError: code under test that tolerates a broken network must not take this for one."""
 
 
-@pytest.fixture(scope="session", autouse=True)
-def network_is_out_of_reach() -> Iterator[None]:
-    """Makes a real model or server impossible to reach by accident; loopback and Unix sockets stay open."""
-    real_connect, real_connect_ex = socket.socket.connect, socket.socket.connect_ex
+@pytest.fixture(scope="session")
+def guarded_network() -> Iterator[list[str]]:
+    """Refuses every connection beyond this machine; gives the hosts that were tried. Unix sockets stay open."""
+    tried: list[str] = []
     real_getaddrinfo = socket.getaddrinfo
+
+    def check(host: Any) -> None:
+        if not is_loopback(host):
+            tried.append(str(host))
+            raise NetworkRefusedError(f"{host} is not this machine: tests use a fake from ebbing.testing instead")
 
     def guarded(real: Any) -> Any:
         def connect(sock: socket.socket, address: Any) -> Any:
-            if sock.family in {socket.AF_INET, socket.AF_INET6} and not is_loopback(address[0]):
-                refuse(address[0])
+            if sock.family in {socket.AF_INET, socket.AF_INET6}:
+                check(address[0])
             return real(sock, address)
 
         return connect
 
     def getaddrinfo(host: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_loopback(host):
-            refuse(host)
+        check(host)
         return real_getaddrinfo(host, *args, **kwargs)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket.socket, "connect", guarded(real_connect))
-        patch.setattr(socket.socket, "connect_ex", guarded(real_connect_ex))
+        for method in ("connect", "connect_ex"):
+            patch.setattr(socket.socket, method, guarded(getattr(socket.socket, method)))
         patch.setattr(socket, "getaddrinfo", getaddrinfo)
-        yield
+        yield tried
+
+
+@pytest.fixture(autouse=True)
+def refused_hosts(guarded_network: list[str]) -> Iterator[list[str]]:
+    """Fails a test that tried to leave this machine, even if the code under test swallowed the refusal."""
+    guarded_network.clear()
+    yield guarded_network
+    if guarded_network:
+        pytest.fail(f"the test tried to reach {', '.join(guarded_network)}; tests may only reach this machine")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,0 +1,342 @@
+"""The house rules as functions: each takes one parsed file and yields what breaks it.
+
+`tests/test_house_rules.py` runs every rule over the tree, and every rule over a sample that breaks it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+FUNCTION_LINES = 60
+COMPLEXITY = 10
+ARGUMENTS = 8
+POSITIONAL = 2
+MODULE_LINES = 400
+TEST_NAME_WORDS = 4
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+Finding = tuple[int, str]
+"""Line number and what is wrong there."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One Python file. `path` is relative to the package (`recall/search.py`) or, for tests, to the repository."""
+
+    path: str
+    text: str
+    contract_methods: frozenset[str] = field(default=frozenset())
+    """Names of the methods that the ports declare: their contract is written there, once."""
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text, filename=self.path)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
+
+    @property
+    def functions(self) -> list[FunctionNode]:
+        return [node for node in self.nodes if isinstance(node, FunctionNode)]
+
+    @cached_property
+    def methods(self) -> frozenset[FunctionNode]:
+        return frozenset(
+            item
+            for node in self.nodes
+            if isinstance(node, ast.ClassDef)
+            for item in node.body
+            if isinstance(item, FunctionNode)
+        )
+
+    @cached_property
+    def imported(self) -> dict[str, str]:
+        """What each imported name stands for: {"dt": "datetime", "uuid4": "uuid.uuid4"}."""
+        names: dict[str, str] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    whole = alias.name if alias.asname else alias.name.split(".")[0]
+                    names[alias.asname or whole] = whole
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    names[alias.asname or alias.name] = f"{'.' * node.level}{node.module or ''}.{alias.name}"
+        return names
+
+    def within(self, *rooms: str) -> bool:
+        """True if the file is one of these files or lies in one of these folders ("wiring/")."""
+        return any(self.path == room or (room.endswith("/") and self.path.startswith(room)) for room in rooms)
+
+    def meaning(self, node: ast.AST) -> str:
+        """The dotted name that an expression refers to, through this file's imports; "" if it is none of them."""
+        if isinstance(node, ast.Attribute):
+            inner = self.meaning(node.value)
+            return f"{inner}.{node.attr}" if inner else ""
+        return self.imported.get(node.id, "") if isinstance(node, ast.Name) else ""
+
+
+Rule = Callable[[Source], Iterator[Finding]]
+
+
+# ── size and shape ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def a_function_fits_one_screen(source: Source) -> Iterator[Finding]:
+    for function in source.functions:
+        length = (function.end_lineno or function.lineno) - function.lineno + 1
+        if length > FUNCTION_LINES:
+            yield function.lineno, f"{function.name} has {length} lines; at most {FUNCTION_LINES}"
+
+
+def a_function_takes_few_paths(source: Source) -> Iterator[Finding]:
+    branches = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case, ast.comprehension)
+    for function in source.functions:
+        complexity = 1 + sum(isinstance(node, branches) for node in ast.walk(function))
+        if complexity > COMPLEXITY:
+            yield function.lineno, f"{function.name} has complexity {complexity}; at most {COMPLEXITY}"
+
+
+def a_function_takes_few_arguments(source: Source) -> Iterator[Finding]:
+    for function in source.functions:
+        given = function.args
+        count = len(_positional(source, function)) + len(given.kwonlyargs)
+        if count > ARGUMENTS:
+            yield function.lineno, f"{function.name} takes {count} arguments; at most {ARGUMENTS}"
+
+
+def arguments_after_the_second_are_named(source: Source) -> Iterator[Finding]:
+    for function in source.functions:
+        if function.name != "__init__" and _is_dunder(function.name):
+            continue  # the language says what __exit__ and __setattr__ take
+        count = len(_positional(source, function))
+        if count > POSITIONAL:
+            yield function.lineno, f"{function.name} takes {count} positional arguments; at most {POSITIONAL}"
+
+
+def a_module_can_be_read_at_once(source: Source) -> Iterator[Finding]:
+    if len(source.lines) > MODULE_LINES:
+        yield MODULE_LINES + 1, f"the module has {len(source.lines)} lines; at most {MODULE_LINES}"
+
+
+def _positional(source: Source, function: FunctionNode) -> list[ast.arg]:
+    """Positional arguments without `self` or `cls`."""
+    positional = [*function.args.posonlyargs, *function.args.args]
+    static = any(source.meaning(d) == "" and ast.unparse(d) == "staticmethod" for d in function.decorator_list)
+    return positional[1:] if function in source.methods and not static else positional
+
+
+def _is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+# ── the world outside ────────────────────────────────────────────────────────────────────────────────────────────────
+
+UNREPEATABLE = re.compile(
+    r"""os\.(environb?|getenvb?|putenv|unsetenv|urandom)
+    |   datetime\.(datetime\.(now|utcnow|today)|date\.today)
+    |   time\.(time|time_ns)
+    |   uuid\.(getnode|uuid1|uuid4|uuid6|uuid7)
+    |   secrets\.(?!compare_digest)\w+
+    |   random\.(?!Random)\w+
+    |   numpy\.random\.(?!default_rng|Generator)\w+""",
+    re.VERBOSE,
+)
+GENERATORS = frozenset({"random.Random", "numpy.random.default_rng"})
+"""No chance as long as they are given a seed."""
+WORLD_ADAPTERS = re.compile(r"adapters/\w*(clock|ids|system|uuid)\w*\.py")
+
+
+def the_world_comes_in_through_ports(source: Source) -> Iterator[Finding]:
+    """No environment, "now" or chance but in `wiring/` and the adapters of the clock and the ids."""
+    if source.within("wiring/") or WORLD_ADAPTERS.fullmatch(source.path):
+        return
+    for node in source.nodes:
+        if isinstance(node, ast.Attribute | ast.Name) and UNREPEATABLE.fullmatch(source.meaning(node)):
+            yield node.lineno, f"{source.meaning(node)} outside wiring/ and the adapters of clock and ids"
+        if isinstance(node, ast.Call) and not node.args and source.meaning(node.func) in GENERATORS:
+            yield node.lineno, f"{source.meaning(node.func)} without a seed"
+        if isinstance(node, ast.keyword) and node.arg == "envvar":
+            yield node.value.lineno, "envvar= reads the environment; settings do that in wiring/"
+
+
+def imports_stand_at_the_top(source: Source) -> Iterator[Finding]:
+    """Inside a function only in `wiring/`. The package root loads its public names late, so that importing is cheap."""
+    if source.within("wiring/"):
+        return
+    for function in source.functions:
+        for node in ast.walk(function):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                yield node.lineno, f"import inside {function.name}; only wiring/ imports late"
+    if not source.within("__init__.py"):
+        for node in source.nodes:
+            if isinstance(node, ast.Call) and _imports_by_name(source, node.func):
+                yield node.lineno, "import by name; only wiring/ and the package root do that"
+
+
+def _imports_by_name(source: Source, function: ast.expr) -> bool:
+    builtin = isinstance(function, ast.Name) and function.id == "__import__"
+    return builtin or source.meaning(function) == "importlib.import_module"
+
+
+def the_domain_needs_only_the_standard_library(source: Source) -> Iterator[Finding]:
+    if not source.within("domain/"):
+        return
+    for line, name in _imports(source):
+        root = name.split(".")[0]
+        if root not in sys.stdlib_module_names and not name.startswith("ebbing.domain"):
+            yield line, f"the domain imports {name}"
+
+
+def rooms_do_not_import_the_front_door(source: Source) -> Iterator[Finding]:
+    """`from ebbing import Memory` would reach the top of the house from any room, unseen by the layers."""
+    if source.within("interfaces/", "integrations/", "__main__.py"):
+        return
+    for line, name in _imports(source):
+        parent, _, child = name.rpartition(".")
+        if name == "ebbing" or (parent == "ebbing" and not child.islower()):
+            yield line, f"imports {name} through the package root; name the module that defines it"
+
+
+def _imports(source: Source) -> Iterator[tuple[int, str]]:
+    for node in source.nodes:
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+
+
+# ── errors ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+BROAD = frozenset({"Exception", "BaseException"})
+
+
+def errors_are_caught_by_name(source: Source) -> Iterator[Finding]:
+    """A broad `except` stands only where one failure must not become everybody's, with its reason beside it."""
+    allowed = source.within("interfaces/", "client/", "recall/gather.py")
+    for node in source.nodes:
+        if isinstance(node, ast.ExceptHandler) and _is_broad(node.type):
+            if not allowed:
+                yield node.lineno, "broad except; only interfaces/, client/ and recall/gather.py may"
+            elif not _has_reason(source, node.lineno):
+                yield node.lineno, "broad except without its reason in a comment on the line or beside it"
+        if not allowed and isinstance(node, ast.Call) and source.meaning(node.func) == "contextlib.suppress":
+            broad = [argument for argument in node.args if _is_broad(argument)]
+            yield from ((argument.lineno, "suppress(Exception) is a broad except") for argument in broad)
+
+
+def _is_broad(caught: ast.expr | None) -> bool:
+    if isinstance(caught, ast.Tuple):
+        return any(_is_broad(element) for element in caught.elts)
+    return caught is None or (isinstance(caught, ast.Name) and caught.id in BROAD)
+
+
+def _has_reason(source: Source, line: int) -> bool:
+    """A comment with words on the line, the one before or the one after (`# noqa` alone is no reason)."""
+    around = source.lines[max(line - 2, 0) : line + 1]
+    comments = (re.sub(r"#\s*(noqa|type: ignore)\S*( [A-Z]+\d+)*", "", text).partition("#")[2] for text in around)
+    return any(len(comment.split()) >= 2 for comment in comments)
+
+
+# ── names and words ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+EMPTY_NAMES = frozenset(
+    {"utils", "util", "helpers", "helper", "common", "core", "manager", "managers", "engine", "misc", "v2"}
+)
+
+
+def names_say_what_a_thing_is(source: Source) -> Iterator[Finding]:
+    for part in source.path.removesuffix(".py").split("/"):
+        if EMPTY_NAMES & set(part.lower().split("_")):
+            yield 1, f"the name {part!r} says nothing"
+    for node in source.nodes:
+        if isinstance(node, ast.ClassDef) and EMPTY_NAMES & {word.lower() for word in _camel_words(node.name)}:
+            yield node.lineno, f"the class name {node.name} says nothing"
+        if isinstance(node, FunctionNode):
+            words = node.name.strip("_").split("_")
+            if words[0] in {"process", "handle"} or words[-1] == "v2":
+                yield node.lineno, f"{node.name} does not say what comes back"
+
+
+def _camel_words(name: str) -> list[str]:
+    return re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])\d*", name)
+
+
+def the_public_is_documented(source: Source) -> Iterator[Finding]:
+    """Modules, public classes and functions. Exempt: Protocol members that their Protocol explains, dunders, property
+    setters, overloads, and methods of adapters and fakes whose contract stands in a port."""
+    if ast.get_docstring(source.tree) is None:
+        yield 1, "the module has no docstring"
+    yield from _undocumented(source, source.tree.body, prefix="")
+
+
+def _undocumented(source: Source, body: list[ast.stmt], *, prefix: str) -> Iterator[Finding]:
+    for node in body:
+        if not isinstance(node, FunctionNode | ast.ClassDef) or node.name.startswith("_") or _is_exempt(source, node):
+            continue
+        if ast.get_docstring(node) is None:
+            yield node.lineno, f"{prefix}{node.name} has no docstring"
+        if isinstance(node, ast.ClassDef) and not _is_protocol(node):
+            yield from _undocumented(source, node.body, prefix=f"{node.name}.")
+
+
+def _is_exempt(source: Source, node: FunctionNode | ast.ClassDef) -> bool:
+    decorators = {ast.unparse(decorator).rpartition(".")[2] for decorator in node.decorator_list}
+    from_port = (
+        node in source.methods and source.within("adapters/", "testing/") and node.name in source.contract_methods
+    )
+    return from_port or bool(decorators & {"overload", "setter", "override"})
+
+
+def _is_protocol(node: ast.ClassDef) -> bool:
+    return any(ast.unparse(base).split("[")[0].rpartition(".")[2] == "Protocol" for base in node.bases)
+
+
+def protocol_methods(source: Source) -> set[str]:
+    """The names that the Protocols of a file declare."""
+    protocols = [node for node in source.nodes if isinstance(node, ast.ClassDef) and _is_protocol(node)]
+    return {item.name for node in protocols for item in node.body if isinstance(item, FunctionNode)}
+
+
+# ── tests ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def a_test_reads_as_a_sentence(source: Source) -> Iterator[Finding]:
+    for function in source.functions:
+        if function.name.startswith("test_"):
+            words = function.name.removeprefix("test_").split("_")
+            if len(words) < TEST_NAME_WORDS:
+                yield function.lineno, f"{function.name} is no sentence: at least {TEST_NAME_WORDS} words after test_"
+
+
+def unit_tests_use_fakes_instead_of_mocks(source: Source) -> Iterator[Finding]:
+    if source.within("tests/unit/"):
+        for line, name in _imports(source):
+            if name.startswith(("unittest.mock", "mock.")) or name == "mock":
+                yield line, f"imports {name}; use a fake from ebbing.testing"
+
+
+RULES_FOR_THE_PACKAGE: tuple[Rule, ...] = (
+    a_function_fits_one_screen,
+    a_function_takes_few_paths,
+    a_function_takes_few_arguments,
+    arguments_after_the_second_are_named,
+    a_module_can_be_read_at_once,
+    the_world_comes_in_through_ports,
+    imports_stand_at_the_top,
+    the_domain_needs_only_the_standard_library,
+    rooms_do_not_import_the_front_door,
+    errors_are_caught_by_name,
+    names_say_what_a_thing_is,
+    the_public_is_documented,
+)
+RULES_FOR_TESTS: tuple[Rule, ...] = (a_test_reads_as_a_sentence, unit_tests_use_fakes_instead_of_mocks)
