@@ -28,7 +28,7 @@ class Graph:
         self.nodes: list[onnx.NodeProto] = []
         self.initialisers: list[onnx.TensorProto] = []
 
-    def node(self, kind: str, inputs: list[str], outputs: list[str], domain: str = "", **attributes: object) -> str:
+    def node(self, kind: str, inputs: list[str], outputs: list[str], *, domain: str = "", **attributes: object) -> str:
         self.nodes.append(helper.make_node(kind, inputs, outputs, domain=domain, **attributes))
         return outputs[0]
 
@@ -47,13 +47,13 @@ class Graph:
     def linear(self, layer: str, source: str, *, name: str, inputs: int, outputs: int) -> str:
         weights = [source, f"{layer}{name}_weight", f"{layer}{name}_scales"]
         return self.node(
-            "MatMulNBits", weights, [f"{layer}{name}_product"], MICROSOFT,
+            "MatMulNBits", weights, [f"{layer}{name}_product"], domain=MICROSOFT,
             K=inputs, N=outputs, bits=4, block_size=32, accuracy_level=INT8_ACTIVATIONS,
         )  # fmt: skip
 
     def add_and_norm(self, layer: str, branch: str, trunk: str, *, norm: str, bias: str) -> str:
         inputs = [branch, trunk, f"{layer}{norm}_scale", f"{layer}{norm}_bias", f"{layer}{bias}_bias"]
-        return self.node("SkipLayerNormalization", inputs, [f"{layer}{norm}"], MICROSOFT, epsilon=EPSILON)
+        return self.node("SkipLayerNormalization", inputs, [f"{layer}{norm}"], domain=MICROSOFT, epsilon=EPSILON)
 
     def encoder_layer(self, number: int, source: str) -> str:
         layer = f"layer{number}_"
@@ -62,12 +62,12 @@ class Graph:
         parts = [f"{layer}query", f"{layer}key", f"{layer}value"]
         self.node("Split", [f"{layer}qkv", "thirds"], parts, axis=-1)
         attended = self.node(
-            "MultiHeadAttention", [*parts, "", "mask32"], [f"{layer}attended"], MICROSOFT, num_heads=HEADS
+            "MultiHeadAttention", [*parts, "", "mask32"], [f"{layer}attended"], domain=MICROSOFT, num_heads=HEADS
         )
         out = self.linear(layer, attended, name="out", inputs=DIM, outputs=DIM)
         middle = self.add_and_norm(layer, out, source, norm="attention_norm", bias="out")
         up = self.linear(layer, middle, name="up", inputs=DIM, outputs=FEED_FORWARD)
-        active = self.node("BiasGelu", [up, f"{layer}up_bias"], [f"{layer}active"], MICROSOFT)
+        active = self.node("BiasGelu", [up, f"{layer}up_bias"], [f"{layer}active"], domain=MICROSOFT)
         down = self.linear(layer, active, name="down", inputs=FEED_FORWARD, outputs=DIM)
         return self.add_and_norm(layer, down, middle, norm="output_norm", bias="down")
 

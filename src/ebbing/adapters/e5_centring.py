@@ -58,4 +58,6 @@ class Centring:
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Rows divided by their length; a row of zeros stays one."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    lengths[lengths == 0] = 1.0
+    rows: NDArray[np.float32] = vectors / lengths
+    return rows

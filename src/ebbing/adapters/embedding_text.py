@@ -7,8 +7,8 @@ import unicodedata
 MAX_CHARACTERS = 16_000
 """What lies beyond is not embedded (about 4,000 English tokens, or 10,000 Chinese ones)."""
 
-_CONTROL = {code: None for code in (*range(0x00, 0x20), 0x7F, 0x8F, 0x9F)}
-# What the SentencePiece model behind e5 and USE treats as a space: real spaces, joiners, marks and U+2581, its word mark.
+_CONTROL: dict[int, str | None] = dict.fromkeys((*range(0x20), 0x7F, 0x8F, 0x9F))
+# What the SentencePiece model behind e5 and USE treats as a space, down to U+2581, its own word mark.
 _SPACES = (0x09, 0x0A, 0x0C, 0x0D, 0x1680, *range(0x200B, 0x2010), 0x2028, 0x2029, 0x2581, 0xFEFF, 0xFFFD)
 _REPLACEMENTS = {**_CONTROL, **dict.fromkeys(_SPACES, " "), **dict.fromkeys(range(0xD800, 0xE000), " ")}
 
