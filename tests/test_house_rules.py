@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -241,7 +242,8 @@ def import_report(*, then: str) -> str:
         """
     )
     command = [sys.executable, "-c", code + then]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "src")}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_importing_ebbing_loads_no_driver_no_framework_and_no_model() -> None:

@@ -1,0 +1,77 @@
+"""Every error, command and setting appears in the documentation: what is undocumented does not exist for a reader."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ebbing.domain import errors
+from ebbing.domain.errors import EbbingError
+from tests.docs.pages import REPOSITORY, mentions, pages, rows
+
+
+def all_pages() -> str:
+    return "\n".join(page.read_text("utf-8") for page in pages())
+
+
+def optional(module: str, name: str) -> Any:
+    """An attribute of a room that may not be built yet; skips visibly until it is."""
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module.startswith(error.name):
+            raise
+        pytest.skip(f"{module} does not exist yet")
+
+
+def documented_errors() -> list[type[EbbingError]]:
+    return [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, EbbingError)]
+
+
+@pytest.mark.parametrize("kind", documented_errors(), ids=lambda kind: kind.__name__)
+def test_every_error_is_explained_with_its_code(kind: type[EbbingError]) -> None:
+    table = {row[0]: row[1:] for row in rows((REPOSITORY / "docs" / "errors.md").read_text("utf-8"))}
+    assert kind.__name__ in table, f"docs/errors.md does not explain {kind.__name__}"
+    assert table[kind.__name__][0] == kind.code
+    assert kind.__doc__
+
+
+def test_no_two_errors_share_a_code() -> None:
+    codes = [kind.code for kind in documented_errors()]
+    assert len(codes) == len(set(codes))
+
+
+def test_errors_are_defined_in_the_one_tree_only() -> None:
+    def below(kind: type[EbbingError]) -> Iterator[type[EbbingError]]:
+        for child in kind.__subclasses__():
+            yield child
+            yield from below(child)
+
+    elsewhere = [kind for kind in below(EbbingError) if kind.__module__ != errors.__name__]
+    assert elsewhere == []
+
+
+def test_every_command_is_documented_with_its_options() -> None:
+    app = optional("ebbing.interfaces.cli.app", "app")
+    group = importlib.import_module("typer.main").get_command(app)
+    text = all_pages()
+    missing = []
+    for name, command in sorted(group.commands.items()):
+        if not mentions(f"ebbing {name}", text):
+            missing.append(f"ebbing {name}")
+        options = [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+        missing += [
+            f"ebbing {name} {option}" for option in options if not mentions(option, text) and option != "--help"
+        ]
+    assert missing == [], f"no page of docs/ mentions {missing}"
+
+
+def test_every_setting_is_documented() -> None:
+    settings = optional("ebbing.wiring.settings", "Settings")
+    prefix = settings.model_config.get("env_prefix", "").upper()
+    text = all_pages()
+    names = [f"{prefix}{field.upper()}" for field in settings.model_fields]
+    assert [name for name in names if not mentions(name, text)] == [], "no page of docs/ mentions these settings"
