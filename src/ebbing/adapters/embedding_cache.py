@@ -1,0 +1,208 @@
+"""Remembers vectors, so that no text is embedded twice."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.errors import EmbeddingError
+from ebbing.ports.embedder import Calibration, Embedder, Vectors
+
+Role = Literal["query", "passage"]
+Vector = NDArray[np.float32]
+Found = dict[bytes, Vector]
+
+ENTRY_OVERHEAD = 250
+"""Bytes that one entry takes beside its numbers: key, array header, place in the dictionary."""
+
+
+class CachingEmbedder:
+    """Any embedder, with a memory.
+
+    A text that several callers ask for at the same time is embedded once. Keys are hashes of model id, role and text;
+    no text is kept, neither in memory nor in the file.
+
+    Args:
+        inner: what computes the vectors.
+        max_bytes: bound of the vectors in memory; the least recently used leave first.
+        path: a file (SQLite) that keeps every vector between runs, without a bound; several processes may share it.
+
+    Raises:
+        EmbeddingError: `inner` failed, or the file cannot be used.
+    """
+
+    def __init__(self, inner: Embedder, *, max_bytes: int = 64 * 2**20, path: Path | str | None = None) -> None:
+        self._inner = inner
+        self._recent = _RecentVectors(max_bytes)
+        self._file = _VectorFile(Path(path)) if path is not None else None
+        self._flights: dict[tuple[object, bytes], _Flight] = {}
+
+    @property
+    def model_id(self) -> str:
+        """The inner embedder's: a cached vector is the same vector."""
+        return self._inner.model_id
+
+    @property
+    def dim(self) -> int:
+        """Length of the vectors."""
+        return self._inner.dim
+
+    @property
+    def calibration(self) -> Calibration:
+        """The inner embedder's."""
+        return self._inner.calibration
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Vectors for questions, shape (len(texts), dim)."""
+        return await self._embed(texts, "query")
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Vectors for what is stored, shape (len(texts), dim)."""
+        return await self._embed(texts, "passage")
+
+    async def aclose(self) -> None:
+        """Close the file and the inner embedder."""
+        if self._file is not None:
+            await anyio.to_thread.run_sync(self._file.close)
+        await self._inner.aclose()
+
+    async def _embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        keys = [_key(self.model_id, role, text) for text in texts]
+        wanted = dict(zip(keys, texts, strict=True))
+        found = self._recent.get(wanted)
+        while missing := {key: text for key, text in wanted.items() if key not in found}:
+            found |= await self._fly(missing, role)
+        if not keys:
+            return np.zeros((0, self.dim), np.float32)
+        return np.stack([found[key] for key in keys])
+
+    async def _fly(self, missing: Mapping[bytes, str], role: Role) -> Found:
+        """Compute what nobody computes yet; or, if all is under way, wait for one of the others."""
+        loop = anyio.lowlevel.current_token()
+        mine = {key: text for key, text in missing.items() if (loop, key) not in self._flights}
+        if not mine:
+            flight = self._flights[loop, next(iter(missing))]
+            await flight.landed.wait()
+            return {key: vector for key, vector in flight.vectors.items() if key in missing}
+        flight = _Flight()
+        self._flights |= dict.fromkeys(((loop, key) for key in mine), flight)
+        try:
+            flight.vectors = await self._compute(mine, role)
+        finally:
+            # Also after an error or a cancellation: whoever waited then tries for himself.
+            for key in mine:
+                del self._flights[loop, key]
+            flight.landed.set()
+        return flight.vectors
+
+    async def _compute(self, texts: Mapping[bytes, str], role: Role) -> Found:
+        found: Found = {}
+        if self._file is not None:
+            found = await anyio.to_thread.run_sync(self._file.read, list(texts))
+        rest = {key: text for key, text in texts.items() if key not in found}
+        if rest:
+            embed = self._inner.embed_queries if role == "query" else self._inner.embed_passages
+            fresh = dict(zip(rest, await embed(list(rest.values())), strict=True))
+            if self._file is not None:
+                await anyio.to_thread.run_sync(self._file.write, fresh)
+            found |= fresh
+        self._recent.put(found)
+        return found
+
+
+class _Flight:
+    """One computation under way."""
+
+    def __init__(self) -> None:
+        self.landed = anyio.Event()
+        self.vectors: Found = {}
+
+
+class _RecentVectors:
+    """Vectors by key within a bound of bytes; safe to share between threads."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._free = max_bytes
+        self._vectors: OrderedDict[bytes, Vector] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, keys: Iterable[bytes]) -> Found:
+        found = {}
+        with self._lock:
+            for key in keys:
+                vector = self._vectors.get(key)
+                if vector is not None:
+                    self._vectors.move_to_end(key)
+                    found[key] = vector
+        return found
+
+    def put(self, vectors: Found) -> None:
+        with self._lock:
+            for key, vector in vectors.items():
+                if key not in self._vectors:
+                    # A copy: a row of a batch would keep the whole batch alive.
+                    self._vectors[key] = vector.copy()
+                    self._free -= vector.nbytes + ENTRY_OVERHEAD
+            while self._free < 0:
+                _, oldest = self._vectors.popitem(last=False)
+                self._free += oldest.nbytes + ENTRY_OVERHEAD
+
+
+class _VectorFile:
+    """Vectors by key in one SQLite file; safe to share between threads and processes."""
+
+    def __init__(self, path: Path) -> None:
+        self._lock = threading.Lock()
+        with _typed_errors():
+            self._connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
+            # A cache may lose its last writes in a power cut, but must not wait for the disk.
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = OFF")
+            self._connection.execute(
+                "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
+            )
+
+    def read(self, keys: Sequence[bytes]) -> Found:
+        found: Found = {}
+        with self._lock, _typed_errors():
+            for key in keys:
+                row = self._connection.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
+                if row is not None:
+                    found[key] = np.frombuffer(row[0], np.float32)
+        return found
+
+    def write(self, vectors: Found) -> None:
+        rows = [(key, vector.tobytes()) for key, vector in vectors.items()]
+        with self._lock, _typed_errors(), self._connection:
+            self._connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+
+def _key(model_id: str, role: Role, text: str) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(f"{model_id}\0{role}\0".encode())
+    digest.update(text.encode("utf-8", "surrogatepass"))
+    return digest.digest()
+
+
+@contextmanager
+def _typed_errors() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise EmbeddingError("the file of cached vectors cannot be used: delete it, or give another path") from error
