@@ -240,11 +240,14 @@ def _is_broad(caught: ast.expr | None) -> bool:
     return caught is None or (isinstance(caught, ast.Name) and caught.id in BROAD)
 
 
+DIRECTIVE = re.compile(r"^\s*(noqa|type: ignore)[^\s\w]*\s*([A-Z]+\d+,?\s*)*")
+
+
 def _has_reason(source: Source, line: int) -> bool:
-    """A comment with words on the line, the one before or the one after (`# noqa` alone is no reason)."""
+    """A comment with words on the line, the one before or the one after (`# noqa: BLE001` alone is no reason)."""
     around = source.lines[max(line - 2, 0) : line + 1]
-    comments = (re.sub(r"#\s*(noqa|type: ignore)\S*( [A-Z]+\d+)*", "", text).partition("#")[2] for text in around)
-    return any(len(comment.split()) >= 2 for comment in comments)
+    comments = (DIRECTIVE.sub("", text.partition("#")[2]) for text in around)
+    return any(len(re.findall(r"\w+", comment)) >= 2 for comment in comments)
 
 
 # ── names and words ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -144,6 +144,12 @@ SAMPLES: list[tuple[Rule, str, str, int | None]] = [
         "try: f()\nexcept Exception:  # one route never takes the others down\n    g()",
         None,
     ),
+    (
+        house_rules.errors_are_caught_by_name,
+        "interfaces/a.py",
+        "try: f()\nexcept Exception:  # noqa: BLE001 - the last door\n    g()",
+        None,
+    ),
     (house_rules.errors_are_caught_by_name, "recall/a.py", "try: f()\nexcept ValueError: pass", None),
     (house_rules.names_say_what_a_thing_is, "recall/utils.py", "", 1),
     (house_rules.names_say_what_a_thing_is, "core/a.py", "", 1),
