@@ -6,11 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
-from typing import TypeVar
 
-import anyio
-import anyio.lowlevel
-import anyio.to_thread
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
@@ -19,6 +15,7 @@ from ebbing.adapters.e5_centring import Centring, Role, unit
 from ebbing.adapters.e5_tokenizer import BEGIN, END, PAD, UnigramTokenizer
 from ebbing.adapters.e5_weights import DIM, MAX_TOKENS, E5Weights, dequantise, locate, read_weights
 from ebbing.adapters.embedding_text import clean
+from ebbing.adapters.embedding_thread import in_model_thread
 from ebbing.domain.errors import EmbeddingError
 from ebbing.ports.embedder import Calibration, Vectors
 
@@ -26,11 +23,6 @@ MAX_WINDOWS = 8
 """A text of more windows (of at most 512 tokens) is represented by eight of them, spread evenly over it."""
 BATCH_TOKENS = 256
 """Bounds the memory of one run; small batches are also the faster ones, as they stay in the cache."""
-PARALLEL_RUNS = 2
-"""Per event loop; more callers wait their turn, so that memory stays bounded."""
-
-_Result = TypeVar("_Result")
-_limiter: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("e5_limiter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +78,15 @@ class E5Embedder:
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Vectors for questions, shape (len(texts), 384)."""
-        return await _in_thread(partial(self.embed, texts, "query"))
+        return await in_model_thread(partial(self.embed, texts, "query"))
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Vectors for what is stored, shape (len(texts), 384)."""
-        return await _in_thread(partial(self.embed, texts, "passage"))
+        return await in_model_thread(partial(self.embed, texts, "passage"))
 
     async def token_vectors(self, texts: Sequence[str], role: Role) -> list[Vectors]:
         """Unit vectors of each text's own tokens (first window only), shapes (tokens, 384): for late interaction."""
-        return await _in_thread(partial(self._token_vectors, texts, role))
+        return await in_model_thread(partial(self._token_vectors, texts, role))
 
     async def aclose(self) -> None:
         """Nothing to close: the memory goes with the object."""
@@ -177,12 +169,3 @@ def _open_session(tensors: dict[str, onnxruntime.OrtValue], threads: int) -> onn
         return onnxruntime.InferenceSession(skeleton, options, providers=["CPUExecutionProvider"])
     except RuntimeError as error:
         raise EmbeddingError("onnxruntime cannot run the e5 graph: it needs version 1.18 or newer") from error
-
-
-async def _in_thread(call: partial[_Result]) -> _Result:
-    try:
-        limiter = _limiter.get()
-    except LookupError:
-        limiter = anyio.CapacityLimiter(PARALLEL_RUNS)
-        _limiter.set(limiter)
-    return await anyio.to_thread.run_sync(call, limiter=limiter, abandon_on_cancel=True)
