@@ -221,10 +221,11 @@ BROAD = frozenset({"Exception", "BaseException"})
 
 
 def errors_are_caught_by_name(source: Source) -> Iterator[Finding]:
-    """A broad `except` stands only where one failure must not become everybody's, with its reason beside it."""
+    """A broad `except` stands only where one failure must not become everybody's, with its reason beside it. One that
+    cleans up and raises again hides nothing."""
     allowed = source.within("interfaces/", "client/", "recall/gather.py")
     for node in source.nodes:
-        if isinstance(node, ast.ExceptHandler) and _is_broad(node.type):
+        if isinstance(node, ast.ExceptHandler) and _is_broad(node.type) and not _raises_again(node):
             if not allowed:
                 yield node.lineno, "broad except; only interfaces/, client/ and recall/gather.py may"
             elif not _has_reason(source, node.lineno):
@@ -232,6 +233,11 @@ def errors_are_caught_by_name(source: Source) -> Iterator[Finding]:
         if not allowed and isinstance(node, ast.Call) and source.meaning(node.func) == "contextlib.suppress":
             broad = [argument for argument in node.args if _is_broad(argument)]
             yield from ((argument.lineno, "suppress(Exception) is a broad except") for argument in broad)
+
+
+def _raises_again(handler: ast.ExceptHandler) -> bool:
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is None
 
 
 def _is_broad(caught: ast.expr | None) -> bool:

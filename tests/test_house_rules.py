@@ -151,6 +151,8 @@ SAMPLES: list[tuple[Rule, str, str, int | None]] = [
         None,
     ),
     (house_rules.errors_are_caught_by_name, "recall/a.py", "try: f()\nexcept ValueError: pass", None),
+    (house_rules.errors_are_caught_by_name, "a.py", "try: f()\nexcept BaseException:\n    g()\n    raise", None),
+    (house_rules.errors_are_caught_by_name, "a.py", "try: f()\nexcept Exception as e:\n    raise A() from e", 2),
     (house_rules.names_say_what_a_thing_is, "recall/utils.py", "", 1),
     (house_rules.names_say_what_a_thing_is, "core/a.py", "", 1),
     (house_rules.names_say_what_a_thing_is, "recall/search_v2.py", "", 1),
