@@ -1,4 +1,4 @@
-"""One owner's searchable memories in RAM, as parallel arrays: a filter is a mask, a search is a few vector operations."""
+"""One owner's searchable memories in RAM, as parallel arrays: a filter is a mask, a search a few products."""
 
 from __future__ import annotations
 
@@ -125,9 +125,10 @@ class Shard:
 
     The columns of `Row` up to `numbers` are read as attributes, each of shape (size,), with names turned into small
     integers (`agents`, `runs`, `actors`), enums into their position (`KINDS`, `ROLES`, …) and missing times into
-    `ALWAYS` / `NEVER`. `embedded` says which rows of `vectors`, shape (size, dim), are filled. Rows are added at the
-    end or changed in place; a row that is gone stays with `alive` False. A search that holds the arrays while rows
-    are added keeps seeing the size it started with.
+    `ALWAYS` / `NEVER`. `embedded` says which rows of `vectors`, shape (size, dim), are filled.
+
+    A row that is gone stays with `alive` False. Whoever keeps a shard current changes a `successor` and hands that out,
+    so that a search keeps the size and the living rows that it started with.
     """
 
     def __init__(self, *, model_id: str | None, dim: int) -> None:
@@ -165,6 +166,21 @@ class Shard:
         """Bytes of RAM that the arrays hold, for an LRU by size."""
         columns = sum(array.nbytes for array in self._columns.values())
         return int(columns + self._vectors.nbytes + self.postings.nbytes + 200 * len(self.ids))
+
+    def successor(self) -> Shard:
+        """A shard to change in this one's place: it shares the arrays, so this one must not be changed any more.
+
+        Rows added to it lie beyond the size of this one; only what a known row says about itself (its times, strength,
+        …) is seen through both.
+        """
+        other = Shard(model_id=self.model_id, dim=self.dim)
+        other.generation, other.size, other.ids = self.generation, self.size, self.ids
+        other.agents, other.runs, other.actors = self.agents, self.runs, self.actors
+        other.postings = self.postings
+        other._last_seq, other._row_of = self._last_seq, self._row_of
+        other._columns = {**self._columns, "alive": self._columns["alive"].copy()}
+        other._vectors = self._vectors
+        return other
 
     def put(self, rows: Sequence[Row]) -> None:
         """Adds new rows and rewrites known ones. A rewritten text goes to the end under its old id and seq."""
@@ -209,9 +225,14 @@ class Shard:
         self._vectors = np.concatenate((self._vectors, np.zeros((room - have, self.dim), dtype=np.float32)))
 
     def _same_entry(self, at: int, row: Row) -> bool:
-        has_vector = row.vector is not None and row.model_id == self.model_id
-        same_text = bool(self._columns["digest"][at] == row.digest and self._columns["length"][at] == (row.length or 0))
-        return same_text and bool(self._columns[_EMBEDDED][at]) == has_vector
+        """Whether the row at hand says what the inverted index and the matrix already hold."""
+        terms = self.postings.terms_of(at).tobytes()
+        vector = self._vectors[at].astype(STORED_VECTOR).tobytes() if self._columns[_EMBEDDED][at] else None
+        return terms == (row.terms or b"") and vector == (row.vector if self._is_usable(row) else None)
+
+    def _is_usable(self, row: Row) -> bool:
+        fits = row.vector is not None and len(row.vector) == self.dim * STORED_VECTOR.itemsize
+        return fits and self.model_id is not None and row.model_id == self.model_id
 
     def _write(self, where: slice, rows: Sequence[Row]) -> None:
         columns = dict(zip(Row._fields, zip(*rows, strict=True), strict=True))
@@ -220,11 +241,12 @@ class Shard:
         for name, (kind, convert) in _COLUMNS.items():
             values = columns[name] if convert is None else map(convert, columns[name])
             self._columns[name][where] = np.fromiter(values, dtype=kind, count=len(rows))
-        embedded = [row.vector is not None and row.model_id == self.model_id for row in rows]
+        embedded = [self._is_usable(row) for row in rows]
         self._columns[_EMBEDDED][where] = embedded
-        stored = b"".join(row.vector for row, usable in zip(rows, embedded, strict=True) if usable and row.vector)
-        at = np.flatnonzero(embedded) + where.start
-        self._vectors[at] = np.frombuffer(stored, dtype=STORED_VECTOR).reshape(-1, self.dim)
+        stored = b"".join(row.vector or b"" for row, usable in zip(rows, embedded, strict=True) if usable)
+        if stored:
+            at = np.flatnonzero(embedded) + where.start
+            self._vectors[at] = np.frombuffer(stored, dtype=STORED_VECTOR).reshape(len(at), self.dim)
 
 
 def row_for(seq: int, record: MemoryRecord, entry: IndexEntry | None) -> Row:

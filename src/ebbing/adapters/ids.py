@@ -1,0 +1,29 @@
+"""Identifiers that rise with time: UUID version 7 (RFC 9562, section 5.7)."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from uuid import UUID
+
+
+class TimeOrderedIds:
+    """`Ids` made of 48 bits of milliseconds, 12 bits of their fraction, and 62 random bits.
+
+    Within a process every id is larger than the one before, even when the clock is set back; neighbours in time are
+    neighbours in an index.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = 0
+
+    def new(self) -> str:
+        # 1/4096 of a millisecond: what fits the 12 bits that follow the version (RFC 9562, method 3).
+        ticks = time.time_ns() * 4096 // 1_000_000
+        with self._lock:
+            ticks = self._last = max(ticks, self._last + 1)
+        milliseconds, fraction = divmod(ticks, 4096)
+        random = int.from_bytes(os.urandom(8)) >> 2
+        return str(UUID(int=(milliseconds & (1 << 48) - 1) << 80 | 7 << 76 | fraction << 64 | 2 << 62 | random))

@@ -1,0 +1,226 @@
+"""Applies a list of changes inside one transaction. Every statement names the owner."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from ebbing.adapters.sqlite.outbox import append, is_followed
+from ebbing.adapters.sqlite.rows import (
+    MAX_SEQ,
+    RECORD_COLUMNS,
+    Values,
+    entry_values,
+    first_mid,
+    last_mid,
+    record_values,
+    utc_text,
+)
+from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError, StoreError
+from ebbing.domain.events import Event
+from ebbing.domain.record import Kind, MemoryRecord
+from ebbing.domain.scope import Scope
+from ebbing.ports.memory_store import Change, Erase, Insert, Revise
+
+_ID_TAKEN: Final = "a memory with this id is already stored: give the new one an id of its own"
+_MARKS: Final = ", ".join("?" for _ in RECORD_COLUMNS)
+_INSERT: Final = f"INSERT INTO memory (mid, {', '.join(RECORD_COLUMNS)}) VALUES (?, {_MARKS})"  # noqa: S608
+_SET: Final = ", ".join(f"{name} = ?" for name in RECORD_COLUMNS[1:])
+_UPDATE: Final = f"UPDATE memory SET changed = ?, {_SET} WHERE mid = ?"  # noqa: S608
+_FIND: Final = (
+    "SELECT mid, version, content, kind, run_id, source_ids FROM memory WHERE id = ? AND mid BETWEEN ? AND ?"
+    " AND (? IS NULL OR agent_id = ?) AND (? IS NULL OR run_id = ?)"
+)
+
+Source = tuple[str, str, str]
+"""Kind, run ('' for none) and first source id of a record: what `Insert.once` compares."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A change with its columns, worked out by the caller's thread so that the writer only writes."""
+
+    change: Change
+    record: Values = ()
+    entry: Values | None = None
+
+
+def prepare(scope: Scope, changes: Sequence[Change]) -> list[Prepared]:
+    """Checks what can be checked without the file.
+
+    Raises:
+        InvalidInputError: a record belongs to another owner, or cannot be stored.
+    """
+    prepared = []
+    for change in changes:
+        if isinstance(change, Erase):
+            prepared.append(Prepared(change))
+            continue
+        if change.record.whose.owner != scope.owner:
+            raise InvalidInputError("the record names another owner than the scope it is written under")
+        entry = entry_values(change.entry) if change.entry else None
+        prepared.append(Prepared(change, record_values(change.record), entry))
+    return prepared
+
+
+def apply(db: sqlite3.Connection, scope: Scope, changes: Sequence[Prepared], *, now: datetime) -> list[str]:
+    """Writes everything, or raises and leaves it to the transaction to forget all; returns the ids."""
+    batch = _Batch(db, scope, now)
+    ids = [batch.write(prepared) for prepared in changes]
+    batch.finish()
+    return ids
+
+
+class _Batch:
+    """One call's changes to one owner."""
+
+    def __init__(self, db: sqlite3.Connection, scope: Scope, now: datetime) -> None:
+        self._db, self._scope, self._now = db, scope, now
+        self._no, self._seq, generation = self._owner()
+        self._generation = generation + 1
+        self._changed = self._erased = False
+        self._follow = is_followed(db)
+
+    def write(self, prepared: Prepared) -> str:
+        change = prepared.change
+        if isinstance(change, Insert):
+            return self._insert(change, prepared)
+        if isinstance(change, Revise):
+            return self._revise(change, prepared)
+        return self._erase(change)
+
+    def finish(self) -> None:
+        """Moves the owner's counters, which is what tells every cached shard that it is behind."""
+        if not self._changed:
+            return
+        self._db.execute(
+            "UPDATE owner SET last_seq = ?, generation = ?,"
+            " erased_generation = CASE WHEN ? THEN ? ELSE erased_generation END WHERE no = ?",
+            (self._seq, self._generation, self._erased, self._generation, self._no),
+        )
+
+    def _owner(self) -> tuple[int, int, int]:
+        owner = self._scope.owner
+        key = (owner.tenant, owner.kind, owner.name)
+        select = "SELECT no, last_seq, generation FROM owner WHERE tenant = ? AND kind = ? AND name = ?"
+        found = self._db.execute(select, key).fetchone()
+        if found is None:
+            self._db.execute("INSERT INTO owner (tenant, kind, name) VALUES (?, ?, ?)", key)
+            found = self._db.execute(select, key).fetchone()
+        return found[0], found[1], found[2]
+
+    def _insert(self, change: Insert, prepared: Prepared) -> str:
+        record = change.record
+        source = _source_key(record)
+        if change.once and source and (known := self._known(source)):
+            return known
+        if self._seq == MAX_SEQ:
+            raise StoreError(f"this owner has used all of its {MAX_SEQ} rows: export it and import it anew")
+        self._seq += 1
+        mid = first_mid(self._no) | self._seq
+        try:
+            self._db.execute(_INSERT, (mid, *prepared.record))
+        except sqlite3.IntegrityError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+                raise
+            raise ConflictError(_ID_TAKEN) from error
+        if prepared.entry:
+            self._put_entry(mid, change.entry.model_id if change.entry else None, prepared.entry)
+        self._put_source(source, mid)
+        self._tell(Event.ADD, record, old=None, reason=change.reason)
+        return self._done(mid, record.id, op="put")
+
+    def _revise(self, change: Revise, prepared: Prepared) -> str:
+        record = change.record
+        mid, version, old_content, old_source = self._find(record.id)
+        if record.version != version + 1:
+            raise ConflictError("the memory changed since it was read: read it again and retry")
+        self._db.execute(_UPDATE, (self._generation, *prepared.record[1:], mid))
+        if prepared.entry:
+            self._put_entry(mid, change.entry.model_id if change.entry else None, prepared.entry)
+        source = _source_key(record)
+        if source != old_source:
+            self._drop_source(old_source, mid)
+            self._put_source(source, mid)
+        self._tell(change.event, record, old=old_content, reason=change.reason)
+        return self._done(mid, record.id, op="put")
+
+    def _erase(self, change: Erase) -> str:
+        mid, _, _, source = self._find(change.memory_id)
+        self._db.execute("DELETE FROM history WHERE memory_id = ?", (change.memory_id,))
+        self._db.execute("DELETE FROM index_entry WHERE mid = ?", (mid,))
+        self._drop_source(source, mid)
+        self._db.execute("DELETE FROM memory WHERE mid = ?", (mid,))
+        self._erased = True
+        return self._done(mid, change.memory_id, op="erase")
+
+    def _done(self, mid: int, memory_id: str, *, op: str) -> str:
+        self._changed = True
+        if self._follow:
+            append(self._db, mid, memory_id=memory_id, op=op)
+        return memory_id
+
+    def _known(self, source: Source) -> str | None:
+        found = self._db.execute(
+            "SELECT id FROM source JOIN memory USING (mid) WHERE owner_no = ? AND source.kind = ? AND run = ?"
+            " AND source_id = ? AND deleted_at IS NULL ORDER BY mid LIMIT 1",
+            (self._no, *source),
+        ).fetchone()
+        return None if found is None else str(found[0])
+
+    def _find(self, memory_id: str) -> tuple[int, int, str, Source | None]:
+        agent, run = self._scope.agent_id, self._scope.run_id
+        bounds = (first_mid(self._no), last_mid(self._no))
+        row = self._db.execute(_FIND, (memory_id, *bounds, agent, agent, run, run)).fetchone()
+        if row is None:
+            raise MemoryNotFoundError("no memory with this id belongs to this owner")
+        mid, version, content, kind, run_id, source_ids = row
+        first = json.loads(source_ids)[0] if source_ids else None
+        return mid, version, content, None if first is None else (kind, run_id or "", first)
+
+    def _put_entry(self, mid: int, model_id: str | None, values: Values) -> None:
+        *columns, vector = values
+        self._db.execute(
+            "INSERT OR REPLACE INTO index_entry (mid, length, flags, numbers, analyzer, terms, model, vector)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (mid, *columns, None if model_id is None else self._model(model_id), vector),
+        )
+
+    def _model(self, name: str) -> int:
+        found = self._db.execute("SELECT no FROM model WHERE name = ?", (name,)).fetchone()
+        if found is None:
+            return int(self._db.execute("INSERT INTO model (name) VALUES (?)", (name,)).lastrowid or 0)
+        return int(found[0])
+
+    def _put_source(self, source: Source | None, mid: int) -> None:
+        if source:
+            self._db.execute("INSERT INTO source VALUES (?, ?, ?, ?, ?)", (self._no, *source, mid))
+
+    def _drop_source(self, source: Source | None, mid: int) -> None:
+        if source:
+            self._db.execute(
+                "DELETE FROM source WHERE owner_no = ? AND kind = ? AND run = ? AND source_id = ? AND mid = ?",
+                (self._no, *source, mid),
+            )
+
+    def _tell(self, event: Event, record: MemoryRecord, *, old: str | None, reason: str | None) -> None:
+        if record.kind is not Kind.MEMORY or event is Event.NONE:
+            return
+        self._db.execute(
+            "INSERT INTO history (memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted,"
+            " actor_id, role, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(record.id, old, None if event is Event.DELETE else record.content, event),
+                *(utc_text(record.created_at), None if event is Event.ADD else utc_text(self._now)),
+                *(int(record.deleted_at is not None), record.actor, record.role, reason),
+            ),
+        )
+
+
+def _source_key(record: MemoryRecord) -> Source | None:
+    ids = record.provenance.source_ids
+    return (record.kind, record.whose.run_id or "", ids[0]) if ids else None

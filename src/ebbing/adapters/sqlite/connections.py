@@ -1,0 +1,150 @@
+"""Connections to the file: one that writes, and as many that read as there are threads reading at once."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from ebbing.adapters.sqlite.errors import translated
+from ebbing.adapters.sqlite.schema import migrate, migrations, place_history
+from ebbing.domain.errors import StoreClosedError, StoreError
+
+FILE_NAME: Final = "ebbing.db"
+BUSY_SECONDS: Final = 10.0
+"""How long a statement waits for another process."""
+_PAUSE: Final = 0.01
+
+
+class Connections:
+    """Opens the file, keeps idle readers, and refuses use after `close` or in a forked child.
+
+    Raises:
+        SchemaError: the file is another program's, or a newer Ebbing's.
+        StoreError: the directory cannot be used.
+    """
+
+    def __init__(
+        self, directory: Path, *, history_path: Path | None = None, scripts: Sequence[str] | None = None
+    ) -> None:
+        self.path = directory / FILE_NAME
+        self.history_path = history_path
+        self._pid = os.getpid()
+        self._closed = False
+        self._idle: deque[sqlite3.Connection] = deque()
+        try:
+            for folder in {directory, (history_path or self.path).parent}:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.writer = self._open_writer(scripts if scripts is not None else migrations())
+        except OSError as error:
+            raise StoreError(f"cannot use the store's directory: {error.strerror}") from error
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection for this thread alone; every statement sees all that was committed before it."""
+        self.check()
+        try:
+            db = self._idle.pop()
+        except IndexError:
+            db = self._open_reader()
+        try:
+            yield db
+        except sqlite3.Error as error:
+            raise translated(error) from error
+        finally:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            self._idle.append(db)
+            if self._closed:
+                self._close_idle()
+
+    def check(self) -> None:
+        """Raises if the store was closed, or opened by the parent of a forked process."""
+        if self._closed:
+            raise StoreClosedError("the store is closed: open it again")
+        if self.is_inherited:
+            raise StoreError("the store was opened before this process forked: open it again in the child")
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this is a forked child, which must not touch the parent's connections."""
+        return os.getpid() != self._pid
+
+    @property
+    def files(self) -> list[Path]:
+        """Every file that may hold data."""
+        bases = [self.path, *([self.history_path] if self.history_path else [])]
+        return [base.with_name(base.name + suffix) for base in bases for suffix in ("", "-wal", "-shm")]
+
+    def begin_closing(self) -> bool:
+        """Refuses further use; False if there is nothing to close any more, or if it is not ours to close."""
+        if self._closed or self.is_inherited:
+            return False
+        self._closed = True
+        return True
+
+    def close(self) -> None:
+        """Closes every connection; a reader in use closes when its work is done."""
+        self._close_idle()
+        self.writer.close()
+
+    def _close_idle(self) -> None:
+        while self._idle:
+            try:
+                self._idle.pop().close()
+            except IndexError:
+                return
+
+    def _open_writer(self, scripts: Sequence[str]) -> sqlite3.Connection:
+        db = self._connect()
+        try:
+            _switch_to_wal(db, "main")
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA secure_delete = ON")
+            migrate(db, scripts)
+            if self.history_path:
+                self._attach(db)
+                _switch_to_wal(db, "elsewhere")
+                db.execute("PRAGMA elsewhere.synchronous = FULL")
+            place_history(db, attached=self.history_path is not None)
+        except sqlite3.Error as error:
+            db.close()
+            raise translated(error) from error
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _open_reader(self) -> sqlite3.Connection:
+        db = self._connect()
+        if self.history_path:
+            self._attach(db)
+        db.execute("PRAGMA query_only = ON")
+        return db
+
+    def _attach(self, db: sqlite3.Connection) -> None:
+        db.execute("ATTACH DATABASE ? AS elsewhere", (str(self.history_path),))
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            return sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise StoreError(f"cannot open {FILE_NAME}: is its directory writable?") from error
+
+
+def _switch_to_wal(db: sqlite3.Connection, database: str) -> None:
+    """Waits itself: SQLite does not honour the busy timeout while it changes the journal of a file others open too."""
+    give_up = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            db.execute(f"PRAGMA {database}.journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > give_up:
+                raise
+            time.sleep(_PAUSE)

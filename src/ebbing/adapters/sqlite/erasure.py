@@ -1,0 +1,72 @@
+"""Removes everything that a scope or a tenant has, from every table, inside one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from ebbing.adapters.sqlite.outbox import is_followed
+from ebbing.adapters.sqlite.rows import first_mid, last_mid
+from ebbing.domain.record import Kind
+from ebbing.domain.scope import Scope
+from ebbing.ports.memory_store import Receipt
+
+_COVERED: Final = (
+    "mid BETWEEN :first AND :last AND (:agent IS NULL OR agent_id = :agent) AND (:run IS NULL OR run_id = :run)"
+)
+_STEPS: Final = {
+    "outbox": f"INSERT INTO outbox (mid, memory_id, op) SELECT mid, id, 'erase' FROM memory WHERE {_COVERED}",  # noqa: S608
+    "history": f"DELETE FROM history WHERE memory_id IN (SELECT id FROM memory WHERE {_COVERED})",  # noqa: S608
+    "index": f"DELETE FROM index_entry WHERE mid IN (SELECT mid FROM memory WHERE {_COVERED})",  # noqa: S608
+    "source": (
+        "DELETE FROM source WHERE owner_no = :no AND mid IN"  # noqa: S608
+        f" (SELECT mid FROM memory WHERE {_COVERED})"
+    ),
+    "episodes": f"DELETE FROM memory WHERE kind = :episode AND {_COVERED}",  # noqa: S608
+    "memories": f"DELETE FROM memory WHERE {_COVERED}",  # noqa: S608
+}
+
+
+def erase_scope(db: sqlite3.Connection, scope: Scope) -> Receipt:
+    """Removes what the scope covers, deleted rows too; an owner who has nothing left goes as well."""
+    owner = scope.owner
+    found = db.execute(
+        "SELECT no FROM owner WHERE tenant = ? AND kind = ? AND name = ?", (owner.tenant, owner.kind, owner.name)
+    ).fetchone()
+    return Receipt() if found is None else _erase(db, found[0], agent=scope.agent_id, run=scope.run_id)
+
+
+def erase_tenant(db: sqlite3.Connection, tenant: str) -> Receipt:
+    """Removes every owner of a tenant."""
+    total = Receipt()
+    for (no,) in db.execute("SELECT no FROM owner WHERE tenant = ?", (tenant,)).fetchall():
+        total = _sum(total, _erase(db, no, agent=None, run=None))
+    return total
+
+
+def _erase(db: sqlite3.Connection, no: int, *, agent: str | None, run: str | None) -> Receipt:
+    bounds = {"no": no, "first": first_mid(no), "last": last_mid(no)}
+    values = {**bounds, "agent": agent, "run": run, "episode": Kind.EPISODE}
+    steps = [name for name in _STEPS if name != "outbox" or is_followed(db)]
+    removed = {name: db.execute(_STEPS[name], values).rowcount for name in steps}
+    if db.execute("SELECT 1 FROM memory WHERE mid BETWEEN :first AND :last LIMIT 1", bounds).fetchone() is None:
+        db.execute("DELETE FROM owner WHERE no = ?", (no,))
+    else:
+        db.execute(
+            "UPDATE owner SET generation = generation + 1, erased_generation = generation + 1 WHERE no = ?", (no,)
+        )
+    return Receipt(
+        memories=removed["memories"],
+        episodes=removed["episodes"],
+        history=removed["history"],
+        index_entries=removed["index"],
+    )
+
+
+def _sum(one: Receipt, other: Receipt) -> Receipt:
+    return Receipt(
+        memories=one.memories + other.memories,
+        episodes=one.episodes + other.episodes,
+        history=one.history + other.history,
+        index_entries=one.index_entries + other.index_entries,
+    )

@@ -1,0 +1,146 @@
+"""Between a record or its index entry and the columns of the file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, Final
+
+from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role
+from ebbing.domain.scope import Scope
+from ebbing.index.entry import IndexEntry
+from ebbing.index.shard import digest, micros, moment, stored_vector
+
+SEQ_BITS: Final = 24
+MAX_SEQ: Final = (1 << SEQ_BITS) - 1
+"""Rows that one owner can ever have, erased ones included."""
+
+RECORD_COLUMNS: Final = (
+    *("id", "kind", "role", "type", "layer", "agent_id", "run_id", "actor"),
+    *("created_at", "valid_from", "valid_to", "expires_at", "deleted_at", "digest", "importance", "strength"),
+    *("version", "recorded_at", "updated_at", "last_accessed_at", "access_count", "confidence"),
+    *("scope", "language", "method", "rule", "superseded_by", "is_compressed", "abstraction_level"),
+    *("tags", "related_ids", "compression_sources", "source_ids", "delete_reason", "reason", "source_text"),
+    *("metadata", "content"),
+)
+
+Values = tuple[Any, ...]
+
+
+def first_mid(owner_no: int) -> int:
+    """The lower bound of an owner's rows; no row has this number."""
+    return owner_no << SEQ_BITS
+
+
+def last_mid(owner_no: int) -> int:
+    return owner_no << SEQ_BITS | MAX_SEQ
+
+
+def record_values(record: MemoryRecord) -> Values:
+    """What `memory` holds of a record, in the order of `RECORD_COLUMNS`.
+
+    Raises:
+        InvalidInputError: the metadata is not JSON, or a time has no zone.
+    """
+    source = record.provenance
+    try:
+        return (
+            *(record.id, record.kind, record.role, record.type, record.layer),
+            *(record.whose.agent_id, record.whose.run_id, record.actor),
+            *(micros(record.created_at), _micros(record.valid_from), _micros(record.valid_to)),
+            *(_micros(record.expires_at), _micros(record.deleted_at)),
+            *(digest(record.hash), record.importance, record.strength, record.version),
+            *(micros(record.recorded_at), _micros(record.updated_at), _micros(record.last_accessed_at)),
+            *(record.access_count, record.confidence),
+            None if record.scope == "global" else record.scope,
+            None if record.language == "und" else record.language,
+            None if source.method == "raw" else source.method,
+            *(source.rule, record.superseded_by, int(record.is_compressed) or None, record.abstraction_level or None),
+            *(_json(record.tags), _json(record.related_ids), _json(record.compression_sources)),
+            *(_json(source.source_ids), record.delete_reason, source.reason, source.source_text),
+            *(_json(record.metadata), record.content),
+        )
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError(
+            "the record cannot be stored: metadata must be JSON, numbers must be finite, times need a zone"
+        ) from error
+
+
+def record_of(row: Sequence[Any], *, user: str | None, tenant: str) -> MemoryRecord:
+    """The record behind a row in the order of `RECORD_COLUMNS`; its owner is known from elsewhere."""
+    (memory_id, kind, role, knowledge, layer, agent, run, actor) = row[:8]
+    (created, valid_from, valid_to, expires, deleted) = row[8:13]
+    (importance, strength, version, recorded, updated, accessed, access_count, confidence) = row[14:22]
+    (scope, language, method, rule, superseded_by, compressed, abstraction) = row[22:29]
+    (tags, related, compression, sources, delete_reason, reason, source_text, metadata, content) = row[29:]
+    return MemoryRecord(
+        id=memory_id,
+        whose=_scope(user, agent, run=run, tenant=tenant),
+        content=content,
+        created_at=moment(created),
+        recorded_at=moment(recorded),
+        kind=Kind(kind),
+        type=MemoryType(knowledge),
+        layer=Layer(layer),
+        scope="global" if scope is None else scope,
+        actor=actor,
+        role=None if role is None else Role(role),
+        tags=_tuple(tags),
+        metadata={} if metadata is None else json.loads(metadata),
+        language="und" if language is None else language,
+        updated_at=_moment(updated),
+        last_accessed_at=_moment(accessed),
+        valid_from=_moment(valid_from),
+        valid_to=_moment(valid_to),
+        expires_at=_moment(expires),
+        deleted_at=_moment(deleted),
+        delete_reason=delete_reason,
+        strength=strength,
+        access_count=access_count,
+        importance=importance,
+        confidence=confidence,
+        provenance=Provenance(_tuple(sources), source_text, "raw" if method is None else method, rule, reason),
+        related_ids=_tuple(related),
+        superseded_by=superseded_by,
+        is_compressed=bool(compressed),
+        compression_sources=_tuple(compression),
+        abstraction_level=abstraction or 0,
+        version=version,
+    )
+
+
+def entry_values(entry: IndexEntry) -> Values:
+    """What `index_entry` holds: length, flags, numbers, analyzer, terms, vector."""
+    return (
+        *(entry.length, entry.flags, entry.numbers, entry.analyzer),
+        *(entry.terms.tobytes(), stored_vector(entry)),
+    )
+
+
+def utc_text(value: datetime) -> str:
+    """ISO 8601 in UTC, as people and other programs read it in the history."""
+    return value.astimezone(UTC).isoformat()
+
+
+@lru_cache(maxsize=4096)
+def _scope(user: str | None, agent: str | None, *, run: str | None, tenant: str) -> Scope:
+    return Scope(user_id=user, agent_id=agent, run_id=run, tenant=tenant)
+
+
+def _json(value: Mapping[str, Any] | Sequence[str]) -> str | None:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if value else None
+
+
+def _tuple(text: str | None) -> tuple[str, ...]:
+    return () if text is None else tuple(json.loads(text))
+
+
+def _micros(value: datetime | None) -> int | None:
+    return None if value is None else micros(value)
+
+
+def _moment(value: int | None) -> datetime | None:
+    return None if value is None else moment(value)

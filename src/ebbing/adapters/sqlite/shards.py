@@ -1,0 +1,194 @@
+"""Each owner's searchable rows in RAM: loaded once, then kept current by reading only what changed."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from ebbing.adapters.sqlite.connections import Connections
+from ebbing.adapters.sqlite.rows import first_mid, last_mid
+from ebbing.domain.scope import Owner
+from ebbing.index.shard import Row, Shard
+
+_SELECT: Final = (
+    "SELECT mid - :first, id, kind, role, type, layer, agent_id, run_id, actor, created_at, valid_from, valid_to,"
+    " expires_at, digest, importance, strength, deleted_at IS NULL, length, flags, numbers, terms, name, vector"
+    " FROM memory LEFT JOIN index_entry USING (mid) LEFT JOIN model ON model.no = index_entry.model WHERE "
+)
+_NEW: Final = _SELECT + "mid > :after AND mid <= :last AND deleted_at IS NULL ORDER BY mid"
+_CHANGED: Final = _SELECT + "mid >> 24 = :no AND changed > :generation AND mid <= :after ORDER BY mid"
+_STANDING: Final = (
+    "SELECT no, generation, erased_generation, last_seq FROM owner WHERE tenant = ? AND kind = ? AND name = ?"
+)
+AT_ONCE: Final = 64
+"""Writes behind, up to which a shard is brought up to date without a change of thread."""
+WORN_SIZE: Final = 1024
+"""From this size on, a shard of which less than half is alive is loaded anew."""
+
+
+class Standing(NamedTuple):
+    """Where an owner stands in the file."""
+
+    no: int
+    generation: int
+    erased_generation: int
+    last_seq: int
+
+
+class _Held(NamedTuple):
+    no: int
+    """The owner's number in the file when this was loaded: another one means that all was erased in between."""
+    shard: Shard
+
+
+@dataclass(slots=True)
+class _Slot:
+    held: _Held | None = None
+    nbytes: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    """Held while the shard is loaded or brought up to date, so that this happens once."""
+
+
+class ShardCache:
+    """The most recently used shards, up to a number of bytes; one process-wide copy for all threads and loops."""
+
+    def __init__(self, connections: Connections, *, model_id: str | None, dim: int, max_bytes: int) -> None:
+        self._connections = connections
+        self._model_id, self._dim, self._max_bytes = model_id, dim, max_bytes
+        self._slots: OrderedDict[Owner, _Slot] = OrderedDict()
+        self._guard = threading.Lock()
+        self._bytes = 0
+
+    def use_model(self, model_id: str | None, dim: int) -> None:
+        """From now on vectors of this model count; shards with those of another are loaded again."""
+        with self._guard:
+            if (model_id, dim) != (self._model_id, self._dim):
+                self._model_id, self._dim = model_id, dim
+                self._slots.clear()
+                self._bytes = 0
+
+    def at_once(self, owner: Owner) -> Shard | None:
+        """The current shard if that takes a few statements at most; None if it is worth another thread."""
+        with self._connections.reading() as db:
+            standing = _standing(db, owner)
+            if standing is None:
+                self.forget(owner)
+                return self._empty()
+            slot = self._slots.get(owner)
+            held = slot.held if slot else None
+            if slot is None or held is None:
+                return None
+            if _is_current(held, standing):
+                self._touch(owner)
+                return held.shard
+            if not _is_close(held, standing) or not slot.lock.acquire(blocking=False):
+                return None
+            try:
+                return self._refresh(db, owner, slot)
+            finally:
+                slot.lock.release()
+
+    def load(self, owner: Owner) -> Shard:
+        """The current shard, however long it takes: call it from a thread that may wait."""
+        with self._guard:
+            slot = self._slots.setdefault(owner, _Slot())
+        with slot.lock, self._connections.reading() as db:
+            return self._refresh(db, owner, slot)
+
+    def forget(self, owner: Owner) -> None:
+        """Lets go of one owner's rows."""
+        with self._guard:
+            slot = self._slots.pop(owner, None)
+            self._bytes -= slot.nbytes if slot else 0
+
+    def clear(self) -> None:
+        """Lets go of everything."""
+        with self._guard:
+            self._slots.clear()
+            self._bytes = 0
+
+    def _refresh(self, db: sqlite3.Connection, owner: Owner, slot: _Slot) -> Shard:
+        db.execute("BEGIN")
+        standing = _standing(db, owner)
+        if standing is None:
+            return self._empty()
+        held = slot.held
+        if held and _is_current(held, standing):
+            return held.shard
+        if held and _is_successor(held, standing):
+            shard = self._advance(db, held.shard, standing)
+        else:
+            shard = self._read_all(db, standing)
+        db.execute("COMMIT")
+        self._keep(owner, slot, _Held(standing.no, shard))
+        return shard
+
+    def _advance(self, db: sqlite3.Connection, behind: Shard, standing: Standing) -> Shard:
+        bounds = _bounds(standing, after=behind.last_seq)
+        changed = db.execute(_CHANGED, {**bounds, "generation": behind.generation}).fetchall()
+        fresh = db.execute(_NEW, bounds).fetchall()
+        rows = [Row._make(row) for row in (*changed, *fresh)]
+        shard = behind.successor()
+        shard.drop(row.seq for row in rows if not row.alive)
+        shard.put([row for row in rows if row.alive])
+        shard.generation = standing.generation
+        if shard.size > WORN_SIZE and 2 * int(shard.alive.sum()) < shard.size:
+            shard = self._read_all(db, standing)
+        return shard
+
+    def _read_all(self, db: sqlite3.Connection, standing: Standing) -> Shard:
+        shard = self._empty()
+        rows = db.execute(_NEW, _bounds(standing, after=0)).fetchall()
+        shard.put([Row._make(row) for row in rows])
+        shard.generation = standing.generation
+        return shard
+
+    def _empty(self) -> Shard:
+        with self._guard:
+            return Shard(model_id=self._model_id, dim=self._dim)
+
+    def _touch(self, owner: Owner) -> None:
+        with self._guard:
+            if owner in self._slots:
+                self._slots.move_to_end(owner)
+
+    def _keep(self, owner: Owner, slot: _Slot, held: _Held) -> None:
+        nbytes = held.shard.nbytes
+        with self._guard:
+            there = self._slots.pop(owner, None)
+            self._bytes += nbytes - (there.nbytes if there else 0)
+            slot.held, slot.nbytes = held, nbytes
+            self._slots[owner] = slot
+            while self._bytes > self._max_bytes and len(self._slots) > 1:
+                _, pushed_out = self._slots.popitem(last=False)
+                self._bytes -= pushed_out.nbytes
+
+
+def _standing(db: sqlite3.Connection, owner: Owner) -> Standing | None:
+    row = db.execute(_STANDING, (owner.tenant, owner.kind, owner.name)).fetchone()
+    return None if row is None else Standing._make(row)
+
+
+def _bounds(standing: Standing, *, after: int) -> dict[str, int]:
+    first = first_mid(standing.no)
+    return {"no": standing.no, "first": first, "after": first + after, "last": last_mid(standing.no)}
+
+
+def _is_current(held: _Held, standing: Standing) -> bool:
+    return held.no == standing.no and held.shard.generation == standing.generation
+
+
+def _is_successor(held: _Held, standing: Standing) -> bool:
+    """Whether the rows since then are all that is missing: nothing was erased, and the owner is the same one."""
+    return held.no == standing.no and held.shard.generation >= standing.erased_generation
+
+
+def _is_close(held: _Held, standing: Standing) -> bool:
+    return (
+        _is_successor(held, standing)
+        and standing.generation - held.shard.generation <= AT_ONCE
+        and standing.last_seq - held.shard.last_seq <= AT_ONCE
+    )

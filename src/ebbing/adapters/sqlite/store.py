@@ -1,0 +1,269 @@
+"""The embedded memory store: one SQLite file in a directory is the truth, with everything in it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from anyio import to_thread
+
+from ebbing.adapters.sqlite.changes import apply, prepare
+from ebbing.adapters.sqlite.connections import Connections
+from ebbing.adapters.sqlite.erasure import erase_scope, erase_tenant
+from ebbing.adapters.sqlite.jobs import SqliteJobQueue
+from ebbing.adapters.sqlite.outbox import Outbox
+from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, record_of
+from ebbing.adapters.sqlite.shards import ShardCache
+from ebbing.adapters.sqlite.verify import findings
+from ebbing.adapters.sqlite.writer import GroupCommitWriter
+from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.events import Event, HistoryEntry
+from ebbing.domain.record import Kind, MemoryRecord
+from ebbing.domain.scope import Owner, Scope
+from ebbing.index.shard import Shard
+from ebbing.ports.clock import Clock
+from ebbing.ports.embedder import Embedder
+from ebbing.ports.memory_store import Change, Erase, Page, Receipt, StoreStats
+
+DEFAULT_SHARD_CACHE_BYTES: Final = 512 * 1024 * 1024
+INLINE_IDS: Final = 100
+"""Up to this many records are read without a change of thread."""
+
+_CREATED: Final = RECORD_COLUMNS.index("created_at")
+_COLUMNS: Final = ", ".join(f"memory.{name}" for name in RECORD_COLUMNS)
+_OF_OWNER: Final = "mid >> 24 = (SELECT no FROM owner WHERE tenant = :tenant AND kind = :owner_kind AND name = :name)"
+_COVERED: Final = "(:agent IS NULL OR agent_id = :agent) AND (:run IS NULL OR run_id = :run)"
+_GET: Final = (
+    f"SELECT {_COLUMNS} FROM memory WHERE id IN (SELECT value FROM json_each(:ids)) AND +{_OF_OWNER}"  # noqa: S608
+    f" AND {_COVERED} AND (:deleted OR deleted_at IS NULL)"
+)
+_PAGE: Final = (
+    f"SELECT mid & 16777215, {_COLUMNS} FROM memory WHERE {_OF_OWNER}"  # noqa: S608
+    " AND created_at <= :created AND (created_at < :created OR mid & 16777215 < :seq)"
+    f" AND kind IN (SELECT value FROM json_each(:kinds)) AND {_COVERED} AND (:deleted OR deleted_at IS NULL)"
+    " ORDER BY created_at DESC, mid DESC LIMIT :limit"
+)
+_HISTORY: Final = (
+    "SELECT id, memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role, reason"  # noqa: S608
+    " FROM history WHERE memory_id = :id AND EXISTS"
+    f" (SELECT 1 FROM memory WHERE memory.id = :id AND +{_OF_OWNER} AND {_COVERED}) ORDER BY id"
+)
+_SCOPE_OF: Final = (
+    "SELECT owner.kind, owner.name, agent_id, run_id FROM memory JOIN owner ON owner.no = mid >> 24"
+    " WHERE memory.id = ? AND tenant = ?"
+)
+_OWNERS: Final = (
+    "SELECT tenant, kind, name FROM owner WHERE tenant = ? AND EXISTS (SELECT 1 FROM memory"
+    " WHERE mid BETWEEN owner.no << 24 AND owner.no << 24 | 16777215 AND deleted_at IS NULL) ORDER BY no"
+)
+_COUNTS: Final = (
+    "SELECT memory.kind, layer, type, deleted_at IS NOT NULL, count(*), sum(model.name IS NOT :model OR vector IS NULL)"
+    " FROM owner JOIN memory ON mid BETWEEN owner.no << 24 AND owner.no << 24 | 16777215"
+    " LEFT JOIN index_entry USING (mid) LEFT JOIN model ON model.no = index_entry.model"
+    " WHERE tenant = :tenant GROUP BY 1, 2, 3, 4"
+)
+
+
+class SqliteMemoryStore:
+    """A `MemoryStore` in `directory/ebbing.db`. Any number of threads, event loops and processes may use it at once."""
+
+    def __init__(
+        self, connections: Connections, *, model_id: str | None, dim: int, clock: Clock, shard_cache_bytes: int
+    ) -> None:
+        self._connections, self._clock, self._model_id = connections, clock, model_id
+        self._writer = GroupCommitWriter(connections)
+        self._shards = ShardCache(connections, model_id=model_id, dim=dim, max_bytes=shard_cache_bytes)
+        self.jobs = SqliteJobQueue(connections, self._writer, clock)
+        """A `JobQueue` in the same file."""
+        self.outbox = Outbox(connections, self._writer)
+        """What indexes outside the file have to follow."""
+
+    @classmethod
+    def open(
+        cls,
+        directory: str | Path,
+        *,
+        clock: Clock,
+        model_id: str | None = None,
+        dim: int = 0,
+        history_path: str | Path | None = None,
+        shard_cache_bytes: int = DEFAULT_SHARD_CACHE_BYTES,
+    ) -> SqliteMemoryStore:
+        """Opens the store in `directory`, or makes one. Vectors of another model than `model_id` are not searched.
+
+        With `history_path`, the change history lives in a database file there.
+
+        Raises:
+            SchemaError: the file belongs to a newer Ebbing or to another program.
+            StoreError: the directory cannot be used.
+        """
+        connections = Connections(Path(directory), history_path=Path(history_path) if history_path else None)
+        return cls(connections, model_id=model_id, dim=dim, clock=clock, shard_cache_bytes=shard_cache_bytes)
+
+    def use_model(self, embedder: Embedder | None) -> None:
+        self._model_id = embedder.model_id if embedder else None
+        self._shards.use_model(self._model_id, embedder.dim if embedder else 0)
+
+    async def write(self, scope: Scope, changes: Sequence[Change]) -> list[str]:
+        if not changes:
+            self._connections.check()
+            return []
+        prepared, now = prepare(scope, changes), self._clock.now()
+        scrub = any(isinstance(change, Erase) for change in changes)
+        return await self._writer.run(lambda db: apply(db, scope, prepared, now=now), scrub=scrub)
+
+    async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
+        if len(ids) <= INLINE_IDS:
+            return self._get(scope, ids, deleted)
+        return await to_thread.run_sync(self._get, scope, ids, deleted)
+
+    async def page(
+        self,
+        scope: Scope,
+        *,
+        kinds: Sequence[Kind] = (Kind.MEMORY,),
+        limit: int = 100,
+        cursor: str | None = None,
+        deleted: bool = False,
+    ) -> Page:
+        if limit < 1:
+            raise InvalidInputError("limit must be at least 1")
+        created, seq = (1 << 62, 0) if cursor is None else _position(cursor)
+        values = {**_names(scope), "deleted": deleted, "kinds": json.dumps(list(kinds)), "limit": limit + 1}
+        return await to_thread.run_sync(self._page, scope, {**values, "created": created, "seq": seq})
+
+    async def shard(self, scope: Scope) -> Shard:
+        found = self._shards.at_once(scope.owner)
+        return found if found is not None else await to_thread.run_sync(self._shards.load, scope.owner)
+
+    async def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry]:
+        with self._connections.reading() as db:
+            return [_entry_of(row) for row in db.execute(_HISTORY, {**_names(scope), "id": memory_id})]
+
+    async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
+        with self._connections.reading() as db:
+            row = db.execute(_SCOPE_OF, (memory_id, tenant)).fetchone()
+        if row is None:
+            return None
+        kind, name, agent, run = row
+        return Scope(user_id=name if kind == "user" else None, agent_id=agent, run_id=run, tenant=tenant)
+
+    async def owners(self, tenant: str) -> list[Owner]:
+        return [Owner(*row) for row in await to_thread.run_sync(self._rows, _OWNERS, (tenant,))]
+
+    async def erase(self, scope: Scope) -> Receipt:
+        receipt = await self._writer.run(lambda db: erase_scope(db, scope), scrub=True)
+        self._shards.forget(scope.owner)
+        return receipt
+
+    async def reset(self, tenant: str) -> Receipt:
+        receipt = await self._writer.run(lambda db: erase_tenant(db, tenant), scrub=True)
+        self._shards.clear()
+        return receipt
+
+    async def stats(self, tenant: str) -> StoreStats:
+        return await to_thread.run_sync(self._stats, tenant)
+
+    async def verify(self) -> list[str]:
+        return await to_thread.run_sync(self._verify)
+
+    async def aclose(self) -> None:
+        if not self._connections.begin_closing():
+            return
+        await to_thread.run_sync(self._writer.close)
+        self._connections.close()
+        self._shards.clear()
+
+    def _get(self, scope: Scope, ids: Sequence[str], deleted: bool) -> list[MemoryRecord]:
+        values = {**_names(scope), "ids": json.dumps(list(ids)), "deleted": deleted}
+        with self._connections.reading() as db:
+            rows = db.execute(_GET, values).fetchall()
+        found = {row[0]: record_of(row, user=scope.user_id, tenant=scope.tenant) for row in rows}
+        return [found[memory_id] for memory_id in ids if memory_id in found]
+
+    def _page(self, scope: Scope, values: dict[str, Any]) -> Page:
+        rows = self._rows(_PAGE, values)
+        shown = rows[: values["limit"] - 1]
+        records = tuple(record_of(row[1:], user=scope.user_id, tenant=scope.tenant) for row in shown)
+        return Page(records, _cursor(shown[-1]) if len(rows) > len(shown) else None)
+
+    def _rows(self, sql: str, values: Sequence[Any] | dict[str, Any]) -> list[Any]:
+        with self._connections.reading() as db:
+            return db.execute(sql, values).fetchall()
+
+    def _stats(self, tenant: str) -> StoreStats:
+        counts = self._rows(_COUNTS, {"tenant": tenant, "model": self._model_id})
+        by_layer: Counter[str] = Counter()
+        by_type: Counter[str] = Counter()
+        of_kind: Counter[str] = Counter()
+        deleted = without_vector = 0
+        for kind, layer, type_, is_deleted, count, bare in counts:
+            if is_deleted:
+                deleted += count
+                continue
+            of_kind[kind] += count
+            without_vector += bare
+            if kind == Kind.MEMORY:
+                by_layer[layer] += count
+                by_type[type_] += count
+        return StoreStats(
+            owners=len(self._rows(_OWNERS, (tenant,))),
+            memories=of_kind[Kind.MEMORY],
+            episodes=of_kind[Kind.EPISODE],
+            deleted=deleted,
+            without_vector=without_vector,
+            bytes_on_disk=sum(file.stat().st_size for file in self._connections.files if file.exists()),
+            by_layer=dict(by_layer),
+            by_type=dict(by_type),
+        )
+
+    def _verify(self) -> list[str]:
+        with self._connections.reading() as db:
+            return findings(db)
+
+
+def _names(scope: Scope) -> dict[str, str | None]:
+    owner = scope.owner
+    return {
+        "tenant": owner.tenant,
+        "owner_kind": owner.kind,
+        "name": owner.name,
+        "agent": scope.agent_id,
+        "run": scope.run_id,
+    }
+
+
+def _cursor(row: Sequence[Any]) -> str:
+    """Where a page ended: the time and number of its last row."""
+    return base64.urlsafe_b64encode(f"{row[1 + _CREATED]}.{row[0]}".encode()).decode()
+
+
+def _position(cursor: str) -> tuple[int, int]:
+    try:
+        created, _, seq = base64.urlsafe_b64decode(cursor.encode()).decode().partition(".")
+        return int(created), int(seq)
+    except (ValueError, binascii.Error) as error:
+        raise InvalidInputError("the cursor is not one that a page gave: start again without one") from error
+
+
+def _entry_of(row: Sequence[Any]) -> HistoryEntry:
+    number, memory_id, old, new, event, created, updated, is_deleted, actor, role, reason = row
+    return HistoryEntry(
+        id=str(number),
+        memory_id=memory_id,
+        old_memory=old,
+        new_memory=new,
+        event=Event(event),
+        created_at=datetime.fromisoformat(created),
+        updated_at=None if updated is None else datetime.fromisoformat(updated),
+        is_deleted=bool(is_deleted),
+        actor_id=actor,
+        role=role,
+        reason=reason,
+    )
