@@ -1,0 +1,151 @@
+"""How well a memory is still remembered: curves over the time since it was last of use.
+
+A curve gives a number to order memories by and to act on at a threshold of its own. It is no probability: measured on
+real logs, the raw value of either curve predicts worse than a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from math import exp, log
+from types import MappingProxyType
+from typing import Final, Protocol
+
+from ebbing.domain.errors import ConfigurationError
+from ebbing.domain.record import MemoryRecord, MemoryType
+
+PROTECTED_TAGS: Final = frozenset({"identity", "constraint"})
+"""A person's name or allergy is not forgotten for want of being asked."""
+SECONDS_A_DAY: Final = 86_400.0
+
+
+def _require(name: str, value: float, *, least: float, most: float) -> None:
+    if not least <= value <= most:
+        raise ConfigurationError(f"forgetting: {name} must be from {least:g} to {most:g}")
+
+
+class Curve(Protocol):
+    """Turns the time since a memory was last of use into how well it is remembered."""
+
+    @property
+    def forgotten_below(self) -> float:
+        """Retention under which a memory has faded, in [0, 1]."""
+        ...
+
+    def stability_days(self, record: MemoryRecord) -> float:
+        """How slowly this memory fades: the time constant of the curve, in days, above 0."""
+        ...
+
+    def remembered(self, days: float, stability_days: float) -> float:
+        """Retention in [0, 1] after so many days; 1 at 0, never rising."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialCurve:
+    """R = e^(-t/S), S = min(cap, (base + 2 · importance + 0.1 · uses) · factor of the type), after Ebbinghaus (1885).
+
+    With the cap of 10 days, anything that is not used again has faded after 23 days at the latest.
+    """
+
+    base_days: float = 1.0
+    days_per_importance: float = 2.0
+    days_per_use: float = 0.1
+    type_factors: Mapping[MemoryType, float] = field(
+        default_factory=lambda: MappingProxyType({MemoryType.PREFERENCE: 1.5, MemoryType.FACT: 1.3})
+    )
+    longest_days: float = 10.0
+    """Cap of the stability."""
+    forgotten_below: float = 0.1
+
+    def __post_init__(self) -> None:
+        _require("base_days", self.base_days, least=0.01, most=3_650)
+        _require("days_per_importance", self.days_per_importance, least=0, most=3_650)
+        _require("days_per_use", self.days_per_use, least=0, most=365)
+        _require("longest_days", self.longest_days, least=0.01, most=36_500)
+        _require("forgotten_below", self.forgotten_below, least=0, most=1)
+        for factor in self.type_factors.values():
+            _require("type_factors", factor, least=0.01, most=100)
+
+    def stability_days(self, record: MemoryRecord) -> float:
+        """S in days, at most `longest_days`."""
+        days = self.base_days + self.days_per_importance * record.importance + self.days_per_use * record.access_count
+        return min(self.longest_days, days * self.type_factors.get(record.type, 1.0))
+
+    def remembered(self, days: float, stability_days: float) -> float:
+        """e^(-t/S)."""
+        return exp(-days / stability_days)
+
+
+@dataclass(frozen=True, slots=True)
+class PowerLawCurve:
+    """R = (1 + f · t/S)^(-d), f = 0.9^(-1/d) - 1, so that R = 0.9 at t = S: the curve of the FSRS-6 scheduler.
+
+    S = S0 · (1 + growth · uses), S0 = least · e^(importance · ln spread): an unimportant memory starts at
+    `least_days`, the most important at `least_days · spread`. FSRS keeps a stability and a difficulty per card and
+    updates them at each review; a memory holds neither, so a use lengthens S by a fixed share of S0 instead.
+    """
+
+    decay: float = 0.1542
+    """d; the default weight w20 of FSRS-6, which allows 0.1 to 0.8."""
+    least_days: float = 0.5
+    spread: float = 60.0
+    growth_per_use: float = 0.5
+    longest_days: float = 3_650.0
+    """Cap of the stability."""
+    forgotten_below: float = 0.7
+
+    def __post_init__(self) -> None:
+        _require("decay", self.decay, least=0.1, most=0.8)
+        _require("least_days", self.least_days, least=0.01, most=365)
+        _require("spread", self.spread, least=1, most=10_000)
+        _require("growth_per_use", self.growth_per_use, least=0, most=10)
+        _require("longest_days", self.longest_days, least=0.01, most=36_500)
+        _require("forgotten_below", self.forgotten_below, least=0, most=1)
+
+    def stability_days(self, record: MemoryRecord) -> float:
+        """S in days: the time after which retention is 0.9, at most `longest_days`."""
+        first = self.least_days * exp(record.importance * log(self.spread))
+        return min(self.longest_days, first * (1 + self.growth_per_use * record.access_count))
+
+    def remembered(self, days: float, stability_days: float) -> float:
+        """(1 + f · t/S)^(-d)."""
+        factor = 0.9 ** (-1 / self.decay) - 1
+        return float((1 + factor * days / stability_days) ** -self.decay)
+
+
+EXPONENTIAL: Final = ExponentialCurve()
+POWER_LAW: Final = PowerLawCurve()
+
+
+def is_protected(record: MemoryRecord) -> bool:
+    """Whether a memory never fades: who somebody is, and what they require or forbid."""
+    return record.type is MemoryType.CONSTRAINT or not PROTECTED_TAGS.isdisjoint(record.tags)
+
+
+def idle_days(record: MemoryRecord, now: datetime) -> float:
+    """Days since the memory was last recalled or reinforced, else since it was made; 0 for a time to come."""
+    return max(0.0, (now - (record.last_accessed_at or record.created_at)).total_seconds() / SECONDS_A_DAY)
+
+
+def retention(record: MemoryRecord, now: datetime, *, curve: Curve = EXPONENTIAL) -> float:
+    """How well the memory is remembered at `now`, in [0, 1]; 1 for what is protected."""
+    if is_protected(record):
+        return 1.0
+    return curve.remembered(idle_days(record, now), curve.stability_days(record))
+
+
+def has_faded(record: MemoryRecord, now: datetime, *, curve: Curve = EXPONENTIAL) -> bool:
+    """Whether the memory has fallen below what the curve calls forgotten."""
+    return retention(record, now, curve=curve) < curve.forgotten_below
+
+
+def reinforce(record: MemoryRecord, now: datetime) -> MemoryRecord:
+    """The memory after it was of use at `now`: its clock starts again and it fades more slowly from there.
+
+    A use before the last one counts, but does not turn the clock back.
+    """
+    last = record.last_accessed_at or record.created_at
+    return replace(record, last_accessed_at=max(now, last), access_count=record.access_count + 1, strength=1.0)
