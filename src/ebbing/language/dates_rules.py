@@ -1,0 +1,198 @@
+"""How one rule of a time grammar reads a text, and how a set of rules finds the expressions in it.
+
+A rule is a pattern and a function that reads a match. A single pattern made of all rules walks the text once; where it
+stops, every rule is tried and the longest reading counts. So a text without dates costs one pass.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Final, NamedTuple
+
+from ebbing.language.dates_calendar import Direction, Period, TimeOfDay, date, day, nearest
+
+_SENTENCE_END: Final = re.compile(r"[.!?;。!?;\n]")
+_CLAUSE_END: Final = re.compile(r"[,，、:：]|\b(?:and|but|so|then|while)\b|然后|但")
+_NAMED_GROUP: Final = re.compile(r"\(\?P<\w+>")
+CUES_LOOKED_AT: Final = 160
+"""Characters on either side of a date in which its tense is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an expression means: a period, and how it came to it."""
+
+    period: Period
+    explicit: bool = False
+    """The text names the date itself, year included: it means the same at any `now`."""
+    yearless: bool = False
+    """The text names the date but for its year."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A reading and where it stands: `text[begin:finish]`."""
+
+    begin: int
+    finish: int
+    value: Reading | TimeOfDay
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A text and the moment it was said."""
+
+    text: str
+    folded: str
+    """The same characters in lower case and simplified, each at its place."""
+    now: datetime
+
+    def yearly(self, period: Callable[[datetime, int], Period], direction: Direction) -> Reading:
+        """What falls once a year, in the year that the direction or else the distance suggests."""
+        return self.unmarked(years_around(self, period), direction)
+
+    def unmarked(self, periods: Iterable[Period], direction: Direction) -> Reading:
+        """One of several periods that the text does not tell apart: the tense decides, else the distance."""
+        return Reading(nearest(periods, self.now, direction), yearless=True)
+
+
+Read = Callable[["re.Match[str]", Said], Reading | TimeOfDay | None]
+
+
+class Rule(NamedTuple):
+    """One shape of time expression."""
+
+    pattern: str
+    read: Read
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """The rules of one language. `start` is what must hold where any expression begins (a lookaround)."""
+
+    start: str
+    rules: tuple[Rule, ...]
+    _where: re.Pattern[str] = field(init=False)
+    _compiled: tuple[tuple[re.Pattern[str], Read], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        every = "|".join(_NAMED_GROUP.sub("(?:", rule.pattern) for rule in self.rules if "(?P=" not in rule.pattern)
+        object.__setattr__(self, "_where", re.compile(f"{self.start}(?:{every})"))
+        object.__setattr__(self, "_compiled", tuple((re.compile(rule.pattern), rule.read) for rule in self.rules))
+
+    def tokens(self, said: Said) -> Iterator[Token]:
+        """The expressions of a text, in order, without overlap."""
+        at = 0
+        while found := self._where.search(said.folded, at):
+            token = self._longest(said, found.start())
+            if token:
+                yield token
+            at = token.finish if token else found.start() + 1
+
+    def _longest(self, said: Said, begin: int) -> Token | None:
+        matches = [(match, read) for pattern, read in self._compiled if (match := pattern.match(said.folded, begin))]
+        for match, read in sorted(matches, key=lambda found: -found[0].end()):
+            try:
+                value = read(match, said)
+            except (ValueError, OverflowError):  # the 30th of February, or a year that no calendar holds
+                continue
+            if value is not None and match.end() > begin:
+                return Token(begin, match.end(), value)
+        return None
+
+
+@lru_cache(maxsize=1)
+def pack() -> Mapping[str, Any]:
+    """The words of `packs/dates.toml`."""
+    return tomllib.loads((files("ebbing.language") / "packs" / "dates.toml").read_text("utf-8"))
+
+
+@dataclass(frozen=True)
+class Tense:
+    """The words that say whether a sentence looks back or ahead."""
+
+    cues: re.Pattern[str]
+
+    def at(self, said: Said, begin: int, finish: int) -> Direction:
+        """Which way the nearest cue in the same sentence points; `none` if there is none."""
+        before = _SENTENCE_END.split(said.folded[max(0, begin - CUES_LOOKED_AT) : begin])[-1]
+        after = _SENTENCE_END.split(said.folded[finish : finish + CUES_LOOKED_AT], maxsplit=1)[0]
+        best: tuple[int, Direction] = (CUES_LOOKED_AT * 3, "none")
+        for cue in self.cues.finditer(before):
+            best = min(best, (_distance(before[cue.end() :]), _pointing(cue)))
+        first = self.cues.search(after)
+        if first:
+            best = min(best, (_distance(after[: first.start()]), _pointing(first)))
+        return best[1]
+
+
+def _distance(between: str) -> int:
+    """Characters to a cue; one beyond the clause is further away than any within it."""
+    return len(between) + (CUES_LOOKED_AT if _CLAUSE_END.search(between) else 0)
+
+
+def _pointing(cue: re.Match[str]) -> Direction:
+    return "past" if cue.lastgroup == "past" else "future"
+
+
+class Holiday(NamedTuple):
+    """A feast and how it falls in a year."""
+
+    on: tuple[str, ...] = ()
+    nth: tuple[int, ...] = ()
+    moon: str = ""
+    shift: int = 0
+    days: int = 1
+
+    def period(self, at: datetime, year: int) -> Period:
+        """When it falls in a year, in the zone of `at`. Raises `ValueError` where no table reaches."""
+        if self.nth:
+            month, weekday, which = self.nth
+            first = date(at, year=year, month=month, day=1).start
+            return day(first, (weekday - first.weekday()) % 7 + 7 * (which - 1))
+        if self.moon:
+            first = _moon_day(self.moon, at, year)
+            begun = day(first, self.shift)
+            return begun if self.days == 1 else Period(begun.start, day(first, self.days - 1).end, "range")
+        first, *rest = (date(at, year=year, month=int(on[:2]), day=int(on[3:])) for on in self.on)
+        return replace(first, end=rest[-1].end, grain="range") if rest else first
+
+
+def _moon_day(table: str, at: datetime, year: int) -> datetime:
+    moon = pack()["moon"]
+    days = moon[table].split()
+    index = year - moon["first_year"]
+    if not 0 <= index < len(days):
+        raise ValueError("no table of the moon for this year")
+    return date(at, year=year, month=int(days[index][:2]), day=int(days[index][2:])).start
+
+
+@lru_cache(maxsize=1)
+def holidays() -> Mapping[str, Holiday]:
+    """Every feast by each of its names."""
+    return {
+        name: Holiday(
+            on=tuple(entry.get("on", "").split()),
+            nth=tuple(entry.get("nth", ())),
+            **{key: entry[key] for key in ("moon", "shift", "days") if key in entry},
+        )
+        for entry in pack()["holiday"]
+        for name in entry["names"].split("|")
+    }
+
+
+def years_around(said: Said, period: Callable[[datetime, int], Period]) -> list[Period]:
+    """What falls once a year, in last year, this one and the next; a year that lacks it is left out."""
+    found = []
+    for number in (said.now.year - 1, said.now.year, said.now.year + 1):
+        try:
+            found.append(period(said.now, number))
+        except ValueError:  # the 29th of February
+            continue
+    return found
