@@ -1,0 +1,1 @@
+"""Recall quality and speed of Ebbing, measured through its public API. See docs/evals.md."""

@@ -1,0 +1,84 @@
+"""The command line of the evals."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from evals.ablations import ablate
+from evals.datasets import LOADERS
+from evals.embedding import cached_embedder, warm
+from evals.recall import PRODUCT, SETS, Run, chosen_sets, measure
+from evals.report import ablation_markdown, markdown, show, standings
+from evals.speed.command import add_options as add_speed_options
+from evals.speed.command import run as run_speed
+from evals.systems import BASELINES
+
+CACHE = Path(__file__).parent.parent / ".evals-cache"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Reads the command line and runs what it asks for."""
+    parser = argparse.ArgumentParser(prog="python -m evals", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    recall = commands.add_parser("recall", help="is the right memory found?")
+    _add_recall_options(recall)
+    recall.set_defaults(run=_recall)
+    speed = commands.add_parser("speed", help="how long do add and search take?")
+    add_speed_options(speed)
+    speed.set_defaults(run=run_speed)
+    options = parser.parse_args(arguments)
+    options.run(options)
+
+
+def _add_recall_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", type=Path, required=True, help="folder that holds locomo/, memdaily-zh/, beam-100k/")
+    parser.add_argument("--set", default="all", choices=[*SETS, "all"], help="which set (default: all)")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
+    parser.add_argument("--table", action="store_true", help="print the README's Markdown table, with floors and aims")
+    parser.add_argument("--ablate", action="store_true", help="repeat with one step of recall switched off at a time")
+    parser.add_argument("--no-baselines", action="store_true", help="the product alone: faster while developing")
+    parser.add_argument("--limit-users", type=int, metavar="N", help="the first N users of each set only")
+    parser.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="where vectors are kept between runs")
+    parser.add_argument("--embed-only", action="store_true", help="only fill the cache of vectors (10 minutes or so)")
+
+
+def _recall(options: argparse.Namespace) -> None:
+    embedder = cached_embedder(options.cache)
+    run = Run(options.data, embedder, users=options.limit_users, baselines=not options.no_baselines)
+    sets = chosen_sets(options.set)
+    if options.embed_only:
+        _embed(run, sets)
+    elif options.ablate:
+        rows = ablate(run, sets)
+        print(json.dumps(rows, ensure_ascii=False) if options.json else ablation_markdown(rows))
+    else:
+        _measure(run, sets, options=options)
+
+
+def _embed(run: Run, sets: Sequence[str]) -> None:
+    for dataset in (LOADERS[name](run.data) for name in sets if name in LOADERS):
+        print(dataset.name, file=sys.stderr)
+        texts, questions = (item.text for item in dataset.items), (question.text for question in dataset.questions)
+        asyncio.run(warm(run.embedder, texts, questions=questions))
+
+
+def _measure(run: Run, sets: Sequence[str], *, options: argparse.Namespace) -> None:
+    results = []
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    for name in sets:
+        results.append(measure(run, name))
+        if not options.json:
+            show(results[-1], console)
+    if options.json:
+        print(json.dumps(results, ensure_ascii=False))
+        return
+    if options.table:
+        print(markdown(results, [PRODUCT, *(BASELINES if run.baselines else ())]))
+    print("\n".join(standings(results, PRODUCT)))
