@@ -158,6 +158,9 @@ class ShardCache:
     def _keep(self, owner: Owner, slot: _Slot, held: _Held) -> None:
         nbytes = held.shard.nbytes
         with self._guard:
+            if held.shard.model_id != self._model_id:
+                # The model was changed while this was being loaded.
+                return
             there = self._slots.pop(owner, None)
             self._bytes += nbytes - (there.nbytes if there else 0)
             slot.held, slot.nbytes = held, nbytes

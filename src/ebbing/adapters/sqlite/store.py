@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -13,6 +11,7 @@ from typing import Any, Final
 
 from anyio import to_thread
 
+from ebbing.adapters.paging import cursor_after, position
 from ebbing.adapters.sqlite.changes import apply, prepare
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.erasure import erase_scope, erase_tenant
@@ -134,7 +133,7 @@ class SqliteMemoryStore:
     ) -> Page:
         if limit < 1:
             raise InvalidInputError("limit must be at least 1")
-        created, seq = (1 << 62, 0) if cursor is None else _position(cursor)
+        created, seq = position(cursor)
         values = {**_names(scope), "deleted": deleted, "kinds": json.dumps(list(kinds)), "limit": limit + 1}
         return await to_thread.run_sync(self._page, scope, {**values, "created": created, "seq": seq})
 
@@ -191,7 +190,7 @@ class SqliteMemoryStore:
         rows = self._rows(_PAGE, values)
         shown = rows[: values["limit"] - 1]
         records = tuple(record_of(row[1:], user=scope.user_id, tenant=scope.tenant) for row in shown)
-        return Page(records, _cursor(shown[-1]) if len(rows) > len(shown) else None)
+        return Page(records, cursor_after(shown[-1][1 + _CREATED], shown[-1][0]) if len(rows) > len(shown) else None)
 
     def _rows(self, sql: str, values: Sequence[Any] | dict[str, Any]) -> list[Any]:
         with self._connections.reading() as db:
@@ -237,19 +236,6 @@ def _names(scope: Scope) -> dict[str, str | None]:
         "agent": scope.agent_id,
         "run": scope.run_id,
     }
-
-
-def _cursor(row: Sequence[Any]) -> str:
-    """Where a page ended: the time and number of its last row."""
-    return base64.urlsafe_b64encode(f"{row[1 + _CREATED]}.{row[0]}".encode()).decode()
-
-
-def _position(cursor: str) -> tuple[int, int]:
-    try:
-        created, _, seq = base64.urlsafe_b64decode(cursor.encode()).decode().partition(".")
-        return int(created), int(seq)
-    except (ValueError, binascii.Error) as error:
-        raise InvalidInputError("the cursor is not one that a page gave: start again without one") from error
 
 
 def _entry_of(row: Sequence[Any]) -> HistoryEntry:

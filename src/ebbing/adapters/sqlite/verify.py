@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
+from ebbing.adapters.agreement import agrees
 from ebbing.domain.record import content_hash
-from ebbing.index.entry import IndexEntry, entry_for
 from ebbing.index.shard import digest, moment
-from ebbing.language.analyse import ANALYZER_VERSION, TextFlag, analyse
+from ebbing.language.analyse import ANALYZER_VERSION
 
 _COUNTS: Final = {
     "SELECT count(*) FROM memory LEFT JOIN index_entry USING (mid) WHERE deleted_at IS NULL AND length IS NULL": (
@@ -78,15 +78,8 @@ def _stale_entries(db: sqlite3.Connection) -> Iterator[str]:
     for _, content, actor, created, stored_digest, *stored in db.execute(_TEXTS, (ANALYZER_VERSION,)):
         digests += stored_digest != digest(content_hash(content))
         if stored[0] is not None:
-            entries += not _same(entry_for(analyse(content, speaker=actor, said_at=moment(created))), stored)
+            entries += not agrees(tuple(stored), content=content, actor=actor, created_at=moment(created))
     if digests:
         yield f"{digests} records have a digest of another text"
     if entries:
         yield f"{entries} index entries do not say what their records say: rebuild the index"
-
-
-def _same(fresh: IndexEntry, stored: list[Any]) -> bool:
-    length, flags, numbers, terms = stored
-    # Whether it was stored as an utterance is not a property of the text.
-    flags &= ~TextFlag.UTTERANCE
-    return (fresh.length, fresh.flags, fresh.numbers, fresh.terms.tobytes()) == (length, flags, numbers, terms)

@@ -1,0 +1,20 @@
+"""Whether an index entry still says what its record says."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ebbing.index.entry import entry_for
+from ebbing.language.analyse import TextFlag, analyse
+
+Stored = tuple[int, int, int, bytes]
+"""Length, flags, numbers and packed terms of an entry."""
+
+
+def agrees(stored: Stored, *, content: str, actor: str | None, created_at: datetime) -> bool:
+    """Whether analysing the record anew gives the stored entry, apart from the vector."""
+    length, flags, numbers, terms = stored
+    fresh = entry_for(analyse(content, speaker=actor, said_at=created_at))
+    # Whether it was stored as an utterance is not a property of the text.
+    same_flags = fresh.flags == flags & ~TextFlag.UTTERANCE
+    return same_flags and (fresh.length, fresh.numbers, fresh.terms.tobytes()) == (length, numbers, terms)

@@ -1,0 +1,179 @@
+"""One owner's rows in RAM, and how a list of changes becomes part of them: all or none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError
+from ebbing.domain.events import Event, HistoryEntry
+from ebbing.domain.record import Kind, MemoryRecord
+from ebbing.domain.scope import Scope
+from ebbing.index.entry import IndexEntry
+from ebbing.index.shard import Shard, micros, row_for
+from ebbing.ports.memory_store import Change, Erase, Insert, Revise
+
+ID_TAKEN: Final = "a memory with this id is already stored: give the new one an id of its own"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A record with everything that is kept beside it."""
+
+    seq: int
+    record: MemoryRecord
+    entry: IndexEntry | None
+    history: tuple[HistoryEntry, ...] = ()
+
+
+@dataclass(slots=True)
+class Room:
+    """One owner's rows."""
+
+    kept: dict[str, Kept] = field(default_factory=dict)
+    last_seq: int = 0
+    generation: int = 0
+    shard: Shard | None = None
+    behind: dict[int, Kept | None] = field(default_factory=dict)
+    """By seq, what the shard does not know yet; None for what is gone."""
+
+    def covered(self, scope: Scope) -> Iterator[Kept]:
+        return (kept for kept in self.kept.values() if scope.covers(kept.record.whose))
+
+    def put(self, memory_id: str, kept: Kept | None) -> None:
+        """Replaces a row, or removes it."""
+        before = self.kept.pop(memory_id, None)
+        if kept:
+            self.kept[memory_id] = kept
+            self.behind[kept.seq] = kept
+        elif before:
+            self.behind[before.seq] = None
+
+
+class Staged:
+    """One call's changes beside the rows they will replace, so that a refused change leaves nothing behind."""
+
+    def __init__(self, scope: Scope, room: Room, *, numbers: Iterator[int], now: datetime) -> None:
+        self.rows: dict[str, Kept | None] = {}
+        self._scope, self._room, self._numbers, self._now = scope, room, numbers, now
+        self._seq = room.last_seq
+
+    def apply(self, change: Change) -> str:
+        """Stages one change; returns the id that holds it."""
+        if isinstance(change, Erase):
+            self._find(change.memory_id)
+            self.rows[change.memory_id] = None
+            return change.memory_id
+        if change.record.whose.owner != self._scope.owner:
+            raise InvalidInputError("the record names another owner than the scope it is written under")
+        if isinstance(change, Revise):
+            return self._revise(change)
+        return self._insert(change)
+
+    def keep(self) -> Room:
+        """Lets the staged rows replace the old ones."""
+        for memory_id, kept in self.rows.items():
+            self._room.put(memory_id, kept)
+        self._room.last_seq = self._seq
+        self._room.generation += 1
+        return self._room
+
+    def _insert(self, change: Insert) -> str:
+        record = storable(change.record)
+        if change.once and (known := self._known(record)):
+            return known
+        if self._look(record.id):
+            raise ConflictError(ID_TAKEN)
+        self._seq += 1
+        history = self._told(Event.ADD, record, old=None, reason=change.reason)
+        self.rows[record.id] = Kept(self._seq, record, change.entry, history)
+        return record.id
+
+    def _revise(self, change: Revise) -> str:
+        record, before = storable(change.record), self._find(change.record.id)
+        if record.version != before.record.version + 1:
+            raise ConflictError("the memory changed since it was read: read it again and retry")
+        told = self._told(change.event, record, old=before.record.content, reason=change.reason)
+        entry = change.entry or before.entry
+        self.rows[record.id] = Kept(before.seq, record, entry, before.history + told)
+        return record.id
+
+    def _look(self, memory_id: str) -> Kept | None:
+        return self.rows[memory_id] if memory_id in self.rows else self._room.kept.get(memory_id)
+
+    def _find(self, memory_id: str) -> Kept:
+        kept = self._look(memory_id)
+        if kept is None or not self._scope.covers(kept.record.whose):
+            raise MemoryNotFoundError("no memory with this id belongs to this owner")
+        return kept
+
+    def _known(self, record: MemoryRecord) -> str | None:
+        key = _source_key(record)
+        if key is None:
+            return None
+        rows = {**self._room.kept, **self.rows}
+        same = (kept for kept in rows.values() if kept and _source_key(kept.record) == key)
+        living = [kept for kept in same if kept.record.deleted_at is None]
+        return min(living, key=lambda kept: kept.seq).record.id if living else None
+
+    def _told(
+        self, event: Event, record: MemoryRecord, *, old: str | None, reason: str | None
+    ) -> tuple[HistoryEntry, ...]:
+        if record.kind is not Kind.MEMORY or event is Event.NONE:
+            return ()
+        entry = HistoryEntry(
+            id=str(next(self._numbers)),
+            memory_id=record.id,
+            old_memory=old,
+            new_memory=None if event is Event.DELETE else record.content,
+            event=event,
+            created_at=record.created_at,
+            updated_at=None if event is Event.ADD else self._now,
+            is_deleted=record.deleted_at is not None,
+            actor_id=record.actor,
+            role=record.role,
+            reason=reason,
+        )
+        return (entry,)
+
+
+def _source_key(record: MemoryRecord) -> tuple[Kind, str | None, str] | None:
+    ids = record.provenance.source_ids
+    return (record.kind, record.whose.run_id, ids[0]) if ids else None
+
+
+def advanced(room: Room, shard: Shard) -> Shard:
+    """The room's shard with what it was behind."""
+    shard = shard.successor()
+    gone = [seq for seq, kept in room.behind.items() if kept is None or kept.record.deleted_at is not None]
+    living = (kept for seq, kept in sorted(room.behind.items()) if kept and kept.record.deleted_at is None)
+    shard.drop(gone)
+    shard.put([row_for(kept.seq, kept.record, kept.entry) for kept in living])
+    shard.generation = room.generation
+    room.behind = {}
+    return shard
+
+
+def storable(record: MemoryRecord) -> MemoryRecord:
+    """A copy that shares nothing with the caller's, refusing what a file could not hold either.
+
+    Raises:
+        InvalidInputError: the metadata is not JSON, the text is broken Unicode, or a time has no zone.
+    """
+    try:
+        record.content.encode()
+        micros(record.created_at)
+        return copy_of(record)
+    except UnicodeError as error:
+        raise InvalidInputError(
+            "the text holds broken Unicode (a lone surrogate): replace it before storing"
+        ) from error
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError("the record cannot be stored: metadata must be JSON, times need a zone") from error
+
+
+def copy_of(record: MemoryRecord) -> MemoryRecord:
+    return replace(record, metadata=json.loads(json.dumps(dict(record.metadata)))) if record.metadata else record

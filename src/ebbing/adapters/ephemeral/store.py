@@ -1,0 +1,211 @@
+"""A memory store that forgets everything when it is closed: for tests, for trying things out, for secrets."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+
+from ebbing.adapters.agreement import agrees
+from ebbing.adapters.ephemeral.jobs import EphemeralJobQueue
+from ebbing.adapters.ephemeral.rooms import ID_TAKEN, Kept, Room, Staged, advanced, copy_of
+from ebbing.adapters.paging import cursor_after, position
+from ebbing.domain.errors import ConflictError, InvalidInputError, StoreClosedError
+from ebbing.domain.events import HistoryEntry
+from ebbing.domain.record import Kind, MemoryRecord
+from ebbing.domain.scope import Owner, Scope
+from ebbing.index.shard import Shard, micros
+from ebbing.ports.clock import Clock
+from ebbing.ports.embedder import Embedder
+from ebbing.ports.memory_store import Change, Page, Receipt, StoreStats
+
+
+class EphemeralMemoryStore:
+    """A `MemoryStore` in the memory of one process; threads and event loops may share it."""
+
+    def __init__(self, *, clock: Clock, model_id: str | None = None, dim: int = 0) -> None:
+        self._clock, self._model_id, self._dim = clock, model_id, dim
+        self._rooms: dict[Owner, Room] = {}
+        self._owners: dict[str, Owner] = {}
+        self._numbers = count(1)
+        self._lock = threading.RLock()
+        self._closed = False
+        self.jobs = EphemeralJobQueue(clock)
+        """A `JobQueue` that lives as long."""
+
+    def use_model(self, embedder: Embedder | None) -> None:
+        model = (embedder.model_id, embedder.dim) if embedder else (None, 0)
+        with self._lock:
+            if model != (self._model_id, self._dim):
+                self._model_id, self._dim = model
+                for room in self._rooms.values():
+                    room.shard = None
+
+    async def write(self, scope: Scope, changes: Sequence[Change]) -> list[str]:
+        with self._opened():
+            staged = Staged(scope, self._rooms.get(scope.owner, Room()), numbers=self._numbers, now=self._clock.now())
+            ids = [staged.apply(change) for change in changes]
+            if any(self._owners.get(memory_id, scope.owner) != scope.owner for memory_id in staged.rows):
+                raise ConflictError(ID_TAKEN)
+            if staged.rows:
+                self._rooms[scope.owner] = staged.keep()
+                self._owners.update(dict.fromkeys(staged.rows, scope.owner))
+            for memory_id in [memory_id for memory_id, kept in staged.rows.items() if kept is None]:
+                del self._owners[memory_id]
+            return ids
+
+    async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
+        with self._opened():
+            found = (self._find(scope, memory_id) for memory_id in ids)
+            records = [kept.record for kept in found if kept]
+        return [copy_of(record) for record in records if deleted or record.deleted_at is None]
+
+    async def page(
+        self,
+        scope: Scope,
+        *,
+        kinds: Sequence[Kind] = (Kind.MEMORY,),
+        limit: int = 100,
+        cursor: str | None = None,
+        deleted: bool = False,
+    ) -> Page:
+        if limit < 1:
+            raise InvalidInputError("limit must be at least 1")
+        after = position(cursor)
+        with self._opened():
+            shown = [
+                (micros(kept.record.created_at), kept.seq, kept.record)
+                for kept in self._room(scope.owner).covered(scope)
+                if kept.record.kind in kinds and (deleted or kept.record.deleted_at is None)
+            ]
+        rest = sorted((row for row in shown if row[:2] < after), key=lambda row: row[:2], reverse=True)
+        records = tuple(copy_of(record) for _, _, record in rest[:limit])
+        return Page(records, cursor_after(*rest[limit - 1][:2]) if len(rest) > limit else None)
+
+    async def shard(self, scope: Scope) -> Shard:
+        with self._opened():
+            room = self._rooms.get(scope.owner)
+            if room is None:
+                return self._empty_shard()
+            if room.shard is None:
+                room.behind = {kept.seq: kept for kept in room.kept.values()}
+            if room.shard is None or room.shard.generation != room.generation:
+                room.shard = advanced(room, room.shard or self._empty_shard())
+            return room.shard
+
+    async def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry]:
+        with self._opened():
+            kept = self._find(scope, memory_id)
+            return list(kept.history) if kept else []
+
+    async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
+        with self._opened():
+            owner = self._owners.get(memory_id)
+            if owner is None or owner.tenant != tenant:
+                return None
+            return self._rooms[owner].kept[memory_id].record.whose
+
+    async def owners(self, tenant: str) -> list[Owner]:
+        with self._opened():
+            return [
+                owner
+                for owner, room in self._rooms.items()
+                if owner.tenant == tenant and any(kept.record.deleted_at is None for kept in room.kept.values())
+            ]
+
+    async def erase(self, scope: Scope) -> Receipt:
+        with self._opened():
+            return self._erase(scope.owner, list(self._room(scope.owner).covered(scope)))
+
+    async def reset(self, tenant: str) -> Receipt:
+        with self._opened():
+            owners = [owner for owner in self._rooms if owner.tenant == tenant]
+            receipts = [self._erase(owner, list(self._rooms[owner].kept.values())) for owner in owners]
+        return Receipt(
+            memories=sum(receipt.memories for receipt in receipts),
+            episodes=sum(receipt.episodes for receipt in receipts),
+            history=sum(receipt.history for receipt in receipts),
+            index_entries=sum(receipt.index_entries for receipt in receipts),
+        )
+
+    async def stats(self, tenant: str) -> StoreStats:
+        owners = await self.owners(tenant)
+        with self._opened():
+            kept = [
+                kept for owner, room in self._rooms.items() if owner.tenant == tenant for kept in room.kept.values()
+            ]
+        living = [row for row in kept if row.record.deleted_at is None]
+        memories = [row.record for row in living if row.record.kind is Kind.MEMORY]
+        return StoreStats(
+            owners=len(owners),
+            memories=len(memories),
+            episodes=len(living) - len(memories),
+            deleted=len(kept) - len(living),
+            without_vector=sum(not self._has_vector(row) for row in living),
+            bytes_on_disk=0,
+            by_layer=dict(Counter(str(record.layer) for record in memories)),
+            by_type=dict(Counter(str(record.type) for record in memories)),
+        )
+
+    async def verify(self) -> list[str]:
+        with self._opened():
+            rows = [kept for room in self._rooms.values() for kept in room.kept.values()]
+        missing = sum(kept.entry is None and kept.record.deleted_at is None for kept in rows)
+        stale = sum(not _agrees(kept) for kept in rows)
+        return [
+            *([f"{missing} records have no index entry"] if missing else []),
+            *([f"{stale} index entries do not say what their records say: rebuild the index"] if stale else []),
+        ]
+
+    async def aclose(self) -> None:
+        with self._lock:
+            self._closed = True
+            self._rooms.clear()
+            self._owners.clear()
+
+    @contextmanager
+    def _opened(self) -> Iterator[None]:
+        with self._lock:
+            if self._closed:
+                raise StoreClosedError("the store is closed: open it again")
+            yield
+
+    def _room(self, owner: Owner) -> Room:
+        return self._rooms.get(owner) or Room()
+
+    def _find(self, scope: Scope, memory_id: str) -> Kept | None:
+        kept = self._room(scope.owner).kept.get(memory_id)
+        return kept if kept and scope.covers(kept.record.whose) else None
+
+    def _erase(self, owner: Owner, gone: Sequence[Kept]) -> Receipt:
+        room = self._room(owner)
+        for kept in gone:
+            room.put(kept.record.id, None)
+            del self._owners[kept.record.id]
+        room.generation += 1
+        if not room.kept:
+            self._rooms.pop(owner, None)
+        memories = sum(kept.record.kind is Kind.MEMORY for kept in gone)
+        return Receipt(
+            memories=memories,
+            episodes=len(gone) - memories,
+            history=sum(len(kept.history) for kept in gone),
+            index_entries=sum(kept.entry is not None for kept in gone),
+        )
+
+    def _has_vector(self, kept: Kept) -> bool:
+        entry = kept.entry
+        return entry is not None and entry.vector is not None and entry.model_id == self._model_id
+
+    def _empty_shard(self) -> Shard:
+        return Shard(model_id=self._model_id, dim=self._dim)
+
+
+def _agrees(kept: Kept) -> bool:
+    entry, record = kept.entry, kept.record
+    if entry is None:
+        return True
+    stored = (entry.length, entry.flags, entry.numbers, entry.terms.tobytes())
+    return agrees(stored, content=record.content, actor=record.actor, created_at=record.created_at)
