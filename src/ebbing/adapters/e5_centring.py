@@ -31,7 +31,7 @@ def chinese_share(text: str) -> float:
     han = sum("\u3400" <= character <= "\u9fff" for character in text)
     latin = sum(character.isascii() and character.isalpha() for character in text)
     other = sum(character.isalpha() for character in text) - han - latin
-    if other > han + latin or not han + latin:
+    if 2 * other > han + latin or not han + latin:
         return 0.5
     return han / (han + latin / LETTERS_PER_HAN)
 

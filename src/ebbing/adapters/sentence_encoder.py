@@ -26,7 +26,7 @@ class SentenceEncoderEmbedder:
 
     model_id = "use-multilingual-v3/1"
     dim = DIM
-    calibration = Calibration(unrelated=0.1, related=0.4, paraphrase=0.8, same=0.95)
+    calibration = Calibration(unrelated=0.24, related=0.55, paraphrase=0.87, same=0.95)
 
     def __init__(self, model: USE) -> None:
         self._model = model
