@@ -13,7 +13,7 @@ from rich.console import Console
 
 from evals.ablations import ablate
 from evals.datasets import LOADERS
-from evals.embedding import cached_embedder, warm
+from evals.embedding import KeptE5, warm
 from evals.recall import PRODUCT, SETS, Run, chosen_sets, measure
 from evals.report import ablation_markdown, markdown, show, standings
 from evals.speed.command import add_options as add_speed_options
@@ -50,7 +50,7 @@ def _add_recall_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _recall(options: argparse.Namespace) -> None:
-    embedder = cached_embedder(options.cache)
+    embedder = KeptE5(options.cache)
     run = Run(options.data, embedder, users=options.limit_users, baselines=not options.no_baselines)
     sets = chosen_sets(options.set)
     if options.embed_only:

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ebbing.adapters.e5 import E5Embedder
 from evals.baselines import BM25, ranked, reciprocal_rank_fusion, terms
 from evals.datasets import chinese_date, load_beam, load_beam_all, load_locomo, load_memdaily_dedup, named_date
+from evals.embedding import KeptE5, passage_vectors, question_vectors
 from evals.metrics import Scored, by_category, newer_above_older, paired_difference, score_ranking
 from evals.mixed import FACTS, LANGUAGES, dataset, stores
 from evals.precision import (
@@ -177,6 +179,15 @@ def test_items_are_replayed_session_by_session_in_order(tmp_path: Path) -> None:
     write_set(tmp_path / "locomo", items, queries=[])
     replayed = [(session, [row["id"] for row in rows]) for _, session, rows in sessions(load_locomo(tmp_path).items)]
     assert replayed == [("a", ["1"]), ("b", ["2", "3"])]
+
+
+@pytest.mark.slow
+def test_kept_vectors_equal_those_of_the_product(tmp_path: Path) -> None:
+    texts = ["我喜欢猫", "I like cats", "", "both 两种 " * 400]
+    kept, shipped = KeptE5(tmp_path), E5Embedder.load()
+    for _ in range(2):  # computed, then read from the file
+        assert np.allclose(passage_vectors(kept, texts), shipped.embed(texts, "passage"), atol=1e-6)
+        assert np.allclose(question_vectors(kept, texts), shipped.embed(texts, "query"), atol=1e-6)
 
 
 # ── the bilingual store ──────────────────────────────────────────────────────────────────────────────────────────────
