@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from ebbing.domain.record import MemoryType
 
@@ -25,6 +26,19 @@ class Fact:
     value: str | None = None
     about: str = "user"
     """`user` or `agent`."""
+    polarity: int = 0
+    """1 for liked, -1 for disliked or avoided, 0 where it does not apply."""
+    object: str | None = None
+    """What is liked, disliked or avoided, in the speaker's words."""
+    hedged: bool = False
+    """The speaker was not sure."""
+    ended: bool = False
+    """It was so and is no longer ("no longer", "used to", 不再)."""
+    corrects: bool = False
+    """The speaker put something right ("actually …", 不对)."""
+    happens_from: datetime | None = None
+    happens_to: datetime | None = None
+    """When it takes or took place, where the words name a date: from, and up to but not including. UTC."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.language.analyse import ANALYZER_VERSION, Analysis
+from ebbing.language.analyse import ANALYZER_VERSION, Analysis, TextFlag
 
 TERM = np.dtype([("term", "<u8"), ("tf", "<u2"), ("fields", "u1")])
 """One term of one text, packed: 64-bit hash, frequency in the text, and the other fields that hold it (bits below)."""
@@ -32,20 +32,26 @@ class IndexEntry:
     flags: int
     """Bits of `language.analyse.TextFlag`."""
     numbers: int
-    """Signed 64-bit digest of the set of numbers in the text, 0 for none: texts with other numbers never say the same."""
+    """Signed 64-bit digest of the set of numbers in the text, 0 for none: other numbers, other statement."""
     analyzer: int = ANALYZER_VERSION
     model_id: str | None = None
     vector: NDArray[np.float32] | None = None
     """Shape (dim,), length 1; None when there is no embedder or the text could not be embedded yet."""
 
 
-def entry_for(analysis: Analysis, *, vector: NDArray[np.float32] | None = None, model_id: str | None = None) -> IndexEntry:
-    """Packs what the analyser found. A vector of zeros counts as no vector."""
+def entry_for(
+    analysis: Analysis,
+    *,
+    vector: NDArray[np.float32] | None = None,
+    model_id: str | None = None,
+    utterance: bool = False,
+) -> IndexEntry:
+    """Packs what the analyser found; `utterance` marks a raw message. A vector of zeros counts as no vector."""
     usable = vector is not None and bool(vector.any())
     return IndexEntry(
         terms=pack(analysis),
         length=analysis.length,
-        flags=int(analysis.flags),
+        flags=int(analysis.flags | (TextFlag.UTTERANCE if utterance else 0)),
         numbers=_signed(_digest("\x1f".join(sorted(analysis.numbers)))) if analysis.numbers else 0,
         model_id=model_id if usable else None,
         vector=vector if usable else None,
@@ -73,7 +79,7 @@ def term_hashes(terms: Iterable[str]) -> NDArray[np.uint64]:
 
 @lru_cache(maxsize=65_536)
 def term_hash(term: str) -> int:
-    """64-bit hash of a term, the same in every process: at a million distinct terms a collision is a 1 in 40 million event."""
+    """64-bit hash of a term, the same in every process; among a million terms two collide once in 40 million."""
     return _digest(term)
 
 

@@ -23,7 +23,7 @@ class Posting:
 
 
 class Segment:
-    """An immutable inverted index over the rows `first … first + count − 1`, with the forward lists it was made from."""
+    """An immutable inverted index over `count` rows from `first` on, with the forward lists it was made from."""
 
     __slots__ = ("_order", "_rows", "_starts", "_terms", "count", "first", "forward", "offsets")
 

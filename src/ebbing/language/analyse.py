@@ -41,6 +41,8 @@ class TextFlag(IntFlag):
 
     QUESTION = 1
     INSTRUCTION = 2
+    UTTERANCE = 4
+    """A message as it was said: what was said before and after it gives it context. Set by who stores it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Owner, Scope
 from ebbing.index.entry import IndexEntry
 from ebbing.index.shard import Shard
+from ebbing.ports.embedder import Embedder
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,10 @@ class MemoryStore(Protocol):
         StoreError: the store could not do it; nothing was written.
         StoreClosedError: after `aclose`.
     """
+
+    def use_model(self, embedder: Embedder | None) -> None:
+        """From now on vectors of this embedder count; a row with another model's counts as not embedded."""
+        ...
 
     async def write(self, scope: Scope, changes: Sequence[Change]) -> list[str]:
         """Applies all changes or none; returns the id that holds each change, in order.

@@ -1,0 +1,28 @@
+"""From several legs' scores to one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Scores = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def zscore(scores: Scores, among: Mask) -> Scores:
+    """(x − mean) / standard deviation, both over the rows in `among`; all 0 where they do not differ."""
+    chosen = scores[among]
+    if not len(chosen):
+        return np.zeros_like(scores)
+    spread = float(chosen.std())
+    if spread < 1e-9:
+        return np.zeros_like(scores)
+    return (scores - float(chosen.mean())) / spread
+
+
+def reciprocal_rank(scores: Scores, among: Mask, *, k: int) -> Scores:
+    """1 / (k + rank) for rows with a score above 0 (Cormack et al. 2009), scaled so that the best has about 1."""
+    order = np.argsort(-np.where(among, scores, -np.inf), kind="stable")
+    ranks = np.empty(len(scores))
+    ranks[order] = np.arange(1, len(scores) + 1)
+    return np.where(among & (scores > 0), (k + 1) / (k + ranks), 0.0)

@@ -1,0 +1,97 @@
+"""One owner's rows against one question: every leg over every row, fused, with what else speaks for a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.index.neighbours import Neighbours
+from ebbing.index.shard import Shard
+from ebbing.language.analyse import TextFlag
+from ebbing.recall.fuse import Mask, Scores, reciprocal_rank, zscore
+from ebbing.recall.lexical import bm25f, feedback_terms, smooth
+from ebbing.recall.tuning import Tuning
+from ebbing.recall.understand import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Per row of the shard, shape (size,)."""
+
+    total: Scores
+    """What the order is made by."""
+    lexical: Scores
+    """BM25F points, smoothed."""
+    dense: Scores
+    """Cosine, 0 where a row has no vector."""
+
+
+def score_rows(
+    shard: Shard,
+    question: Question,
+    vector: NDArray[np.float32] | None,
+    *,
+    among: Mask,
+    near: Neighbours,
+    tuning: Tuning,
+) -> Scored:
+    """Scores every row; statistics come from the rows in `among` (those the caller may get back)."""
+    dense = _dense(shard, vector)
+    plain = bm25f(shard, question.terms, tuning=tuning)
+    lexical = smooth(shard, plain, near=near, tuning=tuning)
+    total = _fused(lexical, dense, among=among, tuning=tuning)
+    if tuning.feedback_weight and tuning.feedback_rows and plain.any():
+        best = _best(total, among, count=tuning.feedback_rows)
+        terms = feedback_terms(shard, best, asked=set(question.terms), tuning=tuning)
+        lexical = lexical + tuning.feedback_weight * bm25f(shard, terms, tuning=tuning)
+        total = _fused(lexical, dense, among=among, tuning=tuning)
+    total = total + _bonuses(shard, question, tuning=tuning)
+    if tuning.session_prior:
+        total = total + _session_prior(total, among, near=near, tuning=tuning)
+    return Scored(total, lexical, dense)
+
+
+def _dense(shard: Shard, vector: NDArray[np.float32] | None) -> Scores:
+    if vector is None or shard.dim != len(vector):
+        return np.zeros(shard.size)
+    return (shard.vectors @ vector).astype(np.float64)
+
+
+def _fused(lexical: Scores, dense: Scores, *, among: Mask, tuning: Tuning) -> Scores:
+    if tuning.fusion == "rrf":
+        legs = (reciprocal_rank(leg, among, k=tuning.rrf_k) for leg in (lexical, dense))
+    else:
+        legs = (zscore(leg, among) for leg in (lexical, dense))
+    words, meaning = legs
+    return tuning.lexical_weight * words + tuning.dense_weight * meaning
+
+
+def _best(scores: Scores, among: Mask, *, count: int) -> NDArray[np.int64]:
+    rows = np.flatnonzero(among)
+    if len(rows) > count:
+        rows = rows[np.argpartition(-scores[rows], count - 1)[:count]]
+    return rows
+
+
+def _bonuses(shard: Shard, question: Question, *, tuning: Tuning) -> Scores:
+    bonus = np.zeros(shard.size)
+    if question.speakers:
+        bonus += tuning.speaker_bonus * np.isin(shard.actor, list(question.speakers))
+    bonus += tuning.instruction_bonus * ((shard.flags & TextFlag.INSTRUCTION) != 0)
+    if question.spans:
+        inside = np.zeros(shard.size, dtype=bool)
+        for first, last in question.spans:
+            inside |= (shard.created >= first) & (shard.created <= last)
+        bonus += tuning.date_bonus * inside
+    return bonus
+
+
+def _session_prior(total: Scores, among: Mask, *, near: Neighbours, tuning: Tuning) -> Scores:
+    best = np.full(len(near.session_sizes), -np.inf)
+    np.maximum.at(best, near.session[among], total[among])
+    best = np.where(np.isfinite(best), best, 0.0)
+    weight = near.session_sizes / (near.session_sizes + tuning.session_half)
+    prior: Scores = tuning.session_prior * (weight * best)[near.session]
+    return prior

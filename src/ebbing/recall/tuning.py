@@ -1,0 +1,57 @@
+"""The numbers that recall runs on: one set for all languages and kinds of conversation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Weights and bounds of recall. A weight of 0 switches its step off."""
+
+    # keyword leg: BM25F (Robertson and Zaragoza 2009) over text, speaker and date
+    k1: float = 1.2
+    """Saturation of term frequency."""
+    length_norm: float = 0.6
+    """How far long texts are held back, in [0, 1] (BM25's b)."""
+    speaker_weight: float = 1.0
+    date_weight: float = 0.5
+    lexical_weight: float = 1.0
+    dense_weight: float = 1.0
+    fusion: Literal["zscore", "rrf"] = "zscore"
+    rrf_k: int = 60
+
+    # an answer speaks for its question: share of a neighbour's keyword score that a turn inherits
+    from_previous_question: float = 0.8
+    from_previous: float = 0.2
+    from_next_answer: float = 0.1
+    """… from the next turn when this turn asks."""
+    from_next: float = 0.3
+    from_previous_same_speaker: float = 0.0
+    from_next_same_speaker: float = 0.0
+    diary_previous: float = 0.5
+    """Where a log has one speaker only."""
+    diary_next: float = 0.25
+
+    # pseudo-relevance feedback (RM3, Abdul-Jaleel et al. 2004): the best rows lend their rare terms to the question
+    feedback_rows: int = 5
+    feedback_terms: int = 10
+    feedback_weight: float = 0.2
+    feedback_max_share: float = 0.2
+    """Terms held by more than this share of the rows carry no topic."""
+
+    speaker_bonus: float = 1.0
+    """The question names a speaker, and that speaker said it."""
+    instruction_bonus: float = 2.0
+    """A standing instruction."""
+    date_bonus: float = 1.5
+    """The question names a time, and it was said about then."""
+    date_days_before: int = 2
+    date_days_after: int = 14
+    session_prior: float = 0.35
+    """A session whose best row fits lifts its other rows …"""
+    session_half: int = 10
+    """… in full only when it has many."""
+    assistant_weight: float = 1.0
+    """What the assistant said counts this much beside what people said."""

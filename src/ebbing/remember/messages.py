@@ -1,0 +1,122 @@
+"""Whatever a caller passes as `messages` becomes a list of clean `Message` values, or a typed error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from ebbing.domain.errors import InvalidInputError, TooLargeError
+from ebbing.domain.message import Message
+from ebbing.domain.record import Role
+
+MAX_MESSAGE_LENGTH: Final = 100_000
+"""Characters of one message; a longer one is refused, so that nothing of it is lost unseen."""
+MAX_MESSAGES: Final = 10_000
+_ROLES: Final = {"human": Role.USER, "ai": Role.ASSISTANT, "function": Role.TOOL, "developer": Role.SYSTEM}
+_MILLISECONDS_FROM: Final = 1e11
+"""Epoch numbers above this (the year 5138 in seconds) are taken for milliseconds."""
+
+
+def parse_messages(messages: object) -> list[Message]:
+    """Accepts a string (one user message), one message dict, or a list of either.
+
+    Blank messages are left out. NUL and lone surrogates, which no store can keep, are dropped or replaced.
+
+    Raises:
+        InvalidInputError: another type, an unknown role, an unreadable timestamp, nothing but blanks.
+        TooLargeError: a message over 100,000 characters, or more than 10,000 messages.
+    """
+    given: Sequence[object]
+    if isinstance(messages, str | Mapping):
+        given = [messages]
+    elif isinstance(messages, Sequence) and not isinstance(messages, bytes | bytearray):
+        given = messages
+    else:
+        raise InvalidInputError("messages must be a string, a message dict, or a list of these")
+    if len(given) > MAX_MESSAGES:
+        raise TooLargeError(f"more than {MAX_MESSAGES} messages in one call: pass them in several")
+    parsed = [message for at, item in enumerate(given) if (message := _parse(item, at)) is not None]
+    if not parsed:
+        raise InvalidInputError("messages hold no text: there is nothing to remember")
+    return parsed
+
+
+def clean_text(text: str) -> str:
+    """The text without NUL, with lone surrogates replaced by U+FFFD, trimmed."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "").strip()
+
+
+def parse_time(value: object, label: str = "timestamp") -> datetime:
+    """ISO 8601 text, epoch seconds or milliseconds, or a datetime, as aware UTC; a naive time is taken as UTC.
+
+    Raises:
+        InvalidInputError: none of these.
+    """
+    try:
+        if isinstance(value, datetime):
+            return _as_utc(value)
+        if isinstance(value, bool):
+            raise ValueError
+        if isinstance(value, int | float) and math.isfinite(value):
+            return datetime.fromtimestamp(value / 1000 if abs(value) > _MILLISECONDS_FROM else value, UTC)
+        if isinstance(value, str):
+            return _as_utc(datetime.fromisoformat(value.strip()))
+    except (ValueError, OverflowError, OSError):
+        pass
+    raise InvalidInputError(f"{label} must be ISO 8601 text, epoch seconds, or a datetime")
+
+
+def _as_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _parse(item: object, at: int) -> Message | None:
+    if isinstance(item, str):
+        item = {"role": "user", "content": item}
+    if not isinstance(item, Mapping):
+        raise InvalidInputError(f"message {at} must be a string or a dict with 'role' and 'content'")
+    text = clean_text(_text_of(item.get("content"), at))
+    if len(text) > MAX_MESSAGE_LENGTH:
+        raise TooLargeError(f"message {at} is longer than {MAX_MESSAGE_LENGTH} characters: split it")
+    if not text:
+        return None
+    timestamp = item.get("timestamp")
+    return Message(
+        content=text,
+        role=_role_of(item.get("role", "user"), at),
+        name=_optional_text(item.get("name"), f"name of message {at}"),
+        id=_optional_text(item.get("id"), f"id of message {at}"),
+        timestamp=None if timestamp is None else parse_time(timestamp, f"timestamp of message {at}"),
+    )
+
+
+def _text_of(content: Any, at: int) -> str:
+    """The text of a content field: a string, or the text parts of a list of parts."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
+        return "\n".join(str(part["text"]) for part in content if isinstance(part.get("text"), str))
+    raise InvalidInputError(f"content of message {at} must be a string or a list of parts")
+
+
+def _role_of(role: object, at: int) -> Role:
+    name = str(role).strip().lower()
+    found = _ROLES.get(name) or next((known for known in Role if known == name), None)
+    if found is None:
+        raise InvalidInputError(f"role of message {at} must be user, assistant, system or tool")
+    return found
+
+
+def _optional_text(value: object, label: str) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise InvalidInputError(f"{label} must be a string")
+    text = clean_text(str(value))
+    if len(text) > 256:
+        raise InvalidInputError(f"{label} is longer than 256 characters")
+    return text or None

@@ -1,0 +1,127 @@
+"""Changing, deleting and restoring one memory, on the caller's word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError, TooLargeError
+from ebbing.domain.events import Event
+from ebbing.domain.record import MemoryRecord
+from ebbing.domain.scope import Scope
+from ebbing.language.detect import detect
+from ebbing.language.split import MAX_TEXT_LENGTH
+from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Revise
+from ebbing.remember.add import Remembering
+from ebbing.remember.draft import Draft
+from ebbing.remember.embed import embedded
+from ebbing.remember.messages import clean_text
+
+ATTEMPTS: Final = 5
+"""How often a change is tried again when somebody else changed the memory in between."""
+
+
+async def update(
+    using: Remembering, memory_id: str, *, scope: Scope, text: str | None, metadata: Mapping[str, Any] | None
+) -> MemoryRecord:
+    """Gives a memory another text, other metadata, or both.
+
+    Raises:
+        InvalidInputError: neither is given, or the text is blank.
+        TooLargeError: the text is longer than 4,000 characters.
+        MemoryNotFoundError: no such memory in this scope.
+    """
+    wording = None if text is None else _checked_text(text)
+    if wording is None and metadata is None:
+        raise InvalidInputError("give a text or metadata to update")
+
+    async def change(old: MemoryRecord) -> Revise:
+        record = replace(old, version=old.version + 1, updated_at=using.clock.now())
+        if metadata is not None:
+            record = replace(record, metadata=dict(metadata))
+        if wording is None or wording == old.content:
+            return Revise(record, Event.UPDATE, reason="metadata changed")
+        record = replace(
+            record,
+            content=wording,
+            language=detect(wording),
+            provenance=replace(old.provenance, method="user", reason="edited by hand"),
+        )
+        insert: Insert = (await embedded(using.embedder, [Draft(record, utterance=False)]))[0]
+        return Revise(record, Event.UPDATE, entry=insert.entry, reason="edited by hand")
+
+    return await _changed(using.store, memory_id, scope=scope, change=change)
+
+
+async def delete(using: Remembering, memory_id: str, *, scope: Scope, reason: str | None, hard: bool) -> None:
+    """Takes a memory out of every answer; `hard` removes it for good, else it can be restored.
+
+    Raises:
+        MemoryNotFoundError: no such memory in this scope, or already deleted.
+    """
+    if hard:
+        await _the(using.store, memory_id, scope=scope, deleted=True)
+        await using.store.write(scope, [Erase(memory_id)])
+        return
+    now = using.clock.now()
+
+    async def change(old: MemoryRecord) -> Revise:
+        record = replace(old, version=old.version + 1, updated_at=now, deleted_at=now, delete_reason=reason)
+        return Revise(record, Event.DELETE, reason=reason or "deleted on request")
+
+    await _changed(using.store, memory_id, scope=scope, change=change)
+
+
+async def restore(using: Remembering, memory_id: str, *, scope: Scope) -> MemoryRecord:
+    """Brings a deleted memory back.
+
+    Raises:
+        MemoryNotFoundError: no such memory in this scope.
+        InvalidInputError: the memory is not deleted.
+    """
+
+    async def change(old: MemoryRecord) -> Revise:
+        if old.deleted_at is None:
+            raise InvalidInputError("this memory is not deleted: there is nothing to restore")
+        record = replace(
+            old, version=old.version + 1, updated_at=using.clock.now(), deleted_at=None, delete_reason=None
+        )
+        return Revise(record, Event.RESTORE, reason="restored on request")
+
+    return await _changed(using.store, memory_id, scope=scope, change=change, deleted=True)
+
+
+async def _changed(
+    store: MemoryStore,
+    memory_id: str,
+    *,
+    scope: Scope,
+    change: Callable[[MemoryRecord], Any],
+    deleted: bool = False,
+) -> MemoryRecord:
+    for attempt in range(ATTEMPTS):
+        revise: Revise = await change(await _the(store, memory_id, scope=scope, deleted=deleted))
+        try:
+            await store.write(scope, [revise])
+        except ConflictError:
+            if attempt == ATTEMPTS - 1:
+                raise
+            continue
+        return revise.record
+    raise AssertionError("the loop returns or raises")
+
+
+async def _the(store: MemoryStore, memory_id: str, *, scope: Scope, deleted: bool) -> MemoryRecord:
+    found = await store.get(scope, [memory_id], deleted=deleted)
+    if not found:
+        raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
+    return found[0]
+
+
+def _checked_text(text: str) -> str:
+    if not isinstance(text, str) or not (cleaned := clean_text(text)):
+        raise InvalidInputError("the new text is blank: to remove a memory, delete it")
+    if len(cleaned) > MAX_TEXT_LENGTH:
+        raise TooLargeError(f"the new text is longer than {MAX_TEXT_LENGTH} characters: shorten it")
+    return cleaned

@@ -1,0 +1,128 @@
+"""Records, hits and changes as plain dicts, in the shapes that mem0's users know, with ours added."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from ebbing.domain.events import HistoryEntry
+from ebbing.domain.query import Hit
+from ebbing.domain.record import MemoryRecord
+from ebbing.remember.add import Outcome, Remembered
+
+Item = dict[str, Any]
+
+
+def memory_item(record: MemoryRecord) -> Item:
+    """`id, memory, hash, metadata, created_at, updated_at`, the owner's ids that are set, and what Ebbing knows."""
+    named = {
+        "user_id": record.whose.user_id,
+        "agent_id": record.whose.agent_id,
+        "run_id": record.whose.run_id,
+        "actor_id": record.actor,
+        "role": record.role.value if record.role else None,
+        "valid_from": _iso(record.valid_from),
+        "valid_to": _iso(record.valid_to),
+        "expires_at": _iso(record.expires_at),
+    }
+    return {
+        "id": record.id,
+        "memory": record.content,
+        "hash": hashlib.md5(record.content.encode("utf-8"), usedforsecurity=False).hexdigest(),
+        "metadata": dict(record.metadata) or None,
+        "created_at": _iso(record.created_at),
+        "updated_at": _iso(record.updated_at),
+        "kind": record.kind.value,
+        "type": record.type.value,
+        "layer": record.layer.value,
+        "tags": list(record.tags),
+        "language": record.language,
+        "importance": round(record.importance, 4),
+        "confidence": round(record.confidence, 4),
+        "strength": round(record.strength, 4),
+        "source_ids": list(record.provenance.source_ids),
+        **{name: value for name, value in named.items() if value is not None},
+    }
+
+
+def hit_item(hit: Hit) -> Item:
+    """A memory item with `score` in [0, 1] and the raw score of each route that found it."""
+    return {
+        **memory_item(hit.record),
+        "score": round(hit.score, 4),
+        "routes": {name: round(score, 4) for name, score in hit.routes.items()},
+    }
+
+
+def outcome_item(outcome: Outcome) -> Item:
+    """`id, memory, event`, and why."""
+    item: Item = {
+        "id": outcome.memory_id,
+        "memory": outcome.text,
+        "event": outcome.event.value,
+        "reason": outcome.reason,
+    }
+    record = outcome.record
+    if record is not None:
+        item |= {
+            "actor_id": record.actor,
+            "role": record.role.value if record.role else None,
+            "type": record.type.value,
+            "tags": list(record.tags),
+            "importance": round(record.importance, 4),
+            "confidence": round(record.confidence, 4),
+            "source_text": record.provenance.source_text,
+            "rule": record.provenance.rule,
+        }
+    return item
+
+
+def explained_item(record: MemoryRecord, history: Sequence[HistoryEntry]) -> Item:
+    """A memory item with where it comes from, what became of it, and every change."""
+    provenance = asdict(record.provenance)
+    provenance["source_ids"] = list(record.provenance.source_ids)
+    return {
+        **memory_item(record),
+        "provenance": provenance,
+        "access_count": record.access_count,
+        "last_accessed_at": _iso(record.last_accessed_at),
+        "deleted_at": _iso(record.deleted_at),
+        "delete_reason": record.delete_reason,
+        "superseded_by": record.superseded_by,
+        "history": [*map(history_item, history)],
+    }
+
+
+def history_item(entry: HistoryEntry) -> Item:
+    """One change, in mem0's ten fields and its reason."""
+    return {
+        "id": entry.id,
+        "memory_id": entry.memory_id,
+        "old_memory": entry.old_memory,
+        "new_memory": entry.new_memory,
+        "event": entry.event.value,
+        "created_at": _iso(entry.created_at),
+        "updated_at": _iso(entry.updated_at),
+        "is_deleted": entry.is_deleted,
+        "actor_id": entry.actor_id,
+        "role": entry.role,
+        "reason": entry.reason,
+    }
+
+
+def answer(items: Iterable[Item], api_version: str, **more: Any) -> Any:
+    """`{"results": [...]}` with `more` beside it, or the bare list of version v1.0."""
+    results = list(items)
+    return results if api_version == "v1.0" else {"results": results, **more}
+
+
+def add_answer(remembered: Remembered, api_version: str) -> Any:
+    """The answer of `add`: one result a fact or raw message, and the ids of the episodes kept beside them."""
+    return answer(map(outcome_item, remembered.outcomes), api_version, episode_ids=list(remembered.episode_ids))
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment is not None else None

@@ -1,0 +1,170 @@
+"""The same memory for code that does not await: every method of `AsyncMemory`, run on an event loop of its own."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future
+from functools import partial, wraps
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+import anyio
+from anyio.from_thread import BlockingPortal
+
+from ebbing.domain.errors import StoreClosedError, StoreError
+from ebbing.memory import AsyncMemory
+from ebbing.ports.clock import Clock
+from ebbing.ports.embedder import Embedder
+from ebbing.recall.tuning import Tuning
+from ebbing.wiring.build import Parts, build, settings_from_config
+
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+
+
+def _blocking(
+    method: Callable[Concatenate[AsyncMemory, _Given], Awaitable[_Result]],
+) -> Callable[Concatenate[Memory, _Given], _Result]:
+    """The method with the same signature and documentation, returning when it is done."""
+
+    @wraps(method)
+    def call(self: Memory, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+        return self._run(partial(method, self._memory, *args, **kwargs))
+
+    return call
+
+
+class Memory:
+    """A person's long-term memory, in one directory, with nothing but this package.
+
+    The blocking twin of `AsyncMemory`: the same methods with the same arguments. Safe to use from many threads;
+    several processes may share a path. After a fork, open a new one in the child.
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        embedder: Embedder | str | None = None,
+        clock: Clock | None = None,
+        tuning: Tuning | None = None,
+        parts: Parts | None = None,
+    ) -> None:
+        """Opens the memory at `path`; see `AsyncMemory`.
+
+        Raises:
+            ConfigurationError: a setting is wrong.
+            StoreError: the store cannot be opened.
+        """
+        made = parts or build(path=path, embedder=embedder, clock=clock, tuning=tuning)
+        self._memory = AsyncMemory(parts=made)
+        self._loop = _Loop()
+        self._closed = False
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
+        """A memory for a config in our settings' names or in mem0's shape.
+
+        Raises:
+            ConfigurationError: a key is unknown or a value does not fit.
+        """
+        return cls(parts=build(settings_from_config(config)))
+
+    @classmethod
+    def from_env(cls) -> Self:
+        """A memory for what the environment says (`EBBING_*`).
+
+        Raises:
+            ConfigurationError: a value does not fit.
+        """
+        return cls()
+
+    @property
+    def parts(self) -> Parts:
+        """What this memory is made of."""
+        return self._memory.parts
+
+    add = _blocking(AsyncMemory.add)
+    search = _blocking(AsyncMemory.search)
+    get = _blocking(AsyncMemory.get)
+    get_all = _blocking(AsyncMemory.get_all)
+    update = _blocking(AsyncMemory.update)
+    delete = _blocking(AsyncMemory.delete)
+    restore = _blocking(AsyncMemory.restore)
+    delete_all = _blocking(AsyncMemory.delete_all)
+    history = _blocking(AsyncMemory.history)
+    explain = _blocking(AsyncMemory.explain)
+    export = _blocking(AsyncMemory.export)
+    import_ = _blocking(AsyncMemory.import_)
+    stats = _blocking(AsyncMemory.stats)
+    verify = _blocking(AsyncMemory.verify)
+    diagnose = _blocking(AsyncMemory.diagnose)
+    reset = _blocking(AsyncMemory.reset)
+
+    def close(self) -> None:
+        """Finishes what was accepted and lets go of files and threads; idempotent."""
+        if not self._closed:
+            self._run(self._memory.close)
+            self._closed = True
+            self._loop.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(self, call: Callable[[], Awaitable[_Result]]) -> _Result:
+        if self._closed:
+            raise StoreClosedError("this memory is closed: open a new one")
+        return self._loop.portal().call(call)
+
+
+class _Loop:
+    """An event loop in a daemon thread, started when first needed, so that a forgotten `close` never hangs the exit."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._portal: BlockingPortal | None = None
+
+    def portal(self) -> BlockingPortal:
+        """The way onto the loop."""
+        if self._portal is None or self._thread is None:
+            with self._lock:
+                if self._portal is None:
+                    self._start()
+        if self._portal is None or self._thread is None or not self._thread.is_alive():
+            raise StoreError("this memory was opened before a fork: open a new one in each process")
+        return self._portal
+
+    def stop(self) -> None:
+        """Ends the loop and waits for its thread."""
+        if self._portal is not None and self._thread is not None and self._thread.is_alive():
+            _stop(self._portal)
+            self._thread.join()
+
+    def _start(self) -> None:
+        started: Future[BlockingPortal] = Future()
+        self._thread = threading.Thread(target=anyio.run, args=(_serve, started), name="ebbing-loop", daemon=True)
+        self._thread.start()
+        self._portal = started.result()
+        weakref.finalize(self, _stop, self._portal)
+
+
+async def _serve(started: Future[BlockingPortal]) -> None:
+    async with BlockingPortal() as portal:
+        started.set_result(portal)
+        await portal.sleep_until_stopped()
+
+
+def _stop(portal: BlockingPortal) -> None:
+    try:
+        portal.start_task_soon(portal.stop, True)
+    except RuntimeError:
+        return  # it has stopped already

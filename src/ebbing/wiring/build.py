@@ -1,0 +1,97 @@
+"""The composition root: settings in, the parts of a memory out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ebbing.domain.errors import ConfigurationError
+from ebbing.ports.clock import Clock
+from ebbing.ports.embedder import Embedder
+from ebbing.ports.ids import Ids
+from ebbing.ports.memory_store import MemoryStore
+from ebbing.recall.tuning import Tuning
+from ebbing.wiring.embedders import EmbedderSlot, configured, given
+from ebbing.wiring.mem0_config import from_mem0
+from ebbing.wiring.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a memory is made of."""
+
+    store: MemoryStore
+    embedder: EmbedderSlot
+    clock: Clock
+    ids: Ids
+    settings: Settings
+    tuning: Tuning
+
+
+def build(
+    settings: Settings | None = None,
+    *,
+    path: str | Path | None = None,
+    embedder: Embedder | str | None = None,
+    clock: Clock | None = None,
+    tuning: Tuning | None = None,
+) -> Parts:
+    """Opens the store and gets the embedder ready; what is given in code wins over settings.
+
+    Raises:
+        ConfigurationError: a setting is wrong.
+        StoreError: the store cannot be opened.
+    """
+    from ebbing.adapters.clock import SystemClock
+    from ebbing.adapters.ids import TimeOrderedIds
+
+    changes: dict[str, Any] = {}
+    if path is not None:
+        changes["path"] = Path(path)
+    if isinstance(embedder, str):
+        changes["embedder"] = embedder
+    settings = load_settings(changes) if settings is None else settings.model_copy(update=changes)
+    clock = clock or SystemClock()
+    slot = configured(settings) if embedder is None or isinstance(embedder, str) else given(embedder)
+    return Parts(_open_store(settings, clock), slot, clock, TimeOrderedIds(), settings, tuning or Tuning())
+
+
+def load_settings(values: Mapping[str, Any] | None = None) -> Settings:
+    """Settings from the environment, with `values` on top.
+
+    Raises:
+        ConfigurationError: a value does not fit; the message names the setting, never the value.
+    """
+    try:
+        return Settings(**(values or {}))
+    except ValidationError as error:
+        found = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise ConfigurationError(f"settings are wrong: {found}") from None
+
+
+def settings_from_config(config: Mapping[str, Any]) -> Settings:
+    """Settings from a dict in our own names or in mem0's shape (`vector_store`, `embedder`, `history_db_path`, …).
+
+    Raises:
+        ConfigurationError: a key is unknown or a value does not fit.
+    """
+    return load_settings(from_mem0(config))
+
+
+def _open_store(settings: Settings, clock: Clock) -> MemoryStore:
+    if settings.store == "ephemeral":
+        from ebbing.adapters.ephemeral import EphemeralMemoryStore
+
+        return EphemeralMemoryStore(clock=clock)
+    from ebbing.adapters.sqlite import SqliteMemoryStore
+
+    return SqliteMemoryStore.open(
+        settings.path,
+        clock=clock,
+        history_path=settings.history_path,
+        shard_cache_bytes=settings.shard_cache_mib * 2**20,
+    )

@@ -1,0 +1,97 @@
+"""What is on, what is off, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from ebbing.domain.errors import EbbingError
+from ebbing.ports.embedder import Embedder
+from ebbing.ports.memory_store import StoreStats
+from ebbing.wiring.build import Parts
+from ebbing.wiring.settings import Settings
+
+State = Literal["on", "off", "attention"]
+Finding = dict[str, str]
+
+
+async def diagnose(parts: Parts) -> dict[str, Any]:
+    """Loads what can be loaded and says how it went; no secret, no personal text.
+
+    Returns:
+        `{"findings": [{"part", "state", "detail"}], "stats": {...}, "settings": {...}}`; `state` is `on`, `off` or
+        `attention` (works, but something should be done).
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    try:
+        embedder, failure = await parts.embedder.get(), None
+    except EbbingError as error:
+        embedder, failure = None, str(error)
+    parts.store.use_model(embedder)
+    stats = await parts.store.stats(parts.settings.tenant)
+    findings = [
+        *_about_store(parts.settings),
+        *_about_embedder(parts, embedder, failure),
+        *_about_counts(stats, embedder),
+    ]
+    return {"findings": findings, "stats": asdict(stats), "settings": _shown(parts.settings)}
+
+
+def _finding(part: str, state: State, detail: str) -> Finding:
+    return {"part": part, "state": state, "detail": detail}
+
+
+def _about_store(settings: Settings) -> Iterator[Finding]:
+    if settings.store == "ephemeral":
+        yield _finding("store", "attention", "ephemeral: everything is gone when this process ends")
+        return
+    from ebbing.adapters.sqlite.about import about
+
+    told = about(settings.path)
+    yield _finding("store", "on", told["file"])
+    yield _finding("sqlite", "on", f"{told['sqlite']}, journal {told['journal']}")
+    yield _finding("layout", "on", told["layout"])
+
+
+def _about_embedder(parts: Parts, embedder: Embedder | None, failure: str | None) -> Iterator[Finding]:
+    *earlier, last = parts.embedder.notes or ["nothing was tried"]
+    for note in earlier:
+        yield _finding("embedder", "attention", note)
+    if failure is not None:
+        yield _finding("embedder", "attention", f"cannot be loaded, so nothing can be searched or stored: {failure}")
+    elif embedder is None and parts.settings.embedder == "none":
+        yield _finding("embedder", "off", "switched off by EBBING_EMBEDDER=none: keyword search only")
+    else:
+        yield _finding("embedder", "on" if embedder else "attention", last)
+
+
+def _about_counts(stats: StoreStats, embedder: Embedder | None) -> Iterator[Finding]:
+    yield _finding(
+        "contents",
+        "on",
+        f"{stats.memories} memories and {stats.episodes} episodes of {stats.owners} owners, {stats.deleted} deleted,"
+        f" {stats.bytes_on_disk / 2**20:.1f} MiB on disk",
+    )
+    if embedder is not None and stats.without_vector:
+        detail = f"{stats.without_vector} rows have no vector of this embedder: found by keyword only"
+        yield _finding("vectors", "attention", detail)
+
+
+def _shown(settings: Settings) -> dict[str, Any]:
+    """The settings in force; of a secret only that it is set, of an address nothing but scheme and host."""
+    shown: dict[str, Any] = {}
+    for name in type(settings).model_fields:
+        value = getattr(settings, name)
+        if isinstance(value, SecretStr):
+            value = "(set)"
+        elif name.endswith("_url") and value:
+            parts = urlsplit(value)
+            value = f"{parts.scheme}://{parts.hostname}"
+        shown[name] = value if value is None or isinstance(value, int | float | bool) else str(value)
+    return shown

@@ -1,0 +1,77 @@
+"""mem0's configuration dict in our settings' names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ebbing.domain.errors import ConfigurationError
+
+_MEM0_SECTIONS: Final = {
+    *("vector_store", "llm", "embedder", "reranker", "graph_store", "history_db_path", "version"),
+    *("custom_fact_extraction_prompt", "custom_update_memory_prompt", "custom_instructions"),
+}
+_EMBEDDED: Final = {"sqlite", "ebbing", "qdrant", "chroma", "faiss"}
+"""Local vector stores whose place the embedded store takes."""
+_EMBEDDERS: Final = {
+    "openai": "openai",
+    "lmstudio": "openai",
+    "ollama": "openai",
+    "e5": "e5",
+    "use": "use",
+    "none": "none",
+}
+
+
+def from_mem0(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Our settings for a config in mem0's shape; keys in our own names pass through.
+
+    Sections that name what this build does not use (`llm`, `reranker`, …) are refused rather than ignored, so that
+    nobody believes they work.
+
+    Raises:
+        ConfigurationError: a section that cannot be honoured.
+    """
+    settings = {key: value for key, value in config.items() if key not in _MEM0_SECTIONS}
+    if "embedder" in config and not isinstance(config["embedder"], Mapping):
+        settings["embedder"] = config["embedder"]
+    elif "embedder" in config:
+        settings.update(_embedder(config["embedder"]))
+    if "vector_store" in config:
+        settings.update(_store(config["vector_store"]))
+    if config.get("history_db_path"):
+        settings["history_path"] = config["history_db_path"]
+    if config.get("version"):
+        settings["api_version"] = config["version"]
+    for section in sorted(_MEM0_SECTIONS - {"embedder", "vector_store", "history_db_path", "version"}):
+        if config.get(section):
+            raise ConfigurationError(f"{section} is not supported yet: leave it out; extraction runs on rules")
+    return settings
+
+
+def _store(section: Mapping[str, Any]) -> dict[str, Any]:
+    provider = section.get("provider", "sqlite")
+    if provider not in _EMBEDDED:
+        raise ConfigurationError(f"vector_store provider {provider!r} is not supported: use 'sqlite' with a path")
+    path = (section.get("config") or {}).get("path")
+    return {"path": path} if path else {}
+
+
+def _embedder(section: Mapping[str, Any]) -> dict[str, Any]:
+    provider = str(section.get("provider", "auto"))
+    config = section.get("config") or {}
+    if provider == "auto":
+        return {}
+    if provider not in _EMBEDDERS:
+        raise ConfigurationError(f"embedder provider {provider!r} is not supported: one of {sorted(_EMBEDDERS)}")
+    base = config.get("openai_base_url") or config.get("lmstudio_base_url") or config.get("ollama_base_url")
+    if provider == "openai" and not base:
+        base = "https://api.openai.com/v1"
+    named = {
+        "embedder": _EMBEDDERS[provider],
+        "embedding_base_url": base,
+        "embedding_api_key": config.get("api_key"),
+        "embedding_model": config.get("model"),
+        "embedding_dim": config.get("embedding_dims"),
+    }
+    return {key: value for key, value in named.items() if value is not None}

@@ -1,0 +1,42 @@
+"""Every setting, and the only reader of the environment (`EBBING_*`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """What can be set; each field is read from `EBBING_<NAME>` unless code or a config gives it."""
+
+    model_config = SettingsConfigDict(env_prefix="EBBING_", extra="forbid", frozen=True)
+
+    path: Path = Field(default=Path("ebbing-data"), description="Directory of the embedded store.")
+    store: Literal["sqlite", "ephemeral"] = Field(
+        default="sqlite", description="`sqlite` keeps everything in one file under `path`; `ephemeral` only in RAM."
+    )
+    history_path: Path | None = Field(
+        default=None, description="Keep the change history in this SQLite file instead of the store's own."
+    )
+    tenant: str = Field(default="default", description="Tenant of all calls made in code.")
+    user: str | None = Field(default=None, description="Whose memory the command line means without `--user`.")
+    embedder: Literal["auto", "e5", "use", "openai", "none"] = Field(
+        default="auto", description="`auto` takes the best one that loads: e5, then use, then none (keyword only)."
+    )
+    embedder_threads: int = Field(default=1, ge=1, le=64, description="CPU threads for one embedding call.")
+    embedding_cache_mib: int = Field(default=32, ge=0, le=4096, description="RAM for vectors of repeated texts.")
+    embedding_base_url: str | None = Field(default=None, description="OpenAI-compatible endpoint for embeddings.")
+    embedding_api_key: SecretStr | None = Field(default=None, description="Key for that endpoint.")
+    embedding_model: str | None = Field(default=None, description="Model name at that endpoint.")
+    embedding_dim: int | None = Field(
+        default=None, ge=8, le=8192, description="Its vector size, if it must be asked for."
+    )
+    shard_cache_mib: int = Field(
+        default=512, ge=16, le=65_536, description="RAM for the searchable rows of recently used owners."
+    )
+    api_version: Literal["v1.0", "v1.1"] = Field(
+        default="v1.1", description="Shape of answers: `v1.1` is {'results': [...]}, `v1.0` a bare list."
+    )
