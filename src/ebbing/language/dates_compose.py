@@ -1,4 +1,4 @@
-"""How neighbouring time expressions make one: a date and its time, two ends of a range, and "before", "after", "since"."""
+"""How neighbouring time expressions make one: a date and its time, the ends of a range, "before" and "since"."""
 
 from __future__ import annotations
 
@@ -30,6 +30,10 @@ _COUNTED: Final = re.compile(
     r"\b(?:the\s+)?(?:(?P<n>two|three|four|five|six|seven|\d{1,2}|a|one|a\s+few|few|a\s+couple(?:\s+of)?)\s+)?"
     r"(?P<unit>day|week|weekend|month|year|night)s?\s+(?P<way>before|after|following|preceding)\s+(?:the\s+)?$"
 )
+_LEADING: Final = re.compile(
+    r"(?:of|early|mid|late|in|before|after|following|preceding|since|to|until|till|between)[\s-]+(?:the\s+)?$|[自从至到截]$"
+)
+"""What ends every phrase before a date that changes its meaning: one look decides whether to try them."""
 _NUMBERS: Final = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
 _WEEKDAY_BESIDE: Final = re.compile(r"\s+(?P<way>before|after|following|preceding)\s+(?:the\s+)?")
 _LED: Final = re.compile(
@@ -64,10 +68,10 @@ def _date_and_time(left: Token, right: Token, said: Said) -> Token | None:
             return _finer(left, right) if _DATE_TIME.fullmatch(gap) else None
         if _TO.fullmatch(gap) and left.value.period.grain != "day":
             return _until_time(left, right.value, right.finish)
-        return _on_day(left.value, right.value, left, right) if _DATE_TIME.fullmatch(gap) else None
+        return Token(left.begin, right.finish, _on_day(left.value, right.value)) if _DATE_TIME.fullmatch(gap) else None
     day_beside = isinstance(left.value, TimeOfDay) and right.value.period.grain == "day"
     if isinstance(left.value, TimeOfDay) and day_beside and _TIME_DATE.fullmatch(gap):
-        return _on_day(right.value, left.value, left, right)
+        return Token(left.begin, right.finish, _on_day(right.value, left.value))
     return None
 
 
@@ -78,11 +82,10 @@ def _finer(left: Token, right: Token) -> Token | None:
     return None
 
 
-def _on_day(date: Reading, time: TimeOfDay, left: Token, right: Token) -> Token:
+def _on_day(date: Reading, time: TimeOfDay) -> Reading:
     start = date.period.start
     known = 0 if date.period.grain == "day" else 60 * start.hour
-    period = calendar.at_time(calendar.day(start), _in_half(time, known))
-    return Token(left.begin, right.finish, replace(date, period=period, yearless=False))
+    return replace(date, period=calendar.at_time(calendar.day(start), _in_half(time, known)), yearless=False)
 
 
 def _in_half(time: TimeOfDay, known: int) -> TimeOfDay:
@@ -122,9 +125,12 @@ def counted_off(tokens: list[Token], said: Said) -> list[Token]:
         last = made[-1] if made else None
         beside = _WEEKDAY_BESIDE.fullmatch(said.folded[last.finish : token.begin]) if last else None
         if last and beside and _is_weekday(last, said):
-            made[-1] = _weekday_beside(last, token, beside["way"] in {"before", "preceding"})
+            made[-1] = _weekday_beside(last, token, before=beside["way"] in {"before", "preceding"})
         else:
-            made.append(_counted(token, said))
+            counted = _counted(token, said)
+            if last and counted.begin < last.finish:  # "last weekend before 10 April" names one weekend
+                made.pop()
+            made.append(counted)
     return made
 
 
@@ -132,7 +138,7 @@ def _is_weekday(token: Token, said: Said) -> bool:
     return said.folded[token.begin : token.finish].endswith("day") and token.finish - token.begin < 10
 
 
-def _weekday_beside(left: Token, right: Token, before: bool) -> Token:
+def _weekday_beside(left: Token, right: Token, *, before: bool) -> Token:
     assert isinstance(left.value, Reading)
     assert isinstance(right.value, Reading)
     start, which = right.value.period.start, left.value.period.start.weekday()
@@ -238,6 +244,8 @@ def _open(period: Period, word: str, now: datetime) -> Period | None:
 
 def _before(pattern: re.Pattern[str], token: Token, said: Said) -> re.Match[str] | None:
     """A phrase that ends where the token begins. The returned positions count from the start of the text."""
+    if not _LEADING.search(said.folded, max(0, token.begin - 14), token.begin):
+        return None
     return pattern.search(said.folded, max(0, token.begin - 40), token.begin)
 
 

@@ -7,27 +7,19 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
 from ebbing.language import dates_calendar as calendar
 from ebbing.language.dates_calendar import Period, TimeOfDay
-from ebbing.language.dates_rules import Grammar, Reading, Rule, Said, pack
+from ebbing.language.dates_rules import Reading, Rule, Said, pack
 
-_DIGIT: Final = re.compile(r"\d")
 _YEAR_BEFORE: Final = re.compile(
     r"(?:\b(?:in|since|during|of|by|until|till|before|after|from|between|early|late|mid|around|circa|throughout|year"
     r"|to|and|through|for|spring|summer|autumn|fall|winter)\s|mid-|\(|[在到从于至])$"
 )
-_VERSION: Final = re.compile(r"\b(?:version|release|build|ver\.?|v)\s?$|版本?$")
+_VERSION: Final = re.compile(r"(?:\b(?:version|release|build|ver\.?|v)\s?|版本?\s?)$")
 START: Final = r"(?<![a-z0-9_@#$€£¥])(?<!\d\.)(?<!(?<!mid)-)"
 """Where an expression may begin: not inside a word, a number, a price, a version or an address."""
-
-
-@lru_cache(maxsize=1)
-def grammar() -> Grammar:
-    """Dates and times in figures alone."""
-    return Grammar(START, tuple(rules()))
 
 
 def rules() -> list[Rule]:
@@ -36,20 +28,24 @@ def rules() -> list[Rule]:
     year = r"(?P<y>(?:1[89]|20)\d\d)"
     end = r"(?![\w/-]|\.\d)"
     return [
-        Rule(rf"{year}-(?P<m>\d\d?)-(?P<d>\d\d?)(?:t|\s)(?P<h>\d\d):(?P<mi>\d\d)(?::\d\d(?:\.\d+)?)?z?(?!\d)", _moment),
+        Rule(
+            rf"{year}-(?P<m>\d\d?)-(?P<d>\d\d?)(?:t|\s)(?P<h>\d\d):(?P<mi>\d\d)(?::\d\d(?:\.\d+)?)?z?(?!\d)",
+            _moment,
+            "0",
+        ),
         *(
-            Rule(rf"{year}{mark}(?P<m>\d\d?){mark}(?P<d>\d\d?)(?![\d/-]|\.\d)", _full_date)
+            Rule(rf"{year}{mark}(?P<m>\d\d?){mark}(?P<d>\d\d?)(?![\d/-]|\.\d)", _full_date, "0")
             for mark in ("-", "/", r"\.")
         ),
-        Rule(rf"(?P<a>\d\d?)/(?P<b>\d\d?)/(?P<y>\d{{4}}|\d\d){end}", _slashed),
-        Rule(rf"(?P<a>\d\d?)-(?P<b>\d\d?)-(?P<y>(?:19|20)\d\d){end}", _slashed),
-        Rule(rf"(?<=\bon\s)(?P<a>\d\d?)/(?P<b>\d\d?){end}{counted}", _slashed),
-        Rule(rf"(?P<y>(?:19|20)\d\d)[-/](?P<m>0[1-9]|1[0-2]){end}", _full_month),
-        Rule(rf"(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d){end}", _full_month),
-        Rule(rf"(?P<y>(?:19|20)\d\d)\s?[-–—]\s?(?P<last>(?:19|20)\d\d){end}", _years),
-        Rule(rf"{year}(?![\w%]|[-/:.,]\d){counted}", _year),
-        Rule(r"(?:at\s+)?(?P<h>\d\d?)(?::(?P<mi>\d\d))?(?::\d\d)?\s*(?P<ap>[ap]m\b|[ap]\.m\.)", _clock),
-        Rule(r"(?:at\s+)?(?P<h>\d\d?):(?P<mi>\d\d)(?::\d\d(?:\.\d+)?)?(?![\d:])", _clock),
+        Rule(rf"(?P<a>\d\d?)/(?P<b>\d\d?)/(?P<y>\d{{4}}|\d\d){end}", _slashed, "0"),
+        Rule(rf"(?P<a>\d\d?)-(?P<b>\d\d?)-(?P<y>(?:19|20)\d\d){end}", _slashed, "0"),
+        Rule(rf"(?<=\bon\s)(?P<a>\d\d?)/(?P<b>\d\d?){end}{counted}", _slashed, "0"),
+        Rule(rf"(?P<y>(?:19|20)\d\d)[-/](?P<m>0[1-9]|1[0-2]){end}", _full_month, "0"),
+        Rule(rf"(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d){end}", _full_month, "0"),
+        Rule(rf"(?P<y>(?:19|20)\d\d)\s?[-–—]\s?(?P<last>(?:19|20)\d\d){end}", _years, "0"),
+        Rule(rf"{year}(?![\w%]|[-/:.,]\d){counted}", _year, "0"),
+        Rule(r"(?:at\s+)?(?P<h>\d\d?)(?::(?P<mi>\d\d))?(?::\d\d)?\s*(?P<ap>[ap]m\b|[ap]\.m\.)", _clock, ("at", "0")),
+        Rule(r"(?:at\s+)?(?P<h>\d\d?):(?P<mi>\d\d)(?::\d\d(?:\.\d+)?)?(?![\d:])", _clock, ("at", "0")),
     ]
 
 
@@ -106,8 +102,3 @@ def _clock(match: re.Match[str], _: Said) -> TimeOfDay | None:
 
 def _before(pattern: re.Pattern[str], match: re.Match[str], said: Said) -> bool:
     return bool(pattern.search(said.folded, max(0, match.start() - 16), match.start()))
-
-
-def may_hold(folded: str) -> bool:
-    """Whether a text has any digit."""
-    return bool(_DIGIT.search(folded))

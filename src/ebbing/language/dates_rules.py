@@ -1,7 +1,7 @@
 """How one rule of a time grammar reads a text, and how a set of rules finds the expressions in it.
 
-A rule is a pattern and a function that reads a match. A single pattern made of all rules walks the text once; where it
-stops, every rule is tried and the longest reading counts. So a text without dates costs one pass.
+A rule is a pattern, a function that reads a match, and the words with which it can begin. One walk over the text looks
+for such words; where one stands, its few rules are tried and the longest reading counts.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from importlib.resources import files
@@ -19,7 +19,8 @@ from ebbing.language.dates_calendar import Direction, Period, TimeOfDay, date, d
 
 _SENTENCE_END: Final = re.compile(r"[.!?;。!?;\n]")
 _CLAUSE_END: Final = re.compile(r"[,，、:：]|\b(?:and|but|so|then|while)\b|然后|但")
-_NAMED_GROUP: Final = re.compile(r"\(\?P<\w+>")
+MOST_FOUND: Final = 200
+"""Expressions read in one text; a list of dates longer than that is no sentence."""
 CUES_LOOKED_AT: Final = 160
 """Characters on either side of a date in which its tense is looked for."""
 
@@ -66,45 +67,52 @@ Read = Callable[["re.Match[str]", Said], Reading | TimeOfDay | None]
 
 
 class Rule(NamedTuple):
-    """One shape of time expression."""
+    """One shape of time expression. `heads`: the words or characters it can begin with; "0" stands for figures."""
 
     pattern: str
     read: Read
+    heads: Iterable[str]
 
 
-@dataclass(frozen=True)
 class Grammar:
-    """The rules of one language. `start` is what must hold where any expression begins (a lookaround)."""
+    """The rules of one language. `head` finds where an expression may begin."""
 
-    start: str
-    rules: tuple[Rule, ...]
-    _where: re.Pattern[str] = field(init=False)
-    _compiled: tuple[tuple[re.Pattern[str], Read], ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        every = "|".join(_NAMED_GROUP.sub("(?:", rule.pattern) for rule in self.rules if "(?P=" not in rule.pattern)
-        object.__setattr__(self, "_where", re.compile(f"{self.start}(?:{every})"))
-        object.__setattr__(self, "_compiled", tuple((re.compile(rule.pattern), rule.read) for rule in self.rules))
+    def __init__(self, head: re.Pattern[str], rules: Iterable[Rule]) -> None:
+        self._head = head
+        self._by_head: dict[str, list[tuple[re.Pattern[str], Read]]] = {}
+        for rule in rules:
+            compiled = re.compile(rule.pattern)
+            for one in dict.fromkeys(rule.heads):
+                self._by_head.setdefault(one, []).append((compiled, rule.read))
 
     def tokens(self, said: Said) -> Iterator[Token]:
-        """The expressions of a text, in order, without overlap."""
-        at = 0
-        while found := self._where.search(said.folded, at):
-            token = self._longest(said, found.start())
+        """The expressions of a text, in order, without overlap; no more than `MOST_FOUND`."""
+        finish, found = 0, 0
+        for head in self._head.finditer(said.folded):
+            word = head[0]
+            rules = self._by_head.get("0" if "0" <= word[0] <= "9" else word)
+            if rules is None or head.start() < finish:
+                continue
+            token = _longest(rules, said, head.start())
             if token:
                 yield token
-            at = token.finish if token else found.start() + 1
+                finish, found = token.finish, found + 1
+            if found >= MOST_FOUND:
+                return
 
-    def _longest(self, said: Said, begin: int) -> Token | None:
-        matches = [(match, read) for pattern, read in self._compiled if (match := pattern.match(said.folded, begin))]
-        for match, read in sorted(matches, key=lambda found: -found[0].end()):
-            try:
-                value = read(match, said)
-            except (ValueError, OverflowError):  # the 30th of February, or a year that no calendar holds
-                continue
-            if value is not None and match.end() > begin:
-                return Token(begin, match.end(), value)
-        return None
+
+def _longest(rules: list[tuple[re.Pattern[str], Read]], said: Said, begin: int) -> Token | None:
+    matches = [(match, read) for pattern, read in rules if (match := pattern.match(said.folded, begin))]
+    if len(matches) > 1:
+        matches.sort(key=lambda found: -found[0].end())
+    for match, read in matches:
+        try:
+            value = read(match, said)
+        except (ValueError, OverflowError):  # the 30th of February, or a year that no calendar holds
+            continue
+        if value is not None:
+            return Token(begin, match.end(), value)
+    return None
 
 
 @lru_cache(maxsize=1)
@@ -157,11 +165,10 @@ class Holiday(NamedTuple):
             first = date(at, year=year, month=month, day=1).start
             return day(first, (weekday - first.weekday()) % 7 + 7 * (which - 1))
         if self.moon:
-            first = _moon_day(self.moon, at, year)
-            begun = day(first, self.shift)
-            return begun if self.days == 1 else Period(begun.start, day(first, self.days - 1).end, "range")
-        first, *rest = (date(at, year=year, month=int(on[:2]), day=int(on[3:])) for on in self.on)
-        return replace(first, end=rest[-1].end, grain="range") if rest else first
+            begun = day(_moon_day(self.moon, at, year), self.shift)
+            return begun if self.days == 1 else Period(begun.start, day(begun.start, self.days - 1).end, "range")
+        ends = [date(at, year=year, month=int(on[:2]), day=int(on[3:])) for on in self.on]
+        return replace(ends[0], end=ends[1].end, grain="range") if len(ends) > 1 else ends[0]
 
 
 def _moon_day(table: str, at: datetime, year: int) -> datetime:
