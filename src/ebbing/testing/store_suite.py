@@ -1,0 +1,23 @@
+"""The contract of `ports.memory_store.MemoryStore` as tests. An adapter proves itself with a class of a few lines:
+
+    class TestMyStore(MemoryStoreSuite):
+        @asynccontextmanager
+        async def open_store(self, clock):
+            store = MyStore(..., clock=clock)   # empty
+            try:
+                yield store
+            finally:
+                await store.aclose()
+
+Needs pytest and hypothesis, and a fixture `anyio_backend` that returns "asyncio".
+"""
+
+from __future__ import annotations
+
+from ebbing.testing.store_isolation import ErasureSuite, IsolationSuite, OnceSuite
+from ebbing.testing.store_records import PagesSuite, RecordsSuite
+from ebbing.testing.store_shards import ShardsSuite
+
+
+class MemoryStoreSuite(RecordsSuite, PagesSuite, ShardsSuite, IsolationSuite, OnceSuite, ErasureSuite):
+    """Everything that a memory store promises."""
