@@ -1,0 +1,1 @@
+"""Keeping secrets out of memory, and memory out of command: redaction, trust, safe quoting."""
