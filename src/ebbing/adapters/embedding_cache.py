@@ -89,13 +89,20 @@ class CachingEmbedder:
         return np.stack([found[key] for key in keys])
 
     async def _fly(self, missing: Mapping[bytes, str], role: Role) -> Found:
-        """Compute what nobody computes yet; or, if all is under way, wait for one of the others."""
+        """Compute what nobody computes yet, then wait for what others do; what failed there is not in the answer."""
         loop = anyio.lowlevel.current_token()
-        mine = {key: text for key, text in missing.items() if (loop, key) not in self._flights}
-        if not mine:
-            flight = self._flights[loop, next(iter(missing))]
+        others = {key: self._flights[loop, key] for key in missing if (loop, key) in self._flights}
+        found: Found = {}
+        mine = {key: text for key, text in missing.items() if key not in others}
+        if mine:
+            found |= await self._lead(mine, role, loop=loop)
+        for key, flight in others.items():
             await flight.landed.wait()
-            return {key: vector for key, vector in flight.vectors.items() if key in missing}
+            if key in flight.vectors:
+                found[key] = flight.vectors[key]
+        return found
+
+    async def _lead(self, mine: Mapping[bytes, str], role: Role, *, loop: object) -> Found:
         flight = _Flight()
         self._flights |= dict.fromkeys(((loop, key) for key in mine), flight)
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import anyio
+import anyio.lowlevel
 import httpx
 import numpy as np
 
@@ -65,8 +66,9 @@ class OpenAIEmbedder:
         self._prefixes = (query_prefix, passage_prefix)
         self._timeout_seconds = timeout_seconds
         self.calibration = calibration
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._client = httpx.AsyncClient(headers=headers, timeout=timeout_seconds)
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        # Open connections belong to the event loop that opened them.
+        self._clients: anyio.lowlevel.RunVar[httpx.AsyncClient] = anyio.lowlevel.RunVar("embeddings_client")
 
     @property
     def model_id(self) -> str:
@@ -100,8 +102,10 @@ class OpenAIEmbedder:
         return await self._embed(texts, self._prefixes[1])
 
     async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
+        """Close the connections of the running event loop."""
+        client = self._clients.get(None)
+        if client is not None:
+            await client.aclose()
 
     async def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
         cleaned = [clean(text, MAX_CHARACTERS) for text in texts]
@@ -125,11 +129,18 @@ class OpenAIEmbedder:
         reason = f"status {outcome.status_code}" if isinstance(outcome, httpx.Response) else outcome
         raise EmbeddingError(f"the embeddings endpoint failed {ATTEMPTS} times, last with: {reason}; try again later")
 
+    def _client(self) -> httpx.AsyncClient:
+        client = self._clients.get(None)
+        if client is None or client.is_closed:
+            client = httpx.AsyncClient(headers=self._headers, timeout=self._timeout_seconds)
+            self._clients.set(client)
+        return client
+
     async def _attempt(self, body: dict[str, object]) -> httpx.Response | str:
         """The answer, or in a word why there was none."""
         try:
             with anyio.fail_after(self._timeout_seconds):
-                return await self._client.post(self._url, json=body)
+                return await self._client().post(self._url, json=body)
         except (TimeoutError, httpx.TimeoutException):
             return f"no answer within {self._timeout_seconds:g} s"
         except httpx.RequestError as error:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ebbing.ports.embedder import Calibration, Vectors
 
 _MAX_CHARACTERS = 2_000
+_INVISIBLE = dict.fromkeys((*range(0x20), *range(0x200B, 0x2010), 0xFEFF), " ")
 _HAN = range(0x3400, 0xA000)
 _FACTORS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9))
 
@@ -48,7 +49,7 @@ class FakeEmbedder:
         return vectors
 
     def _vector(self, text: str) -> NDArray[np.float32]:
-        plain = " ".join(text[:_MAX_CHARACTERS].casefold().split())
+        plain = " ".join(text[:_MAX_CHARACTERS].casefold().translate(_INVISIBLE).split())
         if not plain:
             return np.zeros(self.dim, np.float32)
         codes = np.frombuffer(f" {plain} ".encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
