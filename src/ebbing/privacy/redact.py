@@ -69,9 +69,13 @@ class RedactionPolicy:
     hash_key: bytes = field(default=b"", repr=False)
     """Secret of the installation, needed by `hash`: without it a digest of a phone number is found by trying all."""
 
+    allowed: frozenset[Category] = field(init=False, repr=False, compare=False)
+    """The categories that stay as they are."""
+
     def __post_init__(self) -> None:
         chosen = {**MASK_ALL, **{_member(Category, key): _member(Action, do) for key, do in self.actions.items()}}
         object.__setattr__(self, "actions", MappingProxyType(chosen))
+        object.__setattr__(self, "allowed", frozenset(key for key, do in chosen.items() if do is Action.ALLOW))
         if Action.HASH in chosen.values() and not self.hash_key:
             raise ConfigurationError("the redaction action 'hash' needs a hash_key; set one, or use 'mask'")
 
@@ -120,22 +124,24 @@ def redact(text: str, policy: RedactionPolicy = DEFAULT) -> Redacted:
 
     Redacting twice changes nothing more. A text without findings comes back as it is.
     """
-    found = find(text)
-    if not found:
+    findings = tuple(one for one in find(text, allowed=policy.allowed) if one.category not in policy.allowed)
+    if not findings:
         return Redacted(text)
-    findings = tuple(one for one in found if policy.actions[one.category] is not Action.ALLOW)
     if any(policy.actions[one.category] is Action.BLOCK for one in findings):
         return Redacted("", findings, blocked=True)
-    return Redacted(_rewritten(text, findings, policy=policy), findings) if findings else Redacted(text)
+    return Redacted(_rewritten(text, findings, policy=policy), findings)
 
 
-def find(text: str) -> list[Finding]:
-    """Everything of every category in a text, in its order, without overlaps."""
+def find(text: str, *, allowed: frozenset[Category] = frozenset()) -> list[Finding]:
+    """Everything of every category in a text, in its order, without overlaps.
+
+    An `allowed` category is still found where it keeps another from misreading it, and not looked for where it does not.
+    """
     folded = fold(text)
     found: list[tuple[int, int, Category]] = []
     working = folded.text
     for _ in range(_ROUNDS):
-        fresh = _spans(working)
+        fresh = _spans(working, _detectors(allowed))
         if not fresh:
             break
         found += fresh
@@ -169,17 +175,17 @@ _ROUNDS: Final = 8
 rule; the limit is for texts that are made to need thousands."""
 _AROUND: Final = 24
 """Characters before and after a run of digits that may belong to the find, or decide about it."""
-_RUN: Final = re.compile(r"[0-9](?:[ .()-]{0,2}+[0-9]){2,}+")
+_RUN: Final = re.compile(r"[0-9](?:[ .()-]{0,2}+[0-9]){6,}+")
 _DATE: Final = re.compile(r"(?:19|20)[0-9]{2}[-. ](?:0?[1-9]|1[0-2])[-. ][0-3]?[0-9](?: [0-9]{1,2})?")
 _DATE_DIGITS: Final = 10
 _NO_DIGIT: Final = re.compile(r"[^0-9]+")
 
 
-def _spans(working: str) -> list[_Span]:
+def _spans(working: str, detectors: tuple[_Detector, ...]) -> list[_Span]:
     """One round: what the detectors find, each looking at what the ones before it have left."""
     traits = _traits(working)
     spans: list[_Span] = []
-    for detector in _detectors():
+    for detector in detectors:
         if not _is_worth_trying(detector, traits):
             continue
         whole = any(detector.need) or not detector.digits
@@ -292,8 +298,17 @@ def _hidden(working: str, spans: list[_Span]) -> str:
     return "".join((*parts, working[at:]))
 
 
+@lru_cache(maxsize=64)
+def _detectors(allowed: frozenset[Category]) -> tuple[_Detector, ...]:
+    """All detectors, but for the last ones whose finds would be let through anyway."""
+    detectors = _all_detectors()
+    while detectors and detectors[-1].category in allowed:
+        detectors = detectors[:-1]
+    return detectors
+
+
 @lru_cache(maxsize=1)
-def _detectors() -> tuple[_Detector, ...]:
+def _all_detectors() -> tuple[_Detector, ...]:
     data = tomllib.loads((files("ebbing.privacy") / "patterns.toml").read_text("utf-8"))
     flags = re.VERBOSE | re.IGNORECASE | re.ASCII
     before = {name: re.compile(pattern, flags) for name, pattern in data["before"].items()}
