@@ -69,13 +69,13 @@ class AsyncMemory:
         self._parts = parts or build(path=path, embedder=embedder, clock=clock, tuning=tuning)
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Self:
+    def from_config(cls, config: Mapping[str, Any], *, clock: Clock | None = None) -> Self:
         """A memory for a config in our settings' names or in mem0's shape.
 
         Raises:
             ConfigurationError: a key is unknown or a value does not fit.
         """
-        return cls(parts=build(settings_from_config(config)))
+        return cls(parts=build(settings_from_config(config), clock=clock))
 
     @classmethod
     def from_env(cls) -> Self:

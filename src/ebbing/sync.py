@@ -65,13 +65,13 @@ class Memory:
         self._closed = False
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Self:
+    def from_config(cls, config: Mapping[str, Any], *, clock: Clock | None = None) -> Self:
         """A memory for a config in our settings' names or in mem0's shape.
 
         Raises:
             ConfigurationError: a key is unknown or a value does not fit.
         """
-        return cls(parts=build(settings_from_config(config)))
+        return cls(parts=build(settings_from_config(config), clock=clock))
 
     @classmethod
     def from_env(cls) -> Self:

@@ -1,0 +1,65 @@
+"""The command line: `ebbing`."""
+
+from __future__ import annotations
+
+import io
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+import ebbing
+from ebbing.interfaces.cli import health, keeping, looking, moving
+from ebbing.interfaces.cli.demo import play
+from ebbing.interfaces.cli.failures import FAILED, OK, told
+
+app = typer.Typer(
+    name="ebbing",
+    help="Long-term memory for AI assistants: remembers what matters, lets the rest fade, says why.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for room in (play, keeping, looking, moving, health):
+    room.register(app)
+
+
+@app.callback()
+def _options(
+    context: typer.Context,
+    *,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+    with_traceback: Annotated[bool, typer.Option("--traceback", help="Show where an error came from.")] = False,
+) -> None:
+    context.obj["traceback"] = with_traceback
+    if version:
+        typer.echo(ebbing.__version__)
+        raise typer.Exit
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command and gives its exit code: 0 done, 1 an error or a finding, 2 the command was not put right."""
+    asked: dict[str, bool] = {}
+    try:
+        code = get_command(app).main(
+            args=list(arguments) or ["--help"], prog_name="ebbing", obj=asked, standalone_mode=False
+        )
+    except typer.Abort:
+        sys.stderr.write("ebbing: stopped, nothing was changed\n")
+        return FAILED
+    except Exception as error:  # the outermost door: whatever went wrong becomes one line and an exit code
+        if asked.get("traceback"):
+            traceback.print_exc()
+        code, line = told(error)
+        sys.stderr.write(f"ebbing: {line}\n")
+    return code if isinstance(code, int) else OK
+
+
+def main() -> None:
+    """The entry point of the `ebbing` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    sys.exit(run(sys.argv[1:]))

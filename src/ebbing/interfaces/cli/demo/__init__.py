@@ -1,0 +1,1 @@
+"""`ebbing demo`: a bundled conversation is remembered, recalled and partly forgotten."""

@@ -1,0 +1,107 @@
+"""The demo from beginning to end: remember, ask, let time pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+import ebbing
+from ebbing.interfaces.cli.demo import scenes
+from ebbing.interfaces.cli.demo.clock import StoryClock
+from ebbing.interfaces.cli.demo.fading import Fading, fading
+from ebbing.interfaces.cli.demo.story import PEOPLE, QUESTIONS, TODAY, Question, conversations
+from ebbing.interfaces.cli.screen import Screen
+from ebbing.interfaces.cli.session import Json, Store
+
+if TYPE_CHECKING:
+    from ebbing.sync import Memory
+
+ANSWERS = 2
+"""Answers shown to each question."""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the demo to the app."""
+    app.command("demo")(demo)
+
+
+def demo(*, path: Store = None, as_json: Json = False) -> None:
+    """Watch a Chinese and an English conversation being remembered, recalled and partly forgotten; offline."""
+    screen = Screen(as_json=as_json)
+    with _place(path) as directory:
+        clock = StoryClock(conversations()[0].ended_at)
+        with _opened(directory, clock) as memory:
+            if not as_json:
+                scenes.opening(screen)
+            kept = remember(memory, clock)
+            if not as_json:
+                scenes.kept(screen, kept)
+            clock.move(TODAY)
+            answers = ask(memory, directory, clock=clock)
+            if not as_json:
+                scenes.answered(screen, answers)
+            faded = let_time_pass(memory, answers)
+            if not as_json:
+                scenes.faded(screen, faded)
+                scenes.closing(screen, path, memory.parts.embedder.notes)
+    if as_json:
+        screen.emit(scenes.as_json(kept, answers, faded=faded))
+
+
+def remember(memory: Memory, clock: StoryClock) -> list[scenes.Kept]:
+    """Adds each conversation at its own time; what was read from it, and why."""
+    kept = []
+    for conversation in conversations():
+        clock.move(conversation.ended_at)
+        done = memory.add(list(conversation.messages), user_id=conversation.user_id, run_id=conversation.run_id)
+        kept.append(scenes.Kept(conversation, done["results"]))
+    return kept
+
+
+def ask(memory: Memory, directory: Path, *, clock: StoryClock) -> list[scenes.Answer]:
+    """Asks every question and takes the time; one is answered by a memory without a model."""
+    with _opened(directory, clock, embedder="none") as without_model:
+        return [_answer(memory if question.with_model else without_model, question) for question in QUESTIONS]
+
+
+def let_time_pass(memory: Memory, answers: list[scenes.Answer]) -> dict[str, list[Fading]]:
+    """What each person's records come to after 30 days; the best answers count as recalled."""
+    recalled = {answer.hits[0]["id"] for answer in answers if answer.hits}
+    return {user: fading(_everything(memory, user), TODAY, recalled=recalled) for user in PEOPLE}
+
+
+def _answer(memory: Memory, question: Question) -> scenes.Answer:
+    start = perf_counter()
+    found = memory.search(question.text, user_id=question.user_id, top_k=ANSWERS)
+    return scenes.Answer(question, found["results"], milliseconds=(perf_counter() - start) * 1_000)
+
+
+def _everything(memory: Memory, user: str) -> Iterator[dict[str, Any]]:
+    cursor: str | None = None
+    while True:
+        page = memory.export(user_id=user, cursor=cursor)
+        yield from page["records"]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return
+
+
+def _opened(directory: Path, clock: StoryClock, **more: Any) -> Memory:
+    # The demo shows the product as it comes: a store of the person's own settings is not touched.
+    config = {"path": directory, "store": "sqlite", "history_path": None, "api_version": "v1.1", **more}
+    return ebbing.Memory.from_config(config, clock=clock)
+
+
+@contextmanager
+def _place(path: Path | None) -> Iterator[Path]:
+    if path is not None:
+        yield path
+        return
+    with TemporaryDirectory(prefix="ebbing-demo-") as directory:
+        yield Path(directory)

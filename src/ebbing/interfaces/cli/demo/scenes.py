@@ -1,0 +1,202 @@
+"""What the demo shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from ebbing.domain.forgetting import EXPONENTIAL, POWER_LAW
+from ebbing.interfaces.cli.demo.fading import DAYS, Fading, episodes, memories
+from ebbing.interfaces.cli.demo.story import PEOPLE, Conversation, Question, conversations
+from ebbing.interfaces.cli.looking import show_hit
+from ebbing.interfaces.cli.screen import Screen, bar, dotted, plain
+
+FATES: Final = {"protected": ("never fades", "green"), "stays": ("stays", "cyan"), "fades": ("fades", "yellow")}
+NOT_KEPT: Final = 4
+"""Messages shown as examples of what makes no memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One conversation and what `add` answered."""
+
+    conversation: Conversation
+    results: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One question and what `search` found."""
+
+    question: Question
+    hits: list[dict[str, Any]]
+    milliseconds: float
+
+
+def opening(screen: Screen) -> None:
+    """Who speaks, how much, when."""
+    told = conversations()
+    count = sum(len(one.messages) for one in told)
+    first, last = told[0].ended_at.date(), told[-1].ended_at.date()
+    screen.say(("Ebbing", "bold cyan"), " remembers what matters about a person, and lets the rest fade.")
+    screen.say(
+        f"{len(PEOPLE)} invented people, {len(told)} conversations, {count} messages, {first} to {last}, played on a"
+        " clock of the story. Nothing leaves this machine."
+    )
+
+
+def kept(screen: Screen, told: Sequence[Kept]) -> None:
+    """Each fact with the rule that found it and the sentence that it was read from."""
+    _heading(screen, "1  What is kept, and why")
+    for user, name in PEOPLE.items():
+        screen.say((name, "bold magenta"))
+        for one in told:
+            if one.conversation.user_id == user:
+                _facts(screen, one)
+        screen.gap()
+    facts = sum(result["event"] == "ADD" for one in told for result in one.results)
+    messages = sum(len(one.conversation.messages) for one in told)
+    screen.say(f"{facts} new memories. All {messages} messages stay searchable word for word beside them.")
+    passed = _passed_over(told)[:NOT_KEPT]
+    if passed:
+        screen.say("No memory was made of questions, what-ifs and small talk, among them:")
+    for text in passed:
+        screen.say((f"“{text}”", "dim"), indent=4)
+
+
+def answered(screen: Screen, answers: Sequence[Answer]) -> None:
+    """Each question with its best answers, their scores, and the routes that found them."""
+    _heading(screen, "2  Five questions, two languages")
+    for answer in answers:
+        question = answer.question
+        screen.say(("? ", "magenta"), (question.text, "bold magenta"), "  ", (f"of {PEOPLE[question.user_id]}", ""))
+        screen.say((f"{question.note}; {answer.milliseconds:.0f} ms", "dim"), indent=2)
+        for place, hit in enumerate(answer.hits, 1):
+            show_hit(screen, place, hit=hit)
+        screen.gap()
+    screen.say(("Found by meaning: cosine of two vectors. Found by keywords: BM25 points. Both count alike.", "dim"))
+
+
+def faded(screen: Screen, found: Mapping[str, Sequence[Fading]]) -> None:
+    """The memories now and in 30 days, and how many of the messages fade."""
+    _heading(screen, f"3  {DAYS} days later: a simulation")
+    screen.say(
+        "Nothing is deleted here: these are the curves alone. On the power law a memory has faded below"
+        f" {POWER_LAW.forgotten_below:.0%}; the exponential curve (below {EXPONENTIAL.forgotten_below:.0%}) is"
+        " stricter. What answered a question above starts anew. Who somebody is and what they must avoid never fades."
+    )
+    everything = [one for of_person in found.values() for one in of_person]
+    screen.console.print(_table(memories(everything)))
+    fates = [one.fate for one in memories(everything)]
+    said = [one.fate for one in episodes(everything)]
+    screen.say(
+        f"Of {len(fates)} memories {fates.count('protected')} never fade, {fates.count('stays')} stay and"
+        f" {fates.count('fades')} would have faded; on the exponential curve"
+        f" {sum(one.fades_exponentially for one in memories(everything))}."
+        f" Of {len(said)} messages {said.count('fades')} would have faded."
+    )
+
+
+def closing(screen: Screen, path: Path | None, notes: Sequence[str]) -> None:
+    """What was at work, and what to do next."""
+    _heading(screen, "Next")
+    screen.say(("meaning: ", "dim"), notes[-1] if notes else "no embedder")
+    if path is None:
+        screen.say("The store was temporary and is gone. Keep one: ", ("ebbing demo --path demo-data", "bold"))
+    else:
+        screen.say("Go on: ", (f"ebbing search 'green tea' --user emma --path {path}", "bold"))
+    screen.say("Your own: ", ("ebbing add 'I live in Leeds and I love hiking.' --user me", "bold"))
+
+
+def as_json(
+    told: Sequence[Kept], answers: Sequence[Answer], *, faded: Mapping[str, Sequence[Fading]]
+) -> dict[str, Any]:
+    """The whole demo as JSON values."""
+    return {
+        "messages": sum(len(one.conversation.messages) for one in told),
+        "kept": [
+            {"user_id": one.conversation.user_id, **result}
+            for one in told
+            for result in one.results
+            if result["event"] == "ADD"
+        ],
+        "questions": [
+            {
+                "question": answer.question.text,
+                "user_id": answer.question.user_id,
+                "with_model": answer.question.with_model,
+                "milliseconds": round(answer.milliseconds, 1),
+                "results": answer.hits,
+            }
+            for answer in answers
+        ],
+        "days": DAYS,
+        "fading": [
+            {
+                "user_id": user,
+                "id": one.record.id,
+                "memory": one.record.content,
+                "kind": one.record.kind.value,
+                "now": round(one.now, 4),
+                "later": round(one.later, 4),
+                "exponential_later": round(one.exponential_later, 4),
+                "recalled": one.recalled,
+                "fate": one.fate,
+            }
+            for user, of_person in faded.items()
+            for one in of_person
+        ],
+    }
+
+
+def _heading(screen: Screen, title: str) -> None:
+    screen.gap()
+    screen.console.print(Rule(Text(title, style="bold"), align="left", style="dim"))
+
+
+def _facts(screen: Screen, one: Kept) -> None:
+    for result in one.results:
+        if result["event"] != "ADD":
+            screen.say(("= ", "dim"), result["memory"], (f"  {result['reason']}", "dim"), indent=2)
+            continue
+        screen.say(("+ ", "green"), (result["memory"], "bold"), indent=2)
+        why = dotted([result["type"], f"importance {result['importance']:.2f}", f"rule {result['rule']}"])
+        screen.say((f"{why} · “{result['source_text']}”", "dim"), indent=4)
+
+
+def _passed_over(told: Sequence[Kept]) -> list[str]:
+    """What users said that no memory was read from, the shortest first."""
+    silent: list[str] = []
+    for one in told:
+        said = [message["content"] for message in one.conversation.messages if message["role"] == "user"]
+        silent += [text for text in said if not any(source in text for source in _sources(one))]
+    return sorted(silent, key=len)
+
+
+def _sources(one: Kept) -> list[str]:
+    return [source for result in one.results if (source := result.get("source_text"))]
+
+
+def _table(found: Sequence[Fading]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("memory", no_wrap=True, ratio=1, overflow="ellipsis")
+    for title in ("today", f"in {DAYS} days", "exponential", ""):
+        table.add_column(title, no_wrap=True)
+    for one in found:
+        label, style = FATES[one.fate]
+        label += ", recalled today" if one.recalled else ""
+        table.add_row(
+            Text(plain(one.record.content)),
+            Text(f"{bar(one.now, width=6)} {one.now:4.0%}", style="dim"),
+            Text(f"{bar(one.later, width=6)} {one.later:4.0%}", style=style),
+            Text(f"{one.exponential_later:11.0%}", style="dim"),
+            Text(label, style=style),
+        )
+    table.expand = True
+    return table

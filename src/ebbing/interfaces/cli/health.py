@@ -1,0 +1,72 @@
+"""Commands about the memory itself: stats, doctor."""
+
+from __future__ import annotations
+
+import platform
+from typing import Annotated
+
+import typer
+
+import ebbing
+from ebbing.interfaces.cli.failures import FAILED
+from ebbing.interfaces.cli.session import Session, command
+
+MARKS = {"on": ("✓", "green"), "off": ("–", "dim"), "attention": ("!", "yellow")}
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this module to the app."""
+    command(app, "stats")(stats)
+    command(app, "doctor")(doctor)
+
+
+def stats(session: Session) -> None:
+    """Count what is kept, over all users of this store."""
+    counts = session.memory.stats()
+    if session.screen.as_json:
+        session.screen.emit(counts)
+        return
+    rows = {
+        "owners": counts["owners"],
+        "memories": counts["memories"],
+        **{f"  {name}": count for name, count in sorted(counts["by_type"].items())},
+        "messages": counts["episodes"],
+        "deleted": counts["deleted"],
+    }
+    for name, count in rows.items():
+        session.screen.say((f"{name:<14}", "dim"), f"{count:>9,}")
+    session.screen.say((f"{'on disk':<14}", "dim"), f"{counts['bytes_on_disk'] / 2**20:>9.1f} MiB")
+
+
+def doctor(
+    session: Session,
+    *,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare every index with the truth; exit 1 on findings.")
+    ] = False,
+) -> None:
+    """Say what is on, and why something is off."""
+    report = session.memory.diagnose()
+    release = f"{ebbing.__version__} on Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    report["findings"].insert(0, {"part": "ebbing", "state": "on", "detail": release})
+    problems = session.memory.verify() if verify else None
+    if problems is not None:
+        report["verify"] = problems
+    if session.screen.as_json:
+        session.screen.emit(report)
+    else:
+        _show(session, report["findings"], problems)
+    if problems:
+        raise typer.Exit(FAILED)
+
+
+def _show(session: Session, findings: list[dict[str, str]], problems: list[str] | None) -> None:
+    for finding in findings:
+        mark, style = MARKS[finding["state"]]
+        session.screen.say((f"{mark} ", style), (f"{finding['part']:<9}", "bold"), " ", finding["detail"])
+    if problems is None:
+        return
+    for problem in problems:
+        session.screen.say(("! ", "red"), (f"{'verify':<9}", "bold"), " ", problem)
+    if not problems:
+        session.screen.say(("✓ ", "green"), (f"{'verify':<9}", "bold"), " every index agrees with the truth")

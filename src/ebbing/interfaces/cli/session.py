@@ -1,0 +1,113 @@
+"""What every command shares: whose memory, where it lies, how to answer, and opening and closing it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+import ebbing
+from ebbing.domain.errors import MissingOwnerError
+from ebbing.interfaces.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from ebbing.sync import Memory
+
+User = Annotated[str | None, typer.Option("--user", "-u", help="Whose memory; EBBING_USER if not given.")]
+Agent = Annotated[str | None, typer.Option("--agent", help="Only what belongs to this agent.")]
+Run = Annotated[str | None, typer.Option("--run", help="Only what belongs to this conversation.")]
+Store = Annotated[
+    Path | None, typer.Option("--path", help="Directory of the memory; EBBING_PATH or ./ebbing-data if not given.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Answer with JSON on stdout, and nothing else.")]
+
+_SHARED: Final = {"user": (User, None), "path": (Store, None), "as_json": (Json, False)}
+_SCOPED: Final = {"agent": (Agent, None), "run": (Run, None)}
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One command at work."""
+
+    memory: Memory
+    screen: Screen
+    named_user: str | None
+    """From `--user`."""
+    usual_user: str | None
+    """From the settings, for when nobody is named."""
+    agent: str | None = None
+    run: str | None = None
+
+    @property
+    def user(self) -> str | None:
+        """Whose memory the command is about."""
+        return self.named_user or self.usual_user
+
+    def whose(self, told: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """The owner, as the façade's arguments. What the command names wins over what a file has `told`, and that over
+        the settings.
+
+        Raises:
+            MissingOwnerError: nobody was named.
+        """
+        told = told or {}
+        whose = {
+            "user_id": self.named_user or told.get("user_id") or self.usual_user,
+            "agent_id": self.agent or told.get("agent_id"),
+            "run_id": self.run or told.get("run_id"),
+        }
+        if not (whose["user_id"] or self.agent or self.run or told.get("agent_id")):
+            raise MissingOwnerError("whose memory? Give --user NAME, or set EBBING_USER")
+        return whose
+
+
+def command(
+    app: typer.Typer, name: str, *, scoped: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Registers a function as a command that gets an open `Session` and, beside its own options, the shared ones.
+
+    Args:
+        scoped: the command works on a whole scope, so `--agent` and `--run` narrow it.
+    """
+    shared = {**_SHARED, **(_SCOPED if scoped else {})}
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def run(**given: Any) -> None:
+            options = {option: given.pop(option) for option in shared}
+            with opened(**options) as session:
+                function(session, **given)
+
+        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameters = [
+            *(one.replace(kind=keyword) for one in own),
+            *(
+                inspect.Parameter(option, keyword, annotation=annotation, default=default)
+                for option, (annotation, default) in shared.items()
+            ),
+        ]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        del run.__wrapped__
+        return app.command(name)(run)
+
+    return register
+
+
+@contextmanager
+def opened(
+    *, user: str | None, path: Path | None, as_json: bool, agent: str | None = None, run: str | None = None
+) -> Iterator[Session]:
+    """The session of a command; closes the memory however the command ends."""
+    config: dict[str, Any] = {"api_version": "v1.1"}
+    if path is not None:
+        config["path"] = path
+    with ebbing.Memory.from_config(config) as memory:
+        yield Session(memory, Screen(as_json=as_json), user, memory.parts.settings.user, agent=agent, run=run)
