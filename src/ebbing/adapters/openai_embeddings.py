@@ -158,7 +158,7 @@ class OpenAIEmbedder:
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
             # The answer may quote the request: it is not repeated, nor chained.
             raise EmbeddingError("the embeddings endpoint's answer is not an embeddings answer") from None
-        if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
+        if vectors.ndim != 2 or len(vectors) != count or not vectors.size or not np.isfinite(vectors).all():
             raise EmbeddingError(f"the embeddings endpoint sent no {count} vectors for {count} texts")
         self._dim = self._dim or vectors.shape[1]
         if vectors.shape[1] != self._dim:
