@@ -103,7 +103,7 @@ class E5Embedder:
         vectors = unit(vectors)
         blank = [not text for text in cleaned]
         if self._centring is not None:
-            vectors = self._centring.apply(vectors, cleaned, role)
+            vectors = self._centring.apply(vectors, cleaned, role=role)
         vectors[blank] = 0.0
         return vectors
 

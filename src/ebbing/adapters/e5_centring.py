@@ -48,7 +48,7 @@ class Centring:
         data = files("ebbing.adapters").joinpath("data", FILE_NAME).read_bytes()
         return cls(np.load(io.BytesIO(data), allow_pickle=False).astype(np.float32))
 
-    def apply(self, vectors: NDArray[np.float32], texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+    def apply(self, vectors: NDArray[np.float32], texts: Sequence[str], *, role: Role) -> NDArray[np.float32]:
         """Centred vectors, renormalised; same shape. The mean is blended by the text's share of Chinese."""
         english, chinese = self.means[ROLES.index(role)]
         share = np.array([chinese_share(text) for text in texts], np.float32)[:, None]

@@ -79,7 +79,7 @@ class CachingEmbedder:
         await self._inner.aclose()
 
     async def _embed(self, texts: Sequence[str], role: Role) -> Vectors:
-        keys = [_key(self.model_id, role, text) for text in texts]
+        keys = [_key(text, role, model_id=self.model_id) for text in texts]
         wanted = dict(zip(keys, texts, strict=True))
         found = self._recent.get(wanted)
         while missing := {key: text for key, text in wanted.items() if key not in found}:
@@ -200,7 +200,7 @@ class _VectorFile:
             self._connection.close()
 
 
-def _key(model_id: str, role: Role, text: str) -> bytes:
+def _key(text: str, role: Role, *, model_id: str) -> bytes:
     digest = hashlib.blake2b(digest_size=16)
     digest.update(f"{model_id}\0{role}\0".encode())
     digest.update(text.encode("utf-8", "surrogatepass"))
