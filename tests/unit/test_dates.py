@@ -2,17 +2,274 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from time import perf_counter
+from zoneinfo import ZoneInfo
 
-from ebbing.language.dates import resolve
+import pytest
+
+from ebbing.domain.errors import InvalidInputError
+from ebbing.language.dates import BEGINNING, FOREVER, DateSpan, absolute, resolve
 
 NOW = datetime(2024, 5, 15, 10, tzinfo=UTC)
 
 
-def test_last_wednesday_in_chinese_is_the_wednesday_of_last_week() -> None:
-    [span] = resolve("上周三我们去了哪里?", now=NOW)
-    assert (span.text, span.start, span.end) == (
-        "上周三",
-        datetime(2024, 5, 8, tzinfo=UTC),
-        datetime(2024, 5, 9, tzinfo=UTC),
-    )
+def spans(text: str) -> list[tuple[str, str]]:
+    """What was found and what it means, as "2024-05-08" for a day and "2024-05-08/2024-05-10" up to the last day."""
+    return [(span.text, written(span)) for span in resolve(text, now=NOW)]
+
+
+def written(span: DateSpan) -> str:
+    if span.grain in {"hour", "minute"}:
+        return f"{span.start:%Y-%m-%d %H:%M}/{span.end:%H:%M}"
+    first = "…" if span.start == BEGINNING else f"{span.start:%Y-%m-%d}"
+    last = "…" if span.end == FOREVER else f"{span.end - timedelta(minutes=1):%Y-%m-%d}"
+    return first if first == last else f"{first}/{last}"
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "meaning"),
+    [
+        ("it was 2023-05-08", "2023-05-08", "2023-05-08"),
+        ("on 2023/5/8", "2023/5/8", "2023-05-08"),
+        ("05/08/2023", "05/08/2023", "2023-05-08"),
+        ("25/12/2023", "25/12/2023", "2023-12-25"),
+        ("on 5/8 we met", "5/8", "2024-05-08"),
+        ("8 May 2023", "8 May 2023", "2023-05-08"),
+        ("the 8th of May, 2023", "8th of May, 2023", "2023-05-08"),
+        ("May 8th", "May 8th", "2024-05-08"),
+        ("Dec. 3, 2022", "Dec. 3, 2022", "2022-12-03"),
+        ("May 2023", "May 2023", "2023-05-01/2023-05-31"),
+        ("What did I do in May?", "May", "2024-05-01/2024-05-31"),
+        ("What did I do in June?", "June", "2023-06-01/2023-06-30"),
+        ("What will I do in June?", "June", "2024-06-01/2024-06-30"),
+        ("in 2023", "2023", "2023-01-01/2023-12-31"),
+        ("in the 90s", "the 90s", "1990-01-01/1999-12-31"),
+        ("in the 1980s", "the 1980s", "1980-01-01/1989-12-31"),
+        ("early 2022", "early 2022", "2022-01-01/2022-04-30"),
+        ("mid 2022", "mid 2022", "2022-05-01/2022-08-31"),
+        ("late 2022", "late 2022", "2022-09-01/2022-12-31"),
+        ("Q1 2024", "Q1 2024", "2024-01-01/2024-03-31"),
+        ("the first week of June", "the first week of June", "2024-06-01/2024-06-07"),
+        ("the second Sunday of May", "the second Sunday of May", "2024-05-12"),
+        ("summer of 2022", "summer of 2022", "2022-06-01/2022-08-31"),
+        ("last Christmas", "last Christmas", "2023-12-25"),
+        ("Thanksgiving 2022", "Thanksgiving 2022", "2022-11-24"),
+        ("next Easter", "next Easter", "2025-04-20"),
+    ],
+)
+def test_an_english_calendar_date_is_read(text: str, found: str, meaning: str) -> None:
+    assert spans(text) == [(found, meaning)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "meaning"),
+    [
+        ("yesterday", "yesterday", "2024-05-14"),
+        ("the day before yesterday", "the day before yesterday", "2024-05-13"),
+        ("the day after tomorrow", "the day after tomorrow", "2024-05-17"),
+        ("last night", "last night", "2024-05-14 18:00/06:00"),
+        ("this morning", "this morning", "2024-05-15 05:00/12:00"),
+        ("last Wednesday", "last Wednesday", "2024-05-08"),
+        ("this Friday", "this Friday", "2024-05-17"),
+        ("next Friday", "next Friday", "2024-05-24"),
+        ("two Fridays ago", "two Fridays ago", "2024-05-03"),
+        ("last week", "last week", "2024-05-06/2024-05-12"),
+        ("last weekend", "last weekend", "2024-05-11/2024-05-12"),
+        ("this weekend", "this weekend", "2024-05-18/2024-05-19"),
+        ("next month", "next month", "2024-06-01/2024-06-30"),
+        ("last year", "last year", "2023-01-01/2023-12-31"),
+        ("last summer", "last summer", "2023-06-01/2023-08-31"),
+        ("the week before last", "the week before last", "2024-04-29/2024-05-05"),
+        ("three weeks ago", "three weeks ago", "2024-04-22/2024-04-28"),
+        ("a couple of days ago", "a couple of days ago", "2024-05-12/2024-05-13"),
+        ("twenty-five years ago", "twenty-five years ago", "1999-01-01/1999-12-31"),
+        ("half a year ago", "half a year ago", "2023-11-01/2023-11-30"),
+        ("we will move in two months", "in two months", "2024-07-01/2024-07-31"),
+        ("within the last 10 days", "last 10 days", "2024-05-05/2024-05-15"),
+        ("over the past year", "past year", "2023-05-15/2024-05-15"),
+        ("during the next two weeks", "next two weeks", "2024-05-15/2024-05-29"),
+        ("the end of the month", "the end of the month", "2024-05-25/2024-05-31"),
+        ("earlier this week", "earlier this week", "2024-05-13/2024-05-15"),
+        ("the 21st of next month", "the 21st of next month", "2024-06-21"),
+        ("since March", "since March", "2024-03-01/2024-05-15"),
+        ("since June", "since June", "2023-06-01/2024-05-15"),
+        ("before next Friday", "before next Friday", "…/2024-05-23"),
+        ("after May 2023", "after May 2023", "2023-06-01/…"),
+        ("between May and July 2023", "May and July 2023", "2023-05-01/2023-07-31"),
+        ("from 3 to 5 June", "3 to 5 June", "2024-06-03/2024-06-05"),
+        ("Dec 25th to Jan 3rd", "Dec 25th to Jan 3rd", "2023-12-25/2024-01-03"),
+        ("Dec 28, 2022 - Jan 3, 2023", "Dec 28, 2022 - Jan 3, 2023", "2022-12-28/2023-01-03"),
+        ("the Friday before 22 October 2023", "Friday before 22 October 2023", "2023-10-20"),
+        ("the week before 9 June 2023", "the week before 9 June 2023", "2023-05-29/2023-06-04"),
+        ("last weekend before April 10, 2023", "weekend before April 10, 2023", "2023-04-08/2023-04-09"),
+        ("two days after May 3rd", "two days after May 3rd", "2024-05-05"),
+        ("yesterday at 3pm", "yesterday at 3pm", "2024-05-14 15:00/16:00"),
+        ("1:56 pm on 8 May, 2023", "1:56 pm on 8 May, 2023", "2023-05-08 13:56/13:57"),
+        ("the morning of May 8th", "morning of May 8th", "2024-05-08 05:00/12:00"),
+        ("at 2023-05-08T13:56:00Z", "2023-05-08T13:56:00Z", "2023-05-08 13:56/13:57"),
+    ],
+)
+def test_an_english_distance_is_read_from_now(text: str, found: str, meaning: str) -> None:
+    assert spans(text) == [(found, meaning)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "meaning"),
+    [
+        ("2023年5月8日", "2023年5月8日", "2023-05-08"),
+        ("5月8号", "5月8号", "2024-05-08"),
+        ("五月八日", "五月八日", "2024-05-08"),
+        ("二〇二三年", "二〇二三年", "2023-01-01/2023-12-31"),
+        ("去年五月", "去年五月", "2023-05-01/2023-05-31"),
+        ("今年夏天", "今年夏天", "2024-06-01/2024-08-31"),
+        ("夏天去了海边", "夏天", "2023-06-01/2023-08-31"),
+        ("上周三", "上周三", "2024-05-08"),
+        ("下周一", "下周一", "2024-05-20"),
+        ("下下周五", "下下周五", "2024-05-31"),
+        ("上个月", "上个月", "2024-04-01/2024-04-30"),
+        ("前天", "前天", "2024-05-13"),
+        ("大前天", "大前天", "2024-05-12"),
+        ("昨天晚上", "昨天晚上", "2024-05-14 18:00/00:00"),
+        ("今早", "今早", "2024-05-15 05:00/10:00"),
+        ("三天前", "三天前", "2024-05-12"),
+        ("两三天前", "两三天前", "2024-05-12/2024-05-13"),
+        ("两个星期后", "两个星期后", "2024-05-27/2024-06-02"),
+        ("二十三天后", "二十三天后", "2024-06-07"),
+        ("半年前", "半年前", "2023-11-01/2023-11-30"),
+        ("一年半前", "一年半前", "2022-11-01/2022-11-30"),
+        ("前几天", "前几天", "2024-05-08/2024-05-14"),
+        ("最近一周", "最近一周", "2024-05-08/2024-05-15"),
+        ("过去三个月", "过去三个月", "2024-02-15/2024-05-15"),
+        ("未来两周", "未来两周", "2024-05-15/2024-05-29"),
+        ("三天内交作业", "三天内", "2024-05-15/2024-05-18"),
+        ("这周末", "这周末", "2024-05-18/2024-05-19"),
+        ("周末要去爬山", "周末", "2024-05-18/2024-05-19"),
+        ("月底", "月底", "2024-05-21/2024-05-31"),
+        ("年初", "年初", "2024-01-01/2024-02-29"),
+        ("去年年底", "去年年底", "2023-11-01/2023-12-31"),
+        ("下半年", "下半年", "2024-07-01/2024-12-31"),
+        ("五月的第二个周日", "五月的第二个周日", "2024-05-12"),
+        ("去年春节", "去年春节", "2023-01-22/2023-01-28"),
+        ("今年中秋", "今年中秋", "2024-09-17"),
+        ("明年国庆节", "明年国庆节", "2025-10-01/2025-10-07"),
+        ("上世纪九十年代", "上世纪九十年代", "1990-01-01/1999-12-31"),
+        ("明天下午三点半", "明天下午三点半", "2024-05-16 15:30/15:31"),
+        ("昨晚八点", "昨晚八点", "2024-05-14 20:00/21:00"),
+        ("5月8日前", "5月8日前", "…/2024-05-07"),
+        ("上周三之后", "上周三之后", "2024-05-09/…"),
+        ("去年以来", "去年以来", "2023-01-01/2024-05-15"),
+        ("从去年开始", "从去年开始", "2023-01-01/2024-05-15"),
+        ("5月3日至5日", "5月3日至5日", "2024-05-03/2024-05-05"),
+        ("2023年5月到7月", "2023年5月到7月", "2023-05-01/2023-07-31"),
+        ("从下周一到下周五", "下周一到下周五", "2024-05-20/2024-05-24"),
+        ("兩個星期後", "兩個星期後", "2024-05-27/2024-06-02"),
+        ("上週三", "上週三", "2024-05-08"),
+        ("２０２３年５月８日", "２０２３年５月８日", "2023-05-08"),
+    ],
+)
+def test_a_chinese_expression_is_read(text: str, found: str, meaning: str) -> None:
+    assert spans(text) == [(found, meaning)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("May I ask?", "You may 3 times", "They march 5 miles", "My friend May came", "April said hello"),
+        *("wait a second", "one day I will", "24 years old", "for three days", "a 2 week trip", "two weeks of rest"),
+        *("version 2023.5.8", "v2.3.1", "3/4 cup of flour", "call 555-2023", "$2023", "2000 words", "room 2019"),
+        *("every Monday", "on Mondays", "sat in the sun", "a Christmas tree", "last name", "the second one"),
+        *("gpt-2023", "foo2023", "2023-02-30", "Feb 30, 2023", "13912345678", "010-62345678"),
+        *(
+            "一天",
+            "半天",
+            "每周三",
+            "两周一次",
+            "8号楼",
+            "24岁",
+            "一个月",
+            "第三天",
+            "价格1999元",
+            "一年级",
+            "后天形成的",
+        ),
+        *("我喜欢夏天", "月饼", "周围", "今后", "一年中", "三点", "下午三点", "周杰伦", "几点了", "有时候"),
+    ],
+)
+def test_a_false_friend_is_no_date(text: str) -> None:
+    assert spans(text) == []
+
+
+def test_each_weekday_follows_the_tense_of_its_own_clause() -> None:
+    assert spans("I went there on Monday and we will meet on Friday") == [
+        ("Monday", "2024-05-13"),
+        ("Friday", "2024-05-17"),
+    ]
+    assert spans("周一去了医院，周五要去复查") == [("周一", "2024-05-13"), ("周五", "2024-05-17")]
+
+
+def test_a_text_in_two_languages_gives_both_dates() -> None:
+    assert spans("我 last Friday 去了上海，下周三回来") == [("last Friday", "2024-05-10"), ("下周三", "2024-05-22")]
+
+
+def test_chinese_is_left_alone_when_english_is_asked_for() -> None:
+    assert [span.text for span in resolve("昨天 or yesterday", now=NOW, language="en")] == ["yesterday"]
+
+
+def test_only_a_date_with_its_year_is_explicit() -> None:
+    assert [span.explicit for span in resolve("8 May 2023, May 8th, yesterday", now=NOW)] == [True, False, False]
+
+
+def test_a_span_says_on_which_side_of_now_it_lies() -> None:
+    text = "yesterday, today, tomorrow, this year, the past two weeks, the next two weeks"
+    assert [span.direction for span in resolve(text, now=NOW)] == ["past", "none", "future", "none", "past", "future"]
+
+
+def test_a_day_begins_at_midnight_where_the_conversation_is() -> None:
+    late = datetime(2024, 5, 15, 1, tzinfo=ZoneInfo("Asia/Shanghai"))
+    [span] = resolve("昨天", now=late)
+    assert (span.start, span.end) == (datetime(2024, 5, 13, 16, tzinfo=UTC), datetime(2024, 5, 14, 16, tzinfo=UTC))
+
+
+def test_a_clock_without_a_zone_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="no time zone"):
+        resolve("yesterday", now=NOW.replace(tzinfo=None))
+
+
+@pytest.mark.parametrize(
+    ("text", "dated"),
+    [
+        ("下周三开会", "下周三（2024-05-22）开会"),
+        ("We move next month.", "We move next month (June 2024)."),
+        ("The trip is on 8 May 2023.", "The trip is on 8 May 2023."),
+        ("Lunch tomorrow at 3pm", "Lunch tomorrow at 3pm (2024-05-16 15:00)"),
+        ("finish it before next Friday", "finish it before next Friday (2024-05-24)"),
+        ("last year's trip", "last year's (2023) trip"),
+        ("明天下午三点到五点开会", "明天下午三点到五点（2024-05-16 15:00-17:00）开会"),
+        ("no dates here", "no dates here"),
+    ],
+)
+def test_a_relative_date_is_written_out_behind_its_words(text: str, dated: str) -> None:
+    assert absolute(text, now=NOW) == dated
+
+
+def test_a_text_that_is_written_out_stays_as_it_is() -> None:
+    once = absolute("下周三开会, next month we move, last year's trip, this summer and tonight", now=NOW)
+    assert absolute(once, now=NOW) == once
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "unit", ["Last week I saw the second film. ", "昨天我和朋友去了公园，一天过得很快。", "1 ", "一", "may to "]
+)
+def test_a_long_text_is_read_in_linear_time(unit: str) -> None:
+    def seconds(length: int) -> float:
+        text = (unit * length)[:length]
+        return min(timed(text) for _ in range(3))
+
+    def timed(text: str) -> float:
+        begun = perf_counter()
+        resolve(text, now=NOW)
+        return perf_counter() - begun
+
+    assert seconds(16_000) < 12 * seconds(4_000) + 0.02

@@ -132,7 +132,7 @@ def in_year(at: datetime, number: int) -> datetime:
     return _midnight(at).replace(year=number, month=1, day=1)
 
 
-def moved(at: datetime, unit: str, count: float) -> tuple[datetime, str]:
+def moved(at: datetime, unit: str, *, count: float) -> tuple[datetime, str]:
     """`at` moved by `count` units, and the unit that the answer is exact to: half a year is six months."""
     while count != int(count) and unit in _SMALLER:
         unit, factor = _SMALLER[unit]
@@ -145,16 +145,16 @@ def moved(at: datetime, unit: str, count: float) -> tuple[datetime, str]:
     return at + whole * {"minute": DAY / 1440, "hour": DAY / 24, "day": DAY, "week": 7 * DAY}[unit], unit
 
 
-def away(at: datetime, unit: str, counts: tuple[float, float]) -> Period:
+def away(at: datetime, unit: str, *, counts: tuple[float, float]) -> Period:
     """The period that lies between two numbers of units away from `at`; negative counts lie before it."""
-    low, high = (moved(at, unit, count) for count in sorted(counts))
+    low, high = (moved(at, unit, count=count) for count in sorted(counts))
     first, last = PERIODS[low[1]](low[0], 0), PERIODS[high[1]](high[0], 0)
     return first if first == last else Period(first.start, last.end, "range")
 
 
-def stretch(at: datetime, unit: str, count: float) -> Period:
+def stretch(at: datetime, unit: str, *, count: float) -> Period:
     """From `count` units before `at` to `at`, or from `at` to as many units after; whole days, but for short units."""
-    other, exact = moved(at, unit, count)
+    other, exact = moved(at, unit, count=count)
     first, last = min(at, other), max(at, other)
     whole = minute if exact in {"minute", "hour"} else day
     return Period(whole(first).start, whole(last).end, "range")
@@ -165,7 +165,7 @@ def weekday(at: datetime, which: int, *, weeks: int = 0) -> Period:
     return day(week(at, weeks).start, which)
 
 
-def weekday_before(at: datetime, which: int, count: int = 1) -> Period:
+def weekday_before(at: datetime, which: int, *, count: int = 1) -> Period:
     """The `count`-th such weekday before the day of `at`."""
     return day(at, -((at.weekday() - which - 1) % 7 + 1) - 7 * (count - 1))
 
@@ -199,7 +199,7 @@ def at_time(date: Period, time: TimeOfDay) -> Period:
     return Period(start, date.start + timedelta(minutes=time.end), time.grain)
 
 
-def nearest(candidates: Iterable[Period], now: datetime, direction: Direction) -> Period:
+def nearest(candidates: Iterable[Period], now: datetime, *, direction: Direction) -> Period:
     """Of periods in order of time: the last one begun, the first one not yet over, or the one closest to `now`."""
     every = list(candidates)
     if direction == "past":

@@ -17,7 +17,7 @@ BEGINNING: Final = datetime(1, 1, 2, tzinfo=UTC)
 FOREVER: Final = datetime(9999, 12, 30, tzinfo=UTC)
 """The end of a span that is open towards the future ("after May")."""
 
-_DATE_TIME: Final = re.compile(r"(?:,?\s*(?:at|around|about|in\sthe|during\sthe)?\s*|\s*的\s*|t)")
+_DATE_TIME: Final = re.compile(r"(?:,?\s*(?:at|around|about|from|in\sthe|during\sthe)?\s*|\s*的\s*|t)")
 _TIME_DATE: Final = re.compile(r"\s*,?\s*(?:on|of|in)?\s*(?:the\s)?")
 _TO: Final = re.compile(r"\s*(?:to|until|till|through|thru|[-–—~～]|到|至)\s*")
 _AND: Final = re.compile(r"\s*(?:and|和|与)\s*")
@@ -53,7 +53,7 @@ def timed(tokens: list[Token], said: Said) -> list[Token]:
     made: list[Token] = []
     for token in tokens:
         last = made[-1] if made else None
-        both = _date_and_time(last, token, said) if last else None
+        both = _date_and_time(last, token, said=said) if last else None
         if both:
             made[-1] = both
         else:
@@ -61,15 +61,15 @@ def timed(tokens: list[Token], said: Said) -> list[Token]:
     return [token for token in made if isinstance(token.value, Reading)]
 
 
-def _date_and_time(left: Token, right: Token, said: Said) -> Token | None:
+def _date_and_time(left: Token, right: Token, *, said: Said) -> Token | None:
     gap = said.folded[left.finish : right.begin]
     if isinstance(right.value, TimeOfDay):
         if not isinstance(left.value, Reading) or left.value.period.grain not in {"day", "hour", "minute"}:
             return _finer(left, right) if _DATE_TIME.fullmatch(gap) else None
         if _TO.fullmatch(gap) and left.value.period.grain != "day":
-            return _until_time(left, right.value, right.finish)
+            return _until_time(left, right.value, finish=right.finish)
         return Token(left.begin, right.finish, _on_day(left.value, right.value)) if _DATE_TIME.fullmatch(gap) else None
-    day_beside = isinstance(left.value, TimeOfDay) and right.value.period.grain == "day"
+    day_beside = isinstance(left.value, TimeOfDay) and right.value.period.grain in {"day", "hour"}
     if isinstance(left.value, TimeOfDay) and day_beside and _TIME_DATE.fullmatch(gap):
         return Token(left.begin, right.finish, _on_day(right.value, left.value))
     return None
@@ -95,7 +95,7 @@ def _in_half(time: TimeOfDay, known: int) -> TimeOfDay:
     return time
 
 
-def _until_time(left: Token, time: TimeOfDay, finish: int) -> Token | None:
+def _until_time(left: Token, time: TimeOfDay, *, finish: int) -> Token | None:
     assert isinstance(left.value, Reading)
     begun = left.value.period
     until = calendar.at_time(calendar.day(begun.start), _in_half(time, 60 * begun.start.hour)).start
@@ -110,7 +110,7 @@ def narrowed(tokens: list[Token], said: Said) -> list[Token]:
 
 
 def _narrowed(token: Token, said: Said) -> Token:
-    found = _before(_PART, token, said)
+    found = _before(_PART, token, said=said)
     if not found or not isinstance(token.value, Reading) or token.value.period.grain in {"day", "hour", "minute"}:
         return token
     which = found["third"] or {"end": "end", "middle": "mid"}.get(found["edge"], "start")
@@ -147,7 +147,7 @@ def _weekday_beside(left: Token, right: Token, *, before: bool) -> Token:
 
 
 def _counted(token: Token, said: Said) -> Token:
-    found = _before(_COUNTED, token, said)
+    found = _before(_COUNTED, token, said=said)
     if not found or not isinstance(token.value, Reading):
         return token
     word = found["n"] or "a"
@@ -156,9 +156,8 @@ def _counted(token: Token, said: Said) -> Token:
     unit = "day" if found["unit"] == "night" else found["unit"]
     counts = (sign * count, sign * count) if count else (sign * 2, sign * 5)
     at = token.value.period.start if sign < 0 else calendar.day(token.value.period.end, -1).start
-    return Token(
-        _begin(found, token), token.finish, replace(token.value, period=calendar.away(at, unit, counts), yearless=False)
-    )
+    period = calendar.away(at, unit, counts=counts)
+    return Token(_begin(found, token), token.finish, replace(token.value, period=period, yearless=False))
 
 
 def joined(tokens: list[Token], said: Said) -> list[Token]:
@@ -166,7 +165,7 @@ def joined(tokens: list[Token], said: Said) -> list[Token]:
     made: list[Token] = []
     for token in tokens:
         last = made[-1] if made else None
-        both = _range(last, token, said) if last else None
+        both = _range(last, token, said=said) if last else None
         if both:
             made[-1] = both
         else:
@@ -174,10 +173,10 @@ def joined(tokens: list[Token], said: Said) -> list[Token]:
     return made
 
 
-def _range(left: Token, right: Token, said: Said) -> Token | None:
+def _range(left: Token, right: Token, *, said: Said) -> Token | None:
     gap = said.folded[left.finish : right.begin]
     if _AND.fullmatch(gap):
-        if not (_AMONG.match(said.folded, right.finish) or _before(_BETWEEN, left, said)):
+        if not (_AMONG.match(said.folded, right.finish) or _before(_BETWEEN, left, said=said)):
             return None
     elif not _TO.fullmatch(gap):
         return None
@@ -218,18 +217,18 @@ def bounded(tokens: list[Token], said: Said) -> list[Token]:
 
 
 def _bounded(token: Token, said: Said) -> Token:
-    led, trailed = _before(_LED, token, said), _TRAILED.match(said.folded, token.finish)
+    led, trailed = _before(_LED, token, said=said), _TRAILED.match(said.folded, token.finish)
     word = next((name for found in (trailed, led) if found and (name := found.lastgroup)), "")
     if not word or not isinstance(token.value, Reading) or (led and led["since_"] and not trailed):
         return token
-    period = _open(token.value.period, word.rstrip("_"), said.now)
+    period = _open(token.value.period, word.rstrip("_"), now=said.now)
     if period is None:
         return token
     begin = _begin(led, token) if led else token.begin
     return Token(begin, trailed.end() if trailed else token.finish, replace(token.value, period=period))
 
 
-def _open(period: Period, word: str, now: datetime) -> Period | None:
+def _open(period: Period, word: str, *, now: datetime) -> Period | None:
     if word == "around":
         return Period(calendar.day(period.start, -7).start, calendar.day(period.end, 7).start, "range")
     if word == "before":
@@ -242,7 +241,7 @@ def _open(period: Period, word: str, now: datetime) -> Period | None:
     return Period(period.start, today if period.start < today else FOREVER, "range")
 
 
-def _before(pattern: re.Pattern[str], token: Token, said: Said) -> re.Match[str] | None:
+def _before(pattern: re.Pattern[str], token: Token, *, said: Said) -> re.Match[str] | None:
     """A phrase that ends where the token begins. The returned positions count from the start of the text."""
     if not _LEADING.search(said.folded, max(0, token.begin - 14), token.begin):
         return None

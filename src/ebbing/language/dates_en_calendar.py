@@ -93,7 +93,7 @@ def _holiday_rule() -> Rule:
     return Rule(rf"(?:(?P<rel>{RELATIVE})\s+)?(?P<feast>{feasts})\b{things}{YEAR}?", _holiday, (*RELATIVES, *heads))
 
 
-def _in_year(match: re.Match[str], said: Said, period: Callable[[datetime, int], Period]) -> Reading:
+def _in_year(match: re.Match[str], said: Said, *, period: Callable[[datetime, int], Period]) -> Reading:
     """What falls once a year, in the year that the match names, else in the one that the tense asks for."""
     if match["y"]:
         return Reading(period(said.now, int(match["y"])), explicit=True)
@@ -117,17 +117,17 @@ def _day_of_month(match: re.Match[str], said: Said) -> Reading | None:
             raise ValueError("days run backwards")
         return Period(first.start, until.end, "range")
 
-    return _in_year(match, said, period)
+    return _in_year(match, said, period=period)
 
 
 def _month_of_year(match: re.Match[str], said: Said) -> Reading | None:
     name = match["mon"]
     if not (match["y"] or match["ry"]) and not _names_a_month(match, said):
         return None
-    return _in_year(match, said, lambda at, year: _month(at, year, name))
+    return _in_year(match, said, period=lambda at, year: _month(at, year, name=name))
 
 
-def _month(at: datetime, year: int, name: str) -> Period:
+def _month(at: datetime, year: int, *, name: str) -> Period:
     return calendar.month(calendar.date(at, year=year, month=month_number(name), day=1).start)
 
 
@@ -135,39 +135,39 @@ def _names_a_month(match: re.Match[str], said: Said) -> bool:
     """A lone month name counts if nothing else is called so, or if it is written and introduced like a month."""
     if match["mon"] in WORDS["plain_months"]:
         return True
-    introduced = follows(_INTRODUCED, match, said)
+    introduced = follows(_INTRODUCED, match, said=said)
     return introduced and (said.text[match.start("mon")].isupper() or said.text.islower())
 
 
-def _relative(match: re.Match[str], said: Said, period: Callable[[datetime, int], Period]) -> Reading:
+def _relative(match: re.Match[str], said: Said, *, period: Callable[[datetime, int], Period]) -> Reading:
     """The last one that is over, the next one to begin, or the one that is on or closest."""
     every, way = years_around(said, period), shift(match["rel"])
     if way < 0:
         return Reading([one for one in every if one.end <= said.now][-1])
     if way > 0:
         return Reading(next(one for one in every if one.start > said.now))
-    return Reading(calendar.nearest(every, said.now, "none"))
+    return Reading(calendar.nearest(every, said.now, direction="none"))
 
 
 def _relative_month(match: re.Match[str], said: Said) -> Reading:
     name = match["mon"]
     if match["rel"] == "this":
-        return Reading(_month(said.now, said.now.year, name))
-    return _relative(match, said, lambda at, year: _month(at, year, name))
+        return Reading(_month(said.now, said.now.year, name=name))
+    return _relative(match, said, period=lambda at, year: _month(at, year, name=name))
 
 
 def _month_to_month(match: re.Match[str], said: Said) -> Reading | None:
-    if match["and"] and not follows(_BETWEEN, match, said):
+    if match["and"] and not follows(_BETWEEN, match, said=said):
         return None
 
     def period(at: datetime, year: int) -> Period:
-        until = _month(at, year, match["mon"])
-        begun = _month(at, int(match["y1"]) if match["y1"] else year, match["m1"])
+        until = _month(at, year, name=match["mon"])
+        begun = _month(at, int(match["y1"]) if match["y1"] else year, name=match["m1"])
         if begun.start > until.start:
-            begun = _month(at, year - 1, match["m1"])
+            begun = _month(at, year - 1, name=match["m1"])
         return Period(begun.start, until.end, "range")
 
-    return _in_year(match, said, period)
+    return _in_year(match, said, period=period)
 
 
 def _decade(match: re.Match[str], said: Said) -> Reading:
@@ -192,14 +192,14 @@ def _part_of_month(match: re.Match[str], said: Said) -> Reading | None:
     which, what = match["ord"], match["what"]
 
     def period(at: datetime, year: int) -> Period:
-        return _nth(_month(at, year, match["mon"]), which, what)
+        return _nth(_month(at, year, name=match["mon"]), which, what=what)
 
     if match["mon"]:
-        return _in_year(match, said, period)
-    return Reading(_nth(calendar.month(said.now, shift(match["rel"] or "this")), which, what))
+        return _in_year(match, said, period=period)
+    return Reading(_nth(calendar.month(said.now, shift(match["rel"] or "this")), which, what=what))
 
 
-def _nth(month: Period, which: str, what: str) -> Period:
+def _nth(month: Period, which: str, *, what: str) -> Period:
     last = which == "last"
     count = 1 if last else WORDS["ordinals"].index(which) + 1
     if what == "week":
@@ -228,19 +228,19 @@ def _quarter_or_half(match: re.Match[str], said: Said) -> Reading:
     return Reading(found, explicit=True) if match["y"] else Reading(found)
 
 
-def _season_period(at: datetime, year: int, name: str) -> Period:
+def _season_period(at: datetime, year: int, *, name: str) -> Period:
     return calendar.season(calendar.in_year(at, year), WORDS["seasons"][name])
 
 
 def _season(match: re.Match[str], said: Said) -> Reading | None:
     name = match["season"]
-    if not (match["y"] or match["ry"]) and (looks(match, said) == "none" or not follows(_IN, match, said)):
+    if not (match["y"] or match["ry"]) and (looks(match, said) == "none" or not follows(_IN, match, said=said)):
         return None
-    return _in_year(match, said, lambda at, year: _season_period(at, year, name))
+    return _in_year(match, said, period=lambda at, year: _season_period(at, year, name=name))
 
 
 def _relative_season(match: re.Match[str], said: Said) -> Reading:
-    return _relative(match, said, lambda at, year: _season_period(at, year, match["season"]))
+    return _relative(match, said, period=lambda at, year: _season_period(at, year, name=match["season"]))
 
 
 def _holiday(match: re.Match[str], said: Said) -> Reading:
@@ -248,6 +248,6 @@ def _holiday(match: re.Match[str], said: Said) -> Reading:
     if match["rel"] == "this":
         return Reading(feast.period(said.now, said.now.year))
     if match["rel"]:
-        return _relative(match, said, feast.period)
-    found = _in_year(match, said, feast.period)
+        return _relative(match, said, period=feast.period)
+    found = _in_year(match, said, period=feast.period)
     return Reading(found.period, explicit=found.explicit)

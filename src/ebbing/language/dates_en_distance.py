@@ -64,7 +64,10 @@ def rules() -> list[Rule]:
             RELATIVES,
         ),
         Rule(
-            r"the\s+(?P<unit>week|weekend|month|year)\s+(?P<twice>before\s+last|after\s+next)\b", _second_unit, ("the",)
+            r"the\s+(?P<unit>week|weekend|month|year)\s+(?P<twice>before\s+last|after\s+next)\b"
+            r"(?!\s+(?:week|month|year))",
+            _second_unit,
+            ("the",),
         ),
         Rule(
             r"(?:(?P<el>earlier|later)\s+this|(?:the\s+)?(?P<edge>end|beginning|start|middle)\s+of\s+(?:the|this))\s+"
@@ -100,14 +103,17 @@ def _named_night(match: re.Match[str], said: Said) -> Reading:
 
 
 def _other_day(_: re.Match[str], said: Said) -> Reading:
-    return Reading(calendar.away(said.now, "day", (-7, -1)))
+    return Reading(calendar.away(said.now, "day", counts=(-7, -1)))
 
 
 def _relative_unit(match: re.Match[str], said: Said) -> Reading:
     """Last week, this month, the past year."""
     unit, word = match["unit"], match["rel"]
-    if (word == "past" or (word == "last" and follows(_DEFINITE, match, said))) and unit not in {"weekend", "quarter"}:
-        return Reading(calendar.stretch(said.now, unit, -1))
+    if (word == "past" or (word == "last" and follows(_DEFINITE, match, said=said))) and unit not in {
+        "weekend",
+        "quarter",
+    }:
+        return Reading(calendar.stretch(said.now, unit, count=-1))
     return Reading(calendar.PERIODS[unit](said.now, shift(word)))
 
 
@@ -143,8 +149,8 @@ def _relative_weekday(match: re.Match[str], said: Said) -> Reading | None:
 def _weekday(match: re.Match[str], said: Said) -> Reading | None:
     name, number = match["wd"], weekday_number(match["wd"])
     short = len(name) < 6
-    if follows(_HABIT, match, said) or (
-        short and not (said.text[match.start()].isupper() and follows(_ON, match, said))
+    if follows(_HABIT, match, said=said) or (
+        short and not (said.text[match.start()].isupper() and follows(_ON, match, said=said))
     ):
         return None
     days = [calendar.weekday_before(said.now, number), calendar.weekday_after(said.now, number)]
@@ -157,7 +163,7 @@ def _weekdays_ago(match: re.Match[str], said: Said) -> Reading:
     number, what = int(bounds(match["n"])[0]), match["wd"]
     if what.startswith("weekend"):
         return Reading(calendar.weekend(said.now, -number))
-    return Reading(calendar.weekday_before(said.now, weekday_number(what), number))
+    return Reading(calendar.weekday_before(said.now, weekday_number(what), count=number))
 
 
 def _lone_weekend(match: re.Match[str], said: Said) -> Reading:
@@ -168,7 +174,9 @@ def _lone_weekend(match: re.Match[str], said: Said) -> Reading:
 def _ago(match: re.Match[str], said: Said) -> Reading:
     (low, high), unit = quantity(match)
     sign = -1 if match["way"] in {"ago", "back", "before now"} else 1
-    return Reading(calendar.away(said.now, unit, (sign * low, sign * high)))
+    if match["way"].endswith("today"):
+        return Reading(calendar.day(calendar.moved(said.now, unit, count=low)[0]))
+    return Reading(calendar.away(said.now, unit, counts=(sign * low, sign * high)))
 
 
 def _in_future(match: re.Match[str], said: Said) -> Reading | None:
@@ -177,14 +185,14 @@ def _in_future(match: re.Match[str], said: Said) -> Reading | None:
     if way == "past" or (way == "none" and (unit in {"minute", "hour"} or low < 2)):
         return None
     if match["prep"] == "within":
-        return Reading(calendar.stretch(said.now, unit, high))
-    return Reading(calendar.away(said.now, unit, (low, high)))
+        return Reading(calendar.stretch(said.now, unit, count=high))
+    return Reading(calendar.away(said.now, unit, counts=(low, high)))
 
 
 def _stretch(match: re.Match[str], said: Said) -> Reading:
     (_, high), unit = quantity(match)
     back = match["rel"] in {"last", "past", "previous"}
-    return Reading(calendar.stretch(said.now, unit, -high if back else high))
+    return Reading(calendar.stretch(said.now, unit, count=-high if back else high))
 
 
 def _oclock(match: re.Match[str], _: Said) -> TimeOfDay | None:

@@ -42,10 +42,10 @@ def tense() -> Tense:
 
 def looks(match: re.Match[str], said: Said) -> Direction:
     """Which way the sentence around a match looks."""
-    return tense().at(said, match.start(), match.end())
+    return tense().at(said, match.start(), finish=match.end())
 
 
-def follows(pattern: re.Pattern[str], match: re.Match[str], said: Said) -> bool:
+def follows(pattern: re.Pattern[str], match: re.Match[str], *, said: Said) -> bool:
     """Whether what stands before a match ends in a pattern."""
     return bool(pattern.search(said.folded, max(0, match.start() - 20), match.start()))
 

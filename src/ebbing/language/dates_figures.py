@@ -33,10 +33,8 @@ def rules() -> list[Rule]:
             _moment,
             "0",
         ),
-        *(
-            Rule(rf"{year}{mark}(?P<m>\d\d?){mark}(?P<d>\d\d?)(?![\d/-]|\.\d)", _full_date, "0")
-            for mark in ("-", "/", r"\.")
-        ),
+        *(Rule(rf"{year}{mark}(?P<m>\d\d?){mark}(?P<d>\d\d?)(?![\d/-]|\.\d)", _full_date, "0") for mark in "-/"),
+        Rule(rf"{year}\.(?P<m>\d\d?)\.(?P<d>\d\d?)(?![\d/-]|\.\d)", _dotted, "0"),
         Rule(rf"(?P<a>\d\d?)/(?P<b>\d\d?)/(?P<y>\d{{4}}|\d\d){end}", _slashed, "0"),
         Rule(rf"(?P<a>\d\d?)-(?P<b>\d\d?)-(?P<y>(?:19|20)\d\d){end}", _slashed, "0"),
         Rule(rf"(?<=\bon\s)(?P<a>\d\d?)/(?P<b>\d\d?){end}{counted}", _slashed, "0"),
@@ -55,7 +53,7 @@ def _moment(match: re.Match[str], said: Said) -> Reading | None:
 
 
 def _dotted(match: re.Match[str], said: Said) -> Reading | None:
-    return None if _before(_VERSION, match, said) else _full_date(match, said)
+    return None if _before(_VERSION, match, said=said) else _full_date(match, said)
 
 
 def _full_date(match: re.Match[str], said: Said) -> Reading:
@@ -84,7 +82,7 @@ def _years(match: re.Match[str], said: Said) -> Reading | None:
 
 
 def _year(match: re.Match[str], said: Said) -> Reading | None:
-    if not _before(_YEAR_BEFORE, match, said) and said.folded.strip() != match["y"]:
+    if not _before(_YEAR_BEFORE, match, said=said) and said.folded.strip() != match["y"]:
         return None
     return Reading(calendar.year(calendar.in_year(said.now, int(match["y"]))), explicit=True)
 
@@ -100,5 +98,5 @@ def _clock(match: re.Match[str], _: Said) -> TimeOfDay | None:
     return TimeOfDay(start, start + 1, "minute") if match["mi"] else TimeOfDay(start, start + 60)
 
 
-def _before(pattern: re.Pattern[str], match: re.Match[str], said: Said) -> bool:
+def _before(pattern: re.Pattern[str], match: re.Match[str], *, said: Said) -> bool:
     return bool(pattern.search(said.folded, max(0, match.start() - 16), match.start()))

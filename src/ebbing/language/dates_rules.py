@@ -19,6 +19,8 @@ from ebbing.language.dates_calendar import Direction, Period, TimeOfDay, date, d
 
 _SENTENCE_END: Final = re.compile(r"[.!?;。!?;\n]")
 _CLAUSE_END: Final = re.compile(r"[,，、:：]|\b(?:and|but|so|then|while)\b|然后|但")
+FIRST_YEAR, LAST_YEAR = 1000, 3000
+"""No date outside these years is read, so that no later step can leave the calendar."""
 MOST_FOUND: Final = 200
 """Expressions read in one text; a list of dates longer than that is no sentence."""
 CUES_LOOKED_AT: Final = 160
@@ -60,7 +62,7 @@ class Said:
 
     def unmarked(self, periods: Iterable[Period], direction: Direction) -> Reading:
         """One of several periods that the text does not tell apart: the tense decides, else the distance."""
-        return Reading(nearest(periods, self.now, direction), yearless=True)
+        return Reading(nearest(periods, self.now, direction=direction), yearless=True)
 
 
 Read = Callable[["re.Match[str]", Said], Reading | TimeOfDay | None]
@@ -93,7 +95,7 @@ class Grammar:
             rules = self._by_head.get("0" if "0" <= word[0] <= "9" else word)
             if rules is None or head.start() < finish:
                 continue
-            token = _longest(rules, said, head.start())
+            token = _longest(rules, said, begin=head.start())
             if token:
                 yield token
                 finish, found = token.finish, found + 1
@@ -101,7 +103,7 @@ class Grammar:
                 return
 
 
-def _longest(rules: list[tuple[re.Pattern[str], Read]], said: Said, begin: int) -> Token | None:
+def _longest(rules: list[tuple[re.Pattern[str], Read]], said: Said, *, begin: int) -> Token | None:
     matches = [(match, read) for pattern, read in rules if (match := pattern.match(said.folded, begin))]
     if len(matches) > 1:
         matches.sort(key=lambda found: -found[0].end())
@@ -110,9 +112,15 @@ def _longest(rules: list[tuple[re.Pattern[str], Read]], said: Said, begin: int) 
             value = read(match, said)
         except (ValueError, OverflowError):  # the 30th of February, or a year that no calendar holds
             continue
-        if value is not None:
+        if value is not None and _is_near(value):
             return Token(begin, match.end(), value)
     return None
+
+
+def _is_near(value: Reading | TimeOfDay) -> bool:
+    if isinstance(value, TimeOfDay):
+        return True
+    return value.period.start.year >= FIRST_YEAR and value.period.end.year <= LAST_YEAR
 
 
 @lru_cache(maxsize=1)
@@ -127,7 +135,7 @@ class Tense:
 
     cues: re.Pattern[str]
 
-    def at(self, said: Said, begin: int, finish: int) -> Direction:
+    def at(self, said: Said, begin: int, *, finish: int) -> Direction:
         """Which way the nearest cue in the same sentence points; `none` if there is none."""
         before = _SENTENCE_END.split(said.folded[max(0, begin - CUES_LOOKED_AT) : begin])[-1]
         after = _SENTENCE_END.split(said.folded[finish : finish + CUES_LOOKED_AT], maxsplit=1)[0]
@@ -165,13 +173,13 @@ class Holiday(NamedTuple):
             first = date(at, year=year, month=month, day=1).start
             return day(first, (weekday - first.weekday()) % 7 + 7 * (which - 1))
         if self.moon:
-            begun = day(_moon_day(self.moon, at, year), self.shift)
+            begun = day(_moon_day(self.moon, at, year=year), self.shift)
             return begun if self.days == 1 else Period(begun.start, day(begun.start, self.days - 1).end, "range")
         ends = [date(at, year=year, month=int(on[:2]), day=int(on[3:])) for on in self.on]
         return replace(ends[0], end=ends[1].end, grain="range") if len(ends) > 1 else ends[0]
 
 
-def _moon_day(table: str, at: datetime, year: int) -> datetime:
+def _moon_day(table: str, at: datetime, *, year: int) -> datetime:
     moon = pack()["moon"]
     days = moon[table].split()
     index = year - moon["first_year"]
@@ -195,11 +203,17 @@ def holidays() -> Mapping[str, Holiday]:
 
 
 def years_around(said: Said, period: Callable[[datetime, int], Period]) -> list[Period]:
-    """What falls once a year, in last year, this one and the next; a year that lacks it is left out."""
-    found = []
-    for number in (said.now.year - 1, said.now.year, said.now.year + 1):
-        try:
-            found.append(period(said.now, number))
-        except ValueError:  # the 29th of February
-            continue
-    return found
+    """What falls once a year, in last year, this one and the next; for the 29th of February, in the leap years around.
+
+    Raises `ValueError` if no year has it.
+    """
+    for reach in (1, 8):
+        found = []
+        for number in range(said.now.year - reach, said.now.year + reach + 1):
+            try:
+                found.append(period(said.now, number))
+            except ValueError:  # no such day in this year
+                continue
+        if found:
+            return found
+    raise ValueError("no year has such a day")

@@ -118,14 +118,14 @@ def _ago(match: re.Match[str], said: Said) -> Reading | None:
         return None
     (low, high), unit = found
     sign = -1 if match["way"].endswith("前") else 1
-    return Reading(calendar.away(said.now, unit, (sign * low, sign * high)))
+    return Reading(calendar.away(said.now, unit, counts=(sign * low, sign * high)))
 
 
 def _within(match: re.Match[str], said: Said) -> Reading | None:
     found = quantity(match)
     if not found or looks(match, said) == "past":
         return None
-    return Reading(calendar.stretch(said.now, found[1], found[0][1]))
+    return Reading(calendar.stretch(said.now, found[1], count=found[0][1]))
 
 
 def _stretch(match: re.Match[str], said: Said) -> Reading | None:
@@ -133,7 +133,7 @@ def _stretch(match: re.Match[str], said: Said) -> Reading | None:
     if not found:
         return None
     ahead = match["rel"] in _AHEAD
-    return Reading(calendar.stretch(said.now, found[1], found[0][1] if ahead else -found[0][1]))
+    return Reading(calendar.stretch(said.now, found[1], count=found[0][1] if ahead else -found[0][1]))
 
 
 def _vague(match: re.Match[str], said: Said) -> Reading:
@@ -141,15 +141,15 @@ def _vague(match: re.Match[str], said: Said) -> Reading:
     high = {"几": 7.0, "些": 10.0, "两": 3.0}[match["n"]]
     unit = {"日子": "day"}.get(match["unit"]) or UNITS[match["unit"]]
     if match["rel"] == "这":
-        return Reading(calendar.stretch(said.now, unit, -high))
-    return Reading(calendar.away(said.now, unit, (-high, -1)))
+        return Reading(calendar.stretch(said.now, unit, count=-high))
+    return Reading(calendar.away(said.now, unit, counts=(-high, -1)))
 
 
 def _while(match: re.Match[str], said: Said) -> Reading:
     """前阵子 is a month or two ago, 这段时间 the last two months."""
     if match["rel"] == "这":
-        return Reading(calendar.stretch(said.now, "month", -2))
-    return Reading(calendar.away(said.now, "month", (-2, -1)))
+        return Reading(calendar.stretch(said.now, "month", count=-2))
+    return Reading(calendar.away(said.now, "month", counts=(-2, -1)))
 
 
 def _clock(match: re.Match[str], _: Said) -> TimeOfDay | None:

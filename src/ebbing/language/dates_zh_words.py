@@ -28,7 +28,10 @@ UNITS: Final = {
     "月": "month",
     "年": "year",
 }
-COUNT: Final = rf"(?P<n>{NUMBER}|好?几十?|十几|数|半)\s?(?P<ge>个)?(?P<half>半)?(?P<unit>{'|'.join(UNITS)})(?P<half_after>半)?(?:多|左右)?"
+COUNT: Final = (
+    rf"(?P<n>{NUMBER}|好?几十?|十几|数|半)\s?(?P<ge>个)?(?P<half>半)?"
+    rf"(?P<unit>{'|'.join(UNITS)})(?P<half_after>半)?(?:多|左右)?"
+)
 COUNTS: Final = NUMERALS + "好几数半"
 YEARS: Final = {
     "大前年": -3,
@@ -67,7 +70,7 @@ def tense() -> Tense:
 
 def looks(match: re.Match[str], said: Said) -> Direction:
     """Which way the sentence around a match looks."""
-    return tense().at(said, match.start(), match.end())
+    return tense().at(said, match.start(), finish=match.end())
 
 
 def number(word: str) -> int:
@@ -116,6 +119,8 @@ def quantity(match: re.Match[str]) -> tuple[tuple[float, float], str] | None:
         return None
     if word in _VAGUE:
         return _VAGUE[word], unit
+    if len(word) == 2 and (pair := [_DIGIT_VALUES.get(char, 0) for char in word])[0] + 1 == pair[1]:
+        return (pair[0], pair[1]), unit  # 两三天 is two or three
     half = 0.5 if match["half"] or match["half_after"] else 0
     exact = float(word) if word[0].isdecimal() else number(word)
     if unit == "year" and exact >= 1900:
