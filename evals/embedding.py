@@ -75,7 +75,7 @@ class KeptE5:
     def _centred(self, vectors: Vectors, texts: Sequence[str], *, role: Role) -> Vectors:
         if self._centring is None:
             return vectors
-        centred = self._centring.apply(vectors, [clean(text) for text in texts], role)
+        centred = self._centring.apply(vectors, [clean(text) for text in texts], role=role)
         centred[~vectors.any(axis=1)] = 0.0
         return centred
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -50,8 +51,12 @@ def replay(memory: Searchable, dataset: Dataset) -> Answers:
 
 def store(memory: Searchable, items: Iterable[Item]) -> None:
     """One `add` a session, without extraction: retrieval is what is measured."""
+    began, told = time.perf_counter(), 0.0
     for user, session, messages in sessions(items):
         memory.add(messages, user_id=user, run_id=session, infer=False)
+        if time.perf_counter() - began - told > 10:
+            told = time.perf_counter() - began
+            print(f"stored up to {session} of {user}, {told:.0f} s", file=sys.stderr)
 
 
 def sessions(items: Iterable[Item]) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:

