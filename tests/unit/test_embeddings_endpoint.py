@@ -101,6 +101,24 @@ async def test_another_dimension_than_the_given_one_is_an_error(endpoint: Embedd
     assert "16 numbers a text, not 1536" in await failure_of(embedder_for(endpoint, dim=1536))
 
 
+async def test_a_given_dimension_is_asked_for(endpoint: EmbeddingsEndpoint) -> None:
+    embedder = embedder_for(endpoint, dim=16)
+    await embedder.embed_passages(["tea"])
+    assert endpoint.requests[0]["dimensions"] == 16
+    await embedder.aclose()
+
+
+async def test_an_endpoint_that_refuses_to_be_asked_for_a_dimension_is_not_asked_again(
+    endpoint: EmbeddingsEndpoint,
+) -> None:
+    endpoint.faults = [refusal(400)]
+    embedder = embedder_for(endpoint, dim=16)
+    await embedder.embed_passages(["tea"])
+    await embedder.embed_passages(["coffee"])
+    assert ["dimensions" in request for request in endpoint.requests] == [True, False, False]
+    await embedder.aclose()
+
+
 @pytest.mark.parametrize("status", [408, 429, 500, 503])
 async def test_a_passing_failure_is_tried_again(endpoint: EmbeddingsEndpoint, status: int) -> None:
     endpoint.faults = [refusal(status), refusal(status)]

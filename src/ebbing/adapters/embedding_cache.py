@@ -79,13 +79,13 @@ class CachingEmbedder:
         await self._inner.aclose()
 
     async def _embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        if not texts:
+            return await self._inner.embed_passages(texts)
         keys = [_key(text, role, model_id=self.model_id) for text in texts]
         wanted = dict(zip(keys, texts, strict=True))
         found = self._recent.get(wanted)
         while missing := {key: text for key, text in wanted.items() if key not in found}:
             found |= await self._fly(missing, role)
-        if not keys:
-            return np.zeros((0, self.dim), np.float32)
         return np.stack([found[key] for key in keys])
 
     async def _fly(self, missing: Mapping[bytes, str], role: Role) -> Found:

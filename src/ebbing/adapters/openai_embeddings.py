@@ -20,6 +20,7 @@ BATCH_CHARACTERS = 64_000
 ATTEMPTS = 4
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 20.0
+_UNKNOWN_FIELD = frozenset({400, 422})
 
 # Between what current general-purpose models show; measure your own with `scripts/calibrate_embedder.py`.
 TYPICAL = Calibration(unrelated=0.2, related=0.45, paraphrase=0.8, same=0.97)
@@ -33,9 +34,10 @@ class OpenAIEmbedder:
 
     Args:
         base_url: up to the version, such as `https://api.openai.com/v1`.
-        api_key: sent as a bearer token; empty for local servers.
+        api_key: sent as a bearer token; None or empty for local servers.
         model: the model's name at the endpoint.
-        dim: length of its vectors; learned from the first answer when None.
+        dim: length of its vectors, also asked for as `dimensions` (and not again where the endpoint refuses that);
+            learned from the first answer when None.
         timeout_seconds: bound of one attempt, from connecting to the last byte.
         query_prefix: put before questions, for models that want it (`query: `); `passage_prefix` likewise.
         calibration: the model's anchors.
@@ -47,7 +49,7 @@ class OpenAIEmbedder:
     def __init__(
         self,
         base_url: str,
-        api_key: str,
+        api_key: str | None,
         *,
         model: str,
         dim: int | None = None,
@@ -58,11 +60,14 @@ class OpenAIEmbedder:
     ) -> None:
         if not base_url.startswith(("http://", "https://")):
             raise ConfigurationError("the embeddings base URL must begin with http:// or https://")
+        api_key = api_key or ""
         if not (api_key.isascii() and api_key.isprintable()):
             raise ConfigurationError("the embeddings key holds characters that no key has: copy it again")
         self._url = base_url.rstrip("/") + "/embeddings"
         self._model = model
         self._dim = dim
+        self._asked_dim = dim
+        self._asks_dim = dim is not None
         self._prefixes = (query_prefix, passage_prefix)
         self._timeout_seconds = timeout_seconds
         self.calibration = calibration
@@ -72,9 +77,10 @@ class OpenAIEmbedder:
 
     @property
     def model_id(self) -> str:
-        """The model's name at the endpoint, and the prefixes if there are any."""
+        """The model's name at the endpoint, with the dimension and the prefixes that were given."""
+        dim = f"@{self._asked_dim}" if self._asked_dim else ""
         prefixes = "|".join(self._prefixes)
-        return f"endpoint:{self._model}" + (f":{prefixes}" if prefixes != "|" else "")
+        return f"endpoint:{self._model}{dim}" + (f":{prefixes}" if prefixes != "|" else "")
 
     @property
     def dim(self) -> int:
@@ -121,7 +127,7 @@ class OpenAIEmbedder:
 
     async def _request(self, texts: list[str]) -> Vectors:
         for attempt in range(ATTEMPTS):
-            outcome = await self._attempt({"model": self._model, "input": texts})
+            outcome = await self._attempt(texts)
             if isinstance(outcome, httpx.Response) and not _is_passing(outcome.status_code):
                 return self._vectors(outcome, len(texts))
             if attempt + 1 < ATTEMPTS:
@@ -136,11 +142,19 @@ class OpenAIEmbedder:
             self._clients.set(client)
         return client
 
-    async def _attempt(self, body: dict[str, object]) -> httpx.Response | str:
+    async def _attempt(self, texts: list[str]) -> httpx.Response | str:
         """The answer, or in a word why there was none."""
+        body: dict[str, object] = {"model": self._model, "input": texts}
         try:
             with anyio.fail_after(self._timeout_seconds):
-                return await self._client().post(self._url, json=body)
+                if self._asks_dim:
+                    answer = await self._client().post(self._url, json=body | {"dimensions": self._asked_dim})
+                    if answer.status_code not in _UNKNOWN_FIELD:
+                        return answer
+                    # Many servers and older models have one size only, and refuse to be asked.
+                answer = await self._client().post(self._url, json=body)
+                self._asks_dim = self._asks_dim and answer.status_code != httpx.codes.OK
+                return answer
         except (TimeoutError, httpx.TimeoutException):
             return f"no answer within {self._timeout_seconds:g} s"
         except httpx.RequestError as error:
