@@ -24,9 +24,8 @@ _PLAIN: Final[Mapping[int, int]] = MappingProxyType(
 _ODD_BELOW_ASTRAL: Final = "".join(re.escape(chr(code)) for code in _PLAIN if code <= 0xFFFF)
 _ODD: Final = re.compile(f"[{_ODD_BELOW_ASTRAL}\U0001d7ce-\U0001d7ff]")
 """The mathematical digits as a range: one by one they would make the class ten times slower."""
-_INVISIBLE: Final = re.compile(
-    "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
-)
+INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
+"""Characters that take no room: soft hyphens, zero-width spaces and joiners, marks of direction, tags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +46,8 @@ def fold(text: str) -> Folded:
     if text.isascii():
         return Folded(text.replace(HIDDEN, "\ufffd"))
     kept = None
-    if _INVISIBLE.search(text):
-        gone = {match.start() for match in _INVISIBLE.finditer(text)}
+    if INVISIBLE.search(text):
+        gone = {match.start() for match in INVISIBLE.finditer(text)}
         kept = [at for at in range(len(text)) if at not in gone]
-        text = _INVISIBLE.sub("", text)
+        text = INVISIBLE.sub("", text)
     return Folded(text.translate(_PLAIN) if _ODD.search(text) else text, kept)

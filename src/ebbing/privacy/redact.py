@@ -135,7 +135,7 @@ def redact(text: str, policy: RedactionPolicy = DEFAULT) -> Redacted:
 def find(text: str, *, allowed: frozenset[Category] = frozenset()) -> list[Finding]:
     """Everything of every category in a text, in its order, without overlaps.
 
-    An `allowed` category is still found where it keeps another from misreading it, and not looked for where it does not.
+    An `allowed` category is still found where that keeps another from misreading it, and not looked for otherwise.
     """
     folded = fold(text)
     found: list[tuple[int, int, Category]] = []
