@@ -33,7 +33,12 @@ class SentenceEncoderEmbedder:
 
     @classmethod
     def load(cls, *, threads: int = 1) -> SentenceEncoderEmbedder:
-        """Load the model from the installed package: about a second of CPU, blocking."""
+        """Load the model from the installed package: about two seconds of CPU, blocking.
+
+        Args:
+            threads: CPU threads of the matrix products; heeded where `threadpoolctl` is installed. Without it BLAS
+                takes all cores, and a sentence costs ten times the CPU for no gain in speed.
+        """
         model = USE(threads=threads)
         # The package loads on first use, and not safely from two threads: so that happens here.
         model.encode(["ready"])
