@@ -1,0 +1,1 @@
+"""Doors: they translate what comes from outside, delegate, and hold no rules."""

@@ -46,11 +46,11 @@ async def bring_back(
             result.refused[place] = str(error)
     records.sort(key=lambda numbered: repr(numbered[1].whose.owner))
     for _, group in groupby(records, key=lambda numbered: numbered[1].whose.owner):
-        await _of_one_owner(using, dict(group), result)
+        await _of_one_owner(using, dict(group), result=result)
     return result
 
 
-async def _of_one_owner(using: Remembering, records: dict[int, MemoryRecord], result: BroughtBack) -> None:
+async def _of_one_owner(using: Remembering, records: dict[int, MemoryRecord], *, result: BroughtBack) -> None:
     whose = next(iter(records.values())).whose
     scope = _whole(whose)
     held = {record.id for record in await using.store.get(scope, [one.id for one in records.values()], deleted=True)}

@@ -37,50 +37,52 @@ async def diagnose(parts: Parts) -> dict[str, Any]:
     stats = await parts.store.stats(parts.settings.tenant)
     findings = [
         *_about_store(parts.settings),
-        *_about_embedder(parts, embedder, failure),
+        *_about_embedder(parts, embedder, failure=failure),
         *_about_counts(stats, embedder),
     ]
     return {"findings": findings, "stats": asdict(stats), "settings": _shown(parts.settings)}
 
 
-def _finding(part: str, state: State, detail: str) -> Finding:
+def _finding(part: str, state: State, *, detail: str) -> Finding:
     return {"part": part, "state": state, "detail": detail}
 
 
 def _about_store(settings: Settings) -> Iterator[Finding]:
     if settings.store == "ephemeral":
-        yield _finding("store", "attention", "ephemeral: everything is gone when this process ends")
+        yield _finding("store", "attention", detail="ephemeral: everything is gone when this process ends")
         return
     from ebbing.adapters.sqlite.about import about
 
     told = about(settings.path)
-    yield _finding("store", "on", told["file"])
-    yield _finding("sqlite", "on", f"{told['sqlite']}, journal {told['journal']}")
-    yield _finding("layout", "on", told["layout"])
+    yield _finding("store", "on", detail=told["file"])
+    yield _finding("sqlite", "on", detail=f"{told['sqlite']}, journal {told['journal']}")
+    yield _finding("layout", "on", detail=told["layout"])
 
 
-def _about_embedder(parts: Parts, embedder: Embedder | None, failure: str | None) -> Iterator[Finding]:
+def _about_embedder(parts: Parts, embedder: Embedder | None, *, failure: str | None) -> Iterator[Finding]:
     *earlier, last = parts.embedder.notes or ["nothing was tried"]
     for note in earlier:
-        yield _finding("embedder", "attention", note)
+        yield _finding("embedder", "attention", detail=note)
     if failure is not None:
-        yield _finding("embedder", "attention", f"cannot be loaded, so nothing can be searched or stored: {failure}")
+        yield _finding(
+            "embedder", "attention", detail=f"cannot be loaded, so nothing can be searched or stored: {failure}"
+        )
     elif embedder is None and parts.settings.embedder == "none":
-        yield _finding("embedder", "off", "switched off by EBBING_EMBEDDER=none: keyword search only")
+        yield _finding("embedder", "off", detail="switched off by EBBING_EMBEDDER=none: keyword search only")
     else:
-        yield _finding("embedder", "on" if embedder else "attention", last)
+        yield _finding("embedder", "on" if embedder else "attention", detail=last)
 
 
 def _about_counts(stats: StoreStats, embedder: Embedder | None) -> Iterator[Finding]:
     yield _finding(
         "contents",
         "on",
-        f"{stats.memories} memories and {stats.episodes} episodes of {stats.owners} owners, {stats.deleted} deleted,"
+        detail=f"{stats.memories} memories and {stats.episodes} episodes of {stats.owners} owners, {stats.deleted} deleted,"
         f" {stats.bytes_on_disk / 2**20:.1f} MiB on disk",
     )
     if embedder is not None and stats.without_vector:
         detail = f"{stats.without_vector} rows have no vector of this embedder: found by keyword only"
-        yield _finding("vectors", "attention", detail)
+        yield _finding("vectors", "attention", detail=detail)
 
 
 def _shown(settings: Settings) -> dict[str, Any]:

@@ -26,17 +26,23 @@ for room in (play, keeping, looking, moving, health):
     room.register(app)
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(ebbing.__version__)
+        raise typer.Exit
+
+
 @app.callback()
 def _options(
     context: typer.Context,
     *,
-    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
     with_traceback: Annotated[bool, typer.Option("--traceback", help="Show where an error came from.")] = False,
 ) -> None:
+    del version  # told already
     context.obj["traceback"] = with_traceback
-    if version:
-        typer.echo(ebbing.__version__)
-        raise typer.Exit
 
 
 def run(arguments: Sequence[str]) -> int:

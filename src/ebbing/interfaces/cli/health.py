@@ -55,12 +55,12 @@ def doctor(
     if session.screen.as_json:
         session.screen.emit(report)
     else:
-        _show(session, report["findings"], problems)
+        _show(session, report["findings"], problems=problems)
     if problems:
         raise typer.Exit(FAILED)
 
 
-def _show(session: Session, findings: list[dict[str, str]], problems: list[str] | None) -> None:
+def _show(session: Session, findings: list[dict[str, str]], *, problems: list[str] | None) -> None:
     for finding in findings:
         mark, style = MARKS[finding["state"]]
         session.screen.say((f"{mark} ", style), (f"{finding['part']:<9}", "bold"), " ", finding["detail"])

@@ -52,6 +52,7 @@ def add(
 def update(
     session: Session,
     memory_id: Annotated[str, typer.Argument(help="Id of the memory.")],
+    *,
     text: Annotated[list[str], typer.Argument(help="The new text.")],
 ) -> None:
     """Give a memory another text."""

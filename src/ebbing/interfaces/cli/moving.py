@@ -122,12 +122,16 @@ def _watched(stream: BinaryIO, progress: Progress, *, task: TaskID, report: Repo
 
 
 def _tell(screen: Screen, report: Report) -> None:
-    if report.messages or not report.records:
-        screen.say(f"{report.messages} messages stored, {report.memories} new memories read from them")
+    if report.messages:
+        screen.say(f"{report.messages} messages stored")
+    if report.memories:
+        screen.say(f"{report.memories} new memories read from them")
     if report.records:
         screen.say(f"{report.records} records brought back")
     if report.known:
         screen.say(f"{report.known} were here already")
+    if not report.stored and not report.known:
+        screen.say("nothing was stored")
     if report.bad:
         screen.say((f"{len(report.bad)} could not be used:", "yellow"))
     for one in report.bad[:SHOWN_LINES]:

@@ -49,7 +49,7 @@ def demo(*, path: Store = None, as_json: Json = False) -> None:
             faded = let_time_pass(memory, answers)
             if not as_json:
                 scenes.faded(screen, faded)
-                scenes.closing(screen, path, memory.parts.embedder.notes)
+                scenes.closing(screen, path, notes=memory.parts.embedder.notes)
     if as_json:
         screen.emit(scenes.as_json(kept, answers, faded=faded))
 

@@ -103,7 +103,7 @@ def faded(screen: Screen, found: Mapping[str, Sequence[Fading]]) -> None:
     )
 
 
-def closing(screen: Screen, path: Path | None, notes: Sequence[str]) -> None:
+def closing(screen: Screen, path: Path | None, *, notes: Sequence[str]) -> None:
     """What was at work, and what to do next."""
     _heading(screen, "Next")
     screen.say(("meaning: ", "dim"), notes[-1] if notes else "no embedder")
