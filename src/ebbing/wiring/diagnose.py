@@ -74,12 +74,8 @@ def _about_embedder(parts: Parts, embedder: Embedder | None, *, failure: str | N
 
 
 def _about_counts(stats: StoreStats, embedder: Embedder | None) -> Iterator[Finding]:
-    yield _finding(
-        "contents",
-        "on",
-        detail=f"{stats.memories} memories and {stats.episodes} episodes of {stats.owners} owners, {stats.deleted} deleted,"
-        f" {stats.bytes_on_disk / 2**20:.1f} MiB on disk",
-    )
+    held = f"{stats.memories} memories and {stats.episodes} episodes of {stats.owners} owners, {stats.deleted} deleted"
+    yield _finding("contents", "on", detail=f"{held}, {stats.bytes_on_disk / 2**20:.1f} MiB on disk")
     if embedder is not None and stats.without_vector:
         detail = f"{stats.without_vector} rows have no vector of this embedder: found by keyword only"
         yield _finding("vectors", "attention", detail=detail)
