@@ -41,8 +41,7 @@ _LINK: Final = re.compile(r"\[([^\[\]\n]{0,300})\]\(([^()\s]{0,2000})[^()\n]{0,3
 _LEADING_MARK: Final = re.compile(r"^(?:[-*+>#=|]+(?=\s|$)|#+|>+|\d{1,3}[.)](?=\s)|\s)+")
 _FENCE: Final = re.compile(r"`{3,}|~{3,}")
 _ROLE_TOKEN: Final = re.compile(r"\[(/?(?:INST|SYS|SYSTEM))\]", re.IGNORECASE)
-_ANGLES: Final = str.maketrans("<>", "‹›")
-_SEEN_ANGLES: Final = str.maketrans("＜＞﹤﹥", "‹›‹›")
+_ANGLES: Final = str.maketrans("<>＜＞﹤﹥", "‹›‹›‹›")
 
 
 def quote(text: str, max_chars: int = 300) -> str:
@@ -52,9 +51,8 @@ def quote(text: str, max_chars: int = 300) -> str:
     keep it as plain text; code fences, chat-template tokens and marks that would open a heading, list or quotation go.
     """
     line = _BLANKS.sub(" ", _UNSEEN.sub("", text[: 8 * max_chars + 4096]))
-    line = _LINK.sub(r"\1 (\2)", _IMAGE.sub(r"\1", line))
-    line = _ROLE_TOKEN.sub(r"(\1)", _FENCE.sub("'", line)).translate(_ANGLES).translate(_SEEN_ANGLES)
-    line = _LEADING_MARK.sub("", line).strip()
+    line = _LINK.sub(r"\1 (\2)", _IMAGE.sub(r"\1", _LEADING_MARK.sub("", line)))
+    line = _ROLE_TOKEN.sub(r"(\1)", _FENCE.sub("'", line)).translate(_ANGLES).strip()
     return line if len(line) <= max_chars else cut(line, max_chars)
 
 
