@@ -1,0 +1,186 @@
+"""Takes English sentences apart: plain form, clauses, subject, negation, third person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ebbing.language.hedges import unhedged
+from ebbing.language.rulebook import Pack
+from ebbing.language.statement import Sentence, Speaker, Statement
+from ebbing.language.third_person import bare_verb, in_third_person, retold
+
+_MAX_CLAUSES: Final = 24
+_SPACES: Final = re.compile(r"\s{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    text: str
+    asserted: bool = False
+    """Introduced by "because", "since" …: true even inside a question."""
+
+
+class EnglishReader:
+    """Reads English with the words of one pack."""
+
+    def __init__(self, pack: Pack) -> None:
+        self._words = pack.words
+        self._gates = pack.gates
+        self._tables = pack.tables
+        self._short = re.compile(
+            rf"\b(?:{'|'.join(map(re.escape, pack.tables['contractions']))})(?![\w'])", re.IGNORECASE
+        )
+        self._relations = pack.tables["relations"]
+
+    def read(self, sentence: Sentence, speaker: Speaker, people: Sequence[Statement]) -> list[Statement]:
+        plain = self.plain(sentence.text)
+        found: list[Statement] = []
+        for clause in self._asserted(plain, asks=sentence.asks):
+            statement = self._statement(clause, speaker, [*people, *found])
+            if statement is not None:
+                found.append(statement)
+        return found
+
+    def plain(self, text: str) -> str:
+        """Contractions written out, common misspellings mended, `I` in capitals."""
+        text = self._short.sub(lambda short: self._tables["contractions"][short.group().lower()], text)
+        return _SPACES.sub(" ", self._words["is_short"].sub(" is", text)).strip()
+
+    def _asserted(self, plain: str, *, asks: bool) -> list[str]:
+        """The clauses that state something: without questions, conditions and what others said."""
+        told = self._words["told"].match(plain)
+        if told is not None:
+            plain, asks = plain[told.end() :], False
+        if self._gates["sentence"].search(plain):
+            return []
+        clauses = list(self._clauses(plain))
+        if asks and clauses and not clauses[-1].asserted:
+            tag = self._words["tag"].search(plain)
+            clauses = clauses if tag else clauses[:-1]
+        kept: list[str] = []
+        for clause in clauses:
+            if self._gates["stop"].search(clause.text):
+                break
+            if not self._gates["clause"].search(clause.text):
+                kept.append(clause.text)
+        return kept
+
+    def _clauses(self, plain: str) -> Iterator[_Clause]:
+        start, asserted = 0, False
+        joined = self._words["and_i"].sub(r"we (with \1)", plain)
+        for edge in list(self._words["edge"].finditer(joined))[:_MAX_CLAUSES]:
+            yield from self._verbs(joined[start : edge.start()], asserted=asserted)
+            start, asserted = edge.end(), bool(self._words["reason"].search(edge.group()))
+        yield from self._verbs(joined[start:], asserted=asserted)
+
+    def _verbs(self, clause: str, *, asserted: bool) -> Iterator[_Clause]:
+        """One clause for each verb of "I live in Boston and work at a bank"."""
+        clause = clause.strip(" ,-")
+        subject = self._words["subject"].match(self._headless(clause))
+        start = 0
+        if subject is not None and not self._words["infinitive"].search(clause):
+            for edge in self._words["verb_edge"].finditer(clause):
+                yield _Clause(self._again(clause[start : edge.start()], subject.group() if start else ""), asserted)
+                start = edge.end()
+        yield _Clause(self._again(clause[start:], subject.group() if subject and start else ""), asserted)
+
+    def _headless(self, clause: str) -> str:
+        return self._words["lead"].sub("", self._words["intro"].sub("", clause, count=1), count=1)
+
+    @staticmethod
+    def _again(clause: str, subject: str) -> str:
+        return f"{subject}{clause}".strip(" ,-")
+
+    def _statement(self, clause: str, speaker: Speaker, people: Sequence[Statement]) -> Statement | None:
+        clause, corrects = self._without_intro(clause)
+        clause, hedged = unhedged(clause, self._words)
+        clause, _ = self._without_intro(clause)
+        if not clause or self._gates["clause"].search(clause):
+            return None
+        lead = self._words["lead"].match(clause)
+        body = clause[lead.end() :] if lead else clause
+        time = lead.group("time").strip(" ,") if lead else ""
+        statement = self._about(body, speaker, people)
+        if statement is None:
+            statement = self._bare(body, speaker)
+        text = f"{statement.text} {time[0].lower()}{time[1:]}" if time else statement.text
+        return replace(statement, lead=time, text=text, hedged=hedged, corrects=corrects)
+
+    def _without_intro(self, clause: str) -> tuple[str, bool]:
+        corrects = False
+        for _ in range(4):
+            intro = self._words["intro"].match(clause)
+            if intro is None or not intro.group():
+                break
+            corrects = corrects or bool(self._words["correction"].search(intro.group()))
+            clause = clause[intro.end() :].lstrip(" ,:-")
+        return clause, corrects
+
+    def _about(self, body: str, speaker: Speaker, people: Sequence[Statement]) -> Statement | None:
+        own = self._words["self_subject"].match(body)
+        if own is not None:
+            company = own.group("company")
+            subject = f"{speaker.name} and {retold(company, speaker)}" if company else speaker.name
+            blank = Statement("self", clause=body, predicate="", text="", subject=subject, owner=f"{speaker.name}'s")
+            return self._predicate(blank, body[own.end() :], speaker)
+        kin = self._words["relation_subject"].match(body)
+        if kin is not None:
+            return self._predicate(self._relation(kin, speaker, body), body[kin.end() :], speaker)
+        pronoun = self._words["pronoun_subject"].match(body)
+        if pronoun is not None:
+            known = [one for one in people if one.relation]
+            if known:
+                return self._predicate(replace(known[-1], clause=body, lead=""), body[pronoun.end() :], speaker)
+            return Statement("clause", clause="", predicate="", text="")
+        return None
+
+    def _relation(self, kin: re.Match[str], speaker: Speaker, body: str) -> Statement:
+        noun, name = kin.group("kin").lower(), (kin.group("called") or "").strip(" ,")
+        key = self._relations.get(noun, noun)
+        described = " ".join(filter(None, [kin.group("adjective").strip(), kin.group("kin"), name]))
+        unique = bool(self._words["unique_relation"].fullmatch(noun)) or bool(name)
+        label = " ".join(filter(None, [kin.group("adjective").strip().lower(), key, name]))
+        subject = f"{speaker.name}'s {described}"
+        return Statement(
+            "relation", clause=body, predicate="", text="", subject=subject, owner=f"{subject}'s",
+            relation=label, unique=unique,
+        )  # fmt: skip
+
+    def _predicate(self, blank: Statement, said: str, speaker: Speaker) -> Statement:
+        """Adverbs and negation are set apart; the verb is put into its base form for the rules."""
+        adverbs = self._words["adverb_run"].match(said)
+        kept = self._words["filler"].sub("", adverbs.group()) if adverbs else ""
+        rest = said[adverbs.end() :] if adverbs else said
+        negation = self._words["negation"].match(rest)
+        predicate, ended = rest, bool(self._words["no_more"].search(said))
+        if negation is not None:
+            helper = (negation.group("helper") or "").lower()
+            keep = helper if helper not in {"do", "does", "did"} else ""
+            keep = "can" if keep == "cannot" or negation.group().lower().startswith("cannot") else keep
+            predicate = f"{keep} {rest[negation.end() :]}".strip()
+        predicate = self._words["no_more"].sub("", predicate).strip(" ,")
+        extra = self._words["adverb_after"].match(predicate)
+        if extra is not None:
+            predicate = f"{extra.group('verb')} {predicate[extra.end() :]}"
+        relation = blank.who == "relation"
+        predicate = bare_verb(predicate, self._tables["bare"], third=relation)
+        spoken = rest if relation else in_third_person(rest, self._words, self._tables["third"])
+        text = _SPACES.sub(" ", f"{blank.subject} {kept} {retold(spoken, speaker)}").strip()
+        no = negation is not None and not ended
+        return replace(
+            blank, predicate=predicate, text=text, negated=no or ended, ended=ended,
+            lead=(adverbs.group().strip() if adverbs else ""),
+        )  # fmt: skip
+
+    def _bare(self, body: str, speaker: Speaker) -> Statement:
+        """A clause without a subject that we know: an order, a fragment, or "my name is …"."""
+        if self._words["order"].match(body):
+            return Statement(
+                "order", clause=body, predicate=body, text=retold(body, speaker), owner=f"{speaker.name}'s"
+            )
+        text = retold(body, speaker, owner=f"{speaker.name}'s")
+        return Statement("clause", clause=body, predicate=body, text=text[:1].upper() + text[1:],
+                         subject=speaker.name, owner=f"{speaker.name}'s")  # fmt: skip

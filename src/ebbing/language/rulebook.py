@@ -1,0 +1,233 @@
+"""The language packs: every pattern that reads facts from text, as data, compiled once.
+
+A pack is a TOML file; `packs/en.toml` and `packs/zh.toml` explain the small pattern language at their top, and
+docs/extraction.md shows how to add to one. Patterns are Python regular expressions in which `{name}` stands for an
+entry of the pack's `[words]` table (a list of words becomes an alternation, a string is taken as it is).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from ebbing.domain.errors import ConfigurationError
+from ebbing.domain.record import MemoryType
+
+LANGUAGES: Final = ("en", "zh")
+_PLACE: Final = re.compile(r"\{([a-z_]+)\}")
+_DEPTH: Final = 6
+"""How deep words may stand inside words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One way to say one kind of thing. `patterns` match from the first character to the last."""
+
+    id: str
+    type: MemoryType
+    importance: float
+    tags: tuple[str, ...]
+    who: frozenset[str]
+    """Whose statement it reads: `self`, `relation`, `clause` (the whole clause) or `order` (an imperative)."""
+    patterns: tuple[re.Pattern[str], ...]
+    unless: re.Pattern[str] | None = None
+    """Where this is found in the clause, the rule keeps silent."""
+    needs: re.Pattern[str] | None = None
+    """Where this is not found in the clause, the rule keeps silent."""
+    negated: str = "any"
+    """`any`, `no` (not for a negated statement) or `only`."""
+    polarity: int = 0
+    attribute: str | None = None
+    text: str | None = None
+    """How the fact is worded; without it the clause is put into the third person."""
+    confidence: float = 0.95
+    value_end: re.Pattern[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """How a short answer becomes a full sentence: what was asked, and what that makes of the answer."""
+
+    question: re.Pattern[str]
+    answer: str
+    yes: str | None = None
+    no: str | None = None
+    fits: re.Pattern[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """Everything one language knows about facts."""
+
+    language: str
+    rules: Mapping[str, tuple[Rule, ...]]
+    """Rules by whose statement they read."""
+    gates: Mapping[str, re.Pattern[str]]
+    """What keeps a clause, a sentence or a message from being read, by name."""
+    words: Mapping[str, re.Pattern[str]]
+    """Compiled vocabularies and grammar that the language's reader asks for, by name."""
+    tables: Mapping[str, Mapping[str, str]]
+    """Word-for-word tables (spelling, relations, irregular verbs …), by name."""
+    replies: tuple[Reply, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Packs:
+    """The packs in use, by language."""
+
+    by_language: Mapping[str, Pack] = field(default_factory=dict)
+
+    @staticmethod
+    def load(extra_paths: Iterable[Path | str] = ()) -> Packs:
+        """The shipped packs, with the files at `extra_paths` added to them in order.
+
+        A file names its language at the top (`language = "en"`). A rule with the id of an earlier one replaces it
+        (`disabled = true` removes it); a new rule is asked before the shipped ones; words, gates and tables are merged
+        by name. Raises `ConfigurationError` when a file cannot be read or a pattern does not compile.
+        """
+        return _shipped() if not (paths := tuple(Path(path) for path in extra_paths)) else _compiled(paths)
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Packs:
+    return _compiled(())
+
+
+def _compiled(paths: tuple[Path, ...]) -> Packs:
+    shared = _parse("categories.toml", (files("ebbing.language") / "packs" / "categories.toml").read_text("utf-8"))
+    sources = {
+        name: _parse(name, (files("ebbing.language") / "packs" / f"{name}.toml").read_text("utf-8"))
+        for name in LANGUAGES
+    }
+    for path in paths:
+        try:
+            extra = _parse(path.name, path.read_text("utf-8"))
+        except OSError as error:
+            raise ConfigurationError(f"cannot read the language pack {path.name}: {error.strerror}") from error
+        language = str(extra.get("language", ""))
+        sources[language] = _merged(sources.get(language, {"language": language}), extra)
+    return Packs({language: _pack(language, data, shared["category"]) for language, data in sources.items()})
+
+
+def _parse(name: str, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"the language pack {name} is not valid TOML: {error}") from error
+
+
+def _merged(base: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
+    rules = {rule["id"]: rule for rule in base.get("rule", ())}
+    new: dict[str, Any] = {}
+    for rule in extra.get("rule", ()):
+        (rules if rule["id"] in rules else new)[rule["id"]] = rule
+    merged = {**base, "rule": [*new.values(), *rules.values()]}
+    for table in ("words", "gates", "category"):
+        merged[table] = {**base.get(table, {}), **extra.get(table, {})}
+    merged["tables"] = {
+        name: {**base.get("tables", {}).get(name, {}), **extra.get("tables", {}).get(name, {})}
+        for name in {*base.get("tables", {}), *extra.get("tables", {})}
+    }
+    merged["reply"] = [*extra.get("reply", ()), *base.get("reply", ())]
+    return merged
+
+
+class _Compiler:
+    def __init__(self, language: str, words: Mapping[str, str | list[str]], *, spaced: bool) -> None:
+        self._language = language
+        self._words = words
+        self._spaced = spaced
+
+    def __call__(self, pattern: str, where: str) -> re.Pattern[str]:
+        try:
+            return re.compile(self.expand(pattern, where), re.IGNORECASE)
+        except re.error as error:
+            raise ConfigurationError(f"language pack {self._language}, {where}: {error}") from error
+
+    def expand(self, pattern: str, where: str) -> str:
+        for _ in range(_DEPTH):
+            expanded = _PLACE.sub(lambda found: self._word(found.group(1), where), pattern)
+            if expanded == pattern:
+                return pattern
+            pattern = expanded
+        raise ConfigurationError(f"language pack {self._language}, {where}: words refer to each other in a circle")
+
+    def _word(self, name: str, where: str) -> str:
+        if name not in self._words:
+            raise ConfigurationError(f"language pack {self._language}, {where}: no words named {name!r}")
+        return alternation(self._words[name])
+
+
+def alternation(words: str | Iterable[str]) -> str:
+    """One group that matches any of the words, the longest first; a string is taken as a pattern."""
+    if isinstance(words, str):
+        return f"(?:{words})"
+    return f"(?:{'|'.join(sorted(words, key=len, reverse=True))})"
+
+
+def _pack(language: str, data: dict[str, Any], categories: Mapping[str, Any]) -> Pack:
+    words: dict[str, str | list[str]] = {
+        name: entry.split() if isinstance(entry, str) and entry.startswith("\n") else entry
+        for name, entry in data.get("words", {}).items()
+    }
+    compiler = _Compiler(language, words, spaced=language == "en")
+    known = {**categories, **data.get("category", {})}
+    rules = [_rule(entry, known, compiler) for entry in data.get("rule", ()) if not entry.get("disabled")]
+    return Pack(
+        language=language,
+        rules={
+            who: tuple(rule for rule in rules if who in rule.who) for who in ("self", "relation", "clause", "order")
+        },
+        gates={name: compiler(pattern, f"gate {name}") for name, pattern in data.get("gates", {}).items()},
+        words={name: compiler(f"{{{name}}}", f"words {name}") for name in words},
+        tables=data.get("tables", {}),
+        replies=tuple(_reply(entry, compiler) for entry in data.get("reply", ())),
+    )
+
+
+def _rule(entry: Mapping[str, Any], categories: Mapping[str, Any], compiler: _Compiler) -> Rule:
+    where = f"rule {entry.get('id', '?')}"
+    try:
+        category = categories[entry["category"]]
+        patterns = entry["match"]
+        rule = Rule(
+            id=entry["id"],
+            type=MemoryType(entry.get("type", category["type"])),
+            importance=float(entry.get("importance", category["importance"])),
+            tags=tuple(entry.get("tags", category["tags"])),
+            who=frozenset(entry.get("who", ["self"])),
+            patterns=tuple(
+                compiler(rf"(?:{pattern})\Z", where)
+                for pattern in ([patterns] if isinstance(patterns, str) else patterns)
+            ),
+            negated=entry.get("negated", "any"),
+            polarity=int(entry.get("polarity", category.get("polarity", 0))),
+            attribute=entry.get("attribute"),
+            text=entry.get("text"),
+            confidence=float(entry.get("confidence", 0.95)),
+        )
+    except (KeyError, ValueError) as error:
+        raise ConfigurationError(f"language pack, {where}: {error} is missing or not allowed") from error
+    return replace(
+        rule,
+        unless=compiler(entry["unless"], where) if "unless" in entry else None,
+        needs=compiler(entry["needs"], where) if "needs" in entry else None,
+        value_end=compiler(entry["value_end"], where) if "value_end" in entry else None,
+    )
+
+
+def _reply(entry: Mapping[str, Any], compiler: _Compiler) -> Reply:
+    where = "reply"
+    return Reply(
+        question=compiler(entry["question"], where),
+        answer=entry["answer"],
+        yes=entry.get("yes"),
+        no=entry.get("no"),
+        fits=compiler(rf"(?:{entry['fits']})\Z", where) if "fits" in entry else None,
+    )

@@ -1,0 +1,63 @@
+"""What the readers of a language hand to the rules: one clause, taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Who = Literal["self", "relation", "clause", "order"]
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """How the third person is worded: a given name, or "User" / "用户" without one."""
+
+    name: str
+    assistant: str
+    """What the other party of the conversation is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One clause that states something."""
+
+    who: Who
+    clause: str
+    """The clause in its plain form: no contractions, no filler at its head."""
+    predicate: str
+    """What is said of the subject, as the rules match it: base form, without adverbs and negation."""
+    text: str
+    """The clause in the third person."""
+    subject: str = ""
+    """The subject in the third person: `User`, `User's sister Anna`."""
+    owner: str = ""
+    """The subject as an owner: `User's`, `User's sister Anna's`."""
+    relation: str | None = None
+    """Which of the speaker's people or pets it is about (`sister`, `dog Rex`); None for the speaker."""
+    unique: bool = True
+    """Whether the speaker has only one such relation, so that a new value replaces the old one."""
+    lead: str = ""
+    """Time words that stood outside the predicate."""
+    negated: bool = False
+    ended: bool = False
+    """It was so and is no longer ("no longer", "used to", 不再)."""
+    hedged: bool = False
+    corrects: bool = False
+    """The speaker puts something right ("actually", 不对)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a message; `asks` when it ends with a question mark."""
+
+    text: str
+    asks: bool = False
+
+
+class Reader(Protocol):
+    """Takes the sentences of one language apart."""
+
+    def read(self, sentence: Sentence, speaker: Speaker, people: Sequence[Statement]) -> list[Statement]:
+        """The statements of a sentence, in order. `people` are the statements about relations heard before."""
+        ...
