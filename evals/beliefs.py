@@ -14,14 +14,9 @@ from evals.precision import Belief, interleaved
 
 
 def named_text(belief: Belief) -> str:
-    """Name, other names and statement, as the published adapters send them (without `why_it_matters`)."""
-    return " ".join([belief["canonical_name"], *belief["aliases"], belief["content"]])
-
-
-def statement(belief: Belief) -> str:
-    """The statement alone; the names travel as metadata."""
-    text: str = belief["content"]
-    return text
+    """Name, other names and statement: `react (ReactJS, react.js): Frontend is React 18 …`."""
+    aliases = f" ({', '.join(belief['aliases'])})" if belief["aliases"] else ""
+    return f"{belief['canonical_name'].replace('_', ' ')}{aliases}: {belief['content']}"
 
 
 def is_current(belief: Belief) -> bool:
@@ -35,15 +30,14 @@ class BeliefsInEbbing:
     A superseded or resolved belief is stored and then closed with its reason, as a host would do that learned of it.
     """
 
-    def __init__(self, memory: Any, text_of: Callable[[Belief], str]) -> None:
+    def __init__(self, memory: Any) -> None:
         self._memory = memory
-        self._text_of = text_of
         self._beliefs: dict[str, Belief] = {}
         self._memory_ids: dict[str, str] = {}
 
     def put(self, belief: Belief) -> None:
         """Store a belief, or replace the one with its id."""
-        name, text, metadata = belief["_id"], self._text_of(belief), _metadata(belief)
+        name, text, metadata = belief["_id"], named_text(belief), _metadata(belief)
         self._beliefs[name] = belief
         if name in self._memory_ids:
             self._memory.update(self._memory_ids[name], text, metadata=metadata)
@@ -115,7 +109,7 @@ def _metadata(belief: Belief) -> dict[str, Any]:
     return {
         "belief": belief["_id"],
         "type": belief["type"],
-        "aliases": [belief["canonical_name"].replace("_", " "), *belief["aliases"]],
+        "aliases": belief["aliases"],
         "pinned": belief["pinned"],
         "why_it_matters": belief["why_it_matters"],
     }

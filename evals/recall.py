@@ -14,7 +14,7 @@ from ebbing import Memory
 from ebbing.ports.embedder import Embedder
 from ebbing.recall.tuning import Tuning
 from evals import mixed, precision
-from evals.beliefs import BeliefsInEbbing, baseline_stores, named_text
+from evals.beliefs import BeliefsInEbbing, baseline_stores
 from evals.datasets import LOADERS, Dataset
 from evals.metrics import Ranked, by_category, newer_above_older, paired_difference, percentile
 from evals.replay import Answers
@@ -99,7 +99,7 @@ def _add_update_pairs(figures: dict[str, float], dataset: Dataset, *, found: dic
 
 def _precision(run: Run) -> Result:
     with tempfile.TemporaryDirectory(prefix="ebbing-evals-") as folder, run.open(Path(folder)) as memory:
-        systems = {PRODUCT: precision.summary(precision.run(BeliefsInEbbing(memory, named_text)))}
+        systems = {PRODUCT: precision.summary(precision.run(BeliefsInEbbing(memory)))}
     if run.baselines:
         systems |= {
             name: precision.summary(precision.run(store)) for name, store in baseline_stores(run.embedder).items()
