@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import anyio
 import pytest
@@ -91,7 +92,7 @@ class RecordsSuite(StoreCase):
 
     @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
     @given(fields=_FIELDS)
-    async def test_every_field_of_a_record_survives(self, store: MemoryStore, fields: dict[str, object]) -> None:
+    async def test_every_field_of_a_record_survives(self, store: MemoryStore, fields: dict[str, Any]) -> None:
         record = replace(self.record(ADA, ""), **fields)
         await store.write(ADA, [Insert(record, None)])
         assert await store.get(ADA, [record.id], deleted=True) == [record]

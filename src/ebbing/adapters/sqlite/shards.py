@@ -19,7 +19,7 @@ _SELECT: Final = (
     " FROM memory LEFT JOIN index_entry USING (mid) LEFT JOIN model ON model.no = index_entry.model WHERE "
 )
 _NEW: Final = _SELECT + "mid > :after AND mid <= :last AND deleted_at IS NULL ORDER BY mid"
-_CHANGED: Final = _SELECT + "mid >> 24 = :no AND changed > :generation AND mid <= :after ORDER BY mid"
+_CHANGED: Final = _SELECT + "mid >> 24 = :no AND changed > :generation AND mid <= :after"
 _STANDING: Final = (
     "SELECT no, generation, erased_generation, last_seq FROM owner WHERE tenant = ? AND kind = ? AND name = ?"
 )

@@ -36,7 +36,8 @@ INLINE_IDS: Final = 100
 
 _CREATED: Final = RECORD_COLUMNS.index("created_at")
 _COLUMNS: Final = ", ".join(f"memory.{name}" for name in RECORD_COLUMNS)
-_OF_OWNER: Final = "mid >> 24 = (SELECT no FROM owner WHERE tenant = :tenant AND kind = :owner_kind AND name = :name)"
+# `+no` has no type affinity; with one, SQLite would not use the index on `mid >> 24`.
+_OF_OWNER: Final = "mid >> 24 = (SELECT +no FROM owner WHERE tenant = :tenant AND kind = :owner_kind AND name = :name)"
 _COVERED: Final = "(:agent IS NULL OR agent_id = :agent) AND (:run IS NULL OR run_id = :run)"
 _GET: Final = (
     f"SELECT {_COLUMNS} FROM memory WHERE id IN (SELECT value FROM json_each(:ids)) AND +{_OF_OWNER}"  # noqa: S608

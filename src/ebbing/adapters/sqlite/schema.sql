@@ -1,0 +1,129 @@
+-- The layout that the migrations lead to, without their comments, for reading; a test compares the two.
+
+CREATE TABLE history (
+  id INTEGER PRIMARY KEY,
+  memory_id TEXT NOT NULL,
+  old_memory TEXT,
+  new_memory TEXT,
+  event TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT,
+  is_deleted INTEGER NOT NULL,
+  actor_id TEXT,
+  role TEXT,
+  reason TEXT
+);
+
+CREATE TABLE index_entry (
+  mid INTEGER PRIMARY KEY,
+  length INTEGER NOT NULL,
+  flags INTEGER NOT NULL,
+  numbers INTEGER NOT NULL,
+  analyzer INTEGER NOT NULL,
+  model INTEGER,
+  terms BLOB NOT NULL,
+  vector BLOB
+);
+
+CREATE TABLE job (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  state TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  max_attempts INTEGER NOT NULL,
+  run_at INTEGER NOT NULL,
+  leased_until INTEGER,
+  last_error TEXT
+);
+
+CREATE TABLE memory (
+  mid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  role TEXT,
+  type TEXT NOT NULL,
+  layer TEXT NOT NULL,
+  agent_id TEXT,
+  run_id TEXT,
+  actor TEXT,
+  created_at INTEGER NOT NULL,
+  valid_from INTEGER,
+  valid_to INTEGER,
+  expires_at INTEGER,
+  deleted_at INTEGER,
+  digest INTEGER NOT NULL,
+  importance REAL NOT NULL,
+  strength REAL NOT NULL,
+  version INTEGER NOT NULL,
+  changed INTEGER,
+  recorded_at INTEGER NOT NULL,
+  updated_at INTEGER,
+  last_accessed_at INTEGER,
+  access_count INTEGER NOT NULL,
+  confidence REAL NOT NULL,
+  scope TEXT,
+  language TEXT,
+  method TEXT,
+  rule TEXT,
+  superseded_by TEXT,
+  is_compressed INTEGER,
+  abstraction_level INTEGER,
+  tags TEXT,
+  related_ids TEXT,
+  compression_sources TEXT,
+  source_ids TEXT,
+  delete_reason TEXT,
+  reason TEXT,
+  source_text TEXT,
+  metadata TEXT,
+  content TEXT NOT NULL
+);
+
+CREATE TABLE model (
+  no INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+);
+
+CREATE TABLE outbox (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  mid INTEGER NOT NULL,
+  memory_id TEXT NOT NULL,
+  op TEXT NOT NULL
+);
+
+CREATE TABLE outbox_consumer (
+  name TEXT PRIMARY KEY,
+  cursor INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE owner (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  tenant TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  generation INTEGER NOT NULL DEFAULT 0,
+  erased_generation INTEGER NOT NULL DEFAULT 0,
+  last_seq INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (tenant, kind, name)
+);
+
+CREATE TABLE source (
+  owner_no INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  run TEXT NOT NULL,
+  source_id TEXT NOT NULL,
+  mid INTEGER NOT NULL,
+  PRIMARY KEY (owner_no, kind, run, source_id, mid)
+) WITHOUT ROWID;
+
+CREATE INDEX history_of_memory ON history (memory_id);
+
+CREATE INDEX job_due ON job (state, run_at);
+
+CREATE UNIQUE INDEX job_waiting ON job (kind, key) WHERE state = 'waiting';
+
+CREATE INDEX memory_by_time ON memory (mid >> 24, created_at);
+
+CREATE INDEX memory_changed ON memory (mid >> 24, changed) WHERE changed IS NOT NULL;

@@ -1,0 +1,194 @@
+"""The thread that writes: commits together, answers each caller alone, survives what callers do."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from ebbing.adapters.sqlite.connections import Connections
+from ebbing.adapters.sqlite.writer import MAX_BATCH, GroupCommitWriter
+from ebbing.domain.errors import ConflictError, InvalidInputError, StoreClosedError, StoreError
+
+pytestmark = pytest.mark.anyio
+
+
+class Held:
+    """Work that keeps the writer busy until it is released, so that others queue up behind it."""
+
+    def __init__(self) -> None:
+        self.started, self.released = threading.Event(), threading.Event()
+
+    def __call__(self, db: sqlite3.Connection) -> str:
+        self.started.set()
+        assert self.released.wait(10)
+        return "held"
+
+
+def job(name: str) -> str:
+    return f"INSERT INTO outbox_consumer VALUES ('{name}', 0)"
+
+
+def put(name: str) -> Callable[[sqlite3.Connection], int]:
+    return lambda db: db.execute(job(name)).rowcount
+
+
+@pytest.fixture
+async def connections(tmp_path: Path) -> AsyncIterator[Connections]:
+    opened = Connections(tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+async def writer(connections: Connections) -> AsyncIterator[GroupCommitWriter]:
+    started = GroupCommitWriter(connections)
+    yield started
+    await asyncio.to_thread(started.close)
+
+
+def names(connections: Connections) -> list[str]:
+    with connections.reading() as db:
+        return [row[0] for row in db.execute("SELECT name FROM outbox_consumer ORDER BY name")]
+
+
+async def queued(
+    writer: GroupCommitWriter, *work: Callable[[sqlite3.Connection], object]
+) -> tuple[Held, list[asyncio.Task[object]]]:
+    """Pieces of work that wait together behind one that is held."""
+    held = Held()
+    first = asyncio.create_task(writer.run(held))
+    await asyncio.to_thread(held.started.wait, 10)
+    tasks = [asyncio.create_task(writer.run(piece)) for piece in work]
+    await asyncio.sleep(0)
+    return held, [first, *tasks]
+
+
+async def test_work_that_fails_does_not_spoil_its_neighbours(
+    writer: GroupCommitWriter, connections: Connections
+) -> None:
+    def fails_late(db: sqlite3.Connection) -> None:
+        db.execute(job("half"))
+        raise ConflictError("late")
+
+    held, tasks = await queued(writer, put("a"), fails_late, put("b"), lambda db: db.execute("nonsense"), put("c"))
+    held.released.set()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(result) for result in results] == [str, int, ConflictError, int, StoreError, int]
+    assert names(connections) == ["a", "b", "c"]
+
+
+async def test_what_waits_together_is_committed_together(writer: GroupCommitWriter, connections: Connections) -> None:
+    seen: list[int] = []
+
+    def count(db: sqlite3.Connection) -> None:
+        with connections.reading() as reader:
+            seen.append(reader.execute("SELECT count(*) FROM outbox_consumer").fetchone()[0])
+
+    held, tasks = await queued(writer, put("a"), put("b"), count)
+    held.released.set()
+    await asyncio.gather(*tasks)
+    assert seen == [0]
+    assert names(connections) == ["a", "b"]
+
+
+async def test_more_than_one_batch_is_finished(writer: GroupCommitWriter, connections: Connections) -> None:
+    count = 2 * MAX_BATCH + 1
+    held, tasks = await queued(writer, *(put(f"{number:04}") for number in range(count)))
+    held.released.set()
+    await asyncio.gather(*tasks)
+    assert len(names(connections)) == count
+
+
+async def test_a_caller_that_leaves_before_its_turn_leaves_no_trace(
+    writer: GroupCommitWriter, connections: Connections
+) -> None:
+    held, tasks = await queued(writer, put("stays"), put("leaves"))
+    tasks[2].cancel()
+    await asyncio.sleep(0)
+    held.released.set()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    assert isinstance(results[2], asyncio.CancelledError)
+    assert names(connections) == ["stays"]
+
+
+async def test_work_under_way_is_finished_without_its_caller(
+    writer: GroupCommitWriter, connections: Connections
+) -> None:
+    held, [first] = await queued(writer)
+    first.cancel()
+    await asyncio.sleep(0)
+    held.released.set()
+    assert await writer.run(put("next")) == 1
+    assert names(connections) == ["next"]
+
+
+async def test_a_loop_that_ended_does_not_stop_the_writer(writer: GroupCommitWriter, connections: Connections) -> None:
+    held = Held()
+
+    async def leave() -> None:
+        pending = asyncio.ensure_future(writer.run(held))
+        await asyncio.to_thread(held.started.wait, 10)
+        assert not pending.done()
+
+    await asyncio.to_thread(asyncio.run, leave())
+    held.released.set()
+    assert await writer.run(put("next")) == 1
+
+
+async def test_callers_of_several_loops_are_all_answered(writer: GroupCommitWriter, connections: Connections) -> None:
+    async def fill(prefix: str) -> list[int]:
+        return await asyncio.gather(*(writer.run(put(f"{prefix}{number}")) for number in range(50)))
+
+    answers = await asyncio.gather(*(asyncio.to_thread(asyncio.run, fill(prefix)) for prefix in "abc"))
+    assert answers == [[1] * 50] * 3
+    assert len(names(connections)) == 150
+
+
+@pytest.mark.parametrize(
+    ("statement", "value", "expected"),
+    [
+        ("INSERT INTO outbox_consumer VALUES (?, 0)", "half \ud83d", InvalidInputError),
+        ("INSERT INTO outbox_consumer VALUES ('x', ?)", 1 << 80, InvalidInputError),
+        ("INSERT INTO outbox_consumer VALUES (?, 0)", None, StoreError),
+    ],
+)
+async def test_what_sqlite_refuses_becomes_an_error_of_ours(
+    writer: GroupCommitWriter, statement: str, value: object, expected: type[Exception]
+) -> None:
+    with pytest.raises(expected) as caught:
+        await writer.run(lambda db: db.execute(statement, (value,)))
+    assert "half" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+async def test_after_an_error_that_nobody_foresaw_every_caller_is_told(
+    writer: GroupCommitWriter, connections: Connections
+) -> None:
+    def breaks(db: sqlite3.Connection) -> None:
+        raise KeyError("a bug")
+
+    held, tasks = await queued(writer, put("a"), breaks, put("b"))
+    held.released.set()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(result) for result in results] == [str, StoreError, StoreError, StoreError]
+    assert names(connections) == []
+    with pytest.raises(StoreClosedError):
+        await writer.run(put("c"))
+
+
+async def test_closing_finishes_what_was_accepted(connections: Connections) -> None:
+    writer = GroupCommitWriter(connections)
+    held, tasks = await queued(writer, put("a"), put("b"))
+    closing = asyncio.create_task(asyncio.to_thread(writer.close))
+    await asyncio.sleep(0.01)
+    held.released.set()
+    await closing
+    await asyncio.gather(*tasks)
+    assert names(connections) == ["a", "b"]
+    with pytest.raises(StoreClosedError):
+        await writer.run(put("c"))
