@@ -49,6 +49,8 @@ class Context:
     pinned: tuple[str, ...]
     relevant: tuple[str, ...]
     questions: tuple[str, ...]
+    leaks: tuple[str, ...] = ()
+    """What came back although it is another user's, another scope's, superseded or resolved."""
 
 
 @dataclass
@@ -64,7 +66,7 @@ class Outcome:
     failures: list[str]
     seconds: float
     drift: float = 0.0
-    relevant: tuple[str, ...] = ()
+    leaks: tuple[str, ...] = ()
 
 
 @dataclass
@@ -107,17 +109,19 @@ def build_context(
     known = {belief["_id"]: belief for belief in current}
     relevant = [belief_id for belief_id in dict.fromkeys(found) if _may_show(known.get(belief_id))]
     relevant = list(dict.fromkeys([*relevant, *_participants(relevant, known)]))[: max(0, limit - len(pinned))]
-    return Context(prelude, tuple(pinned[:limit]), tuple(relevant), tuple(questions)), seconds
+    leaks = tuple(belief_id for belief_id in dict.fromkeys(found) if belief_id not in known)
+    return Context(prelude, tuple(pinned[:limit]), tuple(relevant), tuple(questions), leaks), seconds
 
 
 def _may_show(belief: Belief | None) -> bool:
-    """Pinned facts and open questions stand in tiers of their own already."""
-    return belief is not None and not belief["pinned"] and belief["type"] != "open_question"
+    """Pinned facts and open questions stand in tiers of their own already. What the user does not hold in this scope
+    is a leak, and stays to be seen."""
+    return belief is None or (not belief["pinned"] and belief["type"] != "open_question")
 
 
 def _participants(relevant: Iterable[str], known: Mapping[str, Belief]) -> list[str]:
-    joined = chain.from_iterable(known[belief_id].get("participants", ()) for belief_id in relevant)
-    return [belief_id for belief_id in joined if _may_show(known.get(belief_id))]
+    joined = chain.from_iterable(known.get(belief_id, {}).get("participants", ()) for belief_id in relevant)
+    return [belief_id for belief_id in joined if belief_id in known and _may_show(known[belief_id])]
 
 
 def interleaved(lists: Iterable[Sequence[str]]) -> list[str]:
@@ -151,7 +155,7 @@ def _case(store: BeliefStore, case: Case) -> Outcome:
         active=bool(wanted),
         failures=failures(context, expect),
         seconds=seconds,
-        relevant=context.relevant,
+        leaks=context.leaks,
     )
 
 
@@ -169,7 +173,7 @@ def _turn(store: BeliefStore, session: str, *, turn: Case) -> Outcome:
         failures=failures(context, expect),
         seconds=seconds,
         drift=1.0 - precision if context.relevant and precision is not None else 0.0,
-        relevant=context.relevant,
+        leaks=context.leaks,
     )
 
 
@@ -233,6 +237,7 @@ def summary(report: Report) -> dict[str, Any]:
         "cases": len(report.cases),
         "active_passed": _passed(active),
         "active_cases": len(active),
+        "leaks": sum(len(outcome.leaks) for outcome in [*report.cases, *report.turns]),
         "isolation": _share(report.cases, "Cross-user isolation", "Scope disambiguation"),
         "supersession": _share(report.cases, "Supersession chain exclusion"),
         "categories": {name: _share(report.cases, name) for name in sorted({row.category for row in report.cases})},

@@ -51,6 +51,7 @@ def _show_precision(result: Result, console: Console) -> None:
         "precision": "precision",
         "recall": "recall",
         "precision, active": "active_precision",
+        "leaks": "leaks",
         "isolation": "isolation",
         "supersession": "supersession",
         "drift": "drift",

@@ -253,6 +253,15 @@ def test_a_relation_brings_its_participants_but_no_open_question() -> None:
     assert context.relevant == ("b-auth-depends-redis", "b-redis-code")
 
 
+def test_a_belief_of_another_user_or_a_superseded_one_is_a_leak() -> None:
+    store = FixedAnswers({"?": ["b-other-user-leak-check", "b-linting-v0", "b-ts-pref"]})
+    for belief in fixture("beliefs.seed"):
+        store.put(belief)
+    context, _ = build_context(store, "?", user="test-user", scopes=["domain:code"])
+    assert context.leaks == ("b-other-user-leak-check", "b-linting-v0")
+    assert context.relevant == ("b-other-user-leak-check", "b-linting-v0", "b-ts-pref")
+
+
 def test_an_answer_to_a_question_without_one_has_precision_zero() -> None:
     assert precision_recall(["a"], frozenset()) == (0.0, None)
     assert precision_recall([], frozenset()) == (None, None)
