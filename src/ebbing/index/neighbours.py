@@ -28,7 +28,11 @@ class Neighbours:
 
 
 def neighbours(shard: Shard) -> Neighbours:
-    """Orders the living utterances of each run by time said, then by arrival."""
+    """Orders the living utterances of each run by time said, then by arrival; kept with the shard until it changes."""
+    return shard.kept("neighbours", lambda: _neighbours(shard))
+
+
+def _neighbours(shard: Shard) -> Neighbours:
     size = shard.size
     utterance = ((shard.flags & TextFlag.UTTERANCE) != 0) & shard.alive
     previous = np.full(size, -1, dtype=np.int64)

@@ -1,7 +1,8 @@
-"""Which rows of one owner hold a term: an inverted index in a few flat arrays."""
+"""Which rows of one owner hold a term: an inverted index in a few flat arrays, asked for many terms at once."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +13,15 @@ from ebbing.index.entry import TERM, Terms
 TAIL_ROWS = 256
 """Rows that may wait in the small tail segment before both are merged; keeps an append from sorting everything."""
 
+Hashes = NDArray[np.uint64]
+
 
 @dataclass(frozen=True, slots=True)
-class Posting:
-    """Where one term stands: parallel arrays, one element a row that holds it."""
+class Found:
+    """Where some terms stand: parallel arrays, one element for each row that holds one of them."""
 
+    term: NDArray[np.int64]
+    """Position of the term in the question."""
     rows: NDArray[np.int32]
     tf: NDArray[np.uint16]
     fields: NDArray[np.uint8]
@@ -25,72 +30,99 @@ class Posting:
 class Segment:
     """An immutable inverted index over `count` rows from `first` on, with the forward lists it was made from."""
 
-    __slots__ = ("_order", "_rows", "_starts", "_terms", "count", "first", "forward", "offsets")
+    __slots__ = ("_ends", "_fields", "_rows", "_starts", "_terms", "_tf", "count", "first", "forward", "offsets")
 
-    def __init__(self, first: int, lists: list[Terms]) -> None:
-        self.first = first
-        self.count = len(lists)
-        lengths = np.fromiter((len(terms) for terms in lists), dtype=np.int64, count=len(lists))
+    def __init__(self, first: int, forward: Terms, lengths: NDArray[np.int64]) -> None:
+        self.first, self.forward, self.count = first, forward, len(lengths)
         self.offsets = np.concatenate(([0], np.cumsum(lengths)))
-        self.forward: Terms = np.concatenate(lists) if lists else np.empty(0, dtype=TERM)
-        hashes = np.ascontiguousarray(self.forward["term"])
-        self._order = np.argsort(hashes, kind="stable").astype(np.int32)
-        self._rows = (np.repeat(np.arange(len(lists), dtype=np.int32), lengths) + np.int32(first))[self._order]
-        ordered = hashes[self._order]
-        is_first = np.concatenate(([True], ordered[1:] != ordered[:-1])) if len(ordered) else np.empty(0, dtype=bool)
-        starts = np.flatnonzero(is_first)
-        self._terms = ordered[starts]
-        self._starts = np.concatenate((starts, [len(ordered)]))
+        hashes = np.ascontiguousarray(forward["term"])
+        order = _stable_order(hashes)
+        rows = np.repeat(np.arange(first, first + self.count, dtype=np.int32), lengths)
+        self._rows, self._tf, self._fields = rows[order], forward["tf"][order], forward["fields"][order]
+        ordered = hashes[order]
+        is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+        self._starts = np.flatnonzero(is_first)
+        self._terms = ordered[self._starts]
+        self._ends = np.append(self._starts[1:], len(order))
 
-    def posting(self, term: int) -> Posting | None:
-        """Rows that hold `term`, ascending; None if none does."""
-        at = int(np.searchsorted(self._terms, np.uint64(term)))
-        if at == len(self._terms) or self._terms[at] != term:
-            return None
-        span = slice(int(self._starts[at]), int(self._starts[at + 1]))
-        entries = self.forward[self._order[span]]
-        return Posting(self._rows[span], entries["tf"], entries["fields"])
+    def spans(self, terms: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the rows of each term begin in the inverted arrays, and how many there are (0: unknown term)."""
+        if not len(self._terms):
+            nothing = np.zeros(len(terms), dtype=np.int64)
+            return nothing, nothing
+        at = np.minimum(np.searchsorted(self._terms, terms), len(self._terms) - 1)
+        known = self._terms[at] == terms
+        starts = np.where(known, self._starts[at], 0)
+        return starts, np.where(known, self._ends[at] - starts, 0)
+
+    def find(self, terms: Hashes) -> Found:
+        """Every row that holds one of the terms."""
+        starts, counts = self.spans(terms)
+        before = np.cumsum(counts) - counts
+        picked = np.arange(int(counts.sum())) + np.repeat(starts - before, counts)
+        asked = np.repeat(np.arange(len(terms)), counts)
+        return Found(asked, self._rows[picked], self._tf[picked], self._fields[picked])
 
     def terms_of(self, row: int) -> Terms:
+        """The packed terms of one row."""
         at = row - self.first
         return self.forward[self.offsets[at] : self.offsets[at + 1]]
 
     @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Distinct terms of each row."""
+        return np.diff(self.offsets)
+
+    @property
     def nbytes(self) -> int:
-        arrays = (self.forward, self.offsets, self._order, self._rows, self._terms, self._starts)
-        return int(sum(array.nbytes for array in arrays))
+        """Bytes of RAM."""
+        inverted = self._rows.nbytes + self._tf.nbytes + self._fields.nbytes
+        return int(inverted + self.forward.nbytes + self.offsets.nbytes + 24 * len(self._terms))
 
 
 class Postings:
     """Segments in row order: one large, one small tail. Rows are only ever added at the end."""
 
-    __slots__ = ("_segments",)
+    __slots__ = ("_segments", "nbytes", "rows")
 
     def __init__(self, segments: tuple[Segment, ...] = ()) -> None:
         self._segments = segments
+        self.rows = sum(segment.count for segment in segments)
+        self.nbytes = sum(segment.nbytes for segment in segments)
 
-    def extended(self, lists: list[Terms]) -> Postings:
-        """A new index with one more row per list; this one stays as it is for readers that hold it."""
-        first = self.rows
-        if not lists:
+    def extended(self, packed: Sequence[bytes]) -> Postings:
+        """A new index with one more row for each list of `TERM`s; this one stays as it is for readers that hold it."""
+        if not packed:
             return self
-        if len(self._segments) < 2 and first >= TAIL_ROWS:
-            return Postings((*self._segments, Segment(first, lists)))
+        forward: Terms = np.frombuffer(b"".join(packed), dtype=TERM)
+        lengths = np.fromiter(map(len, packed), dtype=np.int64, count=len(packed)) // TERM.itemsize
         tail = self._segments[-1] if self._segments else None
-        if tail is not None and tail.count + len(lists) <= max(TAIL_ROWS, first // 8):
-            return Postings((*self._segments[:-1], Segment(tail.first, [*_lists(tail), *lists])))
-        everything = [terms for segment in self._segments for terms in _lists(segment)]
-        return Postings((Segment(0, [*everything, *lists]),))
+        if len(self._segments) < 2 and self.rows >= TAIL_ROWS:
+            return Postings((*self._segments, Segment(self.rows, forward, lengths)))
+        if tail is None or tail.count + len(packed) > max(TAIL_ROWS, self.rows // 8):
+            return Postings((_joined(self._segments, forward, lengths=lengths),))
+        return Postings((*self._segments[:-1], _joined((tail,), forward, lengths=lengths)))
 
-    def posting(self, term: int) -> Posting | None:
-        found = [posting for segment in self._segments if (posting := segment.posting(term)) is not None]
-        if len(found) < 2:
-            return found[0] if found else None
-        return Posting(
-            np.concatenate([posting.rows for posting in found]),
-            np.concatenate([posting.tf for posting in found]),
-            np.concatenate([posting.fields for posting in found]),
+    def find(self, terms: Hashes) -> Found:
+        """Every row that holds one of the terms (64-bit hashes, distinct), in no particular order."""
+        found = [segment.find(terms) for segment in self._segments]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            found = [Segment(0, np.empty(0, dtype=TERM), np.empty(0, dtype=np.int64)).find(terms)]
+        return Found(
+            np.concatenate([part.term for part in found]),
+            np.concatenate([part.rows for part in found]),
+            np.concatenate([part.tf for part in found]),
+            np.concatenate([part.fields for part in found]),
         )
+
+    def held_by(self, terms: Hashes) -> NDArray[np.int64]:
+        """How many rows hold each term, shape (terms,)."""
+        counts = np.zeros(len(terms), dtype=np.int64)
+        for segment in self._segments:
+            counts += segment.spans(terms)[1]
+        return counts
 
     def terms_of(self, row: int) -> Terms:
         """The packed terms of one row."""
@@ -99,14 +131,28 @@ class Postings:
                 return segment.terms_of(row)
         raise IndexError(row)
 
-    @property
-    def rows(self) -> int:
-        return sum(segment.count for segment in self._segments)
 
-    @property
-    def nbytes(self) -> int:
-        return sum(segment.nbytes for segment in self._segments)
+def _joined(segments: Sequence[Segment], forward: Terms, *, lengths: NDArray[np.int64]) -> Segment:
+    """One segment over the rows of several and of more rows after them."""
+    if not segments:
+        return Segment(0, forward, lengths)
+    return Segment(
+        segments[0].first,
+        np.concatenate([*(segment.forward for segment in segments), forward]),
+        np.concatenate([*(segment.lengths for segment in segments), lengths]),
+    )
 
 
-def _lists(segment: Segment) -> list[Terms]:
-    return [segment.terms_of(segment.first + at) for at in range(segment.count)]
+def _stable_order(hashes: Hashes) -> NDArray[np.int64]:
+    """The positions in the order of their hashes, and within one hash ascending.
+
+    Sorting numbers is several times faster than sorting positions by them, so the low bits of each hash give way to
+    its position. Where two hashes differ in those bits alone, that may not be their order: then positions are sorted.
+    """
+    bits = np.uint64(max(len(hashes) - 1, 1).bit_length())
+    low = (np.uint64(1) << bits) - np.uint64(1)
+    keys = (hashes & ~low) | np.arange(len(hashes), dtype=np.uint64)
+    keys.sort()
+    order = (keys & low).astype(np.int64)
+    ordered = hashes[order]
+    return np.argsort(hashes, kind="stable") if bool((ordered[1:] < ordered[:-1]).any()) else order

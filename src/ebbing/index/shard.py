@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Role
-from ebbing.index.entry import TERM, IndexEntry
+from ebbing.index.entry import IndexEntry
 from ebbing.index.postings import Postings
 
 NEVER: Final = int(np.iinfo(np.int64).max)
@@ -24,6 +25,9 @@ TYPES: Final = tuple(MemoryType)
 LAYERS: Final = tuple(Layer)
 STORED_VECTOR: Final = np.dtype("<f2")
 """Vectors rest in half precision (the cosine changes by less than 0.001) and are searched in single precision."""
+
+
+_Convert = Callable[[Sequence[Any]], Iterable[int]]
 
 
 class Row(NamedTuple):
@@ -66,13 +70,13 @@ class Names:
         self._names: list[str | None] = [None]
         self._codes: dict[str | None, int] = {None: 0}
 
-    def code(self, name: str | None) -> int:
-        """The number of a name, given out at first sight."""
-        found = self._codes.get(name)
-        if found is None:
-            found = self._codes[name] = len(self._names)
-            self._names.append(name)
-        return found
+    def codes(self, names: Sequence[str | None]) -> Iterable[int]:
+        """The numbers of names; a new one is given out at first sight."""
+        for name in dict.fromkeys(names):
+            if name not in self._codes:
+                self._codes[name] = len(self._names)
+                self._names.append(name)
+        return map(self._codes.__getitem__, names)
 
     def find(self, name: str) -> int:
         """The number of a name, or −1 when no row has it."""
@@ -87,15 +91,16 @@ class Names:
         return ((name, code) for name, code in self._codes.items() if name is not None)
 
 
-def _coded(members: Sequence[str | None]) -> Callable[[Any], int]:
-    return {member: code for code, member in enumerate(members)}.__getitem__
+def _coded(members: Sequence[str | None]) -> _Convert:
+    codes = {member: code for code, member in enumerate(members)}
+    return lambda values: map(codes.__getitem__, values)
 
 
-def _or(default: int) -> Callable[[Any], int]:
-    return lambda value: default if value is None else value
+def _or(default: int) -> _Convert:
+    return lambda values: [default if value is None else value for value in values]
 
 
-_COLUMNS: Final[dict[str, tuple[Any, Callable[[Any], Any] | None]]] = {
+_COLUMNS: Final[dict[str, tuple[Any, _Convert | None]]] = {
     "seq": (np.int64, None),
     "kind": (np.uint8, _coded(KINDS)),
     "role": (np.uint8, _coded(ROLES)),
@@ -117,7 +122,17 @@ _COLUMNS: Final[dict[str, tuple[Any, Callable[[Any], Any] | None]]] = {
     "numbers": (np.int64, _or(0)),
 }
 _EMBEDDED: Final = "embedded"
-_NO_TERMS: Final = np.empty(0, dtype=TERM)
+_Derived = TypeVar("_Derived")
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """What keyword statistics need of an owner."""
+
+    living: int
+    """Rows that are not gone, at least 1."""
+    mean_length: float
+    """Terms a row, at least 1."""
 
 
 class Shard:
@@ -144,6 +159,8 @@ class Shard:
         self._columns: dict[str, NDArray[Any]] = {name: np.zeros(0, dtype=kind) for name, (kind, _) in _COLUMNS.items()}
         self._columns[_EMBEDDED] = np.zeros(0, dtype=np.bool_)
         self._vectors = np.zeros((0, dim), dtype=np.float32)
+        self.derived: dict[str, Any] = {}
+        """What was worked out from the rows and holds until they change (see `kept`)."""
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         try:
@@ -182,8 +199,21 @@ class Shard:
         other._vectors = self._vectors
         return other
 
+    @property
+    def census(self) -> Census:
+        """Counts over the rows that are not gone."""
+        return self.kept("census", self._count)
+
+    def kept(self, name: str, work_out: Callable[[], _Derived]) -> _Derived:
+        """What `work_out` gives, worked out once until a row changes."""
+        if name not in self.derived:
+            self.derived[name] = work_out()
+        found: _Derived = self.derived[name]
+        return found
+
     def put(self, rows: Sequence[Row]) -> None:
         """Adds new rows and rewrites known ones. A rewritten text goes to the end under its old id and seq."""
+        self.derived = {}
         fresh: list[Row] = []
         for row in rows:
             at = self._row_of.get(row.seq)
@@ -198,10 +228,16 @@ class Shard:
 
     def drop(self, seqs: Iterable[int]) -> None:
         """Marks rows as gone."""
+        self.derived = {}
         for seq in seqs:
             at = self._row_of.get(seq)
             if at is not None:
                 self._columns["alive"][at] = False
+
+    def _count(self) -> Census:
+        living = int(self.alive.sum())
+        total = float(self.length.sum(where=self.alive))
+        return Census(max(living, 1), max(total / max(living, 1), 1.0))
 
     def _append(self, rows: Sequence[Row]) -> None:
         first, after = self.size, self.size + len(rows)
@@ -209,9 +245,7 @@ class Shard:
         self._write(slice(first, after), rows)
         self.ids.extend(row.id for row in rows)
         self._row_of.update((row.seq, at) for at, row in enumerate(rows, start=first))
-        self.postings = self.postings.extended(
-            [np.frombuffer(row.terms, dtype=TERM) if row.terms else _NO_TERMS for row in rows]
-        )
+        self.postings = self.postings.extended([row.terms or b"" for row in rows])
         self._last_seq = max(self._last_seq, *(row.seq for row in rows))
         self.size = after
 
@@ -235,11 +269,11 @@ class Shard:
         return fits and self.model_id is not None and row.model_id == self.model_id
 
     def _write(self, where: slice, rows: Sequence[Row]) -> None:
-        columns = dict(zip(Row._fields, zip(*rows, strict=True), strict=True))
+        columns: dict[str, Any] = dict(zip(Row._fields, zip(*rows, strict=True), strict=True))
         for name, table in (("agent", self.agents), ("run", self.runs), ("actor", self.actors)):
-            columns[name] = tuple(map(table.code, columns[name]))
+            columns[name] = table.codes(columns[name])
         for name, (kind, convert) in _COLUMNS.items():
-            values = columns[name] if convert is None else map(convert, columns[name])
+            values = columns[name] if convert is None else convert(columns[name])
             self._columns[name][where] = np.fromiter(values, dtype=kind, count=len(rows))
         embedded = [self._is_usable(row) for row in rows]
         self._columns[_EMBEDDED][where] = embedded

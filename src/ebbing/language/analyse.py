@@ -41,6 +41,8 @@ class TextFlag(IntFlag):
 
     QUESTION = 1
     INSTRUCTION = 2
+    PREFERENCE = 8
+    """Somebody's wish or dislike in their own words."""
     UTTERANCE = 4
     """A message as it was said: what was said before and after it gives it context. Set by who stores it."""
 
@@ -91,14 +93,21 @@ def date_terms(moment: datetime) -> frozenset[str]:
 
 
 def flags_of(normal: str) -> TextFlag:
-    """Whether a normalised text asks something or lays down a standing instruction."""
+    """Whether a normalised text asks something, lays down a standing instruction, or tells a preference."""
     pack = _pack()
     flags = TextFlag(0)
     if any(mark in normal for mark in pack.question):
         flags |= TextFlag.QUESTION
     if pack.instruction.search(normal):
         flags |= TextFlag.INSTRUCTION
+    if pack.preference.search(normal):
+        flags |= TextFlag.PREFERENCE
     return flags
+
+
+def wants_advice(text: str) -> bool:
+    """Whether a question asks for a recommendation, for help or how to go about something."""
+    return _pack().advice.search(normalise(text[:MAX_ANALYSED])) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +115,24 @@ class _Pack:
     stop: frozenset[str]
     question: tuple[str, ...]
     instruction: re.Pattern[str]
+    preference: re.Pattern[str]
+    advice: re.Pattern[str]
 
 
 @lru_cache(maxsize=1)
 def _pack() -> _Pack:
     data = tomllib.loads((files("ebbing.language") / "packs" / "analyser.toml").read_text("utf-8"))
-    english = "|".join(rf"\b{re.escape(phrase)}\b" for phrase in data["instruction"]["en"])
-    chinese = "|".join(re.escape(phrase) for phrase in data["instruction"]["zh"])
     return _Pack(
         stop=frozenset(data["en"]["stop"].split()) | frozenset(data["zh"]["stop"].split()),
         question=(*data["question"]["marks"], *data["question"]["zh"]),
-        instruction=re.compile(f"{english}|{chinese}"),
+        instruction=_any_of(data["instruction"]),
+        preference=_any_of(data["preference"]),
+        advice=_any_of(data["advice"]),
     )
+
+
+def _any_of(patterns: Mapping[str, list[str]]) -> re.Pattern[str]:
+    return re.compile("|".join(pattern for group in patterns.values() for pattern in group))
 
 
 def _terms(normal: str) -> list[str]:

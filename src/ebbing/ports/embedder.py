@@ -13,6 +13,9 @@ Vectors = NDArray[np.float32]
 """Shape (texts, dim), rows of length 1; a row of zeros means "this text has no vector"."""
 
 
+_LEVELS = (0.0, 0.5, 0.85, 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """Maps a model's cosine to a similarity in [0, 1] that means the same for every model.
@@ -31,8 +34,15 @@ class Calibration:
 
     def similarity(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Calibrated similarity in [0, 1], same shape as `cosine`."""
-        anchors = (self.unrelated, self.related, self.paraphrase, self.same)
-        return np.interp(cosine, anchors, (0.0, 0.5, 0.85, 1.0)).astype(np.float32)
+        return np.interp(cosine, self._anchors, _LEVELS).astype(np.float32)
+
+    def cosine(self, similarity: float) -> float:
+        """The cosine at which a similarity in [0, 1] is reached: to compare many cosines without mapping each."""
+        return float(np.interp(similarity, _LEVELS, self._anchors))
+
+    @property
+    def _anchors(self) -> tuple[float, float, float, float]:
+        return self.unrelated, self.related, self.paraphrase, self.same
 
 
 class Embedder(Protocol):

@@ -17,33 +17,23 @@ Scores = NDArray[np.float64]
 """Shape (rows of the shard,)."""
 
 
-def bm25f(shard: Shard, terms: Sequence[int], *, tuning: Tuning, weights: Sequence[float] | None = None) -> Scores:
-    """BM25F points of every row for a bag of term hashes; 0 where no term stands.
+def bm25f(shard: Shard, terms: Sequence[int], *, tuning: Tuning) -> Scores:
+    """BM25F points of every row for a bag of distinct term hashes; 0 where no term stands.
 
     Statistics are the owner's own, over rows that are not gone: nobody else's texts move a score.
     """
-    scores = np.zeros(shard.size)
-    found = [(posting, at) for at, term in enumerate(terms) if (posting := shard.postings.posting(term)) is not None]
-    if not found:
-        return scores
-    alive = shard.alive
-    living = max(int(alive.sum()), 1)
-    mean_length = max(float(shard.length.sum(where=alive)) / living, 1.0)
-    norm = 1 - tuning.length_norm + tuning.length_norm * shard.length / mean_length
-    for posting, at in found:
-        keep = posting.rows < shard.size
-        rows = posting.rows if keep.all() else posting.rows[keep]
-        tf, fields = posting.tf[: len(rows)], posting.fields[: len(rows)]
-        held_by = int(alive[rows].sum())
-        if not held_by:
-            continue
-        idf = np.log1p((living - held_by + 0.5) / (held_by + 0.5))
-        weighted = tf / norm[rows]
-        weighted += tuning.speaker_weight * ((fields & FIELD_SPEAKER) != 0)
-        weighted += tuning.date_weight * ((fields & FIELD_DATE) != 0)
-        points = idf * weighted * (tuning.k1 + 1) / (tuning.k1 + weighted)
-        scores[rows] += points if weights is None else points * weights[at]
-    return scores
+    found = shard.postings.find(np.array(terms, dtype=np.uint64))
+    if not len(found.rows):
+        return np.zeros(shard.size)
+    census = shard.census
+    held_by = np.bincount(found.term, weights=shard.alive[found.rows], minlength=len(terms))
+    idf = np.log1p((census.living - held_by + 0.5) / (held_by + 0.5))
+    norm = 1 - tuning.length_norm + tuning.length_norm * shard.length[found.rows] / census.mean_length
+    weighted = found.tf / norm
+    weighted += tuning.speaker_weight * ((found.fields & FIELD_SPEAKER) != 0)
+    weighted += tuning.date_weight * ((found.fields & FIELD_DATE) != 0)
+    points = idf[found.term] * weighted * (tuning.k1 + 1) / (tuning.k1 + weighted)
+    return np.bincount(found.rows, weights=points, minlength=shard.size)
 
 
 def smooth(shard: Shard, scores: Scores, *, near: Neighbours, tuning: Tuning) -> Scores:
@@ -67,19 +57,13 @@ def smooth(shard: Shard, scores: Scores, *, near: Neighbours, tuning: Tuning) ->
     return smoothed
 
 
-def feedback_terms(shard: Shard, best: NDArray[np.int64], *, asked: set[int], tuning: Tuning) -> list[int]:
-    """The rare terms that the best rows share, most telling first: candidates to widen the question with."""
-    living = max(int(shard.alive.sum()), 1)
-    seen: dict[int, float] = {}
-    for row in best:
-        for term in shard.postings.terms_of(int(row))["term"].tolist():
-            if term not in asked:
-                seen[term] = seen.get(term, 0.0) + 1.0
-    telling: list[tuple[float, int]] = []
-    for term in seen:
-        posting = shard.postings.posting(term)
-        held_by = len(posting.rows) if posting is not None else 0
-        if 0 < held_by < tuning.feedback_max_share * living:
-            telling.append((float(np.log1p((living - held_by + 0.5) / (held_by + 0.5))), term))
-    telling.sort(reverse=True)
-    return [term for _, term in telling[: tuning.feedback_terms]]
+def feedback_terms(shard: Shard, best: NDArray[np.int64], *, asked: Sequence[int], tuning: Tuning) -> list[int]:
+    """The rare terms that the best rows hold, most telling first: candidates to widen the question with."""
+    lists = [shard.postings.terms_of(int(row))["term"] for row in best]
+    candidates = np.setdiff1d(np.concatenate(lists), np.array(asked, dtype=np.uint64)) if lists else []
+    if not len(candidates):
+        return []
+    held_by = shard.postings.held_by(candidates)
+    telling = held_by < tuning.feedback_max_share * shard.census.living
+    rarest = np.argsort(held_by[telling], kind="stable")[: tuning.feedback_terms]
+    return [int(term) for term in candidates[telling][rarest]]

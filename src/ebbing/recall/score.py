@@ -44,8 +44,9 @@ def score_rows(
     total = _fused(lexical, dense, among=among, tuning=tuning)
     if tuning.feedback_weight and tuning.feedback_rows and plain.any():
         best = _best(total, among, count=tuning.feedback_rows)
-        terms = feedback_terms(shard, best, asked=set(question.terms), tuning=tuning)
-        lexical = lexical + tuning.feedback_weight * bm25f(shard, terms, tuning=tuning)
+        terms = feedback_terms(shard, best, asked=question.terms, tuning=tuning)
+        brevity = min(1.0, tuning.feedback_length / max(float(shard.length[best].mean()), 1.0))
+        lexical = lexical + tuning.feedback_weight * brevity * bm25f(shard, terms, tuning=tuning)
         total = _fused(lexical, dense, among=among, tuning=tuning)
     total = total + _bonuses(shard, question, tuning=tuning)
     if tuning.session_prior:
@@ -80,6 +81,8 @@ def _bonuses(shard: Shard, question: Question, *, tuning: Tuning) -> Scores:
     if question.speakers:
         bonus += tuning.speaker_bonus * np.isin(shard.actor, list(question.speakers))
     bonus += tuning.instruction_bonus * ((shard.flags & TextFlag.INSTRUCTION) != 0)
+    if question.advice:
+        bonus += tuning.preference_bonus * ((shard.flags & TextFlag.PREFERENCE) != 0)
     if question.spans:
         inside = np.zeros(shard.size, dtype=bool)
         for first, last in question.spans:

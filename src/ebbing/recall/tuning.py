@@ -11,14 +11,14 @@ class Tuning:
     """Weights and bounds of recall. A weight of 0 switches its step off."""
 
     # keyword leg: BM25F (Robertson and Zaragoza 2009) over text, speaker and date
-    k1: float = 1.2
+    k1: float = 1.0
     """Saturation of term frequency."""
-    length_norm: float = 0.6
+    length_norm: float = 0.65
     """How far long texts are held back, in [0, 1] (BM25's b)."""
     speaker_weight: float = 1.0
     date_weight: float = 0.5
     lexical_weight: float = 1.0
-    dense_weight: float = 1.0
+    dense_weight: float = 1.2
     fusion: Literal["zscore", "rrf"] = "zscore"
     rrf_k: int = 60
 
@@ -30,28 +30,42 @@ class Tuning:
     from_next: float = 0.3
     from_previous_same_speaker: float = 0.0
     from_next_same_speaker: float = 0.0
-    diary_previous: float = 0.5
+    diary_previous: float = 0.2
     """Where a log has one speaker only."""
-    diary_next: float = 0.25
+    diary_next: float = 0.1
 
     # pseudo-relevance feedback (RM3, Abdul-Jaleel et al. 2004): the best rows lend their rare terms to the question
     feedback_rows: int = 5
     feedback_terms: int = 10
     feedback_weight: float = 0.2
+    feedback_length: int = 15
+    """Terms of a row from which on its terms weigh less: a long text names much that is beside the point."""
     feedback_max_share: float = 0.2
     """Terms held by more than this share of the rows carry no topic."""
 
     speaker_bonus: float = 1.0
     """The question names a speaker, and that speaker said it."""
-    instruction_bonus: float = 2.0
+    instruction_bonus: float = 3.0
     """A standing instruction."""
+    preference_bonus: float = 1.5
+    """A preference, when the question asks for advice."""
     date_bonus: float = 1.5
     """The question names a time, and it was said about then."""
     date_days_before: int = 2
     date_days_after: int = 14
-    session_prior: float = 0.35
+    session_prior: float = 0.3
     """A session whose best row fits lifts its other rows …"""
     session_half: int = 10
     """… in full only when it has many."""
     assistant_weight: float = 1.0
     """What the assistant said counts this much beside what people said."""
+
+    # statements that say the same are told once, where the best answers hold such repeats
+    same_similarity: float = 0.81
+    """Calibrated similarity from which two texts with the same numbers say the same."""
+    collapse_depth: int = 150
+    """Rows that are looked at."""
+    collapse_probe: int = 20
+    """Best rows among which repeats must show …"""
+    collapse_from: int = 2
+    """… at least so many, for repeats to be collapsed."""

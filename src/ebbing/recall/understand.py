@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from typing import Final
 
 from ebbing.domain.query import Query
 from ebbing.index.entry import term_hash
 from ebbing.index.shard import Shard, micros
-from ebbing.language.analyse import normalise, query_terms
+from ebbing.language.analyse import normalise, query_terms, wants_advice
 from ebbing.language.dates import resolve
 from ebbing.recall.tuning import Tuning
+
+_DAY: Final = 86_400_000_000
+"""In microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +27,21 @@ class Question:
     """Times in which an answer may have been said: first and last microsecond."""
     speakers: frozenset[int]
     """Codes of the owner's speakers that it names."""
+    advice: bool = False
+    """It asks for a recommendation or for help: what the person likes and requires comes first."""
 
 
 def understand(query: Query, shard: Shard, *, tuning: Tuning) -> Question:
     """Reads the query against what the owner's shard knows (speaker names)."""
-    early, late = timedelta(days=tuning.date_days_before), timedelta(days=tuning.date_days_after)
+    early, late = tuning.date_days_before * _DAY, tuning.date_days_after * _DAY
     return Question(
         text=query.text,
         terms=tuple(term_hash(term) for term in query_terms(query.text)),
         spans=tuple(
-            (micros(span.start - early), micros(span.end + late)) for span in resolve(query.text, now=query.now)
+            (micros(span.start) - early, micros(span.end) + late) for span in resolve(query.text, now=query.now)
         ),
         speakers=_named(query.text, shard),
+        advice=wants_advice(query.text),
     )
 
 
