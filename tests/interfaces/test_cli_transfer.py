@@ -218,7 +218,7 @@ def elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Ebbing:
 
 def lived_in(ebbing: Ebbing) -> list[str]:
     """A memory with facts, messages, an edit and a deletion; the ids of its two raw memories."""
-    ebbing("add", "My name is Emma and I live in Leeds.", "-u", "emma", "--id", "m1", "--name", "Emma")
+    ebbing("add", "I live in Leeds.", "-u", "emma", "--id", "m1", "--name", "Emma")
     ids = []
     for text in ("Tom likes tea", "豆包是一只橘猫"):
         ids.append(ebbing("add", text, "-u", "emma", "--raw", "--json").json["results"][0]["id"])

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 PIPED_WIDTH: Final = 100
@@ -38,7 +37,9 @@ class Screen:
                 text.append(plain(part[0]), style=part[1])
             else:
                 text.append(part if isinstance(part, Text) else plain(part))
-        self.console.print(Padding.indent(text, indent) if indent else text)
+        for line in text.wrap(self.console, max(20, self.console.width - indent)):
+            line.rstrip()
+            self.console.print(Text(" " * indent) + line, soft_wrap=True)
 
     def gap(self) -> None:
         """An empty line."""

@@ -93,7 +93,7 @@ def _everything(memory: Memory, user: str) -> Iterator[dict[str, Any]]:
 
 
 def _opened(directory: Path, clock: StoryClock, **more: Any) -> Memory:
-    # The demo shows the product as it comes: a store of the person's own settings is not touched.
+    # The demo shows the product as it comes: what a person has set for their own memory is not touched.
     config = {"path": directory, "store": "sqlite", "history_path": None, "api_version": "v1.1", **more}
     return ebbing.Memory.from_config(config, clock=clock)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,7 +66,7 @@ def kept(screen: Screen, told: Sequence[Kept]) -> None:
     screen.say(f"{facts} new memories. All {messages} messages stay searchable word for word beside them.")
     passed = _passed_over(told)[:NOT_KEPT]
     if passed:
-        screen.say("No memory was made of questions, what-ifs and small talk, among them:")
+        screen.say("Some that no memory was made of:")
     for text in passed:
         screen.say((f"“{text}”", "dim"), indent=4)
 
@@ -174,13 +175,15 @@ def _passed_over(told: Sequence[Kept]) -> list[str]:
     """What users said that no memory was read from, the shortest first."""
     silent: list[str] = []
     for one in told:
+        read = [_folded(result.get("source_text") or "") for result in one.results]
         said = [message["content"] for message in one.conversation.messages if message["role"] == "user"]
-        silent += [text for text in said if not any(source in text for source in _sources(one))]
+        silent += [text for text in said if not any(source and source in _folded(text) for source in read)]
     return sorted(silent, key=len)
 
 
-def _sources(one: Kept) -> list[str]:
-    return [source for result in one.results if (source := result.get("source_text"))]
+def _folded(text: str) -> str:
+    """The text in the form in which rules read it: punctuation of one width."""
+    return unicodedata.normalize("NFKC", text)
 
 
 def _table(found: Sequence[Fading]) -> Table:

@@ -46,7 +46,7 @@ QUESTIONS: Final = (
     Question("我妹妹什么时候结婚？", "linxiao", "Chinese, about a date"),
     Question("Where does Lin Xiao live now?", "linxiao", "asked in English, of a Chinese memory"),
     Question("豆包", "linxiao", "two characters, by keywords alone: no model at work", with_model=False),
-    Question("What should I not cook for the family?", "emma", "English, in none of the words that were used"),
+    Question("Which food is dangerous for the little girl?", "emma", "English, in none of the words that were used"),
     Question("她的狗叫什么名字？", "emma", "asked in Chinese, of an English memory"),
 )
 
