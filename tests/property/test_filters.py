@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ebbing.domain.filter_grammar import parse_filter
@@ -16,7 +18,19 @@ from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Role
 from ebbing.domain.scope import Scope
 
 EPOCH = datetime(2024, 5, 1, tzinfo=UTC)
-WORDS = ("tea", "TEA", "ｔｅａ", "茶", "绿茶", "不喝茶", "Straße", "STRASSE", "", "2024-05-01", "2024-05-01T12:00:00+08:00")
+WORDS = (
+    "tea",
+    "TEA",
+    "ｔｅａ",
+    "茶",
+    "绿茶",
+    "不喝茶",
+    "Straße",
+    "STRASSE",
+    "",
+    "2024-05-01",
+    "2024-05-01T20:00:00+08:00",
+)
 NAMES = ("ada", "bob", "小明")
 DAYS = tuple(EPOCH + timedelta(hours=12 * half) for half in range(-3, 4))
 
@@ -199,7 +213,10 @@ records = st.builds(
     MemoryRecord,
     id=st.sampled_from(["m1", "m2"]),
     whose=st.builds(
-        Scope, user_id=st.just("ada"), agent_id=st.none() | st.sampled_from(NAMES), run_id=st.none() | words.filter(bool)
+        Scope,
+        user_id=st.just("ada"),
+        agent_id=st.none() | st.sampled_from(NAMES),
+        run_id=st.none() | words.filter(bool),
     ),
     content=words,
     created_at=days,
@@ -220,6 +237,8 @@ records = st.builds(
     importance=shares,
     abstraction_level=st.integers(0, 2),
 )
+
+RECORD = MemoryRecord(id="m1", whose=Scope(user_id="ada"), content="tea", created_at=EPOCH, recorded_at=EPOCH)
 
 
 def dates() -> st.SearchStrategy[Any]:
@@ -290,15 +309,47 @@ filters = st.recursive(
 )
 
 
-
-
 @given(filters, records)
 def test_a_filter_means_what_its_words_say(wanted: dict[str, Any], record: MemoryRecord) -> None:
     assert matches(parse_filter(wanted), record) == said_by_hand(wanted, record)
 
 
+@settings(max_examples=300)
 @given(leaves, records)
 def test_a_single_comparison_means_what_its_words_say(wanted: dict[str, Any], record: MemoryRecord) -> None:
+    assert matches(parse_filter(wanted), record) == said_by_hand(wanted, record)
+
+
+@pytest.mark.parametrize("operator", ["eq", "ne", "in", "nin", *ORDER, *PARTS])
+@given(data=st.data())
+def test_an_operator_means_the_same_for_every_kind_of_value(operator: str, data: st.DataObject) -> None:
+    value = data.draw(json_values, label="value")
+    elements = value if isinstance(value, list) else []
+    if isinstance(value, str):
+        elements = [value.swapcase(), value[:1]]
+    elif isinstance(value, int | float):
+        elements = [bool(value), int(value)]
+    near = st.sampled_from([value, *elements])
+    to = {
+        **dict.fromkeys(("eq", "ne"), near | json_values),
+        **dict.fromkeys(("in", "nin"), st.lists(near | json_values, max_size=2)),
+        **dict.fromkeys(ORDER, scalars | days),
+        "contains": near.filter(lambda one: one is not None and not isinstance(one, list | dict)) | scalars,
+        "icontains": near.filter(lambda one: isinstance(one, str)) | words,
+    }[operator]
+    wanted = {"metadata": {"mood": {operator: data.draw(to, label="wanted")}}}
+    record = replace(RECORD, metadata={"mood": value})
+    assert matches(parse_filter(wanted), record) == said_by_hand(wanted, record)
+
+
+@pytest.mark.parametrize("operator", ["eq", "ne", *ORDER])
+@given(day=days, to=dates(), in_metadata=st.booleans())
+def test_times_are_compared_as_moments_however_they_are_written(
+    operator: str, day: datetime, to: Any, in_metadata: bool
+) -> None:
+    record = replace(RECORD, created_at=day, metadata={"when": day.isoformat()})
+    name = "when" if in_metadata and not isinstance(to, int | float | str) else "created_at"
+    wanted = {name: {operator: to}}
     assert matches(parse_filter(wanted), record) == said_by_hand(wanted, record)
 
 

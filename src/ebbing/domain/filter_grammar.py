@@ -23,7 +23,7 @@ MAX_KEY: Final = 256
 MAX_VALUE_DEPTH: Final = 8
 """How deep lists and dicts may lie in a metadata value."""
 
-_LOGIC: Final = {"AND": All, "OR": AnyOf, "NOT": NoneOf}
+_LOGIC: Final[Mapping[str, type[All | AnyOf | NoneOf]]] = {"AND": All, "OR": AnyOf, "NOT": NoneOf}
 _ORDER: Final = frozenset({Op.GT, Op.GTE, Op.LT, Op.LTE})
 _ISO_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 

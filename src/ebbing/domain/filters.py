@@ -55,6 +55,7 @@ class NoneOf:
 
 
 Filter = Test | All | AnyOf | NoneOf
+_IDS: Final = frozenset({"user_id", "agent_id", "run_id"})
 EVERYTHING: Final = All()
 """The filter that narrows nothing."""
 
@@ -112,9 +113,8 @@ def conjuncts(wanted: Filter) -> Iterator[Filter]:
 def demanded_ids(wanted: Filter) -> Iterator[tuple[str, str]]:
     """The ids that every match carries because the filter says so, as (`user_id`, …) and value."""
     for part in conjuncts(wanted):
-        if isinstance(part, Test) and part.field.name in {"user_id", "agent_id", "run_id"} and part.op is Op.EQ:
-            if part.value is not None:
-                yield part.field.name, part.value
+        if isinstance(part, Test) and part.op is Op.EQ and part.value is not None and part.field.name in _IDS:
+            yield part.field.name, part.value
 
 
 def beyond(wanted: Filter, scope: Scope) -> Filter:
