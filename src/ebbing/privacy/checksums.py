@@ -38,6 +38,8 @@ _CARD: Final = re.compile(
     re.VERBOSE,
 )
 
+_CARD_FIRST: Final = frozenset("234569")
+
 # Lengths of the IBAN registry (ISO 13616, SWIFT), grouped to stay short.
 _IBAN_LENGTHS: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -71,7 +73,7 @@ _DATE: Final = re.compile(r"(?:19|20)\d\d[-. ]?(?:0?[1-9]|1[0-2])[-. ]?(?:0?[1-9
 _YEARS: Final = re.compile(r"(?:(?:19|20)\d\d\D+)+(?:19|20)\d\d")
 
 _IDENTIFIERS: Final = re.compile(r"[A-Za-z_]\w{0,24}(?:\.[A-Za-z_]\w{0,24})+", re.ASCII)
-_PLACEHOLDER: Final = re.compile(r"your|example|placeholder|change_?me|dummy|redacted|(.)\1{4}", re.IGNORECASE)
+_PLACEHOLDER: Final = re.compile(r"your|placeholder|change_?me|dummy|redacted|(.)\1{4}", re.IGNORECASE)
 _CODE: Final = re.compile(r"[A-Za-z_$][\w.$]*[(\[{]|\$\{|%[sd(]|\$[A-Z_]+$|[{<\[(]|-+$|\.\.", re.ASCII)
 _LENGTH_RULE: Final = re.compile(r"\d{1,3}(?:-\d{1,3})?\+?-?(?:char|digit|letter|word|\+|$)|\d{1,2}-\d{1,3}$", re.I)
 
@@ -85,6 +87,8 @@ def luhn(digits: str) -> bool:
 
 def bank_card(candidate: str) -> int:
     """A payment card: number range and length of a scheme, and Luhn."""
+    if candidate[0] not in _CARD_FIRST:
+        return 0
     for end, digits in _leading_groups(candidate, at_least=14):
         if _CARD.fullmatch(digits) and luhn(digits):
             return end
@@ -93,6 +97,8 @@ def bank_card(candidate: str) -> int:
 
 def id_card(candidate: str) -> int:
     """A Chinese resident identity number of 18 characters (GB 11643-1999: region, birthday, MOD 11-2)."""
+    if not _ID_REGION.match(candidate):
+        return 0
     for end, number in _leading_groups(candidate, at_least=18):
         if len(number) == 18 and _is_resident_number(number.upper()):
             return end
@@ -100,7 +106,7 @@ def id_card(candidate: str) -> int:
 
 
 def _is_resident_number(number: str) -> bool:
-    if not number[:17].isdigit() or not _ID_REGION.match(number):
+    if not number[:17].isdigit():
         return False
     year, month, day = int(number[6:10]), int(number[10:12]), int(number[12:14])
     try:
@@ -134,6 +140,9 @@ def phone(candidate: str) -> int:
 
 def ip_address(candidate: str) -> int:
     """An IPv4 or IPv6 address as the standard library reads it."""
+    is_short = "::" in candidate and any(char.isdigit() for char in candidate)  # and not the `a::b` of a program
+    if "." not in candidate and not is_short and candidate.count(":") != 7:
+        return 0
     try:
         ipaddress.ip_address(candidate)
     except ValueError:

@@ -1,25 +1,23 @@
 """Personal and secret data taken out of a text, before it is stored, sent or logged.
 
-What is looked for stands in `patterns.toml`; `checksums.py` says whether a find is real. Names of people are never
-touched: a memory without names is of no use.
+Names of people are never touched: a memory without names is of no use.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import lru_cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Final, Self, TypeVar
 
 from ebbing.domain.errors import ConfigurationError
-from ebbing.privacy.checksums import CHECKS, Check
-from ebbing.privacy.folding import HIDDEN, fold
+from ebbing.privacy.detectors import Category as Category
+from ebbing.privacy.find import Finding as Finding
+from ebbing.privacy.find import find
+from ebbing.privacy.folding import fold
 
 _Kind = TypeVar("_Kind", bound=StrEnum)
 
@@ -37,23 +35,6 @@ class Action(StrEnum):
     """It goes without a trace in the text."""
     BLOCK = "block"
     """The whole text is refused: nothing of it may be stored or sent."""
-
-
-class Category(StrEnum):
-    """What a find is. Names of people are none of these, on purpose."""
-
-    EMAIL = "email"
-    PHONE = "phone"
-    ID_CARD = "id_card"
-    BANK_CARD = "bank_card"
-    IBAN = "iban"
-    US_SSN = "us_ssn"
-    PASSPORT = "passport"
-    API_KEY = "api_key"
-    PASSWORD = "password"  # noqa: S105 - a category's name
-    PRIVATE_KEY = "private_key"
-    URL_CREDENTIALS = "url_credentials"
-    IP_ADDRESS = "ip_address"
 
 
 MASK_ALL: Final[Mapping[Category, Action]] = MappingProxyType(
@@ -100,15 +81,6 @@ DEFAULT: Final = RedactionPolicy()
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """Where something was found in the original text, as `text[begin:end]`. It never holds the value itself."""
-
-    category: Category
-    begin: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Redacted:
     """A text as it may be kept."""
 
@@ -130,204 +102,6 @@ def redact(text: str, policy: RedactionPolicy = DEFAULT) -> Redacted:
     if any(policy.actions[one.category] is Action.BLOCK for one in findings):
         return Redacted("", findings, blocked=True)
     return Redacted(_rewritten(text, findings, policy=policy), findings)
-
-
-def find(text: str, *, allowed: frozenset[Category] = frozenset()) -> list[Finding]:
-    """Everything of every category in a text, in its order, without overlaps.
-
-    An `allowed` category is still found where that keeps another from misreading it, and not looked for otherwise.
-    """
-    folded = fold(text)
-    found: list[tuple[int, int, Category]] = []
-    working = folded.text
-    for _ in range(_ROUNDS):
-        fresh = _spans(working, _detectors(allowed))
-        if not fresh:
-            break
-        found += fresh
-        working = _hidden(working, fresh)
-    return [Finding(category, *folded.original(begin, end)) for begin, end, category in sorted(found)]
-
-
-# ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class _Detector:
-    category: Category
-    pattern: re.Pattern[str]
-    group: str | int
-    need: tuple[tuple[str, ...], tuple[str, ...]]
-    """In ASCII, and in other scripts."""
-    digits: int = 0
-    word: int = 0
-    check: Check | None = None
-    unless_before: re.Pattern[str] | None = None
-
-
-_Span = tuple[int, int, Category]
-_BEFORE: Final = 32
-"""Characters before a find that are looked at for what speaks against it."""
-_NEXT: Final = 256
-"""Characters right behind a find in which the next may begin."""
-_ROUNDS: Final = 8
-"""What is hidden ends words and numbers, so that a neighbour may show itself only in the next round. Two rounds are the
-rule; the limit is for texts that are made to need thousands."""
-_AROUND: Final = 24
-"""Characters before and after a run of digits that may belong to the find, or decide about it."""
-_RUN: Final = re.compile(r"[0-9](?:[ .()-]{0,2}+[0-9]){6,}+")
-_DATE: Final = re.compile(r"(?:19|20)[0-9]{2}[-. ](?:0?[1-9]|1[0-2])[-. ][0-3]?[0-9](?: [0-9]{1,2})?")
-_DATE_DIGITS: Final = 10
-_NO_DIGIT: Final = re.compile(r"[^0-9]+")
-
-
-def _spans(working: str, detectors: tuple[_Detector, ...]) -> list[_Span]:
-    """One round: what the detectors find, each looking at what the ones before it have left."""
-    traits = _traits(working)
-    spans: list[_Span] = []
-    for detector in detectors:
-        if not _is_worth_trying(detector, traits):
-            continue
-        whole = any(detector.need) or not detector.digits
-        windows = [(0, len(working))] if whole else _windows(traits.runs, detector.digits)
-        fresh = [span for window in windows for span in _matches(detector, working, window=window)]
-        if fresh:
-            working = _hidden(working, fresh)
-            spans += fresh
-    return spans
-
-
-@dataclass(frozen=True, slots=True)
-class _Traits:
-    """What a text shows at a glance, so that most detectors need not read it."""
-
-    lower: str
-    lower_ascii: str
-    word: int
-    runs: list[tuple[int, int, int]]
-    digits: int
-
-
-def _traits(working: str) -> _Traits:
-    lower = working.lower()
-    # Joining what stood around other scripts only lets a detector try in vain; it hides nothing.
-    lower_ascii = lower if lower.isascii() else lower.encode("ascii", "ignore").decode("ascii")
-    runs = _runs(working)
-    return _Traits(
-        lower=lower,
-        lower_ascii=lower_ascii,
-        word=max(map(len, lower_ascii.split()), default=0),
-        runs=runs,
-        digits=max((digits for _, _, digits in runs), default=0),
-    )
-
-
-def _is_worth_trying(detector: _Detector, traits: _Traits) -> bool:
-    if detector.digits > traits.digits or detector.word > traits.word:
-        return False
-    need_ascii, need_other = detector.need
-    return (
-        not (need_ascii or need_other)
-        or any(map(traits.lower_ascii.__contains__, need_ascii))
-        or any(map(traits.lower.__contains__, need_other))
-    )
-
-
-def _runs(working: str) -> list[tuple[int, int, int]]:
-    """Where digits stand together, and how many; a date and time by itself is none."""
-    runs = []
-    for match in _RUN.finditer(working):
-        digits = len(_NO_DIGIT.sub("", match.group()))
-        if digits > _DATE_DIGITS or not _DATE.fullmatch(match.group()):
-            runs.append((*match.span(), digits))
-    return runs
-
-
-def _windows(runs: list[tuple[int, int, int]], digits: int) -> Iterator[tuple[int, int]]:
-    """The surroundings of the runs with so many digits, without overlaps."""
-    begin = end = 0
-    for first, last, count in runs:
-        if count < digits:
-            continue
-        if first - _AROUND > end:
-            if end:
-                yield begin, end
-            begin = max(first - _AROUND, 0)
-        end = last + _AROUND
-    if end:
-        yield begin, end
-
-
-def _matches(detector: _Detector, working: str, *, window: tuple[int, int]) -> Iterator[_Span]:
-    at, stop = window
-    while True:
-        match = detector.pattern.search(working, at, stop)
-        if match is None:
-            return
-        begin, end = match.span(detector.group)
-        length = _accepted(detector, working, begin=begin, end=end)
-        at = match.start() + 1  # the real thing may begin inside what only looked like it
-        while length:
-            yield begin, begin + length, detector.category
-            at = begin + length
-            # A find ends the word, so the next may stand right behind it: in a slice nothing stands before it.
-            next_match = detector.pattern.match(working[at : min(at + _NEXT, stop)])
-            if next_match is None:
-                break
-            begin, end = (at + offset for offset in next_match.span(detector.group))
-            length = _accepted(detector, working, begin=begin, end=end)
-
-
-def _accepted(detector: _Detector, working: str, *, begin: int, end: int) -> int:
-    """How many characters from `begin` are what the detector looks for."""
-    candidate = working[begin:end]
-    if HIDDEN in candidate:
-        return 0
-    length = detector.check(candidate) if detector.check else len(candidate)
-    if length and detector.unless_before and detector.unless_before.search(working[max(begin - _BEFORE, 0) : begin]):
-        return 0
-    return length
-
-
-def _hidden(working: str, spans: list[_Span]) -> str:
-    parts: list[str] = []
-    at = 0
-    for begin, end, _ in sorted(spans):
-        parts += working[at:begin], HIDDEN * (end - begin)
-        at = end
-    return "".join((*parts, working[at:]))
-
-
-@lru_cache(maxsize=64)
-def _detectors(allowed: frozenset[Category]) -> tuple[_Detector, ...]:
-    """All detectors, but for the last ones whose finds would be let through anyway."""
-    detectors = _all_detectors()
-    while detectors and detectors[-1].category in allowed:
-        detectors = detectors[:-1]
-    return detectors
-
-
-@lru_cache(maxsize=1)
-def _all_detectors() -> tuple[_Detector, ...]:
-    data = tomllib.loads((files("ebbing.privacy") / "patterns.toml").read_text("utf-8"))
-    flags = re.VERBOSE | re.IGNORECASE | re.ASCII
-    before = {name: re.compile(pattern, flags) for name, pattern in data["before"].items()}
-    return tuple(
-        _Detector(
-            category=Category(entry["category"]),
-            pattern=(pattern := re.compile(entry["pattern"], flags)),
-            group="value" if "value" in pattern.groupindex else 0,
-            need=(
-                tuple(literal for literal in entry.get("need", ()) if literal.isascii()),
-                tuple(literal for literal in entry.get("need", ()) if not literal.isascii()),
-            ),
-            digits=entry.get("digits", 0),
-            word=entry.get("word", 0),
-            check=CHECKS[entry["check"]] if "check" in entry else None,
-            unless_before=before[entry["unless_before"]] if "unless_before" in entry else None,
-        )
-        for entry in data["detector"]
-    )
 
 
 # ── rewriting ────────────────────────────────────────────────────────────────────────────────────────────────────────
