@@ -37,31 +37,24 @@ def demo(*, path: Store = None, as_json: Json = False) -> None:
     with _place(path) as directory:
         clock = StoryClock(conversations()[0].ended_at)
         with _opened(directory, clock) as memory:
-            if not as_json:
-                scenes.opening(screen)
-            kept = remember(memory, clock)
-            if not as_json:
-                scenes.kept(screen, kept)
+            kept = _remembered(memory, clock, screen=screen)
             clock.move(TODAY)
             answers = ask(memory, directory, clock=clock)
-            if not as_json:
-                scenes.answered(screen, answers)
             faded = let_time_pass(memory, answers)
             if not as_json:
+                scenes.answered(screen, answers)
                 scenes.faded(screen, faded)
                 scenes.closing(screen, path, notes=memory.parts.embedder.notes)
     if as_json:
         screen.emit(scenes.as_json(kept, answers, faded=faded))
 
 
-def remember(memory: Memory, clock: StoryClock) -> list[scenes.Kept]:
-    """Adds each conversation at its own time; what was read from it, and why."""
-    kept = []
+def remember(memory: Memory, clock: StoryClock) -> Iterator[scenes.Kept]:
+    """Adds each conversation at its own time; gives what was read from it, and why, as soon as it is stored."""
     for conversation in conversations():
         clock.move(conversation.ended_at)
         done = memory.add(list(conversation.messages), user_id=conversation.user_id, run_id=conversation.run_id)
-        kept.append(scenes.Kept(conversation, done["results"]))
-    return kept
+        yield scenes.Kept(conversation, done["results"])
 
 
 def ask(memory: Memory, directory: Path, *, clock: StoryClock) -> list[scenes.Answer]:
@@ -74,6 +67,19 @@ def let_time_pass(memory: Memory, answers: list[scenes.Answer]) -> dict[str, lis
     """What each person's records come to after 30 days; the best answers count as recalled."""
     recalled = {answer.hits[0]["id"] for answer in answers if answer.hits}
     return {user: fading(_everything(memory, user), TODAY, recalled=recalled) for user in PEOPLE}
+
+
+def _remembered(memory: Memory, clock: StoryClock, *, screen: Screen) -> list[scenes.Kept]:
+    """Everything that was kept, shown while it goes on."""
+    if screen.as_json:
+        return list(remember(memory, clock))
+    scenes.opening(screen)
+    kept = []
+    for one in remember(memory, clock):
+        scenes.kept(screen, one)
+        kept.append(one)
+    scenes.all_kept(screen, kept)
+    return kept
 
 
 def _answer(memory: Memory, question: Question) -> scenes.Answer:

@@ -50,17 +50,23 @@ def opening(screen: Screen) -> None:
         f"{len(PEOPLE)} invented people, {len(told)} conversations, {count} messages, {first} to {last}, played on a"
         " clock of the story. Nothing leaves this machine."
     )
-
-
-def kept(screen: Screen, told: Sequence[Kept]) -> None:
-    """Each fact with the rule that found it and the sentence that it was read from."""
     _heading(screen, "1  What is kept, and why")
-    for user, name in PEOPLE.items():
-        screen.say((name, "bold magenta"))
-        for one in told:
-            if one.conversation.user_id == user:
-                _facts(screen, one)
-        screen.gap()
+
+
+def kept(screen: Screen, one: Kept) -> None:
+    """What one conversation left: each fact with the rule that found it and the sentence that it was read from."""
+    conversation = one.conversation
+    who, when = PEOPLE[conversation.user_id], conversation.ended_at.date().isoformat()
+    screen.say((who, "bold magenta"), (f"  {when}, {len(conversation.messages)} messages", "dim"))
+    for result in one.results:
+        _fact(screen, result)
+    if not one.results:
+        screen.say(("nothing new", "dim"), indent=2)
+
+
+def all_kept(screen: Screen, told: Sequence[Kept]) -> None:
+    """How much it came to, and what was passed over."""
+    screen.gap()
     facts = sum(result["event"] == "ADD" for one in told for result in one.results)
     messages = sum(len(one.conversation.messages) for one in told)
     screen.say(f"{facts} new memories. All {messages} messages stay searchable word for word beside them.")
@@ -161,14 +167,13 @@ def _heading(screen: Screen, title: str) -> None:
     screen.console.print(Rule(Text(title, style="bold"), align="left", style="dim"))
 
 
-def _facts(screen: Screen, one: Kept) -> None:
-    for result in one.results:
-        if result["event"] != "ADD":
-            screen.say(("= ", "dim"), result["memory"], (f"  {result['reason']}", "dim"), indent=2)
-            continue
-        screen.say(("+ ", "green"), (result["memory"], "bold"), indent=2)
-        why = dotted([result["type"], f"importance {result['importance']:.2f}", f"rule {result['rule']}"])
-        screen.say((f"{why} · “{result['source_text']}”", "dim"), indent=4)
+def _fact(screen: Screen, result: dict[str, Any]) -> None:
+    if result["event"] != "ADD":
+        screen.say(("= ", "dim"), result["memory"], (f"  {result['reason']}", "dim"), indent=2)
+        return
+    screen.say(("+ ", "green"), (result["memory"], "bold"), indent=2)
+    why = dotted([result["type"], f"importance {result['importance']:.2f}", f"rule {result['rule']}"])
+    screen.say((f"{why} · “{result['source_text']}”", "dim"), indent=4)
 
 
 def _passed_over(told: Sequence[Kept]) -> list[str]:
