@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
-from functools import partial, wraps
+from functools import partial, update_wrapper
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -30,10 +30,10 @@ def _blocking(
 ) -> Callable[Concatenate[Memory, _Given], _Result]:
     """The method with the same signature and documentation, returning when it is done."""
 
-    @wraps(method)
     def call(self: Memory, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
         return self._run(partial(method, self._memory, *args, **kwargs))
 
+    update_wrapper(call, method)
     return call
 
 

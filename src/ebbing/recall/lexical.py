@@ -33,7 +33,8 @@ def bm25f(shard: Shard, terms: Sequence[int], *, tuning: Tuning) -> Scores:
     weighted += tuning.speaker_weight * ((found.fields & FIELD_SPEAKER) != 0)
     weighted += tuning.date_weight * ((found.fields & FIELD_DATE) != 0)
     points = idf[found.term] * weighted * (tuning.k1 + 1) / (tuning.k1 + weighted)
-    return np.bincount(found.rows, weights=points, minlength=shard.size)
+    scores: Scores = np.bincount(found.rows, weights=points, minlength=shard.size)
+    return scores
 
 
 def smooth(shard: Shard, scores: Scores, *, near: Neighbours, tuning: Tuning) -> Scores:
@@ -59,10 +60,10 @@ def smooth(shard: Shard, scores: Scores, *, near: Neighbours, tuning: Tuning) ->
 
 def feedback_terms(shard: Shard, best: NDArray[np.int64], *, asked: Sequence[int], tuning: Tuning) -> list[int]:
     """The rare terms that the best rows hold, most telling first: candidates to widen the question with."""
-    lists = [shard.postings.terms_of(int(row))["term"] for row in best]
-    candidates = np.setdiff1d(np.concatenate(lists), np.array(asked, dtype=np.uint64)) if lists else []
-    if not len(candidates):
+    if not len(best):
         return []
+    held = np.concatenate([shard.postings.terms_of(int(row))["term"] for row in best])
+    candidates: NDArray[np.uint64] = np.setdiff1d(held, np.array(asked, dtype=np.uint64))
     held_by = shard.postings.held_by(candidates)
     telling = held_by < tuning.feedback_max_share * shard.census.living
     rarest = np.argsort(held_by[telling], kind="stable")[: tuning.feedback_terms]

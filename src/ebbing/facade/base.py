@@ -1,0 +1,64 @@
+"""What every part of the façade shares: the parts it works with, and whose memory a call means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
+from ebbing.domain.scope import Scope
+from ebbing.remember.add import Remembering
+from ebbing.wiring.build import Parts
+
+_IDS: Final = {
+    "user_id": "user_id",
+    "agent_id": "agent_id",
+    "run_id": "run_id",
+    "userId": "user_id",
+    "agentId": "agent_id",
+    "runId": "run_id",
+}
+
+
+class Facade:
+    """Holds the parts; knows how to find the owner of a call."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    @property
+    def parts(self) -> Parts:
+        """What this memory is made of."""
+        return self._parts
+
+    async def _using(self) -> Remembering:
+        """The parts of the way in, with the embedder loaded."""
+        embedder = await self._parts.embedder.get()
+        self._parts.store.use_model(embedder)
+        return Remembering(self._parts.store, embedder, self._parts.clock, self._parts.ids)
+
+    async def _writing(self) -> Remembering:
+        """The parts of the way in for what needs no vectors."""
+        return Remembering(self._parts.store, None, self._parts.clock, self._parts.ids)
+
+    def _scope(self, *, filters: Mapping[str, Any] | None, **ids: str | None) -> Scope:
+        named = {name: value for name, value in ids.items() if value is not None}
+        for key, value in (filters or {}).items():
+            name = _IDS.get(key)
+            if name is None:
+                raise InvalidInputError(f"filters: unknown key {key[:40]!r}; known are user_id, agent_id and run_id")
+            if named.setdefault(name, value) != value:
+                raise InvalidInputError(f"{name} differs between the argument and filters")
+        return Scope(**named, tenant=self._parts.settings.tenant)
+
+    async def _scope_of(self, memory_id: str, user_id: str | None) -> Scope | None:
+        if not isinstance(memory_id, str) or not memory_id.strip():
+            raise InvalidInputError("memory_id must be a non-empty string")
+        scope = await self._parts.store.scope_of(self._parts.settings.tenant, memory_id)
+        return None if scope is None or (user_id is not None and scope.user_id != user_id) else scope
+
+    async def _known_scope(self, memory_id: str, user_id: str | None) -> Scope:
+        scope = await self._scope_of(memory_id, user_id)
+        if scope is None:
+            raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
+        return scope

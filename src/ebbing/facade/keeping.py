@@ -1,0 +1,82 @@
+"""The part of the façade that looks after the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ebbing.arguments import checked_limit, checked_records
+from ebbing.domain.record import Kind
+from ebbing.facade.base import Facade
+from ebbing.remember.bring_back import bring_back
+from ebbing.shapes import Item
+from ebbing.transfer.portable import line_from_record
+from ebbing.wiring.diagnose import diagnose
+
+
+class Keeping(Facade):
+    """What moves, counts, checks and clears everything at once."""
+
+    async def export(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        filters: Mapping[str, Any] | None = None,
+        limit: int = 1_000,
+        cursor: str | None = None,
+    ) -> Item:
+        """Everything that is kept, with every field, newest first: memories, episodes, what is superseded or deleted.
+
+        Returns:
+            `{"records": […], "next_cursor": str | None}`; each record is a dict of JSON values for `import_`.
+
+        Raises:
+            InvalidInputError: a limit outside 1 to 1,000, a foreign cursor, or no owner.
+        """
+        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
+        page = await self._parts.store.page(
+            scope, kinds=tuple(Kind), limit=checked_limit(limit), cursor=cursor, deleted=True
+        )
+        return {"records": [*map(line_from_record, page.records)], "next_cursor": page.next_cursor}
+
+    async def import_(self, records: Sequence[Mapping[str, Any]], *, user_id: str | None = None) -> Item:
+        """Stores exported records with everything they hold; what is here already stays as it is.
+
+        Args:
+            records: as `export` gives them, at most 10,000 a call; a bad one is refused and never stops the others.
+            user_id: whose they become; without it they stay whose they were.
+
+        Returns:
+            `{"imported": int, "known": int, "refused": [{"record": place in the call from 0, "reason"}]}`.
+
+        Raises:
+            InvalidInputError: `records` is no list.
+            TooLargeError: more than 10,000 records.
+            StoreError: they could not be stored.
+        """
+        lines = checked_records(records)
+        done = await bring_back(await self._using(), lines, tenant=self._parts.settings.tenant, user_id=user_id)
+        refused = [{"record": place, "reason": reason} for place, reason in sorted(done.refused.items())]
+        return {"imported": done.imported, "known": done.known, "refused": refused}
+
+    async def stats(self) -> Item:
+        """How much is kept: `owners, memories, episodes, deleted, bytes_on_disk, by_layer, by_type`."""
+        counts = asdict(await self._parts.store.stats(self._parts.settings.tenant))
+        del counts["without_vector"]  # depends on the embedder, which this does not load: `diagnose` knows
+        return counts
+
+    async def verify(self) -> list[str]:
+        """Compares every index with what it was made from; each finding is a sentence. Empty is well."""
+        return await self._parts.store.verify()
+
+    async def diagnose(self) -> Item:
+        """What is on, what is off and why: `{"findings": [{"part", "state", "detail"}], "stats", "settings"}`."""
+        return await diagnose(self._parts)
+
+    async def reset(self) -> Item:
+        """Erases everything of this memory's tenant for good."""
+        await self._parts.store.reset(self._parts.settings.tenant)
+        return {"message": "Memory reset successfully!"}

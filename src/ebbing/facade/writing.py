@@ -1,0 +1,114 @@
+"""The part of the façade that writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ebbing.arguments import checked_metadata
+from ebbing.facade.base import Facade
+from ebbing.remember.add import add_extracted, add_raw
+from ebbing.remember.messages import parse_messages
+from ebbing.remember.revise import delete, restore, update
+from ebbing.shapes import Item, add_answer, memory_item
+
+
+class Writing(Facade):
+    """What puts memories in, changes them and takes them out."""
+
+    async def add(
+        self,
+        messages: Any,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        infer: bool = True,
+        filters: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Remembers what a conversation says.
+
+        Args:
+            messages: a string, a message dict (`role`, `content`, optional `id`, `name`, `timestamp`), or a list.
+            infer: True keeps the messages as episodes and what is worth keeping as memories; False stores each
+                message as a memory, as it is.
+            metadata: JSON values kept with every record of the call.
+
+        Returns:
+            `{"results": [{"id", "memory", "event", "reason", …}], "episode_ids": […]}`; `event` is `ADD`, or `NONE`
+            where it was known already.
+
+        Raises:
+            InvalidInputError: unusable messages or metadata, or no owner.
+            TooLargeError: a message over 100,000 characters or metadata over 64 KiB.
+            StoreError: it could not be stored; nothing was.
+        """
+        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
+        parsed = parse_messages(messages)
+        step = add_extracted if infer else add_raw
+        remembered = await step(await self._using(), parsed, scope=scope, metadata=checked_metadata(metadata))
+        return add_answer(remembered, self._parts.settings.api_version)
+
+    async def update(
+        self,
+        memory_id: str,
+        text: str | None = None,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        user_id: str | None = None,
+    ) -> Item:
+        """Gives a memory another text, other metadata, or both; returns it.
+
+        Raises:
+            MemoryNotFoundError: no such memory, or not this user's.
+            InvalidInputError: nothing to change, or a blank text.
+            TooLargeError: a text over 4,000 characters or metadata over 64 KiB.
+        """
+        scope = await self._known_scope(memory_id, user_id)
+        values = None if metadata is None else checked_metadata(metadata)
+        using = await self._using()
+        return memory_item(await update(using, memory_id, scope=scope, text=text, metadata=values))
+
+    async def delete(
+        self, memory_id: str, *, reason: str | None = None, hard: bool = False, user_id: str | None = None
+    ) -> Item:
+        """Takes a memory out of every answer. It can be restored, unless `hard`.
+
+        Raises:
+            MemoryNotFoundError: no such memory, or not this user's.
+        """
+        scope = await self._known_scope(memory_id, user_id)
+        await delete(await self._writing(), memory_id, scope=scope, reason=reason, hard=hard)
+        return {"message": "Memory deleted successfully!"}
+
+    async def restore(self, memory_id: str, *, user_id: str | None = None) -> Item:
+        """Brings a deleted memory back and returns it.
+
+        Raises:
+            MemoryNotFoundError: no such memory, or not this user's.
+            InvalidInputError: it is not deleted.
+        """
+        scope = await self._known_scope(memory_id, user_id)
+        return memory_item(await restore(await self._writing(), memory_id, scope=scope))
+
+    async def delete_all(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        filters: Mapping[str, Any] | None = None,
+    ) -> Item:
+        """Erases everything of a user, agent or run for good: memories, episodes, history, index.
+
+        Returns:
+            `{"message", "deleted": {"memories", "episodes", "history", "index_entries"}}`, the counts of what went.
+
+        Raises:
+            MissingOwnerError: no owner; to erase everybody's, `reset`.
+        """
+        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
+        receipt = await self._parts.store.erase(scope)
+        counts = {name: getattr(receipt, name) for name in receipt.__slots__}
+        return {"message": "Memories deleted successfully!", "deleted": counts}
