@@ -59,7 +59,7 @@ async def add_raw(
     A message whose id the owner's run already holds is not stored again.
     """
     drafts = message_drafts(
-        messages, scope=scope, metadata=metadata, kind=Kind.MEMORY, clock=using.clock, ids=using.ids
+        messages, scope=scope, metadata=metadata, kind=Kind.MEMORY, now=using.clock.now(), ids=using.ids
     )
     changes = await embedded(using.embedder, drafts)
     held = await using.store.write(scope, changes)
