@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from rich.rule import Rule
-from rich.table import Table
 from rich.text import Text
 
 from ebbing.domain.forgetting import EXPONENTIAL, POWER_LAW
@@ -18,7 +17,9 @@ from ebbing.interfaces.cli.demo.story import PEOPLE, Conversation, Question, con
 from ebbing.interfaces.cli.looking import show_hit
 from ebbing.interfaces.cli.screen import Screen, bar, dotted, plain
 
-FATES: Final = {"protected": ("never fades", "green"), "stays": ("stays", "cyan"), "fades": ("fades", "yellow")}
+FATES: Final = {"protected": ("protected", "green"), "stays": ("stays", "cyan"), "fades": ("fades", "yellow")}
+FIGURES: Final = 37
+"""Columns of a row of the simulation that stand behind the memory's text."""
 NOT_KEPT: Final = 4
 """Messages shown as examples of what makes no memory."""
 
@@ -96,10 +97,11 @@ def faded(screen: Screen, found: Mapping[str, Sequence[Fading]]) -> None:
     screen.say(
         "Nothing is deleted here: these are the curves alone. On the power law a memory has faded below"
         f" {POWER_LAW.forgotten_below:.0%}; the exponential curve (below {EXPONENTIAL.forgotten_below:.0%}) is"
-        " stricter. What answered a question above starts anew. Who somebody is and what they must avoid never fades."
+        " stricter. What answered a question above starts anew (↺). Who somebody is and what they must avoid never"
+        " fades."
     )
     everything = [one for of_person in found.values() for one in of_person]
-    screen.console.print(_table(memories(everything)))
+    _show_fading(screen, memories(everything))
     fates = [one.fate for one in memories(everything)]
     said = [one.fate for one in episodes(everything)]
     screen.say(
@@ -191,20 +193,17 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text)
 
 
-def _table(found: Sequence[Fading]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("memory", no_wrap=True, ratio=1, overflow="ellipsis")
-    for title in ("today", f"in {DAYS} days", "exponential", ""):
-        table.add_column(title, no_wrap=True)
+def _show_fading(screen: Screen, found: Sequence[Fading]) -> None:
+    room = max(16, screen.console.width - FIGURES)
+    screen.say((f"{'memory':<{room}}today  in {DAYS} days    exp.", "dim"))
     for one in found:
         label, style = FATES[one.fate]
-        label += ", recalled today" if one.recalled else ""
-        table.add_row(
-            Text(plain(one.record.content)),
-            Text(f"{bar(one.now, width=6)} {one.now:4.0%}", style="dim"),
-            Text(f"{bar(one.later, width=6)} {one.later:4.0%}", style=style),
-            Text(f"{one.exponential_later:11.0%}", style="dim"),
-            Text(label, style=style),
+        text = Text(plain(one.record.content))
+        text.truncate(room - 2, overflow="ellipsis", pad=True)
+        screen.say(
+            text,
+            (f"  {one.now:5.0%}", "dim"),
+            (f"  {bar(one.later, width=6)} {one.later:4.0%}", style),
+            (f"  {one.exponential_later:4.0%}", "dim"),
+            (f"  {label}{' ↺' if one.recalled else ''}", style),
         )
-    table.expand = True
-    return table
