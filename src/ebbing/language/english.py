@@ -70,7 +70,10 @@ class EnglishReader:
 
     def _clauses(self, plain: str) -> Iterator[_Clause]:
         start, asserted = 0, False
-        joined = self._words["and_i"].sub(r"we (with \1)", plain)
+        joined = self._words["and_i"].sub(lambda found: f"we (with {found['company'] or found['other']})", plain)
+        if self._words["standing"].match(joined):
+            yield _Clause(joined)
+            return
         for edge in list(self._words["edge"].finditer(joined))[:_MAX_CLAUSES]:
             yield from self._verbs(joined[start : edge.start()], asserted=asserted)
             start, asserted = edge.end(), bool(self._words["reason"].search(edge.group()))

@@ -56,7 +56,7 @@ def extract(
 
 
 def _facts(message: Message, before: Message | None, *, packs: Packs, now: datetime) -> list[Fact]:
-    language = detect(message.content)
+    language = _main_language(message, before)
     pack = packs.by_language.get(language)
     if pack is None or pack.gates["message"].search(message.content[:400]):
         return []
@@ -76,6 +76,12 @@ def _facts(message: Message, before: Message | None, *, packs: Packs, now: datet
             if fact is not None and len(found) < MAX_FACTS:
                 found.append(replace(fact, source_text=sentence.text))
     return found
+
+
+def _main_language(message: Message, before: Message | None) -> str:
+    """The message's own language; a bare number or name answers in the language of the question."""
+    own = detect(message.content)
+    return detect(before.content) if own == "und" and before is not None else own
 
 
 def _language(sentence: Sentence, otherwise: str) -> str:

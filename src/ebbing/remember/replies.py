@@ -30,12 +30,12 @@ def completed(question: str, answer: list[Sentence], pack: Pack) -> list[Sentenc
 
 def _whole(reply: Reply, asked: Mapping[str, str | None], answer: str, pack: Pack) -> str | None:
     opening = pack.words["yes_no"].match(answer)
-    says = (opening.lastgroup or "") if opening else ""
+    says = (opening.lastgroup or "").rstrip("_") if opening else ""
     rest = answer[opening.end() :].strip(" ,.!") if opening else answer
-    if pack.words["whole_answer"].match(rest):
-        return None
     if not rest or pack.words["echo"].fullmatch(rest):
         wording = reply.yes if says == "yes" else reply.no if says == "no" else None
+    elif pack.words["whole_answer"].match(rest):
+        return None
     else:
         wording = reply.answer if says != "no" and (reply.fits is None or reply.fits.match(rest)) else None
     if wording is None:
