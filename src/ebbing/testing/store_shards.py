@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from ebbing.domain.events import Event
 from ebbing.domain.record import Kind
-from ebbing.index.entry import term_hash
+from ebbing.index.entry import term_hashes
 from ebbing.index.shard import NEVER, TYPES, Shard, micros
 from ebbing.language.analyse import query_terms
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore
@@ -17,9 +17,8 @@ from ebbing.testing.store_case import ADA, StoreCase
 
 def ids_with(shard: Shard, word: str) -> list[str]:
     """Ids of the living rows that hold a word."""
-    [term] = query_terms(word)
-    posting = shard.postings.posting(term_hash(term))
-    return [] if posting is None else [shard.ids[row] for row in posting.rows if shard.alive[row]]
+    found = shard.postings.find(term_hashes(query_terms(word)))
+    return [shard.ids[row] for row in sorted(found.rows) if shard.alive[row]]
 
 
 class ShardsSuite(StoreCase):
@@ -37,7 +36,7 @@ class ShardsSuite(StoreCase):
         assert shard.valid_to[0] == NEVER
         assert shard.actors.name(shard.actor[0]) == "Ada"
         assert TYPES[shard.type[0]] == record.type
-        assert shard.importance[0] == np.float32(0.25)
+        assert shard.importance[0] == 0.25
         assert ids_with(shard, "rain") == [record.id]
         assert_allclose(shard.vectors[0], self.embedder.embed(["likes rain"])[0], atol=1e-3)
 
