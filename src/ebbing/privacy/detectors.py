@@ -38,8 +38,7 @@ class Detector:
     pattern: re.Pattern[str]
     group: str | int
     """The group of the pattern that is the find."""
-    need: tuple[tuple[str, ...], tuple[str, ...]]
-    """In ASCII, and in other scripts."""
+    need: frozenset[str] = frozenset()
     digits: int = 0
     word: int = 0
     check: Check | None = None
@@ -81,6 +80,13 @@ def detectors(allowed: frozenset[Category]) -> tuple[Detector, ...]:
 
 
 @lru_cache(maxsize=1)
+def literals() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Everything that some detector needs, in ASCII and in other scripts."""
+    needed = sorted(frozenset[str]().union(*(detector.need for detector in _all_detectors())))
+    return tuple(filter(str.isascii, needed)), tuple(literal for literal in needed if not literal.isascii())
+
+
+@lru_cache(maxsize=1)
 def _data() -> dict[str, Any]:
     return tomllib.loads((files("ebbing.privacy") / "patterns.toml").read_text("utf-8"))
 
@@ -105,10 +111,7 @@ def _all_detectors() -> tuple[Detector, ...]:
             category=Category(entry["category"]),
             pattern=(pattern := re.compile(entry["pattern"], flags)),
             group="value" if "value" in pattern.groupindex else 0,
-            need=(
-                tuple(literal for literal in entry.get("need", ()) if literal.isascii()),
-                tuple(literal for literal in entry.get("need", ()) if not literal.isascii()),
-            ),
+            need=frozenset(entry.get("need", ())),
             digits=entry.get("digits", 0),
             word=entry.get("word", 0),
             check=CHECKS[entry["check"]] if "check" in entry else None,

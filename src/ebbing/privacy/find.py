@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from ebbing.privacy.detectors import Category, Detector, detectors, reference
+from ebbing.privacy.detectors import Category, Detector, detectors, literals, reference
 from ebbing.privacy.folding import HIDDEN, fold
 
 
@@ -28,6 +28,8 @@ def find(text: str, *, allowed: frozenset[Category] = frozenset()) -> list[Findi
     folded = fold(text)
     found: list[tuple[int, int, Category]] = []
     working = folded.text
+    if "[" in working:
+        working = _PLACEHOLDER.sub(lambda match: HIDDEN * len(match.group()), working)
     for _ in range(_ROUNDS):
         fresh = _spans(working, detectors(allowed))
         if not fresh:
@@ -37,6 +39,8 @@ def find(text: str, *, allowed: frozenset[Category] = frozenset()) -> list[Findi
     return [Finding(category, *folded.original(begin, end)) for begin, end, category in sorted(found)]
 
 
+_PLACEHOLDER: Final = re.compile(rf"\[(?:REDACTED_[A-Z_]{{2,40}}|(?:{'|'.join(Category).upper()}):[a-p]{{16}})\]")
+"""What was taken out before, so that redacting twice changes nothing."""
 _Span = tuple[int, int, Category]
 _BEFORE: Final = 24
 """Characters before a find that are looked at for what speaks against it."""
@@ -50,6 +54,7 @@ _AROUND: Final = 24
 _RUN: Final = re.compile(r"[0-9](?:[ .()-]{0,2}+[0-9]){6,}+")
 _DATE: Final = re.compile(r"(?:19|20)[0-9]{2}[-. ](?:0?[1-9]|1[0-2])[-. ][0-3]?[0-9](?: [0-9]{1,2})?")
 _DATE_DIGITS: Final = 10
+_WORD: Final = re.compile(r"[!-~]{8,}+")
 _NO_DIGIT: Final = re.compile(r"[^0-9]+")
 
 
@@ -58,9 +63,11 @@ def _spans(working: str, tried: tuple[Detector, ...]) -> list[_Span]:
     traits = _traits(working)
     spans: list[_Span] = []
     for detector in tried:
-        if not _is_worth_trying(detector, traits):
+        if detector.digits > traits.digits or detector.word > traits.word:
             continue
-        whole = any(detector.need) or not detector.digits
+        if detector.need and detector.need.isdisjoint(traits.seen):
+            continue
+        whole = detector.need or not detector.digits
         windows = [(0, len(working))] if whole else _windows(traits.runs, detector.digits)
         fresh = [span for window in windows for span in _matches(detector, working, window=window)]
         if fresh:
@@ -69,12 +76,11 @@ def _spans(working: str, tried: tuple[Detector, ...]) -> list[_Span]:
     return spans
 
 
-@dataclass(frozen=True, slots=True)
-class _Traits:
+class _Traits(NamedTuple):
     """What a text shows at a glance, so that most detectors need not read it."""
 
-    lower: str
-    lower_ascii: str
+    seen: list[str]
+    """The literals that stand in it."""
     word: int
     runs: list[tuple[int, int, int]]
     digits: int
@@ -82,26 +88,20 @@ class _Traits:
 
 def _traits(working: str) -> _Traits:
     lower = working.lower()
-    # Joining what stood around other scripts only lets a detector try in vain; it hides nothing.
-    lower_ascii = lower if lower.isascii() else lower.encode("ascii", "ignore").decode("ascii")
+    in_ascii, in_other_scripts = literals()
+    if lower.isascii():
+        seen = [literal for literal in in_ascii if literal in lower]
+    else:
+        # Joining what stood around other scripts only lets a detector try in vain; it hides nothing.
+        lower_ascii = lower.encode("ascii", "ignore").decode("ascii")
+        seen = [literal for literal in in_ascii if literal in lower_ascii]
+        seen += [literal for literal in in_other_scripts if literal in lower]
     runs = _runs(working)
     return _Traits(
-        lower=lower,
-        lower_ascii=lower_ascii,
-        word=max(map(len, lower_ascii.split()), default=0),
+        seen=seen,
+        word=max(map(len, _WORD.findall(lower)), default=0),
         runs=runs,
         digits=max((digits for _, _, digits in runs), default=0),
-    )
-
-
-def _is_worth_trying(detector: Detector, traits: _Traits) -> bool:
-    if detector.digits > traits.digits or detector.word > traits.word:
-        return False
-    need_ascii, need_other = detector.need
-    return (
-        not (need_ascii or need_other)
-        or any(map(traits.lower_ascii.__contains__, need_ascii))
-        or any(map(traits.lower.__contains__, need_other))
     )
 
 
