@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ebbing.ports.embedder import Embedder
 from ebbing.recall.tuning import Tuning
 from evals.recall import Result, Run, measure
 
@@ -26,16 +27,20 @@ STEPS: dict[str, dict[str, Any]] = {
     "feedback terms": {"feedback_weight": 0.0},
     "speaker bonus": {"speaker_bonus": 0.0},
     "instruction bonus": {"instruction_bonus": 0.0},
+    "preference bonus": {"preference_bonus": 0.0},
     "date bonus": {"date_bonus": 0.0},
     "session prior": {"session_prior": 0.0},
+    "duplicate collapse": {"collapse_from": 1_000},
 }
 """The name of a step, and the settings that switch it off."""
+CENTRING = "language centring"
+"""A step of the embedder's, not of recall's settings."""
 
 
-def ablate(run: Run, sets: Sequence[str]) -> dict[str, dict[str, Result]]:
-    """Results by step and set; `nothing` is the whole."""
+def ablate(run: Run, sets: Sequence[str], *, uncentred: Embedder) -> dict[str, dict[str, Result]]:
+    """Results by step and set; `nothing` is the whole. `uncentred` is the embedder without language centring."""
     whole = run.tuning or Tuning()
-    return {
-        step: {name: measure(replace(run, baselines=False, tuning=replace(whole, **changes)), name) for name in sets}
-        for step, changes in STEPS.items()
-    }
+    alone = replace(run, baselines=False)
+    runs = {step: replace(alone, tuning=replace(whole, **changes)) for step, changes in STEPS.items()}
+    runs[CENTRING] = replace(alone, embedder=uncentred)
+    return {step: {name: measure(changed, name) for name in sets} for step, changed in runs.items()}

@@ -56,7 +56,7 @@ def _recall(options: argparse.Namespace) -> None:
     if options.embed_only:
         _embed(run, sets)
     elif options.ablate:
-        rows = ablate(run, sets)
+        rows = ablate(run, sets, uncentred=KeptE5(options.cache, centred=False))
         print(json.dumps(rows, ensure_ascii=False) if options.json else ablation_markdown(rows))
     else:
         _measure(run, sets, options=options)

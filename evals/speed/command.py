@@ -6,6 +6,8 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,42 @@ from evals.speed.population import ConstantEmbedder, population
 
 SMALL = (10_000, 100)
 """Memories and users of the small store, which the large one is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What a figure must keep to: at most, or at least where `least` is set."""
+
+    heading: str
+    row: str
+    figure: str
+    limit: float
+    least: bool = False
+
+    def line(self, found: Mapping[str, Mapping[str, Any]]) -> str | None:
+        """`kept` or `MISSED` with the figure and its limit; None where it was not measured."""
+        value = found.get(self.heading, {}).get(self.row, {}).get(self.figure)
+        if value is None:
+            return None
+        kept = value >= self.limit if self.least else value <= self.limit
+        sign = ">=" if self.least else "<="
+        where = f"{self.heading}: {self.row}, {self.figure}"
+        return f"{'kept' if kept else 'MISSED':>6}  {where} = {value:,.3g} ({sign} {self.limit:g})"
+
+
+LARGE = "200,000 memories"
+BOUNDS = (
+    Bound(LARGE, "typical, hot", "p50_ms", 0.5),
+    Bound(LARGE, "typical, hot", "p99_ms", 5.0),
+    Bound(LARGE, "1,000 memories, hot", "p50_ms", 1.5),
+    Bound(LARGE, "1,000 memories, hot", "p99_ms", 8.0),
+    Bound("growth", "typical, hot", "p50 large / small", 1.3),
+    Bound(LARGE, "durable add", "ratio", 2.0),
+    Bound("beside mem0 at 10,000", "search", "times_faster", 50.0, least=True),
+    Bound("imports", "import ebbing", "p50_s", 0.25),
+    Bound("whole process, e5", "start, one answer, end", "p50_s", 3.0),
+    Bound("whole process, e5", "resident memory", "MiB", 600.0),
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +76,8 @@ def run(options: argparse.Namespace) -> None:
         print(f"\n{heading}")
         for name, figures in rows.items():
             print(f"  {name:<26} " + "  ".join(f"{key} {value:,.3g}" for key, value in figures.items()))
+    print("\nbounds")
+    print("\n".join(line for bound in BOUNDS if (line := bound.line(found))))
 
 
 def measured(options: argparse.Namespace) -> dict[str, dict[str, Any]]:

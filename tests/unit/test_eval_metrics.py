@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ import numpy as np
 import pytest
 
 from ebbing.adapters.e5 import E5Embedder
+from ebbing.recall.tuning import Tuning
+from evals.ablations import STEPS
 from evals.baselines import BM25, ranked, reciprocal_rank_fusion, terms
 from evals.datasets import chinese_date, load_beam, load_beam_all, load_locomo, load_memdaily_dedup, named_date
 from evals.embedding import KeptE5, passage_vectors, question_vectors
@@ -188,6 +191,12 @@ def test_kept_vectors_equal_those_of_the_product(tmp_path: Path) -> None:
     for _ in range(2):  # computed, then read from the file
         assert np.allclose(passage_vectors(kept, texts), shipped.embed(texts, "passage"), atol=1e-6)
         assert np.allclose(question_vectors(kept, texts), shipped.embed(texts, "query"), atol=1e-6)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_an_ablation_changes_only_settings_that_exist(step: str) -> None:
+    whole = Tuning()
+    assert (replace(whole, **STEPS[step]) == whole) == (step == "nothing")
 
 
 # ── the bilingual store ──────────────────────────────────────────────────────────────────────────────────────────────
