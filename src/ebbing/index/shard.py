@@ -51,6 +51,8 @@ class Row(NamedTuple):
     digest: int
     importance: float
     strength: float
+    recorded: int
+    deleted: int | None
     alive: int
     length: int | None
     """From here on the index entry: None where it is missing."""
@@ -114,8 +116,10 @@ _COLUMNS: Final[dict[str, tuple[Any, _Convert | None]]] = {
     "valid_to": (np.int64, _or(NEVER)),
     "expires": (np.int64, _or(NEVER)),
     "digest": (np.int64, None),
-    "importance": (np.float32, None),
-    "strength": (np.float32, None),
+    "importance": (np.float64, None),
+    "strength": (np.float64, None),
+    "recorded": (np.int64, None),
+    "deleted": (np.int64, _or(NEVER)),
     "alive": (np.bool_, None),
     "length": (np.int32, _or(0)),
     "flags": (np.uint8, _or(0)),
@@ -142,8 +146,9 @@ class Shard:
     integers (`agents`, `runs`, `actors`), enums into their position (`KINDS`, `ROLES`, …) and missing times into
     `ALWAYS` / `NEVER`. `embedded` says which rows of `vectors`, shape (size, dim), are filled.
 
-    A row that is gone stays with `alive` False. Whoever keeps a shard current changes a `successor` and hands that out,
-    so that a search keeps the size and the living rows that it started with.
+    A row that is gone stays with `alive` False; a wording that was replaced has also been `deleted` since `ALWAYS`.
+    Whoever keeps a shard current changes a `successor` and hands that out, so that a search keeps the size and the
+    living rows that it started with.
     """
 
     def __init__(self, *, model_id: str | None, dim: int) -> None:
@@ -161,6 +166,10 @@ class Shard:
         self._vectors = np.zeros((0, dim), dtype=np.float32)
         self.derived: dict[str, Any] = {}
         """What was worked out from the rows and holds until they change (see `kept`)."""
+        self.records: dict[str, MemoryRecord] = {}
+        """Records that somebody read beside the rows, by id, for whoever needs them next; as new as the rows."""
+        self.rewritten: dict[str, MemoryRecord] = {}
+        """Records as they once were, by id, in a shard that shows the past: they stand before those of `records`."""
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         try:
@@ -182,7 +191,8 @@ class Shard:
     def nbytes(self) -> int:
         """Bytes of RAM that the arrays hold, for an LRU by size."""
         columns = sum(array.nbytes for array in self._columns.values())
-        return int(columns + self._vectors.nbytes + self.postings.nbytes + 200 * len(self.ids))
+        texts = 200 * len(self.ids) + 1_500 * len(self.records)
+        return int(columns + self._vectors.nbytes + self.postings.nbytes + texts)
 
     def successor(self) -> Shard:
         """A shard to change in this one's place: it shares the arrays, so this one must not be changed any more.
@@ -195,9 +205,26 @@ class Shard:
         other.agents, other.runs, other.actors = self.agents, self.runs, self.actors
         other.postings = self.postings
         other._last_seq, other._row_of = self._last_seq, self._row_of
-        other._columns = {**self._columns, "alive": self._columns["alive"].copy()}
+        other._columns = self._columns | {name: self._columns[name].copy() for name in ("alive", "deleted")}
         other._vectors = self._vectors
+        other.records = self.records.copy()
         return other
+
+    def detached(self) -> Shard:
+        """A copy that may be changed while others use this one; what is large is shared until it grows.
+
+        `records` is shared: what is read for the one serves the other.
+        """
+        other: Shard = self.successor()
+        other.ids = self.ids[: self.size]
+        other._row_of = dict(zip(self.seq.tolist(), range(self.size), strict=True))
+        other._columns = {name: array[: self.size].copy() for name, array in other._columns.items()}
+        other._vectors, other.records = self.vectors, self.records
+        return other
+
+    def record(self, memory_id: str) -> MemoryRecord | None:
+        """The record behind a row, if it was read or rewritten."""
+        return self.rewritten.get(memory_id) or self.records.get(memory_id)
 
     @property
     def census(self) -> Census:
@@ -216,12 +243,14 @@ class Shard:
         self.derived = {}
         fresh: list[Row] = []
         for row in rows:
+            self.records.pop(row.id, None)
             at = self._row_of.get(row.seq)
             if at is not None and self._same_entry(at, row):
                 self._write(slice(at, at + 1), [row])
                 continue
             if at is not None:
                 self._columns["alive"][at] = False
+                self._columns["deleted"][at] = ALWAYS
             fresh.append(row)
         if fresh:
             self._append(fresh)
@@ -233,6 +262,7 @@ class Shard:
             at = self._row_of.get(seq)
             if at is not None:
                 self._columns["alive"][at] = False
+                self.records.pop(self.ids[at], None)
 
     def _count(self) -> Census:
         living = int(self.alive.sum())
@@ -302,6 +332,8 @@ def row_for(seq: int, record: MemoryRecord, entry: IndexEntry | None) -> Row:
         digest=digest(record.hash),
         importance=record.importance,
         strength=record.strength,
+        recorded=micros(record.recorded_at),
+        deleted=micros(record.deleted_at) if record.deleted_at else None,
         alive=record.deleted_at is None,
         length=entry.length if entry else None,
         flags=entry.flags if entry else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from ebbing.domain.events import Event, HistoryEntry
@@ -130,12 +131,19 @@ class MemoryStore(Protocol):
         """
         ...
 
-    async def shard(self, scope: Scope) -> Shard:
-        """The searchable rows of the scope's owner (the whole owner, not only the scope), current as of this call."""
+    async def shard(self, scope: Scope, *, deleted: bool = False) -> Shard:
+        """The searchable rows of the scope's owner (the whole owner, not only the scope), current as of this call.
+
+        With `deleted` it holds the rows that are deleted but not erased as well (`alive` False).
+        """
         ...
 
     async def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry]:
         """What happened to a memory, oldest first; empty for an unknown id."""
+        ...
+
+    async def histories(self, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
+        """The whole history of every memory that something happened to after a moment, oldest first; see `history`."""
         ...
 
     async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:

@@ -37,6 +37,8 @@ class Room:
     last_seq: int = 0
     generation: int = 0
     shard: Shard | None = None
+    past: Shard | None = None
+    """The shard with the deleted rows, for questions about the past."""
     behind: dict[int, Kept | None] = field(default_factory=dict)
     """By seq, what the shard does not know yet; None for what is gone."""
 
@@ -155,6 +157,19 @@ def advanced(room: Room, shard: Shard) -> Shard:
     shard.generation = room.generation
     room.behind = {}
     return shard
+
+
+def with_deleted(room: Room, empty: Shard) -> Shard:
+    """A shard of all the room's rows, the deleted ones too."""
+    kept = sorted(room.kept.values(), key=lambda kept: kept.seq)
+    empty.put([row_for(one.seq, one.record, one.entry) for one in kept])
+    empty.generation = room.generation
+    return empty
+
+
+def is_after(entry: HistoryEntry, moment: datetime) -> bool:
+    """Whether this is a change that happened after the moment; what a memory began with is no change."""
+    return entry.updated_at is not None and entry.updated_at > moment
 
 
 def storable(record: MemoryRecord) -> MemoryRecord:

@@ -6,16 +6,17 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from itertools import count
 
 from ebbing.adapters.agreement import agrees
 from ebbing.adapters.ephemeral.jobs import EphemeralJobQueue
-from ebbing.adapters.ephemeral.rooms import ID_TAKEN, Kept, Room, Staged, advanced, copy_of
-from ebbing.adapters.paging import cursor_after, position
+from ebbing.adapters.ephemeral.rooms import ID_TAKEN, Kept, Room, Staged, advanced, copy_of, is_after, with_deleted
 from ebbing.domain.errors import ConflictError, InvalidInputError, StoreClosedError
 from ebbing.domain.events import HistoryEntry
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Owner, Scope
+from ebbing.index.paging import cursor_after, position
 from ebbing.index.shard import Shard, micros
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
@@ -41,7 +42,7 @@ class EphemeralMemoryStore:
             if model != (self._model_id, self._dim):
                 self._model_id, self._dim = model
                 for room in self._rooms.values():
-                    room.shard = None
+                    room.shard = room.past = None
 
     async def write(self, scope: Scope, changes: Sequence[Change]) -> list[str]:
         with self._opened():
@@ -84,11 +85,15 @@ class EphemeralMemoryStore:
         records = tuple(copy_of(record) for _, _, record in rest[:limit])
         return Page(records, cursor_after(*rest[limit - 1][:2]) if len(rest) > limit else None)
 
-    async def shard(self, scope: Scope) -> Shard:
+    async def shard(self, scope: Scope, *, deleted: bool = False) -> Shard:
         with self._opened():
             room = self._rooms.get(scope.owner)
             if room is None:
                 return self._empty_shard()
+            if deleted:
+                if room.past is None or room.past.generation != room.generation:
+                    room.past = with_deleted(room, self._empty_shard())
+                return room.past
             if room.shard is None:
                 room.behind = {kept.seq: kept for kept in room.kept.values()}
             if room.shard is None or room.shard.generation != room.generation:
@@ -99,6 +104,12 @@ class EphemeralMemoryStore:
         with self._opened():
             kept = self._find(scope, memory_id)
             return list(kept.history) if kept else []
+
+    async def histories(self, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
+        with self._opened():
+            covered = [kept.history for kept in self._room(scope.owner).covered(scope)]
+        later = [entry for told in covered if any(is_after(entry, changed_after) for entry in told) for entry in told]
+        return sorted(later, key=lambda entry: int(entry.id))
 
     async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
         with self._opened():

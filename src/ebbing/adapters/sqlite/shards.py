@@ -11,14 +11,15 @@ from typing import Final, NamedTuple
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.rows import first_mid, last_mid
 from ebbing.domain.scope import Owner
-from ebbing.index.shard import Row, Shard
+from ebbing.index.shard import ALWAYS, Row, Shard
 
 _SELECT: Final = (
     "SELECT mid - :first, id, kind, role, type, layer, agent_id, run_id, actor, created_at, valid_from, valid_to,"
-    " expires_at, digest, importance, strength, deleted_at IS NULL, length, flags, numbers, terms, name, vector"
+    " expires_at, digest, importance, strength, recorded_at, deleted_at, deleted_at IS NULL, length, flags, numbers,"
+    " terms, name, vector"
     " FROM memory LEFT JOIN index_entry USING (mid) LEFT JOIN model ON model.no = index_entry.model WHERE "
 )
-_NEW: Final = _SELECT + "mid > :after AND mid <= :last AND deleted_at IS NULL ORDER BY mid"
+_NEW: Final = _SELECT + "mid > :after AND mid <= :last AND (:gone OR deleted_at IS NULL) ORDER BY mid"
 _CHANGED: Final = _SELECT + "mid >> 24 = :no AND changed > :generation AND mid <= :after"
 _STANDING: Final = (
     "SELECT no, generation, erased_generation, last_seq FROM owner WHERE tenant = ? AND kind = ? AND name = ?"
@@ -53,10 +54,21 @@ class _Slot:
 
 
 class ShardCache:
-    """The most recently used shards, up to a number of bytes; one process-wide copy for all threads and loops."""
+    """The most recently used shards, up to a number of bytes; one process-wide copy for all threads and loops.
 
-    def __init__(self, connections: Connections, *, model_id: str | None, dim: int, max_bytes: int) -> None:
-        self._connections = connections
+    With `with_deleted` they hold the deleted rows too (`alive` False), for questions about the past.
+    """
+
+    def __init__(
+        self,
+        connections: Connections,
+        *,
+        model_id: str | None,
+        dim: int,
+        max_bytes: int,
+        with_deleted: bool = False,
+    ) -> None:
+        self._connections, self._with_deleted = connections, with_deleted
         self._model_id, self._dim, self._max_bytes = model_id, dim, max_bytes
         self._slots: OrderedDict[Owner, _Slot] = OrderedDict()
         self._guard = threading.Lock()
@@ -127,24 +139,31 @@ class ShardCache:
         return shard
 
     def _advance(self, db: sqlite3.Connection, behind: Shard, standing: Standing) -> Shard:
-        bounds = _bounds(standing, after=behind.last_seq)
+        bounds = self._bounds(standing, after=behind.last_seq)
         changed = db.execute(_CHANGED, {**bounds, "generation": behind.generation}).fetchall()
         fresh = db.execute(_NEW, bounds).fetchall()
         rows = [Row._make(row) for row in (*changed, *fresh)]
         shard = behind.successor()
-        shard.drop(row.seq for row in rows if not row.alive)
-        shard.put([row for row in rows if row.alive])
+        if not self._with_deleted:
+            shard.drop(row.seq for row in rows if not row.alive)
+        shard.put([row for row in rows if row.alive or self._with_deleted])
         shard.generation = standing.generation
-        if shard.size > WORN_SIZE and 2 * int(shard.alive.sum()) < shard.size:
+        useful = shard.deleted != ALWAYS if self._with_deleted else shard.alive
+        if shard.size > WORN_SIZE and 2 * int(useful.sum()) < shard.size:
             shard = self._read_all(db, standing)
         return shard
 
     def _read_all(self, db: sqlite3.Connection, standing: Standing) -> Shard:
         shard = self._empty()
-        rows = db.execute(_NEW, _bounds(standing, after=0)).fetchall()
+        rows = db.execute(_NEW, self._bounds(standing, after=0)).fetchall()
         shard.put([Row._make(row) for row in rows])
         shard.generation = standing.generation
         return shard
+
+    def _bounds(self, standing: Standing, *, after: int) -> dict[str, int]:
+        first = first_mid(standing.no)
+        bounds = {"no": standing.no, "first": first, "after": first + after, "last": last_mid(standing.no)}
+        return bounds | {"gone": int(self._with_deleted)}
 
     def _empty(self) -> Shard:
         with self._guard:
@@ -173,11 +192,6 @@ class ShardCache:
 def _standing(db: sqlite3.Connection, owner: Owner) -> Standing | None:
     row = db.execute(_STANDING, (owner.tenant, owner.kind, owner.name)).fetchone()
     return None if row is None else Standing._make(row)
-
-
-def _bounds(standing: Standing, *, after: int) -> dict[str, int]:
-    first = first_mid(standing.no)
-    return {"no": standing.no, "first": first, "after": first + after, "last": last_mid(standing.no)}
 
 
 def _is_current(held: _Held, standing: Standing) -> bool:

@@ -11,13 +11,12 @@ from typing import Any, Final
 
 from anyio import to_thread
 
-from ebbing.adapters.paging import cursor_after, position
 from ebbing.adapters.sqlite.changes import apply, prepare
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.erasure import erase_scope, erase_tenant
 from ebbing.adapters.sqlite.jobs import SqliteJobQueue
 from ebbing.adapters.sqlite.outbox import Outbox
-from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, record_of
+from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, record_of, utc_text
 from ebbing.adapters.sqlite.shards import ShardCache
 from ebbing.adapters.sqlite.verify import findings
 from ebbing.adapters.sqlite.writer import GroupCommitWriter
@@ -25,6 +24,7 @@ from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.events import Event, HistoryEntry
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Owner, Scope
+from ebbing.index.paging import cursor_after, position
 from ebbing.index.shard import Shard
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
@@ -49,10 +49,17 @@ _PAGE: Final = (
     f" AND kind IN (SELECT value FROM json_each(:kinds)) AND {_COVERED} AND (:deleted OR deleted_at IS NULL)"
     " ORDER BY created_at DESC, mid DESC LIMIT :limit"
 )
+_HISTORY_COLUMNS: Final = (
+    "id, memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role, reason"
+)
 _HISTORY: Final = (
-    "SELECT id, memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role, reason"  # noqa: S608
-    " FROM history WHERE memory_id = :id AND EXISTS"
+    f"SELECT {_HISTORY_COLUMNS} FROM history WHERE memory_id = :id AND EXISTS"  # noqa: S608
     f" (SELECT 1 FROM memory WHERE memory.id = :id AND +{_OF_OWNER} AND {_COVERED}) ORDER BY id"
+)
+_HISTORIES: Final = (
+    f"SELECT {_HISTORY_COLUMNS} FROM history WHERE memory_id IN"  # noqa: S608
+    " (SELECT memory.id FROM memory CROSS JOIN history AS later ON later.memory_id = memory.id"
+    f" WHERE {_OF_OWNER} AND changed IS NOT NULL AND {_COVERED} AND later.updated_at > :moment) ORDER BY id"
 )
 _SCOPE_OF: Final = (
     "SELECT owner.kind, owner.name, agent_id, run_id FROM memory JOIN owner ON owner.no = mid >> 24"
@@ -79,6 +86,9 @@ class SqliteMemoryStore:
         self._connections, self._clock, self._model_id = connections, clock, model_id
         self._writer = GroupCommitWriter(connections)
         self._shards = ShardCache(connections, model_id=model_id, dim=dim, max_bytes=shard_cache_bytes)
+        self._pasts = ShardCache(
+            connections, model_id=model_id, dim=dim, max_bytes=shard_cache_bytes // 4, with_deleted=True
+        )
         self.jobs = SqliteJobQueue(connections, self._writer, clock)
         """A `JobQueue` in the same file."""
         self.outbox = Outbox(connections, self._writer)
@@ -108,7 +118,8 @@ class SqliteMemoryStore:
 
     def use_model(self, embedder: Embedder | None) -> None:
         self._model_id = embedder.model_id if embedder else None
-        self._shards.use_model(self._model_id, embedder.dim if embedder else 0)
+        for shards in (self._shards, self._pasts):
+            shards.use_model(self._model_id, embedder.dim if embedder else 0)
 
     async def write(self, scope: Scope, changes: Sequence[Change]) -> list[str]:
         if not changes:
@@ -138,13 +149,18 @@ class SqliteMemoryStore:
         values = {**_names(scope), "deleted": deleted, "kinds": json.dumps(list(kinds)), "limit": limit + 1}
         return await to_thread.run_sync(self._page, scope, {**values, "created": created, "seq": seq})
 
-    async def shard(self, scope: Scope) -> Shard:
-        found = self._shards.at_once(scope.owner)
-        return found if found is not None else await to_thread.run_sync(self._shards.load, scope.owner)
+    async def shard(self, scope: Scope, *, deleted: bool = False) -> Shard:
+        shards = self._pasts if deleted else self._shards
+        found = shards.at_once(scope.owner)
+        return found if found is not None else await to_thread.run_sync(shards.load, scope.owner)
 
     async def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry]:
         with self._connections.reading() as db:
             return [_entry_of(row) for row in db.execute(_HISTORY, {**_names(scope), "id": memory_id})]
+
+    async def histories(self, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
+        values = {**_names(scope), "moment": utc_text(changed_after)}
+        return [_entry_of(row) for row in await to_thread.run_sync(self._rows, _HISTORIES, values)]
 
     async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
         with self._connections.reading() as db:
@@ -160,11 +176,13 @@ class SqliteMemoryStore:
     async def erase(self, scope: Scope) -> Receipt:
         receipt = await self._writer.run(lambda db: erase_scope(db, scope), scrub=True)
         self._shards.forget(scope.owner)
+        self._pasts.forget(scope.owner)
         return receipt
 
     async def reset(self, tenant: str) -> Receipt:
         receipt = await self._writer.run(lambda db: erase_tenant(db, tenant), scrub=True)
         self._shards.clear()
+        self._pasts.clear()
         return receipt
 
     async def stats(self, tenant: str) -> StoreStats:
@@ -179,6 +197,7 @@ class SqliteMemoryStore:
         await to_thread.run_sync(self._writer.close)
         self._connections.close()
         self._shards.clear()
+        self._pasts.clear()
 
     def _get(self, scope: Scope, ids: Sequence[str], deleted: bool) -> list[MemoryRecord]:
         values = {**_names(scope), "ids": json.dumps(list(ids)), "deleted": deleted}
