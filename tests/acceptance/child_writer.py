@@ -1,0 +1,81 @@
+"""A process that writes to a store until it is killed, and says what was acknowledged.
+
+Run as `python child_writer.py DIRECTORY NAME`; prints one line with the ids of each write that returned.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import replace
+from itertools import count
+
+from ebbing.adapters.clock import SystemClock
+from ebbing.adapters.ids import TimeOrderedIds
+from ebbing.adapters.sqlite import SqliteMemoryStore
+from ebbing.domain.events import Event
+from ebbing.domain.record import MemoryRecord, Provenance
+from ebbing.domain.scope import Scope
+from ebbing.index.entry import entry_for
+from ebbing.language.analyse import analyse
+from ebbing.ports.memory_store import Erase, Insert, Revise
+from ebbing.testing.embedder import FakeEmbedder
+
+CALLERS = 4
+EMBEDDER = FakeEmbedder(16)
+
+
+def insert(record: MemoryRecord) -> Insert:
+    [vector] = EMBEDDER.embed([record.content])
+    analysis = analyse(record.content, said_at=record.created_at)
+    return Insert(record, entry_for(analysis, vector=vector, model_id=EMBEDDER.model_id), once=True)
+
+
+async def write_for_ever(store: SqliteMemoryStore, scope: Scope, *, name: str) -> None:
+    ids, clock = TimeOrderedIds(), SystemClock()
+    for number in count():
+        now = clock.now()
+        records = [
+            MemoryRecord(
+                ids.new(),
+                scope,
+                f"{name} 第{number}条记忆, part {part} " * (1 + number % 7),
+                now,
+                now,
+                provenance=Provenance(source_ids=(f"{name}-{number}-{part}",)),
+            )
+            for part in range(1 + number % 3)
+        ]
+        written = await store.write(scope, [insert(record) for record in records])
+        acknowledge("ADDED", *written)
+        if number % 3 == 0:
+            revised = replace(records[0], content=f"{records[0].content} 改", version=2)
+            await store.write(scope, [Revise(revised, Event.UPDATE, insert(revised).entry)])
+            acknowledge("REVISED", written[0])
+        if number % 5 == 0:
+            acknowledge("ERASING", written[-1])
+            await store.write(scope, [Erase(written[-1])])
+            acknowledge("ERASED", written[-1])
+        if number % 10 == 0:
+            passing = Scope(user_id=f"{name} passing")
+            record = MemoryRecord(ids.new(), passing, "soon gone", now, now)
+            await store.write(passing, [insert(record)])
+            await store.erase(passing)
+            acknowledge("ERASED", record.id)
+
+
+def acknowledge(what: str, *ids: str) -> None:
+    sys.stdout.write(" ".join((what, *ids)) + "\n")
+    sys.stdout.flush()
+
+
+async def main(directory: str, name: str) -> None:
+    store = SqliteMemoryStore.open(directory, clock=SystemClock(), model_id=EMBEDDER.model_id, dim=EMBEDDER.dim)
+    scopes = [Scope(user_id=f"{name} {number}") for number in range(CALLERS)]
+    await asyncio.gather(
+        *(write_for_ever(store, scope, name=f"{name}-{number}") for number, scope in enumerate(scopes))
+    )
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2]))
