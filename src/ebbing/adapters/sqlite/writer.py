@@ -8,12 +8,13 @@ only then answers.
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
+from enum import IntEnum
 from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeVar
 
@@ -23,7 +24,24 @@ from ebbing.domain.errors import StoreClosedError, StoreError
 
 MAX_BATCH: Final = 256
 """Pieces of work in one transaction; bounds how long the first of them waits."""
+MAX_REWRITTEN_BYTES: Final = 2**30
+"""Up to this size a file is rewritten at once after an erasure. Nobody can write meanwhile: 1 s for 200 MB."""
 
+
+class Scrub(IntEnum):
+    """How thoroughly removed bytes are removed from the disk as well, once the work is committed."""
+
+    NO = 0
+    LOG = 1
+    """The write-ahead log is emptied. SQLite itself overwrites what it deletes (`secure_delete`)."""
+    FILE = 2
+    """The file is rewritten too, unless it is very large: when SQLite splits a page, a copy of a moved row may stay
+    behind in the page's unused part, and deleting the row does not reach it."""
+    LARGE_FILE = 3
+    """The same, however large the file is."""
+
+
+_log: Final = logging.getLogger("ebbing.store")
 Result = TypeVar("Result")
 Work = Callable[[sqlite3.Connection], Result]
 
@@ -33,7 +51,7 @@ class _Task:
     work: Work[Any]
     future: asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop
-    scrub: bool
+    scrub: Scrub
     result: Any = None
     error: BaseException | None = None
 
@@ -50,8 +68,8 @@ class GroupCommitWriter:
         self._thread = threading.Thread(target=self._run, name="ebbing-writer", daemon=True)
         self._thread.start()
 
-    async def run(self, work: Work[Result], *, scrub: bool = False) -> Result:
-        """The result of `work` once it is durable. `scrub` also empties the write-ahead log of what was removed.
+    async def run(self, work: Work[Result], *, scrub: Scrub = Scrub.NO) -> Result:
+        """The result of `work` once it is durable.
 
         A caller that is cancelled before its turn leaves no trace; after that, the work is finished all the same.
         """
@@ -76,8 +94,8 @@ class GroupCommitWriter:
         try:
             while batch := self._next_batch():
                 self._commit(batch)
-                if any(task.scrub and task.error is None for task in batch):
-                    self._scrub()
+                if scrub := max((task.scrub for task in batch if task.error is None), default=Scrub.NO):
+                    self._scrub(scrub)
                 _answer(batch)
                 batch = []
         finally:
@@ -123,10 +141,23 @@ class GroupCommitWriter:
             if db.in_transaction:
                 db.execute("ROLLBACK")
 
-    def _scrub(self) -> None:
-        """Moves the log into the file and empties it. While another process reads, it is left for the next time."""
-        with suppress(sqlite3.OperationalError):
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    def _scrub(self, scrub: Scrub) -> None:
+        databases = ["main", "elsewhere"] if self._connections.history_path else ["main"]
+        try:
+            for database in databases:
+                if scrub == Scrub.LARGE_FILE or (scrub == Scrub.FILE and self._bytes(database) <= MAX_REWRITTEN_BYTES):
+                    self._db.execute(f"VACUUM {database}")
+            emptied = [
+                self._db.execute(f"PRAGMA {name}.wal_checkpoint(TRUNCATE)").fetchone()[0] == 0 for name in databases
+            ]
+        except sqlite3.OperationalError:
+            emptied = [False]
+        if not all(emptied):
+            _log.warning("removed texts stay in the store's log until it is next emptied: another process is using it")
+
+    def _bytes(self, database: str) -> int:
+        pages = self._db.execute(f"PRAGMA {database}.page_count").fetchone()[0]
+        return int(pages * self._db.execute(f"PRAGMA {database}.page_size").fetchone()[0])
 
 
 def _apply(db: sqlite3.Connection, task: _Task, *, alone: bool) -> None:
