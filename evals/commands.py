@@ -18,7 +18,7 @@ from evals.recall import PRODUCT, SETS, Run, chosen_sets, measure
 from evals.report import ablation_markdown, markdown, show, standings
 from evals.speed.command import add_options as add_speed_options
 from evals.speed.command import run as run_speed
-from evals.systems import BASELINES
+from evals.systems import BASELINES, vector_texts
 
 CACHE = Path(__file__).parent.parent / ".evals-cache"
 
@@ -65,8 +65,8 @@ def _recall(options: argparse.Namespace) -> None:
 def _embed(run: Run, sets: Sequence[str]) -> None:
     for dataset in (LOADERS[name](run.data) for name in sets if name in LOADERS):
         print(dataset.name, file=sys.stderr)
-        texts, questions = (item.text for item in dataset.items), (question.text for question in dataset.questions)
-        asyncio.run(warm(run.embedder, texts, questions=questions))
+        questions = [question.text for question in dataset.questions]
+        asyncio.run(warm(run.embedder, vector_texts(dataset.items), questions=questions))
 
 
 def _measure(run: Run, sets: Sequence[str], *, options: argparse.Namespace) -> None:
