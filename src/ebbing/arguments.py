@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, get_args
+from datetime import datetime
+from typing import Any, Final, TypedDict
 
 from ebbing.domain.errors import InvalidInputError, TooLargeError
-from ebbing.domain.query import INCLUDES, Include
+from ebbing.domain.filter_grammar import parse_filter
+from ebbing.domain.filters import Filter, beyond, demanded_ids, is_number
+from ebbing.domain.query import INCLUDES, KINDS_OF, Include
 from ebbing.domain.record import Kind
+from ebbing.domain.scope import Scope
 from ebbing.remember.messages import clean_text
 
+DEFAULT_TOP_K: Final = 5
 MAX_TOP_K: Final = 50
 MAX_QUERY_LENGTH: Final = 4_000
 MAX_METADATA_BYTES: Final = 65_536
@@ -18,12 +23,60 @@ MAX_PAGE: Final = 1_000
 MAX_RECORDS: Final = 10_000
 
 
-def checked_query(query: object, top_k: object, *, include: object) -> str:
+class Narrowing(TypedDict, total=False):
+    """What a search may be given beside its query."""
+
+    limit: int | None
+    """Another name for `top_k`."""
+    threshold: float | None
+    """Least score of an answer, in [0, 1]."""
+    as_of: datetime | str | float | None
+    """Answer with what was believed at this moment."""
+
+
+def checked_narrowing(given: Mapping[str, Any]) -> None:
+    """Refuses a name that `Narrowing` does not have, as a call with a wrong argument is refused."""
+    for name in given:
+        if name not in Narrowing.__annotations__:
+            raise TypeError(f"search() got an unexpected keyword argument {name!r}")
+
+
+def checked_top_k(top_k: int, limit: int | None) -> int:
+    """How many answers are wanted, at most 50."""
+    if limit is not None and top_k not in {DEFAULT_TOP_K, limit}:
+        raise InvalidInputError("top_k and limit are the same thing: give one of them")
+    wanted = top_k if limit is None else limit
+    if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted < 1:
+        raise InvalidInputError("top_k must be a whole number of at least 1")
+    return min(wanted, MAX_TOP_K)
+
+
+def checked_threshold(threshold: object) -> float:
+    """The least score of an answer, 0 for None."""
+    if threshold is None:
+        return 0.0
+    if not isinstance(threshold, int | float) or not is_number(threshold) or not 0 <= threshold <= 1:
+        raise InvalidInputError("threshold must be a number from 0 to 1")
+    return float(threshold)
+
+
+def scoped(filters: Mapping[str, Any] | None, *, tenant: str, **ids: str | None) -> tuple[Scope, Filter]:
+    """Whose memory is meant, by arguments or by ids that the filters demand, and what else the filters ask for."""
+    wanted = parse_filter(filters)
+    named = {name: value for name, value in ids.items() if value is not None}
+    for name, value in demanded_ids(wanted):
+        given = ids.get(name)
+        if isinstance(given, str) and given.strip() != value:
+            raise InvalidInputError(f"{name} differs between the argument and filters")
+        named.setdefault(name, value)
+    scope = Scope(**named, tenant=tenant)
+    return scope, beyond(wanted, scope)
+
+
+def checked_query(query: object, *, include: object) -> str:
     """The question, clean and cut after 4,000 characters."""
     if not isinstance(query, str) or not (text := clean_text(query)):
         raise InvalidInputError("query must be a non-empty string")
-    if not isinstance(top_k, int) or isinstance(top_k, bool) or top_k < 1:
-        raise InvalidInputError("top_k must be a whole number of at least 1")
     if include not in INCLUDES:
         raise InvalidInputError(f"include must be one of {', '.join(INCLUDES)}")
     return text[:MAX_QUERY_LENGTH]
@@ -48,9 +101,9 @@ def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def kinds_of(include: Include) -> tuple[Kind, ...]:
     """The kinds of record that `include` names."""
-    if include not in get_args(Include):
+    if include not in INCLUDES:
         raise InvalidInputError(f"include must be one of {', '.join(INCLUDES)}")
-    return {"all": (Kind.MEMORY, Kind.EPISODE), "memories": (Kind.MEMORY,), "episodes": (Kind.EPISODE,)}[include]
+    return KINDS_OF[include]
 
 
 def checked_limit(limit: object) -> int:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
-from ebbing.domain.record import MemoryRecord
+from ebbing.domain.filters import EVERYTHING, Filter
+from ebbing.domain.record import Kind, MemoryRecord
 
 Include = Literal["all", "memories", "episodes"]
-INCLUDES: tuple[Include, ...] = ("all", "memories", "episodes")
+KINDS_OF: Final[Mapping[Include, tuple[Kind, ...]]] = {
+    "all": (Kind.MEMORY, Kind.EPISODE),
+    "memories": (Kind.MEMORY,),
+    "episodes": (Kind.EPISODE,),
+}
+INCLUDES: Final = tuple(KINDS_OF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +28,10 @@ class Query:
     now: datetime
     include: Include = "all"
     min_score: float = 0.0
+    """Least calibrated score of an answer, in [0, 1]."""
+    filter: Filter = EVERYTHING
+    as_of: datetime | None = None
+    """Answer with what was believed at this moment."""
 
 
 @dataclass(frozen=True, slots=True)

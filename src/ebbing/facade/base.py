@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
+from ebbing.arguments import scoped
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
+from ebbing.domain.filters import EVERYTHING, Filter
 from ebbing.domain.scope import Scope
 from ebbing.remember.add import Remembering
 from ebbing.wiring.build import Parts
-
-_IDS: Final = {
-    "user_id": "user_id",
-    "agent_id": "agent_id",
-    "run_id": "run_id",
-    "userId": "user_id",
-    "agentId": "agent_id",
-    "runId": "run_id",
-}
 
 
 class Facade:
@@ -42,14 +35,15 @@ class Facade:
         return Remembering(self._parts.store, None, self._parts.clock, self._parts.ids)
 
     def _scope(self, *, filters: Mapping[str, Any] | None, **ids: str | None) -> Scope:
-        named = {name: value for name, value in ids.items() if value is not None}
-        for key, value in (filters or {}).items():
-            name = _IDS.get(key)
-            if name is None:
-                raise InvalidInputError(f"filters: unknown key {key[:40]!r}; known are user_id, agent_id and run_id")
-            if named.setdefault(name, value) != value:
-                raise InvalidInputError(f"{name} differs between the argument and filters")
-        return Scope(**named, tenant=self._parts.settings.tenant)
+        """Whose memory a call means that takes no other filters than ids."""
+        scope, rest = self._narrowed(filters=filters, **ids)
+        if rest != EVERYTHING:
+            raise InvalidInputError("filters of this call may hold user_id, agent_id and run_id only, each one value")
+        return scope
+
+    def _narrowed(self, *, filters: Mapping[str, Any] | None, **ids: str | None) -> tuple[Scope, Filter]:
+        """Whose memory a call means, and what else its filters ask for."""
+        return scoped(filters, tenant=self._parts.settings.tenant, **ids)
 
     async def _scope_of(self, memory_id: str, user_id: str | None) -> Scope | None:
         if not isinstance(memory_id, str) or not memory_id.strip():

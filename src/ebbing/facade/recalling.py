@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
-from ebbing.arguments import MAX_TOP_K, checked_limit, checked_query, kinds_of
+from ebbing.arguments import (
+    DEFAULT_TOP_K,
+    Narrowing,
+    checked_limit,
+    checked_narrowing,
+    checked_query,
+    checked_threshold,
+    checked_top_k,
+    kinds_of,
+)
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.query import Include, Query
 from ebbing.facade.base import Facade
+from ebbing.recall.listing import listed
 from ebbing.recall.search import search
 from ebbing.remember.messages import parse_time
 from ebbing.shapes import Item, answer, explained_item, history_item, hit_item, memory_item
@@ -26,32 +36,46 @@ class Recalling(Facade):
         agent_id: str | None = None,
         run_id: str | None = None,
         filters: Mapping[str, Any] | None = None,
-        top_k: int = 5,
+        top_k: int = DEFAULT_TOP_K,
         include: Include = "all",
         reference_date: datetime | str | float | None = None,
+        **narrowing: Unpack[Narrowing],
     ) -> Any:
         """The memories and episodes that answer a question, best first.
 
         Args:
             query: the question, in any language; cut after 4,000 characters.
+            filters: what the answers must be like; see docs/filters.md.
             top_k: how many at most, 1 to 50; more is treated as 50.
             include: `all`, `memories` or `episodes`.
-            reference_date: the "now" that words like "yesterday" mean; the clock's unless given.
+            reference_date: the "now" that words like "yesterday" mean; `as_of`, else the clock's, unless given.
+            limit: another name for `top_k`.
+            threshold: least score of an answer, in [0, 1]; without it the best `top_k`, however weak.
+            as_of: answer with what was known, valid and not deleted at this moment, in the wording of then.
 
         Returns:
             `{"results": [{"id", "memory", "score", "kind", "source_ids", …}]}`, `score` in [0, 1].
 
         Raises:
-            InvalidInputError: a blank query, a `top_k` below 1, an unknown `include`, or no owner.
+            InvalidInputError: a blank query, a number out of range, an unusable filter or time, or no owner.
         """
-        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
-        asked = checked_query(query, top_k, include=include)
-        now = self._parts.clock.now() if reference_date is None else parse_time(reference_date, "reference_date")
+        checked_narrowing(narrowing)
+        scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
+        as_of = _time(narrowing.get("as_of"), "as_of")
+        asked = Query(
+            text=checked_query(query, include=include),
+            top_k=checked_top_k(top_k, narrowing.get("limit")),
+            now=_time(reference_date, "reference_date") or as_of or self._parts.clock.now(),
+            include=include,
+            min_score=checked_threshold(narrowing.get("threshold")),
+            filter=wanted,
+            as_of=as_of,
+        )
         hits = await search(
             self._parts.store,
             (await self._using()).embedder,
             scope=scope,
-            query=Query(asked, min(top_k, MAX_TOP_K), now, include),
+            query=asked,
             tuning=self._parts.tuning,
         )
         return answer(map(hit_item, hits), self._parts.settings.api_version)
@@ -72,21 +96,32 @@ class Recalling(Facade):
         limit: int = 100,
         cursor: str | None = None,
         include: Include = "memories",
+        as_of: datetime | str | float | None = None,
     ) -> Any:
         """Memories, the newest first.
 
         Args:
+            filters: what they must be like; see docs/filters.md.
             limit: how many at most, 1 to 1,000.
             cursor: `next_cursor` of the page before.
+            as_of: list what was known, valid and not deleted at this moment, in the wording of then.
 
         Returns:
             `{"results": […], "next_cursor": str | None}`.
 
         Raises:
-            InvalidInputError: a limit out of range, a foreign cursor, an unknown `include`, or no owner.
+            InvalidInputError: a limit out of range, a foreign cursor, an unusable filter or time, or no owner.
         """
-        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
-        page = await self._parts.store.page(scope, kinds=kinds_of(include), limit=checked_limit(limit), cursor=cursor)
+        scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
+        page = await listed(
+            self._parts.store,
+            scope,
+            kinds=kinds_of(include),
+            wanted=wanted,
+            as_of=_time(as_of, "as_of"),
+            limit=checked_limit(limit),
+            cursor=cursor,
+        )
         items = map(memory_item, page.records)
         return answer(items, self._parts.settings.api_version, next_cursor=page.next_cursor)
 
@@ -106,3 +141,7 @@ class Recalling(Facade):
         if not found:
             raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
         return explained_item(found[0], await self._parts.store.history(scope, memory_id))
+
+
+def _time(given: object, label: str) -> datetime | None:
+    return None if given is None else parse_time(given, label)

@@ -6,8 +6,7 @@ import logging
 from collections.abc import Sequence
 
 from ebbing.domain.errors import EmbeddingError
-from ebbing.domain.record import MemoryRecord
-from ebbing.index.entry import entry_for
+from ebbing.index.entry import entry_for, passage
 from ebbing.language.analyse import analyse
 from ebbing.ports.embedder import Embedder, Vectors
 from ebbing.ports.memory_store import Insert
@@ -33,14 +32,6 @@ async def embedded(embedder: Embedder | None, drafts: Sequence[Draft]) -> list[I
         )
         inserts.append(Insert(record, entry, once=draft.once, reason=draft.reason))
     return inserts
-
-
-def passage(record: MemoryRecord) -> str:
-    """The text that is embedded for a record: with its speaker, since "I" and "you" mean nothing without.
-
-    On LoCoMo, where questions name people, this doubles what the vectors alone find (R@10 28 to 56).
-    """
-    return f"{record.actor}: {record.content}" if record.actor else record.content
 
 
 async def _vectors(embedder: Embedder | None, drafts: Sequence[Draft]) -> tuple[Vectors | None, dict[str, int]]:

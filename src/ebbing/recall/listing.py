@@ -1,0 +1,58 @@
+"""Memories page by page, the newest first, with a filter or as of a moment: in the order and with the cursors of
+every other page, so that what is written meanwhile shifts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.filters import EVERYTHING, Filter
+from ebbing.domain.record import Kind
+from ebbing.domain.scope import Scope
+from ebbing.index.paging import cursor_after, position
+from ebbing.index.shard import Shard
+from ebbing.ports.memory_store import MemoryStore, Page
+from ebbing.recall.narrow import Mask, covered, fresh_records, narrowed
+from ebbing.recall.past import shard_as_of
+
+
+async def listed(
+    store: MemoryStore,
+    scope: Scope,
+    *,
+    kinds: Sequence[Kind],
+    wanted: Filter = EVERYTHING,
+    as_of: datetime | None = None,
+    limit: int,
+    cursor: str | None,
+) -> Page:
+    """A page of at most `limit` records that match, from after `cursor`.
+
+    Without `as_of` what is superseded or expired is listed as well, like by the store's own pages.
+
+    Raises:
+        InvalidInputError: the cursor is not one of ours.
+    """
+    if as_of is None and wanted == EVERYTHING:
+        return await store.page(scope, kinds=kinds, limit=limit, cursor=cursor)
+    after = position(cursor)
+    shard = await (store.shard(scope) if as_of is None else shard_as_of(store, None, scope=scope, moment=as_of))
+    among = covered(shard, scope, kinds)
+    among = await narrowed(store, shard, scope=scope, among=among, wanted=wanted)
+    rows = _newest_first(shard, among, after=after)
+    shown = [int(row) for row in rows[:limit]]
+    records = await fresh_records(store, shard, scope=scope, rows=shown, deleted=as_of is not None)
+    more = len(rows) > limit
+    return Page(
+        tuple(records), cursor_after(int(shard.created[shown[-1]]), int(shard.seq[shown[-1]])) if more else None
+    )
+
+
+def _newest_first(shard: Shard, among: Mask, *, after: tuple[int, int]) -> NDArray[np.int64]:
+    """Rows by time said, then by arrival, both falling, from after a place in that order."""
+    created, seq = after
+    rows = np.flatnonzero(among & ((shard.created < created) | ((shard.created == created) & (shard.seq < seq))))
+    return rows[np.lexsort((shard.seq[rows], shard.created[rows]))[::-1]]

@@ -1,0 +1,88 @@
+"""What was believed at a moment: the rows known, valid and not deleted then, in the wording of then."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+
+import numpy as np
+
+from ebbing.domain.errors import EmbeddingError
+from ebbing.domain.events import HistoryEntry
+from ebbing.domain.past import as_it_was, is_believed
+from ebbing.domain.record import MemoryRecord
+from ebbing.domain.scope import Scope
+from ebbing.index.entry import IndexEntry, entry_for, passage
+from ebbing.index.shard import ALWAYS, NEVER, Shard, digest, micros, row_for
+from ebbing.language.analyse import TextFlag, analyse
+from ebbing.ports.embedder import Embedder, Vectors
+from ebbing.ports.memory_store import MemoryStore
+
+
+async def shard_as_of(store: MemoryStore, embedder: Embedder | None, *, scope: Scope, moment: datetime) -> Shard:
+    """The owner's shard as of a moment: `alive` says what was believed then; `rewritten` holds what changed since.
+
+    With an embedder, former wordings have vectors too.
+    """
+    shard = (await store.shard(scope, deleted=True)).detached()
+    at = micros(moment)
+    shard.alive[:] = (
+        (shard.recorded <= at)
+        & (shard.deleted > at)
+        & (shard.valid_from <= at)
+        & (shard.valid_to > at)
+        & (shard.expires > at)
+    )
+    told: defaultdict[str, list[HistoryEntry]] = defaultdict(list)
+    for entry in await store.histories(scope, changed_after=moment):
+        told[entry.memory_id].append(entry)
+    if told:
+        records = await store.get(scope, list(told), deleted=True)
+        await _take_back(shard, embedder, [as_it_was(one, told[one.id], moment) for one in records], moment=moment)
+    return shard
+
+
+async def _take_back(
+    shard: Shard, embedder: Embedder | None, records: Sequence[MemoryRecord], *, moment: datetime
+) -> None:
+    """Puts the former records in the place of their rows."""
+    row_of = {shard.ids[row]: int(row) for row in np.flatnonzero(shard.deleted != ALWAYS)}
+    former = [record for record in records if record.id in row_of]
+    believed = [record for record in former if is_believed(record, moment)]
+    reworded = [record for record in believed if _is_reworded(shard, record, row=row_of[record.id])]
+    entries = dict(zip((record.id for record in reworded), await _entries(shard, embedder, reworded), strict=True))
+    shard.alive[[row_of[record.id] for record in former]] = False
+    for record in believed:
+        row = row_of[record.id]
+        shard.alive[row], shard.valid_to[row] = True, NEVER if record.valid_to is None else micros(record.valid_to)
+    shard.put(
+        [
+            row_for(int(shard.seq[row_of[record.id]]), record, entries[record.id])._replace(alive=True)
+            for record in reworded
+        ]
+    )
+    shard.rewritten.update((record.id, record) for record in former)
+
+
+def _is_reworded(shard: Shard, record: MemoryRecord, *, row: int) -> bool:
+    return digest(record.hash) != int(shard.digest[row])
+
+
+async def _entries(shard: Shard, embedder: Embedder | None, records: Sequence[MemoryRecord]) -> list[IndexEntry]:
+    """What a search needs of former wordings; keywords alone where the embedder fails."""
+    vectors: Vectors | None = None
+    if embedder is not None and records:
+        with suppress(EmbeddingError):
+            vectors = await embedder.embed_passages([passage(record) for record in records])
+    utterances = {shard.ids[row] for row in np.flatnonzero(shard.flags & TextFlag.UTTERANCE)}
+    return [
+        entry_for(
+            analyse(record.content, speaker=record.actor, said_at=record.created_at),
+            vector=None if vectors is None else vectors[place],
+            model_id=None if embedder is None else embedder.model_id,
+            utterance=record.id in utterances,
+        )
+        for place, record in enumerate(records)
+    ]
