@@ -75,15 +75,17 @@ class ChineseReader:
         start = 0
         for edge in list(self._words["edge"].finditer(whole.folded))[:_MAX_CLAUSES]:
             part = whole.cut(start, edge.start())
-            if self._words["lead_only"].fullmatch(part.folded.strip()) or self._words["listed"].match(
-                whole.folded[edge.end() :]
-            ):
+            if self._words["lead_only"].fullmatch(part.folded.strip()) or self._goes_on(part, whole.cut(edge.end())):
                 continue
             start = edge.end()
             if part.folded.strip():
                 yield part.stripped()
         if whole.folded[start:].strip():
             yield whole.cut(start).stripped()
+
+    def _goes_on(self, part: _Piece, rest: _Piece) -> bool:
+        """Whether the comma only stands between things that are listed ("我喜欢唱歌,跳舞,旅游")."""
+        return bool(self._words["listing"].search(part.folded) and self._words["listed"].match(rest.folded))
 
     def _statement(
         self, piece: _Piece, speaker: Speaker, people: Sequence[Statement], carried: Statement | None
@@ -116,6 +118,9 @@ class ChineseReader:
             return self._predicate(
                 self._relation(kin, piece, speaker), piece, kin.end("subject"), kin.span("time"), speaker
             )
+        named = self._words["introduced"].match(piece.folded)
+        if named is not None:
+            return self._introduced(named, speaker)
         own = self._words["self_subject"].match(piece.folded)
         if own is not None:
             if own.group("company"):
@@ -142,6 +147,16 @@ class ChineseReader:
         return Statement(
             "relation", clause=piece.folded, predicate="", text="", subject=f"{speaker.name}的{described}",
             owner=f"{speaker.name}的{described}的", relation=f"{key}{name}", unique=unique,
+        )  # fmt: skip
+
+    def _introduced(self, named: re.Match[str], speaker: Speaker) -> Statement:
+        """ "张静怡是我的母亲" makes her known to the clauses that follow."""
+        noun = named.group("kin")
+        subject = f"{speaker.name}的{named.group('adjective')}{noun}"
+        return Statement(
+            "relation", clause=named.group(), predicate=f"叫{named.group('name')}", text=f"{subject}是{named.group('name')}",
+            subject=f"{subject}{named.group('name')}", owner=f"{subject}{named.group('name')}的",
+            relation=self._relations.get(noun, noun), unique=bool(self._words["unique_relation"].fullmatch(noun)),
         )  # fmt: skip
 
     def _predicate(

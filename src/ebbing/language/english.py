@@ -132,6 +132,9 @@ class EnglishReader:
         kin = self._words["relation_subject"].match(body)
         if kin is not None:
             return self._predicate(self._relation(kin, speaker, body), body[kin.end() :], speaker)
+        named = self._words["introduced"].match(body)
+        if named is not None:
+            return self._introduced(named, speaker)
         pronoun = self._words["pronoun_subject"].match(body)
         if pronoun is not None:
             known = [one for one in people if one.relation]
@@ -150,6 +153,17 @@ class EnglishReader:
         return Statement(
             "relation", clause=body, predicate="", text="", subject=subject, owner=f"{subject}'s",
             relation=label, unique=unique,
+        )  # fmt: skip
+
+    def _introduced(self, named: re.Match[str], speaker: Speaker) -> Statement:
+        """ "Priya is my best friend" makes her known to the clauses that follow."""
+        noun = named.group("kin").lower()
+        subject = f"{speaker.name}'s {named.group('adjective')}{named.group('kin')}"
+        full = f"{subject} {named.group('name')}"
+        return Statement(
+            "relation", clause=named.group(), predicate=f"am called {named.group('name')}",
+            text=f"{subject} is {named.group('name')}", subject=full, owner=f"{full}'s",
+            relation=self._relations.get(noun, noun), unique=bool(self._words["unique_relation"].fullmatch(noun)),
         )  # fmt: skip
 
     def _predicate(self, blank: Statement, said: str, speaker: Speaker) -> Statement:
