@@ -41,6 +41,7 @@ FOUND: list[tuple[str, str]] = [
     ("卡4111 1111 1111 1111 123", "卡[REDACTED_BANK_CARD] 123"),
     ("5500-0000-0000-0004 expires soon", "[REDACTED_BANK_CARD] expires soon"),
     ("银行卡号是6222020000000000001", "银行卡号是[REDACTED_BANK_CARD]"),
+    ("卡号 6212 2610 0000 0000 000", "卡号 [REDACTED_BANK_CARD]"),
     ("IBAN DE89 3704 0044 0532 0130 00 BIC COBA", "IBAN [REDACTED_IBAN] BIC COBA"),
     ("pay to GB82WEST12345698765432", "pay to [REDACTED_IBAN]"),
     ("SSN 123-45-6789", "SSN [REDACTED_US_SSN]"),
@@ -109,6 +110,7 @@ KEPT = [
     "Pi is 3.14159265358979, the distance 384400000 m",
     "https://example.com/13812345678?id=13912345678",
     "Password: required, password: string",
+    "会员卡号 1234567890123456",
     "数据是 1.38 1234 5678 万",
 ]
 
