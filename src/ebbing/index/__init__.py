@@ -1,0 +1,1 @@
+"""One owner's searchable rows in RAM."""

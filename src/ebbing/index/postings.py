@@ -32,7 +32,7 @@ class Segment:
 
     __slots__ = ("_ends", "_fields", "_rows", "_starts", "_terms", "_tf", "count", "first", "forward", "offsets")
 
-    def __init__(self, first: int, forward: Terms, lengths: NDArray[np.int64]) -> None:
+    def __init__(self, first: int, forward: Terms, *, lengths: NDArray[np.int64]) -> None:
         self.first, self.forward, self.count = first, forward, len(lengths)
         self.offsets = np.concatenate(([0], np.cumsum(lengths)))
         hashes = np.ascontiguousarray(forward["term"])
@@ -98,7 +98,7 @@ class Postings:
         lengths = np.fromiter(map(len, packed), dtype=np.int64, count=len(packed)) // TERM.itemsize
         tail = self._segments[-1] if self._segments else None
         if len(self._segments) < 2 and self.rows >= TAIL_ROWS:
-            return Postings((*self._segments, Segment(self.rows, forward, lengths)))
+            return Postings((*self._segments, Segment(self.rows, forward, lengths=lengths)))
         if tail is None or tail.count + len(packed) > max(TAIL_ROWS, self.rows // 8):
             return Postings((_joined(self._segments, forward, lengths=lengths),))
         return Postings((*self._segments[:-1], _joined((tail,), forward, lengths=lengths)))
@@ -109,7 +109,7 @@ class Postings:
         if len(found) == 1:
             return found[0]
         if not found:
-            found = [Segment(0, np.empty(0, dtype=TERM), np.empty(0, dtype=np.int64)).find(terms)]
+            found = [Segment(0, np.empty(0, dtype=TERM), lengths=np.empty(0, dtype=np.int64)).find(terms)]
         return Found(
             np.concatenate([part.term for part in found]),
             np.concatenate([part.rows for part in found]),
@@ -135,11 +135,11 @@ class Postings:
 def _joined(segments: Sequence[Segment], forward: Terms, *, lengths: NDArray[np.int64]) -> Segment:
     """One segment over the rows of several and of more rows after them."""
     if not segments:
-        return Segment(0, forward, lengths)
+        return Segment(0, forward, lengths=lengths)
     return Segment(
         segments[0].first,
         np.concatenate([*(segment.forward for segment in segments), forward]),
-        np.concatenate([*(segment.lengths for segment in segments), lengths]),
+        lengths=np.concatenate([*(segment.lengths for segment in segments), lengths]),
     )
 
 

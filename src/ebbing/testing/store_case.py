@@ -29,6 +29,7 @@ BOB = Scope(user_id="bob")
 class StoreCase:
     """Base of the suites: `open_store` is all that an adapter's test class has to give."""
 
+    opened: MemoryStore
     clock: ManualClock
     ids: SequentialIds
     embedder: FakeEmbedder
@@ -43,6 +44,7 @@ class StoreCase:
         self.clock, self.ids, self.embedder = ManualClock(), SequentialIds(), FakeEmbedder(16)
         async with self.open_store(self.clock) as store:
             store.use_model(self.embedder)
+            self.opened = store
             yield store
 
     def record(self, scope: Scope, text: str, *, source: str | None = None, **fields: Any) -> MemoryRecord:
@@ -69,10 +71,10 @@ class StoreCase:
         revised = replace(record, version=record.version + 1, **fields)
         return Revise(revised, event, self.entry(revised) if "content" in fields else None, reason="seen anew")
 
-    async def stored(self, store: MemoryStore, scope: Scope, text: str, **fields: Any) -> MemoryRecord:
-        """A record that was just written."""
+    async def stored(self, scope: Scope, text: str, **fields: Any) -> MemoryRecord:
+        """A record that was just written to the store of this test."""
         record = self.record(scope, text, **fields)
-        await store.write(scope, [self.insert(record)])
+        await self.opened.write(scope, [self.insert(record)])
         return record
 
     async def texts(self, store: MemoryStore, scope: Scope, *, kinds: tuple[Kind, ...] = tuple(Kind)) -> list[str]:

@@ -30,7 +30,7 @@ class IsolationSuite(StoreCase):
 
     @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
     async def test_a_guessed_id_opens_nothing(self, store: MemoryStore, stranger: Scope) -> None:
-        record = await self.stored(store, ADA, "secret")
+        record = await self.stored(ADA, "secret")
         assert await store.get(stranger, [record.id], deleted=True) == []
         assert await store.history(stranger, record.id) == []
         assert (await store.page(stranger, kinds=tuple(Kind), deleted=True)).records == ()
@@ -41,7 +41,7 @@ class IsolationSuite(StoreCase):
         assert await store.get(ADA, [record.id]) == [record]
 
     async def test_an_id_of_another_owner_cannot_be_taken_over(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "secret")
+        record = await self.stored(ADA, "secret")
         with pytest.raises(ConflictError):
             await store.write(BOB, [self.insert(replace(record, whose=BOB))])
         assert await store.get(ADA, [record.id]) == [record]
@@ -54,7 +54,7 @@ class IsolationSuite(StoreCase):
     async def test_shards_hold_one_owner_each(self, store: MemoryStore) -> None:
         elsewhere = Scope(user_id="ada", tenant="elsewhere")
         for scope in (ADA, BOB, elsewhere):
-            await self.stored(store, scope, f"likes {scope}")
+            await self.stored(scope, f"likes {scope}")
         assert [len(await self.living(store, scope)) for scope in (ADA, BOB, elsewhere)] == [1, 1, 1]
         rows = {(await store.shard(scope)).ids[0] for scope in (ADA, BOB, elsewhere)}
         assert len(rows) == 3
@@ -63,7 +63,7 @@ class IsolationSuite(StoreCase):
         monday = Scope(user_id="ada", agent_id="guide", run_id="monday")
         tuesday = Scope(user_id="ada", agent_id="guide", run_id="tuesday")
         for scope in (ADA, monday, tuesday):
-            await self.stored(store, scope, str(scope.run_id))
+            await self.stored(scope, str(scope.run_id))
         assert await self.texts(store, ADA) == ["tuesday", "monday", "None"]
         assert await self.texts(store, Scope(user_id="ada", agent_id="guide")) == ["tuesday", "monday"]
         assert await self.texts(store, monday) == ["monday"]
@@ -71,7 +71,7 @@ class IsolationSuite(StoreCase):
 
     async def test_an_agent_and_a_run_can_be_owners_too(self, store: MemoryStore) -> None:
         scopes = (Scope(agent_id="x"), Scope(run_id="x"), Scope(user_id="x"), Scope(agent_id="x", run_id="x"))
-        records = [await self.stored(store, scope, str(scope)) for scope in scopes]
+        records = [await self.stored(scope, str(scope)) for scope in scopes]
         assert [await store.scope_of("default", record.id) for record in records] == list(scopes)
         assert await self.texts(store, scopes[0]) == [str(scopes[3]), str(scopes[0])]
         assert [await store.get(scope, [record.id]) for scope, record in zip(scopes, records, strict=True)] == [
@@ -80,26 +80,26 @@ class IsolationSuite(StoreCase):
 
     async def test_whose_a_memory_is_stays_within_its_tenant(self, store: MemoryStore) -> None:
         scope = Scope(user_id="ada", agent_id="guide", run_id="monday", tenant="acme")
-        record = await self.stored(store, scope, "x")
+        record = await self.stored(scope, "x")
         await store.write(scope, [self.revise(record, Event.DELETE, deleted_at=self.clock.now())])
         assert await store.scope_of("acme", record.id) == scope
         assert await store.scope_of("default", record.id) is None
         assert await store.scope_of("acme", "unknown") is None
 
     async def test_owners_are_those_with_something_left(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "x")
-        await self.stored(store, BOB, "y")
-        await self.stored(store, Scope(user_id="eve", tenant="acme"), "z")
+        record = await self.stored(ADA, "x")
+        await self.stored(BOB, "y")
+        await self.stored(Scope(user_id="eve", tenant="acme"), "z")
         await store.write(ADA, [self.revise(record, Event.DELETE, deleted_at=self.clock.now())])
         assert await store.owners("default") == [BOB.owner]
         assert await store.owners("nobody") == []
 
     async def test_counts_are_those_of_one_tenant(self, store: MemoryStore) -> None:
-        await self.stored(store, Scope(user_id="eve", tenant="acme"), "z")
-        gone = await self.stored(store, ADA, "gone")
-        await self.stored(store, ADA, "said", kind=Kind.EPISODE)
-        await self.stored(store, ADA, "fact", type=MemoryType.FACT, layer=Layer.LONG_TERM)
-        await self.stored(store, BOB, "  ")
+        await self.stored(Scope(user_id="eve", tenant="acme"), "z")
+        gone = await self.stored(ADA, "gone")
+        await self.stored(ADA, "said", kind=Kind.EPISODE)
+        await self.stored(ADA, "fact", type=MemoryType.FACT, layer=Layer.LONG_TERM)
+        await self.stored(BOB, "  ")
         await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
         stats = await store.stats("default")
         assert (stats.owners, stats.memories, stats.episodes, stats.deleted) == (2, 2, 1, 1)
@@ -112,7 +112,7 @@ class OnceSuite(StoreCase):
     """The same message is not stored twice."""
 
     async def test_a_repeated_message_is_stored_once(self, store: MemoryStore) -> None:
-        first = await self.stored(store, ADA, "x", source="m1")
+        first = await self.stored(ADA, "x", source="m1")
         again = self.record(ADA, "x again", source="m1")
         assert await store.write(ADA, [self.insert(again, once=True)]) == [first.id]
         assert await self.texts(store, ADA) == ["x"]
@@ -124,14 +124,14 @@ class OnceSuite(StoreCase):
         assert ids == [one.id, one.id]
 
     async def test_a_repeat_leaves_shards_as_they_are(self, store: MemoryStore) -> None:
-        await self.stored(store, ADA, "x", source="m1")
+        await self.stored(ADA, "x", source="m1")
         before = await store.shard(ADA)
         await store.write(ADA, [self.insert(self.record(ADA, "x", source="m1"), once=True)])
         assert await store.shard(ADA) is before
 
     async def test_only_the_same_kind_run_and_source_count_as_a_repeat(self, store: MemoryStore) -> None:
         monday = Scope(user_id="ada", run_id="monday")
-        await self.stored(store, ADA, "x", source="m1")
+        await self.stored(ADA, "x", source="m1")
         others = [
             self.record(ADA, "episode", source="m1", kind=Kind.EPISODE),
             self.record(monday, "other run", source="m1"),
@@ -146,14 +146,14 @@ class OnceSuite(StoreCase):
         assert await store.write(BOB, [self.insert(bobs, once=True)]) == [bobs.id]
 
     async def test_without_once_one_source_may_have_several_memories(self, store: MemoryStore) -> None:
-        first = await self.stored(store, ADA, "x", source="m1")
-        second = await self.stored(store, ADA, "y", source="m1")
+        first = await self.stored(ADA, "x", source="m1")
+        second = await self.stored(ADA, "y", source="m1")
         assert await store.write(ADA, [self.insert(self.record(ADA, "z", source="m1"), once=True)]) == [first.id]
         await store.write(ADA, [self.revise(first, Event.DELETE, deleted_at=self.clock.now())])
         assert await store.write(ADA, [self.insert(self.record(ADA, "z", source="m1"), once=True)]) == [second.id]
 
     async def test_what_was_deleted_or_erased_can_be_stored_again(self, store: MemoryStore) -> None:
-        first = await self.stored(store, ADA, "x", source="m1")
+        first = await self.stored(ADA, "x", source="m1")
         await store.write(ADA, [self.revise(first, Event.DELETE, deleted_at=self.clock.now())])
         second = self.record(ADA, "x", source="m1")
         assert await store.write(ADA, [self.insert(second, once=True)]) == [second.id]
@@ -163,7 +163,7 @@ class OnceSuite(StoreCase):
         assert await store.verify() == []
 
     async def test_a_revision_that_changes_the_source_is_known_by_the_new_one(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "x", source="m1")
+        record = await self.stored(ADA, "x", source="m1")
         moved = replace(record.provenance, source_ids=("m2", "m1"))
         await store.write(ADA, [self.revise(record, Event.UPDATE, provenance=moved)])
         new, known = self.record(ADA, "y", source="m1"), self.record(ADA, "z", source="m2")
@@ -178,7 +178,7 @@ class ErasureSuite(StoreCase):
     """What is erased is gone from everywhere."""
 
     async def test_an_erased_memory_is_gone_with_its_history(self, store: MemoryStore) -> None:
-        record, other = await self.stored(store, ADA, "x"), await self.stored(store, ADA, "y")
+        record, other = await self.stored(ADA, "x"), await self.stored(ADA, "y")
         assert await store.write(ADA, [Erase(record.id)]) == [record.id]
         assert await store.get(ADA, [record.id], deleted=True) == []
         assert await store.history(ADA, record.id) == []
@@ -187,11 +187,11 @@ class ErasureSuite(StoreCase):
         assert await store.verify() == []
 
     async def test_erasing_an_owner_leaves_the_others(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "x", source="m1")
-        await self.stored(store, ADA, "said", kind=Kind.EPISODE)
-        gone = await self.stored(store, ADA, "gone")
+        record = await self.stored(ADA, "x", source="m1")
+        await self.stored(ADA, "said", kind=Kind.EPISODE)
+        gone = await self.stored(ADA, "gone")
         await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
-        await self.stored(store, BOB, "y")
+        await self.stored(BOB, "y")
         assert await store.erase(ADA) == Receipt(memories=2, episodes=1, history=3, index_entries=3)
         assert await store.get(ADA, [record.id], deleted=True) == []
         assert await store.history(ADA, record.id) == []
@@ -202,7 +202,7 @@ class ErasureSuite(StoreCase):
         assert await store.verify() == []
 
     async def test_an_erased_owner_can_come_back(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "before", source="m1")
+        record = await self.stored(ADA, "before", source="m1")
         await store.shard(ADA)
         await store.erase(ADA)
         again = replace(record, content="after")
@@ -213,8 +213,8 @@ class ErasureSuite(StoreCase):
 
     async def test_erasing_a_run_leaves_the_rest_of_its_owner(self, store: MemoryStore) -> None:
         monday = Scope(user_id="ada", run_id="monday")
-        kept = await self.stored(store, ADA, "kept")
-        await self.stored(store, monday, "gone")
+        kept = await self.stored(ADA, "kept")
+        await self.stored(monday, "gone")
         await store.shard(ADA)
         assert await store.erase(monday) == Receipt(memories=1, history=1, index_entries=1)
         assert await self.texts(store, ADA) == ["kept"]
@@ -224,7 +224,7 @@ class ErasureSuite(StoreCase):
     async def test_a_reset_empties_one_tenant(self, store: MemoryStore) -> None:
         acme = Scope(user_id="ada", tenant="acme")
         for scope in (ADA, BOB, acme):
-            await self.stored(store, scope, "x")
+            await self.stored(scope, "x")
         assert await store.reset("default") == Receipt(memories=2, history=2, index_entries=2)
         assert await store.owners("default") == []
         assert await self.texts(store, acme) == ["x"]

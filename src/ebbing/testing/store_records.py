@@ -100,7 +100,7 @@ class RecordsSuite(StoreCase):
     @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
     async def test_any_text_is_kept_as_it_is(self, store: MemoryStore, text: str) -> None:
         metadata = {"原文": {"嵌套": [text, 1, 2.5, None, True]}}
-        record = await self.stored(store, ADA, text, metadata=metadata, actor=text[:40], tags=(text[:40],))
+        record = await self.stored(ADA, text, metadata=metadata, actor=text[:40], tags=(text[:40],))
         assert await store.get(ADA, [record.id]) == [record]
         assert (await store.history(ADA, record.id))[0].new_memory == text
         assert await store.verify() == []
@@ -123,7 +123,7 @@ class RecordsSuite(StoreCase):
             await store.write(ADA, [Insert(self.record(ADA, "x", created_at=naive), None)])
 
     async def test_a_record_that_was_read_can_be_changed_without_changing_the_store(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "x", metadata={"a": [1]})
+        record = await self.stored(ADA, "x", metadata={"a": [1]})
         [read] = await store.get(ADA, [record.id])
         read.metadata["a"].append(2)
         record.metadata["a"].append(3)
@@ -131,13 +131,13 @@ class RecordsSuite(StoreCase):
         assert again.metadata == {"a": [1]}
 
     async def test_an_id_can_be_taken_only_once(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "x")
+        record = await self.stored(ADA, "x")
         with pytest.raises(ConflictError):
             await store.write(ADA, [self.insert(replace(record, content="y"))])
         assert await self.texts(store, ADA) == ["x"]
 
     async def test_deleted_records_are_read_only_when_asked_for(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "x")
+        record = await self.stored(ADA, "x")
         await store.write(ADA, [self.revise(record, Event.DELETE, deleted_at=self.clock.now())])
         assert await store.get(ADA, [record.id]) == []
         assert len(await store.get(ADA, [record.id], deleted=True)) == 1
@@ -145,13 +145,13 @@ class RecordsSuite(StoreCase):
         assert len((await store.page(ADA, deleted=True)).records) == 1
 
     async def test_a_revision_replaces_the_record(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "likes tea")
+        record = await self.stored(ADA, "likes tea")
         change = self.revise(record, Event.UPDATE, content="likes green tea", tags=("drink",))
         assert await store.write(ADA, [change]) == [record.id]
         assert await store.get(ADA, [record.id]) == [change.record]
 
     async def test_a_revision_of_an_older_version_is_refused(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "x")
+        record = await self.stored(ADA, "x")
         await store.write(ADA, [self.revise(record, Event.UPDATE, content="y")])
         with pytest.raises(ConflictError):
             await store.write(ADA, [self.revise(record, Event.UPDATE, content="z")])
@@ -165,7 +165,7 @@ class RecordsSuite(StoreCase):
             await store.write(ADA, [Erase(record.id)])
 
     async def test_one_refused_change_leaves_nothing_of_the_list_behind(self, store: MemoryStore) -> None:
-        kept = await self.stored(store, ADA, "kept")
+        kept = await self.stored(ADA, "kept")
         before = await store.shard(ADA)
         new, unknown = self.record(ADA, "new", source="m1"), self.record(ADA, "unknown")
         revised = self.revise(kept, Event.UPDATE, content="changed")
@@ -184,7 +184,7 @@ class RecordsSuite(StoreCase):
         assert [told.event for told in await store.history(ADA, record.id)] == [Event.ADD, Event.UPDATE]
 
     async def test_the_history_tells_what_happened_in_order(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "likes tea", actor="Ada", role=Role.USER)
+        record = await self.stored(ADA, "likes tea", actor="Ada", role=Role.USER)
         at = self.clock.advance(DAY)
         update = self.revise(record, Event.UPDATE, content="likes green tea")
         await store.write(ADA, [update])
@@ -205,8 +205,8 @@ class RecordsSuite(StoreCase):
         assert len({row.id for row in told}) == len(told)
 
     async def test_bookkeeping_and_episodes_leave_no_history(self, store: MemoryStore) -> None:
-        memory = await self.stored(store, ADA, "x")
-        episode = await self.stored(store, ADA, "said x", kind=Kind.EPISODE)
+        memory = await self.stored(ADA, "x")
+        episode = await self.stored(ADA, "said x", kind=Kind.EPISODE)
         await store.write(ADA, [self.revise(memory, Event.NONE, access_count=1)])
         assert [told.event for told in await store.history(ADA, memory.id)] == [Event.ADD]
         assert await store.history(ADA, episode.id) == []
@@ -221,7 +221,7 @@ class RecordsSuite(StoreCase):
         assert len(set(await self.living(store, ADA))) == 40
 
     async def test_of_two_revisions_of_one_version_one_wins(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "x")
+        record = await self.stored(ADA, "x")
         refused: list[str] = []
 
         async def revise(text: str) -> None:
@@ -237,7 +237,7 @@ class RecordsSuite(StoreCase):
         assert set(await self.texts(store, ADA)) == {"a", "b", "c"} - set(refused)
 
     async def test_a_closed_store_says_that_it_is_closed(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "x")
+        record = await self.stored(ADA, "x")
         await store.aclose()
         await store.aclose()
         for call in (store.get(ADA, [record.id]), store.shard(ADA), store.write(ADA, []), store.verify()):
@@ -263,36 +263,36 @@ class PagesSuite(StoreCase):
     async def test_a_page_shows_the_newest_first_and_then_the_last_stored(self, store: MemoryStore) -> None:
         now = self.clock.now()
         for text, created in (("old", now - DAY), ("first", now), ("oldest", now - 2 * DAY), ("second", now)):
-            await self.stored(store, ADA, text, created_at=created)
+            await self.stored(ADA, text, created_at=created)
         assert await self.texts(store, ADA) == ["second", "first", "old", "oldest"]
 
     @pytest.mark.parametrize("limit", [1, 2, 3, 7, 8])
     async def test_pages_show_everything_exactly_once(self, store: MemoryStore, limit: int) -> None:
         now = self.clock.now()
         for number in range(7):
-            await self.stored(store, ADA, str(number), created_at=now - (number % 3) * DAY)
+            await self.stored(ADA, str(number), created_at=now - (number % 3) * DAY)
         texts = await self.pages(store, limit=limit)
         assert sorted(texts) == list("0123456")
 
     async def test_what_is_written_meanwhile_does_not_shift_the_pages(self, store: MemoryStore) -> None:
-        records = [await self.stored(store, ADA, str(number)) for number in range(4)]
+        records = [await self.stored(ADA, str(number)) for number in range(4)]
         page = await store.page(ADA, limit=2)
-        await self.stored(store, ADA, "newer")
+        await self.stored(ADA, "newer")
         await store.write(ADA, [Erase(records[3].id)])
         rest = await store.page(ADA, limit=2, cursor=page.next_cursor)
         assert [record.content for record in (*page.records, *rest.records)] == ["3", "2", "1", "0"]
         assert rest.next_cursor is None
 
     async def test_a_page_shows_the_kinds_asked_for(self, store: MemoryStore) -> None:
-        await self.stored(store, ADA, "memory")
-        await self.stored(store, ADA, "episode", kind=Kind.EPISODE)
+        await self.stored(ADA, "memory")
+        await self.stored(ADA, "episode", kind=Kind.EPISODE)
         assert await self.texts(store, ADA, kinds=(Kind.MEMORY,)) == ["memory"]
         assert await self.texts(store, ADA, kinds=(Kind.EPISODE,)) == ["episode"]
         assert await self.texts(store, ADA, kinds=(Kind.MEMORY, Kind.EPISODE)) == ["episode", "memory"]
 
     @pytest.mark.parametrize("cursor", ["", "x", "eA==", "1.2", "我", "OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5LjE="])
     async def test_a_cursor_from_elsewhere_is_refused(self, store: MemoryStore, cursor: str) -> None:
-        await self.stored(store, ADA, "x")
+        await self.stored(ADA, "x")
         with pytest.raises(InvalidInputError):
             await store.page(ADA, cursor=cursor)
 

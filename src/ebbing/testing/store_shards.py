@@ -29,7 +29,7 @@ class ShardsSuite(StoreCase):
         assert (shard.size, shard.vectors.shape) == (0, (0, self.embedder.dim))
 
     async def test_a_shard_shows_what_is_searched(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "likes rain", actor="Ada", importance=0.25, expires_at=self.clock.now())
+        record = await self.stored(ADA, "likes rain", actor="Ada", importance=0.25, expires_at=self.clock.now())
         shard = await store.shard(ADA)
         assert (shard.ids, shard.size) == ([record.id], 1)
         assert shard.created[0] == shard.expires[0] == micros(record.created_at)
@@ -42,14 +42,14 @@ class ShardsSuite(StoreCase):
 
     async def test_a_shard_knows_every_acknowledged_insert(self, store: MemoryStore) -> None:
         for number in range(30):
-            record = await self.stored(store, ADA, f"note number{number}")
+            record = await self.stored(ADA, f"note number{number}")
             shard = await store.shard(ADA)
             assert shard.ids[-1] == record.id
             assert ids_with(shard, f"number{number}") == [record.id]
         assert (await store.shard(ADA)).size == 30
 
     async def test_a_shard_knows_a_large_write(self, store: MemoryStore) -> None:
-        await self.stored(store, ADA, "first")
+        await self.stored(ADA, "first")
         await store.shard(ADA)
         records = [self.record(ADA, f"word{number}") for number in range(300)]
         await store.write(ADA, [self.insert(record) for record in records])
@@ -58,8 +58,8 @@ class ShardsSuite(StoreCase):
         assert ids_with(shard, "word299") == [records[299].id]
 
     async def test_a_new_wording_is_found_and_the_old_one_is_not(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "likes tea")
-        await self.stored(store, ADA, "likes rain")
+        record = await self.stored(ADA, "likes tea")
+        await self.stored(ADA, "likes rain")
         await store.shard(ADA)
         await store.write(ADA, [self.revise(record, Event.UPDATE, content="likes coffee")])
         shard = await store.shard(ADA)
@@ -70,7 +70,7 @@ class ShardsSuite(StoreCase):
         )
 
     async def test_bookkeeping_changes_the_row_in_place(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "x")
+        record = await self.stored(ADA, "x")
         await store.shard(ADA)
         change = self.revise(record, Event.NONE, strength=0.5, valid_to=self.clock.now())
         await store.write(ADA, [change])
@@ -78,7 +78,7 @@ class ShardsSuite(StoreCase):
         assert (shard.size, shard.strength[0], shard.valid_to[0]) == (1, 0.5, micros(self.clock.now()))
 
     async def test_a_deleted_row_is_not_alive_until_it_is_restored(self, store: MemoryStore) -> None:
-        record, other = await self.stored(store, ADA, "x"), await self.stored(store, ADA, "y")
+        record, other = await self.stored(ADA, "x"), await self.stored(ADA, "y")
         await store.shard(ADA)
         delete = self.revise(record, Event.DELETE, deleted_at=self.clock.now())
         await store.write(ADA, [delete])
@@ -87,7 +87,7 @@ class ShardsSuite(StoreCase):
         assert sorted(await self.living(store, ADA)) == sorted([record.id, other.id])
 
     async def test_a_row_deleted_before_the_first_look_comes_back_when_restored(self, store: MemoryStore) -> None:
-        record = await self.stored(store, ADA, "tea")
+        record = await self.stored(ADA, "tea")
         delete = self.revise(record, Event.DELETE, deleted_at=self.clock.now())
         await store.write(ADA, [delete])
         assert await self.living(store, ADA) == []
@@ -95,21 +95,21 @@ class ShardsSuite(StoreCase):
         assert ids_with(await store.shard(ADA), "tea") == [record.id]
 
     async def test_an_erased_row_is_gone_from_the_shard(self, store: MemoryStore) -> None:
-        record, other = await self.stored(store, ADA, "tea"), await self.stored(store, ADA, "rain")
+        record, other = await self.stored(ADA, "tea"), await self.stored(ADA, "rain")
         await store.shard(ADA)
         await store.write(ADA, [Erase(record.id)])
         shard = await store.shard(ADA)
         assert await self.living(store, ADA) == [other.id]
         assert ids_with(shard, "tea") == []
-        new = await self.stored(store, ADA, "snow")
+        new = await self.stored(ADA, "snow")
         assert await self.living(store, ADA) == [other.id, new.id]
 
     async def test_a_shard_in_hand_stays_as_it_is(self, store: MemoryStore) -> None:
-        first, second = await self.stored(store, ADA, "tea"), await self.stored(store, ADA, "rain")
+        first, second = await self.stored(ADA, "tea"), await self.stored(ADA, "rain")
         held = await store.shard(ADA)
         await store.write(ADA, [self.revise(first, Event.UPDATE, content="coffee")])
         await store.write(ADA, [self.revise(second, Event.DELETE, deleted_at=self.clock.now())])
-        await self.stored(store, ADA, "tea again")
+        await self.stored(ADA, "tea again")
         assert (await store.shard(ADA)).size > 2
         assert (held.size, len(held.alive), len(held.vectors)) == (2, 2, 2)
         assert ids_with(held, "tea") == [first.id]
@@ -126,7 +126,7 @@ class ShardsSuite(StoreCase):
         assert (await store.stats("default")).without_vector == 2
 
     async def test_a_change_of_model_shows_at_the_next_look(self, store: MemoryStore) -> None:
-        await self.stored(store, ADA, "tea")
+        await self.stored(ADA, "tea")
         assert (await store.shard(ADA)).embedded.all()
         larger = FakeEmbedder(32)
         store.use_model(larger)
@@ -138,6 +138,6 @@ class ShardsSuite(StoreCase):
         assert (await store.shard(ADA)).embedded.all()
 
     async def test_episodes_and_memories_share_the_shard(self, store: MemoryStore) -> None:
-        await self.stored(store, ADA, "x")
-        await self.stored(store, ADA, "y", kind=Kind.EPISODE)
+        await self.stored(ADA, "x")
+        await self.stored(ADA, "y", kind=Kind.EPISODE)
         assert list((await store.shard(ADA)).kind) == [0, 1]

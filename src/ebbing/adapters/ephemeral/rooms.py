@@ -46,6 +46,7 @@ class Room:
         return (kept for kept in self.kept.values() if scope.covers(kept.record.whose))
 
     def put(self, memory_id: str, kept: Kept | None) -> None:
+        """The rows that a read under this scope may see."""
         """Replaces a row, or removes it."""
         before = self.kept.pop(memory_id, None)
         if kept:
@@ -192,3 +193,4 @@ def storable(record: MemoryRecord) -> MemoryRecord:
 
 def copy_of(record: MemoryRecord) -> MemoryRecord:
     return replace(record, metadata=json.loads(json.dumps(dict(record.metadata)))) if record.metadata else record
+    """The record with metadata of its own, which its receiver may change."""

@@ -67,9 +67,9 @@ def prepare(scope: Scope, changes: Sequence[Change]) -> list[Prepared]:
     return prepared
 
 
-def apply(db: sqlite3.Connection, scope: Scope, changes: Sequence[Prepared], *, now: datetime) -> list[str]:
+def apply(db: sqlite3.Connection, scope: Scope, *, changes: Sequence[Prepared], now: datetime) -> list[str]:
     """Writes everything, or raises and leaves it to the transaction to forget all; returns the ids."""
-    batch = _Batch(db, scope, now)
+    batch = _Batch(db, scope, now=now)
     ids = [batch.write(prepared) for prepared in changes]
     batch.finish()
     return ids
@@ -78,7 +78,7 @@ def apply(db: sqlite3.Connection, scope: Scope, changes: Sequence[Prepared], *, 
 class _Batch:
     """One call's changes to one owner."""
 
-    def __init__(self, db: sqlite3.Connection, scope: Scope, now: datetime) -> None:
+    def __init__(self, db: sqlite3.Connection, scope: Scope, *, now: datetime) -> None:
         self._db, self._scope, self._now = db, scope, now
         self._no, self._seq, generation = self._owner()
         self._generation = generation + 1
@@ -129,7 +129,7 @@ class _Batch:
                 raise
             raise ConflictError(_ID_TAKEN) from error
         if prepared.entry:
-            self._put_entry(mid, change.entry.model_id if change.entry else None, prepared.entry)
+            self._put_entry(mid, prepared.entry, model_id=change.entry.model_id if change.entry else None)
         self._put_source(source, mid)
         self._tell(Event.ADD, record, old=None, reason=change.reason)
         return self._done(mid, record.id, op="put")
@@ -141,7 +141,7 @@ class _Batch:
             raise ConflictError("the memory changed since it was read: read it again and retry")
         self._db.execute(_UPDATE, (self._generation, *prepared.record[1:], mid))
         if prepared.entry:
-            self._put_entry(mid, change.entry.model_id if change.entry else None, prepared.entry)
+            self._put_entry(mid, prepared.entry, model_id=change.entry.model_id if change.entry else None)
         source = _source_key(record)
         if source != old_source:
             self._drop_source(old_source, mid)
@@ -182,7 +182,7 @@ class _Batch:
         first = json.loads(source_ids)[0] if source_ids else None
         return mid, version, content, None if first is None else (kind, run_id or "", first)
 
-    def _put_entry(self, mid: int, model_id: str | None, values: Values) -> None:
+    def _put_entry(self, mid: int, values: Values, *, model_id: str | None) -> None:
         *columns, vector = values
         self._db.execute(
             "INSERT OR REPLACE INTO index_entry (mid, length, flags, numbers, analyzer, terms, model, vector)"

@@ -36,7 +36,7 @@ _LEASED: Final = "WHERE id = ? AND state = 'running' AND attempts = ?"
 class SqliteJobQueue:
     """A `JobQueue` in the store's file. An attempt's number names its lease, so that a late worker cannot finish it."""
 
-    def __init__(self, connections: Connections, writer: GroupCommitWriter, clock: Clock) -> None:
+    def __init__(self, connections: Connections, writer: GroupCommitWriter, *, clock: Clock) -> None:
         self._connections, self._writer, self._clock = connections, writer, clock
 
     async def enqueue(

@@ -36,6 +36,7 @@ def first_mid(owner_no: int) -> int:
 
 
 def last_mid(owner_no: int) -> int:
+    """The largest number that a row of this owner can have."""
     return owner_no << SEQ_BITS | MAX_SEQ
 
 

@@ -99,7 +99,7 @@ class ShardCache:
             if not _is_close(held, standing) or not slot.lock.acquire(blocking=False):
                 return None
             try:
-                return self._refresh(db, owner, slot)
+                return self._refresh(db, slot, owner=owner)
             finally:
                 slot.lock.release()
 
@@ -108,7 +108,7 @@ class ShardCache:
         with self._guard:
             slot = self._slots.setdefault(owner, _Slot())
         with slot.lock, self._connections.reading() as db:
-            return self._refresh(db, owner, slot)
+            return self._refresh(db, slot, owner=owner)
 
     def forget(self, owner: Owner) -> None:
         """Lets go of one owner's rows."""
@@ -122,7 +122,7 @@ class ShardCache:
             self._slots.clear()
             self._bytes = 0
 
-    def _refresh(self, db: sqlite3.Connection, owner: Owner, slot: _Slot) -> Shard:
+    def _refresh(self, db: sqlite3.Connection, slot: _Slot, *, owner: Owner) -> Shard:
         db.execute("BEGIN")
         standing = _standing(db, owner)
         if standing is None:
@@ -131,14 +131,14 @@ class ShardCache:
         if held and _is_current(held, standing):
             return held.shard
         if held and _is_successor(held, standing):
-            shard = self._advance(db, held.shard, standing)
+            shard = self._advance(db, held.shard, standing=standing)
         else:
             shard = self._read_all(db, standing)
         db.execute("COMMIT")
-        self._keep(owner, slot, _Held(standing.no, shard))
+        self._keep(owner, _Held(standing.no, shard), slot=slot)
         return shard
 
-    def _advance(self, db: sqlite3.Connection, behind: Shard, standing: Standing) -> Shard:
+    def _advance(self, db: sqlite3.Connection, behind: Shard, *, standing: Standing) -> Shard:
         bounds = self._bounds(standing, after=behind.last_seq)
         changed = db.execute(_CHANGED, {**bounds, "generation": behind.generation}).fetchall()
         fresh = db.execute(_NEW, bounds).fetchall()
@@ -174,7 +174,7 @@ class ShardCache:
             if owner in self._slots:
                 self._slots.move_to_end(owner)
 
-    def _keep(self, owner: Owner, slot: _Slot, held: _Held) -> None:
+    def _keep(self, owner: Owner, held: _Held, *, slot: _Slot) -> None:
         nbytes = held.shard.nbytes
         with self._guard:
             if held.shard.model_id != self._model_id:

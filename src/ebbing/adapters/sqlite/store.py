@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -89,7 +90,7 @@ class SqliteMemoryStore:
         self._pasts = ShardCache(
             connections, model_id=model_id, dim=dim, max_bytes=shard_cache_bytes // 4, with_deleted=True
         )
-        self.jobs = SqliteJobQueue(connections, self._writer, clock)
+        self.jobs = SqliteJobQueue(connections, self._writer, clock=clock)
         """A `JobQueue` in the same file."""
         self.outbox = Outbox(connections, self._writer)
         """What indexes outside the file have to follow."""
@@ -127,12 +128,12 @@ class SqliteMemoryStore:
             return []
         prepared, now = prepare(scope, changes), self._clock.now()
         scrub = Scrub.LOG if any(isinstance(change, Erase) for change in changes) else Scrub.NO
-        return await self._writer.run(lambda db: apply(db, scope, prepared, now=now), scrub=scrub)
+        return await self._writer.run(lambda db: apply(db, scope, changes=prepared, now=now), scrub=scrub)
 
     async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
         if len(ids) <= INLINE_IDS:
-            return self._get(scope, ids, deleted)
-        return await to_thread.run_sync(self._get, scope, ids, deleted)
+            return self._get(scope, ids, deleted=deleted)
+        return await to_thread.run_sync(partial(self._get, scope, ids, deleted=deleted))
 
     async def page(
         self,
@@ -206,7 +207,7 @@ class SqliteMemoryStore:
         self._shards.clear()
         self._pasts.clear()
 
-    def _get(self, scope: Scope, ids: Sequence[str], deleted: bool) -> list[MemoryRecord]:
+    def _get(self, scope: Scope, ids: Sequence[str], *, deleted: bool) -> list[MemoryRecord]:
         values = {**_names(scope), "ids": json.dumps(list(ids)), "deleted": deleted}
         with self._connections.reading() as db:
             rows = db.execute(_GET, values).fetchall()
