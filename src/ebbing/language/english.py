@@ -47,13 +47,18 @@ class EnglishReader:
     def plain(self, text: str) -> str:
         """Contractions written out, common misspellings mended, `I` in capitals."""
         text = self._short.sub(lambda short: self._tables["contractions"][short.group().lower()], text)
-        return _SPACES.sub(" ", self._words["is_short"].sub(" is", text)).strip()
+        text = self._words["is_short"].sub(r"\g<who> is", text)
+        text = self._words["who_is"].sub(r"\g<who> \g<what>; \g<who> ", text)
+        return _SPACES.sub(" ", self._words["as_a"].sub(r"I am \g<what>; ", text)).strip()
 
     def _asserted(self, plain: str, *, asks: bool) -> list[str]:
         """The clauses that state something: without questions, conditions and what others said."""
         told = self._words["told"].match(plain)
         if told is not None:
             plain, asks = plain[told.end() :], False
+        asked = self._words["asked_to"].match(plain)
+        if asked is not None:
+            plain, asks = f"please {plain[asked.end() :]}", False
         if self._gates["sentence"].search(plain):
             return []
         clauses = list(self._clauses(plain))
@@ -70,7 +75,7 @@ class EnglishReader:
 
     def _clauses(self, plain: str) -> Iterator[_Clause]:
         start, asserted = 0, False
-        joined = self._words["and_i"].sub(lambda found: f"we (with {found['company'] or found['other']})", plain)
+        joined = self._words["and_i"].sub(lambda found: f"we ‹{found['company'] or found['other']}›", plain)
         if self._words["standing"].match(joined):
             yield _Clause(joined)
             return
@@ -110,7 +115,7 @@ class EnglishReader:
         if statement is None:
             statement = self._bare(body, speaker)
         text = f"{statement.text} {time[0].lower()}{time[1:]}" if time else statement.text
-        return replace(statement, lead=time, text=text, hedged=hedged, corrects=corrects)
+        return replace(statement, lead=f"{time} {statement.lead}".strip(), text=text, hedged=hedged, corrects=corrects)
 
     def _without_intro(self, clause: str) -> tuple[str, bool]:
         corrects = False
@@ -172,12 +177,8 @@ class EnglishReader:
         kept = self._words["filler"].sub("", adverbs.group()) if adverbs else ""
         rest = said[adverbs.end() :] if adverbs else said
         negation = self._words["negation"].match(rest)
-        predicate, ended = rest, bool(self._words["no_more"].search(said))
-        if negation is not None:
-            helper = (negation.group("helper") or "").lower()
-            keep = helper if helper not in {"do", "does", "did"} else ""
-            keep = "can" if keep == "cannot" or negation.group().lower().startswith("cannot") else keep
-            predicate = f"{keep} {rest[negation.end() :]}".strip()
+        ended = self._words["no_more"].search(said) is not None
+        predicate = f"{_helper(negation)} {rest[negation.end() :]}" if negation else rest
         predicate = self._words["no_more"].sub("", predicate).strip(" ,")
         extra = self._words["adverb_after"].match(predicate)
         if extra is not None:
@@ -186,10 +187,10 @@ class EnglishReader:
         predicate = bare_verb(predicate, self._tables["bare"], third=relation)
         spoken = rest if relation else in_third_person(rest, self._words, self._tables["third"])
         text = _SPACES.sub(" ", f"{blank.subject} {kept} {retold(spoken, speaker)}").strip()
-        no = negation is not None and not ended
+        past = "did" if negation and (negation["helper"] or "").lower() == "did" else ""
         return replace(
-            blank, predicate=predicate, text=text, negated=no or ended, ended=ended,
-            lead=(adverbs.group().strip() if adverbs else ""),
+            blank, predicate=predicate, text=text, negated=negation is not None or ended, ended=ended,
+            lead=" ".join(filter(None, [past, adverbs.group().strip() if adverbs else ""])),
         )  # fmt: skip
 
     def _bare(self, body: str, speaker: Speaker) -> Statement:
@@ -201,3 +202,11 @@ class EnglishReader:
         text = retold(body, speaker, owner=f"{speaker.name}'s")
         return Statement("clause", clause=body, predicate=body, text=text[:1].upper() + text[1:],
                          subject=speaker.name, owner=f"{speaker.name}'s")  # fmt: skip
+
+
+def _helper(negation: re.Match[str]) -> str:
+    """The verb that a negation leaves behind: "am not" → am, "cannot" → can, "do not" → none."""
+    if negation["cannot"]:
+        return "can"
+    helper = (negation["helper"] or negation["before"] or "").lower()
+    return "" if helper in {"do", "does", "did"} else helper

@@ -17,6 +17,7 @@ _TOLD: Final = {
     "myself": "themselves", "we are": "they are", "we were": "they were", "we": "they", "our": "their",
     "ours": "theirs", "us": "them", "ourselves": "themselves",
 }  # fmt: skip
+_NEVER: Final = re.compile(r"(?:never|no longer)\s+", re.IGNORECASE)
 _VERB: Final = re.compile(r"[A-Za-z]+")
 _SIBILANT: Final = ("ch", "sh", "ss", "x", "zz", "o")
 _PAST_LIKE: Final = frozenset(
@@ -47,6 +48,8 @@ def in_third_person(predicate: str, words: Mapping[str, re.Pattern[str]], irregu
     """The first verb agrees with "he": am → is, have → has, love → loves; past and modal verbs stay."""
     skipped = words["adverb_run"].match(predicate)
     at = skipped.end() if skipped else 0
+    never = _NEVER.match(predicate, at)
+    at = never.end() if never else at
     verb = _VERB.match(predicate, at)
     if verb is None:
         return predicate

@@ -115,11 +115,23 @@ def _reader(pack: Pack) -> Reader:
 
 
 def _fact(statement: Statement, pack: Pack, *, agent: bool) -> Fact | None:
-    for rule in pack.rules[statement.who]:
-        groups = _match(rule, statement)
-        if groups is not None:
-            return _built(rule, statement, groups, agent=agent)
+    for reading in _readings(statement, pack):
+        for rule in pack.rules[statement.who]:
+            groups = _match(rule, reading)
+            if groups is not None:
+                return _built(rule, reading, groups, agent=agent)
     return None
+
+
+def _readings(statement: Statement, pack: Pack) -> list[Statement]:
+    """The statement, and the same in another tense ("I have been a nurse" also reads "I am a nurse")."""
+    perfect = pack.tables.get("perfect", {})
+    others = [
+        replace(statement, predicate=now + statement.predicate[len(then) :])
+        for then, now in perfect.items()
+        if statement.predicate.startswith(then)
+    ]
+    return [statement, *others]
 
 
 def _match(rule: Rule, statement: Statement) -> Mapping[str, str] | None:
@@ -140,6 +152,8 @@ def _match(rule: Rule, statement: Statement) -> Mapping[str, str] | None:
 
 def _built(rule: Rule, statement: Statement, groups: Mapping[str, str], *, agent: bool) -> Fact:
     value = groups.get("value") or groups.get("object") or groups.get("name")
+    if value and rule.value_end is not None:
+        value = rule.value_end.split(value, maxsplit=1)[0].strip()
     text = statement.text
     if rule.text is not None:
         text = rule.text.format_map(
