@@ -15,9 +15,10 @@ Needs pytest and hypothesis, and a fixture `anyio_backend` that returns "asyncio
 from __future__ import annotations
 
 from ebbing.testing.store_isolation import ErasureSuite, IsolationSuite, OnceSuite
+from ebbing.testing.store_past import PastSuite
 from ebbing.testing.store_records import PagesSuite, RecordsSuite
 from ebbing.testing.store_shards import ShardsSuite
 
 
-class MemoryStoreSuite(RecordsSuite, PagesSuite, ShardsSuite, IsolationSuite, OnceSuite, ErasureSuite):
+class MemoryStoreSuite(RecordsSuite, PagesSuite, ShardsSuite, PastSuite, IsolationSuite, OnceSuite, ErasureSuite):
     """Everything that a memory store promises."""

@@ -1,0 +1,74 @@
+"""A filter over the rows of a shard keeps exactly the records that it matches one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ebbing.adapters.ephemeral import EphemeralMemoryStore
+from ebbing.domain.filter_grammar import parse_filter
+from ebbing.domain.filters import matches
+from ebbing.domain.record import Kind, MemoryRecord
+from ebbing.domain.scope import Scope
+from ebbing.ports.memory_store import Insert
+from ebbing.recall.listing import listed
+from ebbing.recall.narrow import covered, narrowed
+from ebbing.testing.clock import ManualClock
+from tests.property.test_filters import filters, records
+
+ADA = Scope(user_id="ada")
+
+
+async def store_of(many: Sequence[MemoryRecord]) -> EphemeralMemoryStore:
+    store = EphemeralMemoryStore(clock=ManualClock())
+    await store.write(ADA, [Insert(record, None) for record in many])
+    return store
+
+
+def numbered(many: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    return [replace(record, id=f"m{number}") for number, record in enumerate(many)]
+
+
+@pytest.mark.anyio
+@given(
+    many=st.lists(records, min_size=1, max_size=6).map(numbered),
+    wanted=st.lists(filters, min_size=1, max_size=2),
+    first=st.integers(0, 5),
+)
+async def test_the_rows_kept_are_those_whose_records_match(
+    many: list[MemoryRecord], wanted: list[dict[str, Any]], first: int
+) -> None:
+    store = await store_of(many)
+    shard = await store.shard(ADA)
+    everything = covered(shard, ADA, tuple(Kind))
+    for tree in map(parse_filter, wanted):
+        expected = np.array([matches(tree, record) for record in many])
+        part = everything & (np.arange(shard.size) >= first)
+        for among in (part, everything, part):
+            mask = await narrowed(store, shard, scope=ADA, among=among, wanted=tree)
+            assert list(mask) == list(among & expected)
+
+
+@pytest.mark.anyio
+@given(many=st.lists(records, max_size=8).map(numbered), wanted=filters, limit=st.integers(1, 4))
+async def test_pages_of_a_filter_are_the_matches_newest_first(
+    many: list[MemoryRecord], wanted: dict[str, Any], limit: int
+) -> None:
+    store, tree = await store_of(many), parse_filter(wanted)
+    shown: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = await listed(store, ADA, kinds=tuple(Kind), wanted=tree, limit=limit, cursor=cursor)
+        assert len(page.records) <= limit
+        shown += [record.id for record in page.records]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    everything = (await store.page(ADA, kinds=tuple(Kind), limit=100)).records
+    assert shown == [record.id for record in everything if matches(tree, record)]
