@@ -13,6 +13,7 @@ from ebbing.domain.scope import Owner, Scope
 from ebbing.index.entry import IndexEntry
 from ebbing.index.shard import Shard
 from ebbing.ports.embedder import Embedder
+from ebbing.ports.usage_log import UsageLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,9 @@ class Revise:
     """A changed record in place of the one with the same id.
 
     `record.version` must be one more than what is stored. With `entry` None the index entry stays as it is (nothing
-    searchable changed). `event` and `reason` go to the history; `Event.NONE` writes none (book-keeping such as usage).
+    searchable changed). A use that was noted in between stays: the higher `access_count` and the later
+    `last_accessed_at` win. `event` and `reason` go to the history; `Event.NONE` writes none
+    (book-keeping such as a changed layer).
     """
 
     record: MemoryRecord
@@ -97,6 +100,11 @@ class MemoryStore(Protocol):
         StoreError: the store could not do it; nothing was written.
         StoreClosedError: after `aclose`.
     """
+
+    @property
+    def usage(self) -> UsageLog:
+        """Counts what is recalled of the records."""
+        ...
 
     def use_model(self, embedder: Embedder | None) -> None:
         """From now on vectors of this embedder count; a row with another model's counts as not embedded."""

@@ -12,6 +12,7 @@ from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoun
 from ebbing.domain.events import Event, HistoryEntry
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
+from ebbing.domain.usage import Usage
 from ebbing.index.entry import IndexEntry
 from ebbing.index.shard import Shard, micros, row_for
 from ebbing.ports.memory_store import Change, Erase, Insert, Revise
@@ -39,20 +40,23 @@ class Room:
     shard: Shard | None = None
     past: Shard | None = None
     """The shard with the deleted rows, for questions about the past."""
+    tallies: dict[str, Usage] = field(default_factory=dict)
+    """By memory id, what is known of its use."""
     behind: dict[int, Kept | None] = field(default_factory=dict)
     """By seq, what the shard does not know yet; None for what is gone."""
 
     def covered(self, scope: Scope) -> Iterator[Kept]:
+        """The rows that a read under this scope may see."""
         return (kept for kept in self.kept.values() if scope.covers(kept.record.whose))
 
     def put(self, memory_id: str, kept: Kept | None) -> None:
-        """The rows that a read under this scope may see."""
         """Replaces a row, or removes it."""
         before = self.kept.pop(memory_id, None)
         if kept:
             self.kept[memory_id] = kept
             self.behind[kept.seq] = kept
         elif before:
+            self.tallies.pop(memory_id, None)
             self.behind[before.seq] = None
 
 
@@ -99,6 +103,7 @@ class Staged:
         record, before = storable(change.record), self._find(change.record.id)
         if record.version != before.record.version + 1:
             raise ConflictError("the memory changed since it was read: read it again and retry")
+        record = _with_uses(record, before.record)
         told = self._told(change.event, record, old=before.record.content, reason=change.reason)
         entry = change.entry or before.entry
         self.rows[record.id] = Kept(before.seq, record, entry, before.history + told)
@@ -141,6 +146,13 @@ class Staged:
             reason=reason,
         )
         return (entry,)
+
+
+def _with_uses(record: MemoryRecord, before: MemoryRecord) -> MemoryRecord:
+    """The record with the uses that were noted since its writer read it."""
+    times = [moment for moment in (record.last_accessed_at, before.last_accessed_at) if moment]
+    uses = max(record.access_count, before.access_count)
+    return replace(record, access_count=uses, last_accessed_at=max(times, default=None))
 
 
 def _source_key(record: MemoryRecord) -> tuple[Kind, str | None, str] | None:
@@ -192,5 +204,5 @@ def storable(record: MemoryRecord) -> MemoryRecord:
 
 
 def copy_of(record: MemoryRecord) -> MemoryRecord:
-    return replace(record, metadata=json.loads(json.dumps(dict(record.metadata)))) if record.metadata else record
     """The record with metadata of its own, which its receiver may change."""
+    return replace(record, metadata=json.loads(json.dumps(dict(record.metadata)))) if record.metadata else record

@@ -12,6 +12,7 @@ from itertools import count
 from ebbing.adapters.agreement import agrees
 from ebbing.adapters.ephemeral.jobs import EphemeralJobQueue
 from ebbing.adapters.ephemeral.rooms import ID_TAKEN, Kept, Room, Staged, advanced, copy_of, is_after, with_deleted
+from ebbing.adapters.ephemeral.usage import EphemeralUsageLog
 from ebbing.domain.errors import ConflictError, InvalidInputError, StoreClosedError
 from ebbing.domain.events import HistoryEntry
 from ebbing.domain.record import Kind, MemoryRecord
@@ -35,6 +36,8 @@ class EphemeralMemoryStore:
         self._closed = False
         self.jobs = EphemeralJobQueue(clock)
         """A `JobQueue` that lives as long."""
+        self.usage = EphemeralUsageLog(self._rooms, self._opened)
+        """A `UsageLog` that lives as long."""
 
     def use_model(self, embedder: Embedder | None) -> None:
         model = (embedder.model_id, embedder.dim) if embedder else (None, 0)

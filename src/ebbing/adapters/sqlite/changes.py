@@ -29,7 +29,10 @@ from ebbing.ports.memory_store import Change, Erase, Insert, Revise
 _ID_TAKEN: Final = "a memory with this id is already stored: give the new one an id of its own"
 _MARKS: Final = ", ".join("?" for _ in RECORD_COLUMNS)
 _INSERT: Final = f"INSERT INTO memory (mid, {', '.join(RECORD_COLUMNS)}) VALUES (?, {_MARKS})"  # noqa: S608
-_SET: Final = ", ".join(f"{name} = ?" for name in RECORD_COLUMNS[1:])
+# A use is noted beside the version (see `usage.py`): whoever read the record before must not take it back.
+_LATER: Final = "last_accessed_at = nullif(max(ifnull(last_accessed_at, -1 << 63), ifnull(?, -1 << 63)), -1 << 63)"
+_KEPT: Final = {"access_count": "access_count = max(access_count, ?)", "last_accessed_at": _LATER}
+_SET: Final = ", ".join(_KEPT.get(name, f"{name} = ?") for name in RECORD_COLUMNS[1:])
 _UPDATE: Final = f"UPDATE memory SET changed = ?, {_SET} WHERE mid = ?"  # noqa: S608
 _FIND: Final = (
     "SELECT mid, version, content, kind, run_id, source_ids FROM memory WHERE id = ? AND mid BETWEEN ? AND ?"
@@ -152,7 +155,8 @@ class _Batch:
     def _erase(self, change: Erase) -> str:
         mid, _, _, source = self._find(change.memory_id)
         self._db.execute("DELETE FROM history WHERE memory_id = ?", (change.memory_id,))
-        self._db.execute("DELETE FROM index_entry WHERE mid = ?", (mid,))
+        for table in ("index_entry", "returned", "feedback"):
+            self._db.execute(f"DELETE FROM {table} WHERE mid = ?", (mid,))  # noqa: S608
         self._drop_source(source, mid)
         self._db.execute("DELETE FROM memory WHERE mid = ?", (mid,))
         self._erased = True

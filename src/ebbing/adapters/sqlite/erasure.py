@@ -22,6 +22,8 @@ _STEPS: Final = {
         "DELETE FROM source WHERE owner_no = :no AND mid IN"  # noqa: S608
         f" (SELECT mid FROM memory WHERE {_COVERED})"
     ),
+    "returned": f"DELETE FROM returned WHERE mid IN (SELECT mid FROM memory WHERE {_COVERED})",  # noqa: S608
+    "feedback": f"DELETE FROM feedback WHERE mid IN (SELECT mid FROM memory WHERE {_COVERED})",  # noqa: S608
     "episodes": f"DELETE FROM memory WHERE kind = :episode AND {_COVERED}",  # noqa: S608
     "memories": f"DELETE FROM memory WHERE {_COVERED}",  # noqa: S608
 }

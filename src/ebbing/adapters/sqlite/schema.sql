@@ -1,5 +1,14 @@
 -- The layout that the migrations lead to, without their comments, for reading; a test compares the two.
 
+CREATE TABLE feedback (
+  mid INTEGER NOT NULL,
+  recall TEXT NOT NULL,
+  signal TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  reason TEXT,
+  PRIMARY KEY (mid, recall, signal)
+) WITHOUT ROWID;
+
 CREATE TABLE history (
   id INTEGER PRIMARY KEY,
   memory_id TEXT NOT NULL,
@@ -107,6 +116,12 @@ CREATE TABLE owner (
   erased_generation INTEGER NOT NULL DEFAULT 0,
   last_seq INTEGER NOT NULL DEFAULT 0,
   UNIQUE (tenant, kind, name)
+);
+
+CREATE TABLE returned (
+  mid INTEGER PRIMARY KEY,
+  times INTEGER NOT NULL,
+  last_at INTEGER NOT NULL
 );
 
 CREATE TABLE source (

@@ -19,6 +19,7 @@ from ebbing.adapters.sqlite.jobs import SqliteJobQueue
 from ebbing.adapters.sqlite.outbox import Outbox
 from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, record_of, utc_text
 from ebbing.adapters.sqlite.shards import ShardCache
+from ebbing.adapters.sqlite.usage import SqliteUsageLog
 from ebbing.adapters.sqlite.verify import findings
 from ebbing.adapters.sqlite.writer import GroupCommitWriter, Scrub
 from ebbing.domain.errors import InvalidInputError
@@ -92,6 +93,8 @@ class SqliteMemoryStore:
         )
         self.jobs = SqliteJobQueue(connections, self._writer, clock=clock)
         """A `JobQueue` in the same file."""
+        self.usage = SqliteUsageLog(connections, self._writer)
+        """A `UsageLog` in the same file."""
         self.outbox = Outbox(connections, self._writer)
         """What indexes outside the file have to follow."""
 

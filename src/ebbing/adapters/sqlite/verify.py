@@ -20,6 +20,8 @@ _COUNTS: Final = {
     ),
     "SELECT count(*) FROM source WHERE mid NOT IN (SELECT mid FROM memory)": "{} source ids belong to no record",
     "SELECT count(*) FROM source WHERE owner_no <> mid >> 24": "{} source ids point to another owner's record",
+    "SELECT count(*) FROM returned WHERE mid NOT IN (SELECT mid FROM memory)": "{} counts of use belong to no record",
+    "SELECT count(*) FROM feedback WHERE mid NOT IN (SELECT mid FROM memory)": "{} signals belong to no record",
     "SELECT count(*) FROM history WHERE memory_id NOT IN (SELECT id FROM memory)": (
         "{} history rows belong to no record"
     ),

@@ -1,0 +1,58 @@
+"""Counts of recalled memories, beside the memories in RAM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+from ebbing.adapters.ephemeral.rooms import Kept, Room
+from ebbing.domain.errors import MemoryNotFoundError
+from ebbing.domain.forgetting import reinforce
+from ebbing.domain.scope import Owner, Scope
+from ebbing.domain.usage import REINFORCING, Feedback, Usage
+from ebbing.ports.usage_log import KEPT_FEEDBACK, Returned
+
+
+class EphemeralUsageLog:
+    """A `UsageLog` over the rooms of an ephemeral store; `opened` locks them, or says that the store is closed."""
+
+    def __init__(self, rooms: Mapping[Owner, Room], opened: Callable[[], AbstractContextManager[None]]) -> None:
+        self._rooms, self._opened = rooms, opened
+
+    async def returned(self, batch: Sequence[Returned]) -> None:
+        with self._opened():
+            for one in batch:
+                room = self._rooms.get(one.owner)
+                if room is None or one.memory_id not in room.kept:
+                    continue
+                before = room.tallies.get(one.memory_id, Usage())
+                last = max(before.last_returned_at or one.last_at, one.last_at)
+                room.tallies[one.memory_id] = replace(
+                    before, returned=before.returned + one.times, last_returned_at=last
+                )
+
+    async def tell(self, scope: Scope, feedback: Feedback) -> bool:
+        with self._opened():
+            room, kept = self._find(scope, feedback.memory_id)
+            if room is None or kept is None:
+                raise MemoryNotFoundError("no memory with this id belongs to this owner")
+            tally = room.tallies.get(feedback.memory_id, Usage())
+            before = {said.signal for said in tally.feedback if said.recall_id == feedback.recall_id}
+            if feedback.signal in before:
+                return False
+            said = sorted((*tally.feedback, feedback), key=lambda one: one.at)[-KEPT_FEEDBACK:]
+            room.tallies[feedback.memory_id] = replace(tally, feedback=tuple(said))
+            if feedback.signal in REINFORCING and REINFORCING.isdisjoint(before):
+                room.kept[feedback.memory_id] = replace(kept, record=reinforce(kept.record, feedback.at))
+            return True
+
+    async def usage(self, scope: Scope, memory_id: str) -> Usage:
+        with self._opened():
+            room, kept = self._find(scope, memory_id)
+            return room.tallies.get(memory_id, Usage()) if room and kept else Usage()
+
+    def _find(self, scope: Scope, memory_id: str) -> tuple[Room | None, Kept | None]:
+        room = self._rooms.get(scope.owner)
+        kept = room.kept.get(memory_id) if room else None
+        return room, kept if kept and scope.covers(kept.record.whose) else None

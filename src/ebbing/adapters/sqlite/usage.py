@@ -1,0 +1,98 @@
+"""Counts of recalled memories, in the same file as the memories."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ebbing.adapters.sqlite.connections import Connections
+from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, record_of
+from ebbing.adapters.sqlite.writer import GroupCommitWriter
+from ebbing.domain.errors import MemoryNotFoundError
+from ebbing.domain.forgetting import reinforce
+from ebbing.domain.scope import Owner, Scope
+from ebbing.domain.usage import REINFORCING, Feedback, Signal, Usage
+from ebbing.index.shard import micros, moment
+from ebbing.ports.usage_log import KEPT_FEEDBACK, Returned
+
+_MINE: Final = (
+    "id = :id AND +mid >> 24 = (SELECT no FROM owner WHERE tenant = :tenant AND kind = :kind AND name = :name)"
+)
+_COVERED: Final = f"{_MINE} AND (:agent IS NULL OR agent_id = :agent) AND (:run IS NULL OR run_id = :run)"
+_RETURNED: Final = (
+    f"INSERT INTO returned (mid, times, last_at) SELECT mid, :times, :at FROM memory WHERE {_MINE}"  # noqa: S608
+    " ON CONFLICT (mid) DO UPDATE SET times = times + excluded.times, last_at = max(last_at, excluded.last_at)"
+)
+_RECORD: Final = f"SELECT mid, {', '.join(RECORD_COLUMNS)} FROM memory WHERE {_COVERED}"  # noqa: S608
+_MID: Final = f"SELECT mid FROM memory WHERE {_COVERED}"  # noqa: S608
+_OLD: Final = (
+    "DELETE FROM feedback WHERE mid = :mid AND (recall, signal) IN"  # noqa: S608
+    f" (SELECT recall, signal FROM feedback WHERE mid = :mid ORDER BY at DESC LIMIT -1 OFFSET {KEPT_FEEDBACK})"
+)
+
+
+class SqliteUsageLog:
+    """A `UsageLog` over the tables `returned`, `feedback` and `memory`."""
+
+    def __init__(self, connections: Connections, writer: GroupCommitWriter) -> None:
+        self._connections, self._writer = connections, writer
+
+    async def returned(self, batch: Sequence[Returned]) -> None:
+        values = [
+            {**_owner(one.owner), "id": one.memory_id, "times": one.times, "at": micros(one.last_at)} for one in batch
+        ]
+        await self._writer.run(lambda db: _count(db, values))
+
+    async def tell(self, scope: Scope, feedback: Feedback) -> bool:
+        return await self._writer.run(lambda db: _tell(db, scope, feedback=feedback))
+
+    async def usage(self, scope: Scope, memory_id: str) -> Usage:
+        with self._connections.reading() as db:
+            found = db.execute(_MID, _values(scope, memory_id)).fetchone()
+            if found is None:
+                return Usage()
+            counted = db.execute("SELECT times, last_at FROM returned WHERE mid = ?", found).fetchone()
+            told = db.execute("SELECT recall, signal, at, reason FROM feedback WHERE mid = ? ORDER BY at", found)
+            feedback = tuple(
+                Feedback(memory_id, Signal(signal), recall, moment(at), reason) for recall, signal, at, reason in told
+            )
+        if counted is None:
+            return Usage(feedback=feedback)
+        return Usage(counted[0], moment(counted[1]), feedback)
+
+
+def _count(db: sqlite3.Connection, values: Sequence[dict[str, Any]]) -> None:
+    db.executemany(_RETURNED, values)
+
+
+def _tell(db: sqlite3.Connection, scope: Scope, *, feedback: Feedback) -> bool:
+    found = db.execute(_RECORD, _values(scope, feedback.memory_id)).fetchone()
+    if found is None:
+        raise MemoryNotFoundError("no memory with this id belongs to this owner")
+    mid, *row = found
+    said = db.execute("SELECT signal FROM feedback WHERE mid = ? AND recall = ?", (mid, feedback.recall_id)).fetchall()
+    before = {Signal(signal) for (signal,) in said}
+    if feedback.signal in before:
+        return False
+    db.execute(
+        "INSERT INTO feedback (mid, recall, signal, at, reason) VALUES (?, ?, ?, ?, ?)",
+        (mid, feedback.recall_id, feedback.signal, micros(feedback.at), feedback.reason),
+    )
+    if feedback.signal in REINFORCING and REINFORCING.isdisjoint(before):
+        stronger = reinforce(record_of(row, user=scope.user_id, tenant=scope.tenant), feedback.at)
+        last = stronger.last_accessed_at
+        db.execute(
+            "UPDATE memory SET access_count = ?, last_accessed_at = ?, strength = ? WHERE mid = ?",
+            (stronger.access_count, None if last is None else micros(last), stronger.strength, mid),
+        )
+    db.execute(_OLD, {"mid": mid})
+    return True
+
+
+def _values(scope: Scope, memory_id: str) -> dict[str, Any]:
+    return {**_owner(scope.owner), "agent": scope.agent_id, "run": scope.run_id, "id": memory_id}
+
+
+def _owner(owner: Owner) -> dict[str, str]:
+    return {"tenant": owner.tenant, "kind": owner.kind, "name": owner.name}
