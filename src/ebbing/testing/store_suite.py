@@ -18,7 +18,10 @@ from ebbing.testing.store_isolation import ErasureSuite, IsolationSuite, OnceSui
 from ebbing.testing.store_past import PastSuite
 from ebbing.testing.store_records import PagesSuite, RecordsSuite
 from ebbing.testing.store_shards import ShardsSuite
+from ebbing.testing.store_usage import UsageSuite
 
 
-class MemoryStoreSuite(RecordsSuite, PagesSuite, ShardsSuite, PastSuite, IsolationSuite, OnceSuite, ErasureSuite):
+class MemoryStoreSuite(
+    RecordsSuite, PagesSuite, ShardsSuite, PastSuite, IsolationSuite, OnceSuite, ErasureSuite, UsageSuite
+):
     """Everything that a memory store promises."""
