@@ -52,7 +52,7 @@ class BeliefsInEbbing:
 
     def search(self, query: str, *, user: str, scopes: Sequence[str], limit: int) -> list[str]:
         """One search a scope, taken in turns."""
-        found = (self._memory.search(query, user_id=user, run_id=scope, top_k=limit) for scope in scopes)
+        found = (self._memory.search(query, user_id=user, run_id=scope, top_k=limit, precise=True) for scope in scopes)
         return interleaved([[hit["metadata"]["belief"] for hit in answer["results"]] for answer in found])
 
     def held(self, *, user: str, scopes: Sequence[str]) -> list[Belief]:

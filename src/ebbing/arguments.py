@@ -32,6 +32,10 @@ class Narrowing(TypedDict, total=False):
     """Least score of an answer, in [0, 1]."""
     as_of: datetime | str | float | None
     """Answer with what was believed at this moment."""
+    precise: bool
+    """Only what the score curve sets apart, instead of the best `top_k`."""
+    explain: bool
+    """With each answer, a sentence that says why it came back, and what its score is made of."""
 
 
 def checked_narrowing(given: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from ebbing.domain.events import HistoryEntry
 from ebbing.domain.query import Hit
 from ebbing.domain.record import MemoryRecord
+from ebbing.recall.why import why
 from ebbing.remember.add import Outcome, Remembered
 
 Item = dict[str, Any]
@@ -54,6 +55,17 @@ def hit_item(hit: Hit) -> Item:
         **memory_item(hit.record),
         "score": round(hit.score, 4),
         "routes": {name: round(score, 4) for name, score in hit.routes.items()},
+        **({"repeat_ids": list(hit.repeat_ids)} if hit.repeat_ids else {}),
+    }
+
+
+def explained_hit_item(hit: Hit) -> Item:
+    """A hit with `why`, a sentence, and `score_details`: each leg's share of what the order was made by."""
+    details = {"fused": hit.rank_score, "coverage": hit.coverage, "meaning": hit.meaning, **hit.routes}
+    return {
+        **hit_item(hit),
+        "why": why(hit),
+        "score_details": {name: round(value, 4) for name, value in details.items()},
     }
 
 

@@ -29,6 +29,8 @@ class Query:
     include: Include = "all"
     min_score: float = 0.0
     """Least calibrated score of an answer, in [0, 1]."""
+    precise: bool = False
+    """Only what the score curve sets apart, instead of the best `top_k`."""
     filter: Filter = EVERYTHING
     as_of: datetime | None = None
     """Answer with what was believed at this moment."""
@@ -43,5 +45,12 @@ class Hit:
     """Calibrated relevance in [0, 1]: means the same for every query."""
     rank_score: float
     """What the order was made by; comparable within one answer only."""
+    repeat_ids: tuple[str, ...] = ()
+    """Memories that say the same, told once by this one, best first."""
     routes: Mapping[str, float] = field(default_factory=dict)
-    """Route name to its raw score (BM25 points, cosine, …), for the routes that found it."""
+    """Route name to what it gave: `semantic` cosine, `keyword` BM25F points with those of neighbouring turns,
+    `speaker`, `rule`, `time` and `session` points in the fused score."""
+    coverage: float = 0.0
+    """Share of the question's wording that it holds, in [0, 1]."""
+    meaning: float = 0.0
+    """Calibrated similarity to the question, in [0, 1]."""

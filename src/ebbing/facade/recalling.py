@@ -22,7 +22,7 @@ from ebbing.facade.base import Facade
 from ebbing.recall.listing import listed
 from ebbing.recall.search import search
 from ebbing.remember.messages import parse_time
-from ebbing.shapes import Item, answer, explained_item, history_item, hit_item, memory_item
+from ebbing.shapes import Item, answer, explained_hit_item, explained_item, history_item, hit_item, memory_item
 
 
 class Recalling(Facade):
@@ -52,9 +52,13 @@ class Recalling(Facade):
             limit: another name for `top_k`.
             threshold: least score of an answer, in [0, 1]; without it the best `top_k`, however weak.
             as_of: answer with what was known, valid and not deleted at this moment, in the wording of then.
+            precise: keep only what the score curve sets apart, so that a question with one answer gets one result and
+                a question without gets none; without it, the best `top_k`.
+            explain: add `why` and `score_details` to each result.
 
         Returns:
-            `{"results": [{"id", "memory", "score", "kind", "source_ids", …}]}`, `score` in [0, 1].
+            `{"results": [{"id", "memory", "score", "kind", "source_ids", …}]}`, `score` in [0, 1]. A result that
+            stands for others that say the same names them in `repeat_ids`.
 
         Raises:
             InvalidInputError: a blank query, a number out of range, an unusable filter or time, or no owner.
@@ -68,6 +72,7 @@ class Recalling(Facade):
             now=_time(reference_date, "reference_date") or as_of or self._parts.clock.now(),
             include=include,
             min_score=checked_threshold(narrowing.get("threshold")),
+            precise=bool(narrowing.get("precise")),
             filter=wanted,
             as_of=as_of,
         )
@@ -78,7 +83,8 @@ class Recalling(Facade):
             query=asked,
             tuning=self._parts.tuning,
         )
-        return answer(map(hit_item, hits), self._parts.settings.api_version)
+        item = explained_hit_item if narrowing.get("explain") else hit_item
+        return answer(map(item, hits), self._parts.settings.api_version)
 
     async def get(self, memory_id: str, *, user_id: str | None = None) -> Item | None:
         """The memory with this id, or None; with `user_id`, only if it is that user's."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,9 +21,7 @@ class Group:
     """The other rows, best first."""
 
 
-def collapse(
-    shard: Shard, order: Sequence[int], *, count: int, same_cosine: float, tuning: Tuning
-) -> list[Group]:
+def collapse(shard: Shard, order: NDArray[np.int64], *, count: int, same_cosine: float, tuning: Tuning) -> list[Group]:
     """The first `count` groups of the rows in `order` (best first).
 
     Two rows say the same when their texts are equal, or when the cosine of their vectors is above
@@ -32,7 +29,7 @@ def collapse(
     Where the top of the order holds no repeats, nothing is collapsed below it either: a log without duplicates only
     loses by it.
     """
-    rows = np.asarray(order[: tuning.collapse_depth], dtype=np.int64)
+    rows = order[: tuning.collapse_depth]
     same = _same(shard, rows[: tuning.collapse_probe], same_cosine=same_cosine)
     repeats = int(np.triu(same, 1).any(axis=0).sum())
     if repeats < tuning.collapse_from:

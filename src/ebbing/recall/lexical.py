@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +18,24 @@ Scores = NDArray[np.float64]
 """Shape (rows of the shard,)."""
 
 
-def bm25f(shard: Shard, terms: Sequence[int], *, tuning: Tuning) -> Scores:
-    """BM25F points of every row for a bag of distinct term hashes; 0 where no term stands.
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What the words of a question find, per row of the shard."""
+
+    points: Scores
+    """BM25F; 0 where no term stands."""
+    coverage: Scores
+    """Share of the question's terms that the row holds, weighted by rarity, in [0, 1]; unknown terms count as rare."""
+
+
+def bm25f(shard: Shard, terms: Sequence[int], *, tuning: Tuning) -> Wording:
+    """BM25F points and coverage of every row for a bag of distinct term hashes.
 
     Statistics are the owner's own, over rows that are not gone: nobody else's texts move a score.
     """
     found = shard.postings.find(np.array(terms, dtype=np.uint64))
     if not len(found.rows):
-        return np.zeros(shard.size)
+        return Wording(np.zeros(shard.size), np.zeros(shard.size))
     census = shard.census
     held_by = np.bincount(found.term, weights=shard.alive[found.rows], minlength=len(terms))
     idf = np.log1p((census.living - held_by + 0.5) / (held_by + 0.5))
@@ -32,9 +43,12 @@ def bm25f(shard: Shard, terms: Sequence[int], *, tuning: Tuning) -> Scores:
     weighted = found.tf / norm
     weighted += tuning.speaker_weight * ((found.fields & FIELD_SPEAKER) != 0)
     weighted += tuning.date_weight * ((found.fields & FIELD_DATE) != 0)
-    points = idf[found.term] * weighted * (tuning.k1 + 1) / (tuning.k1 + weighted)
-    scores: Scores = np.bincount(found.rows, weights=points, minlength=shard.size)
-    return scores
+    rarity = idf[found.term]
+    points = rarity * weighted * (tuning.k1 + 1) / (tuning.k1 + weighted)
+    return Wording(
+        np.bincount(found.rows, weights=points, minlength=shard.size),
+        np.bincount(found.rows, weights=rarity, minlength=shard.size) / idf.sum(),
+    )
 
 
 def smooth(shard: Shard, scores: Scores, *, near: Neighbours, tuning: Tuning) -> Scores:

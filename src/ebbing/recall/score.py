@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from ebbing.index.neighbours import Neighbours
 from ebbing.index.shard import Shard
 from ebbing.language.analyse import TextFlag
+from ebbing.ports.embedder import Calibration
 from ebbing.recall.fuse import Mask, Scores, reciprocal_rank, zscore
 from ebbing.recall.lexical import bm25f, feedback_terms, smooth
 from ebbing.recall.tuning import Tuning
@@ -26,6 +28,13 @@ class Scored:
     """BM25F points, smoothed."""
     dense: Scores
     """Cosine, 0 where a row has no vector."""
+    coverage: Scores
+    """Share of the question's wording that the row holds itself, in [0, 1]."""
+    meaning: Scores
+    """Calibrated similarity of row and question, in [0, 1]."""
+    has_vectors: bool
+    bonuses: Mapping[str, Scores]
+    """Route name to the points that it adds to `total`, for the routes that apply to this question."""
 
 
 def score_rows(
@@ -33,25 +42,30 @@ def score_rows(
     question: Question,
     vector: NDArray[np.float32] | None,
     *,
+    calibration: Calibration | None,
     among: Mask,
     near: Neighbours,
     tuning: Tuning,
 ) -> Scored:
     """Scores every row; statistics come from the rows in `among` (those the caller may get back)."""
     dense = _dense(shard, vector)
-    plain = bm25f(shard, question.terms, tuning=tuning)
-    lexical = smooth(shard, plain, near=near, tuning=tuning)
+    wording = bm25f(shard, question.terms, tuning=tuning)
+    lexical = smooth(shard, wording.points, near=near, tuning=tuning)
     total = _fused(lexical, dense, among=among, tuning=tuning)
-    if tuning.feedback_weight and tuning.feedback_rows and plain.any():
+    if tuning.feedback_weight and tuning.feedback_rows and wording.coverage.any():
         best = _best(total, among, count=tuning.feedback_rows)
         terms = feedback_terms(shard, best, asked=question.terms, tuning=tuning)
         brevity = min(1.0, tuning.feedback_length / max(float(shard.length[best].mean()), 1.0))
-        lexical = lexical + tuning.feedback_weight * brevity * bm25f(shard, terms, tuning=tuning)
+        lexical = lexical + tuning.feedback_weight * brevity * bm25f(shard, terms, tuning=tuning).points
         total = _fused(lexical, dense, among=among, tuning=tuning)
-    total = total + _bonuses(shard, question, tuning=tuning)
+    bonuses = _bonuses(shard, question, tuning=tuning)
+    for points in bonuses.values():
+        total = total + points
     if tuning.session_prior:
-        total = total + _session_prior(total, among, near=near, tuning=tuning)
-    return Scored(total, lexical, dense)
+        bonuses["session"] = _session_prior(total, among, near=near, tuning=tuning)
+        total = total + bonuses["session"]
+    meaning = np.zeros(shard.size) if calibration is None else calibration.similarity(dense.astype(np.float32))
+    return Scored(total, lexical, dense, wording.coverage, meaning.astype(np.float64), vector is not None, bonuses)
 
 
 def _dense(shard: Shard, vector: NDArray[np.float32] | None) -> Scores:
@@ -76,19 +90,23 @@ def _best(scores: Scores, among: Mask, *, count: int) -> NDArray[np.int64]:
     return rows
 
 
-def _bonuses(shard: Shard, question: Question, *, tuning: Tuning) -> Scores:
-    bonus = np.zeros(shard.size)
-    if question.speakers:
-        bonus += tuning.speaker_bonus * np.isin(shard.actor, list(question.speakers))
-    bonus += tuning.instruction_bonus * ((shard.flags & TextFlag.INSTRUCTION) != 0)
+def _bonuses(shard: Shard, question: Question, *, tuning: Tuning) -> dict[str, Scores]:
+    """What speaks for a row beside words and meaning, by route; empty where nothing applies."""
+    bonuses: dict[str, Scores] = {}
+    standing = (shard.flags & TextFlag.INSTRUCTION) != 0
+    rule: Scores = tuning.instruction_bonus * standing
     if question.advice:
-        bonus += tuning.preference_bonus * ((shard.flags & TextFlag.PREFERENCE) != 0)
+        rule = rule + tuning.preference_bonus * ((shard.flags & TextFlag.PREFERENCE) != 0)
+    if rule.any():
+        bonuses["rule"] = rule
+    if question.speakers:
+        bonuses["speaker"] = tuning.speaker_bonus * np.isin(shard.actor, list(question.speakers))
     if question.spans:
         inside = np.zeros(shard.size, dtype=bool)
         for first, last in question.spans:
             inside |= (shard.created >= first) & (shard.created <= last)
-        bonus += tuning.date_bonus * inside
-    return bonus
+        bonuses["time"] = tuning.date_bonus * inside
+    return bonuses
 
 
 def _session_prior(total: Scores, among: Mask, *, near: Neighbours, tuning: Tuning) -> Scores:

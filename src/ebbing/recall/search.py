@@ -14,6 +14,7 @@ from ebbing.ports.embedder import Embedder
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.recall.narrow import covered, fresh_records, narrowed
 from ebbing.recall.past import shard_as_of
+from ebbing.recall.rank import Ranked, rank
 from ebbing.recall.score import Scored, score_rows
 from ebbing.recall.tuning import Tuning
 from ebbing.recall.understand import understand
@@ -32,16 +33,21 @@ async def search(
     if not among.any():
         return []
     vector = (await embedder.embed_queries([query.text]))[0] if embedder is not None else None
+    calibration = embedder.calibration if embedder is not None else None
     question = understand(query, shard, tuning=tuning)
-    scored = score_rows(shard, question, vector, among=among, near=neighbours(shard), tuning=tuning)
-    scores = relevance(scored, embedder)
-    rows = best_rows(scored.total, among & (scores >= query.min_score), count=query.top_k)
-    found = await fresh_records(store, shard, scope=scope, rows=rows, deleted=query.as_of is not None)
+    scored = score_rows(
+        shard, question, vector, calibration=calibration, among=among, near=neighbours(shard), tuning=tuning
+    )
+    same_cosine = calibration.cosine(tuning.same_similarity) if calibration is not None else 1.0
+    ranked = rank(shard, scored, among=among, query=query, same_cosine=same_cosine, tuning=tuning)
+    found = await fresh_records(
+        store, shard, scope=scope, rows=[best.row for best in ranked], deleted=query.as_of is not None
+    )
     records = {record.id: record for record in found}
     return [
-        _hit(records[shard.ids[row]], scored, row=row, score=float(scores[row]))
-        for row in rows
-        if shard.ids[row] in records
+        _hit(record, best, shard=shard, scored=scored)
+        for best in ranked
+        if (record := records.get(shard.ids[best.row])) is not None
     ]
 
 
@@ -51,27 +57,15 @@ def admitted(shard: Shard, scope: Scope, *, query: Query) -> NDArray[np.bool_]:
     return covered(shard, scope, KINDS_OF[query.include]) & (shard.valid_to > at) & (shard.expires > at)
 
 
-def relevance(scored: Scored, embedder: Embedder | None) -> NDArray[np.float64]:
-    """The calibrated score of every row, in [0, 1]: what it means and what it says speak for it independently."""
-    words = scored.lexical / (scored.lexical + 8.0)
-    if embedder is None:
-        return words
-    meaning = embedder.calibration.similarity(scored.dense.astype(np.float32))
-    return 1 - (1 - meaning.astype(np.float64)) * (1 - words)
-
-
-def best_rows(scores: NDArray[np.float64], among: NDArray[np.bool_], *, count: int) -> list[int]:
-    """The `count` best rows of the mask, best first; equal scores keep the order of arrival."""
-    rows = np.flatnonzero(among)
-    if len(rows) > count:
-        rows = rows[np.argpartition(-scores[rows], count - 1)[:count]]
-    return [int(row) for row in rows[np.lexsort((rows, -scores[rows]))]]
-
-
-def _hit(record: MemoryRecord, scored: Scored, *, row: int, score: float) -> Hit:
-    routes: dict[str, float] = {}
-    if scored.dense[row]:
-        routes["semantic"] = float(scored.dense[row])
-    if scored.lexical[row]:
-        routes["keyword"] = float(scored.lexical[row])
-    return Hit(record, score=score, rank_score=float(scored.total[row]), routes=routes)
+def _hit(record: MemoryRecord, best: Ranked, *, shard: Shard, scored: Scored) -> Hit:
+    row = best.row
+    given = {"semantic": scored.dense, "keyword": scored.lexical, **scored.bonuses}
+    return Hit(
+        record,
+        score=best.score,
+        rank_score=float(scored.total[row]),
+        repeat_ids=tuple(shard.ids[repeat] for repeat in best.repeats),
+        routes={name: float(points[row]) for name, points in given.items() if points[row]},
+        coverage=float(scored.coverage[row]),
+        meaning=float(scored.meaning[row]),
+    )

@@ -60,6 +60,12 @@ class Tuning:
     assistant_weight: float = 1.0
     """What the assistant said counts this much beside what people said."""
 
+    # a precise answer keeps what the score curve sets apart
+    precise_gap: float = 2.5
+    """Fused score that a row may stand behind the best one."""
+    precise_meaning: float = 0.4
+    """Similarity that counts as speaking to the question without sharing a word of it."""
+
     # statements that say the same are told once, where the best answers hold such repeats
     same_similarity: float = 0.81
     """Calibrated similarity from which two texts with the same numbers say the same."""

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import anyio.from_thread
 import anyio.to_thread
 
 from ebbing.domain.errors import ConfigurationError, EbbingError, MissingExtraError
@@ -98,10 +99,10 @@ def _e5(settings: Settings) -> Embedder:
     return E5Embedder.load(threads=settings.embedder_threads)
 
 
-def _sentence_encoder(_: Settings) -> Embedder:
+def _sentence_encoder(settings: Settings) -> Embedder:
     from ebbing.adapters.sentence_encoder import SentenceEncoderEmbedder
 
-    return SentenceEncoderEmbedder.load()
+    return SentenceEncoderEmbedder.load(threads=settings.embedder_threads)
 
 
 def _openai(settings: Settings) -> Embedder:
@@ -110,12 +111,14 @@ def _openai(settings: Settings) -> Embedder:
     if not settings.embedding_base_url or not settings.embedding_model:
         raise ConfigurationError("set EBBING_EMBEDDING_BASE_URL and EBBING_EMBEDDING_MODEL for the openai embedder")
     key = settings.embedding_api_key
-    return OpenAIEmbedder(
+    embedder = OpenAIEmbedder(
         base_url=settings.embedding_base_url,
-        api_key=key.get_secret_value() if key else None,
+        api_key=key.get_secret_value() if key else "",
         model=settings.embedding_model,
         dim=settings.embedding_dim,
     )
+    anyio.from_thread.run(embedder.learn_dim)
+    return embedder
 
 
 _LOADERS: dict[str, Callable[[Settings], Embedder]] = {"e5": _e5, "use": _sentence_encoder, "openai": _openai}

@@ -1,0 +1,30 @@
+"""Why a memory came back, in a sentence."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ebbing.domain.query import Hit
+
+_BONUSES: Final = {
+    "speaker": "it was said by somebody the question names",
+    "rule": "it is a standing wish or instruction",
+    "time": "it was said around the time that the question names",
+}
+
+
+def why(hit: Hit) -> str:
+    """One sentence on what speaks for the memory, strongest kind of evidence first."""
+    reasons: list[str] = []
+    if hit.coverage > 0:
+        reasons.append(f"it holds {hit.coverage:.0%} of the question's wording")
+    elif hit.routes.get("keyword", 0) > 0:
+        reasons.append("what was said around it holds words of the question")
+    if hit.meaning > 0:
+        nearness = "very near" if hit.meaning > 0.7 else "near" if hit.meaning > 0.4 else "somewhat near"
+        reasons.append(f"its meaning is {nearness} ({hit.meaning:.2f})")
+    reasons.extend(reason for route, reason in _BONUSES.items() if hit.routes.get(route, 0) > 0)
+    if hit.repeat_ids:
+        reasons.append(f"it was said {len(hit.repeat_ids) + 1} times")
+    found = "; ".join(reasons) or "nothing nearer is known"
+    return f"{found[0].upper()}{found[1:]}."
