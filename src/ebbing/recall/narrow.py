@@ -64,7 +64,7 @@ async def narrowed(store: MemoryStore, shard: Shard, *, scope: Scope, among: Mas
     parts = sorted(conjuncts(wanted), key=_needs_records)
     for part in parts:
         if _needs_records(part):
-            await _read(store, shard, scope=scope, rows=np.flatnonzero(among))
+            await _read(store, shard, scope=scope, among=among)
         among = _matching(shard, part, among=among, scope=scope)
     return among
 
@@ -77,11 +77,14 @@ async def fresh_records(
     return [shard.rewritten.get(record.id, record) for record in found]
 
 
-async def _read(store: MemoryStore, shard: Shard, *, scope: Scope, rows: NDArray[np.int64]) -> None:
+async def _read(store: MemoryStore, shard: Shard, *, scope: Scope, among: Mask) -> None:
     """Sees to it that the shard keeps the records of the rows; deleted ones too, for questions about the past."""
+    have: Mask = shard.kept("records read", lambda: np.zeros(shard.size, dtype=np.bool_))
+    rows = np.flatnonzero(among & ~have)
     missing = [memory_id for row in rows if shard.record(memory_id := shard.ids[row]) is None]
     if missing:
         shard.records.update((record.id, record) for record in await store.get(scope, missing, deleted=True))
+    have |= among
 
 
 def _needs_records(wanted: Filter) -> bool:

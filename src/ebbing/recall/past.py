@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
+from typing import Final
 
 import numpy as np
 
@@ -15,10 +16,13 @@ from ebbing.domain.past import as_it_was, is_believed
 from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import IndexEntry, entry_for, passage
-from ebbing.index.shard import ALWAYS, NEVER, Shard, digest, micros, row_for
+from ebbing.index.shard import ALWAYS, NEVER, Row, Shard, digest, micros, row_for
 from ebbing.language.analyse import TextFlag, analyse
 from ebbing.ports.embedder import Embedder, Vectors
 from ebbing.ports.memory_store import MemoryStore
+
+MAX_VIEWS: Final = 2
+"""Moments that are kept ready with a shard, because people turn pages and ask again."""
 
 
 async def shard_as_of(store: MemoryStore, embedder: Embedder | None, *, scope: Scope, moment: datetime) -> Shard:
@@ -26,8 +30,13 @@ async def shard_as_of(store: MemoryStore, embedder: Embedder | None, *, scope: S
 
     With an embedder, former wordings have vectors too.
     """
-    shard = (await store.shard(scope, deleted=True)).detached()
+    full = await store.shard(scope, deleted=True)
     at = micros(moment)
+    views: dict[tuple[int, Scope, bool], Shard] = full.kept("views of the past", dict)
+    key = (at, scope, embedder is None)
+    if key in views:
+        return views[key]
+    shard = full.detached()
     shard.alive[:] = (
         (shard.recorded <= at)
         & (shard.deleted > at)
@@ -41,6 +50,9 @@ async def shard_as_of(store: MemoryStore, embedder: Embedder | None, *, scope: S
     if told:
         records = await store.get(scope, list(told), deleted=True)
         await _take_back(shard, embedder, [as_it_was(one, told[one.id], moment) for one in records], moment=moment)
+    while len(views) >= MAX_VIEWS:
+        views.pop(next(iter(views)), None)
+    views[key] = shard
     return shard
 
 
@@ -57,13 +69,15 @@ async def _take_back(
     for record in believed:
         row = row_of[record.id]
         shard.alive[row], shard.valid_to[row] = True, NEVER if record.valid_to is None else micros(record.valid_to)
-    shard.put(
-        [
-            row_for(int(shard.seq[row_of[record.id]]), record, entries[record.id])._replace(alive=True)
-            for record in reworded
-        ]
-    )
+    # The records that were read are those of other moments too: putting former wordings must not drop them.
+    shard.records, read = {}, shard.records
+    shard.put([_former_row(shard, record, entry=entries[record.id], row=row_of[record.id]) for record in reworded])
+    shard.records = read
     shard.rewritten.update((record.id, record) for record in former)
+
+
+def _former_row(shard: Shard, record: MemoryRecord, *, entry: IndexEntry, row: int) -> Row:
+    return row_for(int(shard.seq[row]), record, entry)._replace(alive=True)
 
 
 def _is_reworded(shard: Shard, record: MemoryRecord, *, row: int) -> bool:
