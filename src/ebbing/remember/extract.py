@@ -119,7 +119,7 @@ def _fact(statement: Statement, pack: Pack, *, agent: bool) -> Fact | None:
         for rule in pack.rules[statement.who]:
             groups = _match(rule, reading)
             if groups is not None:
-                return _built(rule, reading, groups, agent=agent)
+                return _built(rule, reading, groups, pack=pack, agent=agent)
     return None
 
 
@@ -150,7 +150,7 @@ def _match(rule: Rule, statement: Statement) -> Mapping[str, str] | None:
     return None
 
 
-def _built(rule: Rule, statement: Statement, groups: Mapping[str, str], *, agent: bool) -> Fact:
+def _built(rule: Rule, statement: Statement, groups: Mapping[str, str], *, pack: Pack, agent: bool) -> Fact:
     value = groups.get("value") or groups.get("object") or groups.get("name")
     if value and rule.value_end is not None:
         value = rule.value_end.split(value, maxsplit=1)[0].strip()
@@ -168,7 +168,7 @@ def _built(rule: Rule, statement: Statement, groups: Mapping[str, str], *, agent
         importance=rule.importance,
         confidence=_HEDGED if statement.hedged else rule.confidence,
         rule=rule.id,
-        attribute=_attribute(rule, statement, groups),
+        attribute=_attribute(rule, statement, groups, pack),
         value=value,
         about="agent" if agent else "user",
         polarity=polarity,
@@ -179,12 +179,13 @@ def _built(rule: Rule, statement: Statement, groups: Mapping[str, str], *, agent
     )
 
 
-def _attribute(rule: Rule, statement: Statement, groups: Mapping[str, str]) -> str | None:
+def _attribute(rule: Rule, statement: Statement, groups: Mapping[str, str], pack: Pack) -> str | None:
     if rule.attribute is None or (statement.negated and not statement.ended):
         return None
     name = rule.attribute.format_map(_Slots({key: text.lower() for key, text in groups.items()}))
     if name.endswith(".") or not name:
         return None
+    name = pack.tables.get("attributes", {}).get(name, name)
     if statement.relation is None:
         return name
     return f"{statement.relation}.{name}" if statement.unique else None
