@@ -111,7 +111,7 @@ async def test_filtered_pages_stay_in_step_while_memories_come_and_go(world: Wor
         if cursor is None:
             break
         await world.tell("calm and new", metadata=CALM)
-        await world.memory.delete(ids[6], user_id="ada")
+        await world.memory.delete(ids.pop(), user_id="ada")
     assert texts == [f"calm {number}" for number in (6, 5, 4, 3, 2, 1, 0)]
 
 
