@@ -1,0 +1,185 @@
+"""What an assistant should know before it answers: who the person is, what bears on the question, what is new."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.confidence import confidence_at
+from ebbing.domain.query import Hit, Query
+from ebbing.domain.record import Kind, MemoryRecord, MemoryType, Role, content_hash
+from ebbing.domain.risk import is_risky, risk_of
+from ebbing.domain.scope import Scope
+from ebbing.index.shard import KINDS, TYPES, Shard, micros
+from ebbing.language.topics import topics
+from ebbing.ports.memory_store import MemoryStore
+from ebbing.recall.ladder import Climb, Climbed, Look, Rung, Talk, climb
+from ebbing.recall.narrow import narrowed
+from ebbing.recall.policy import is_standing, usable
+from ebbing.recall.render import Group, Rendered, Style, render
+from ebbing.recall.search import admitted
+
+RECENT: Final = timedelta(days=7)
+"""How far before the newest memory what counts as recent goes back."""
+MAX_RECENT: Final = 30
+MAX_PROFILE: Final = 10
+_READ_FOR_PROFILE: Final = 60
+_READ_ENDED: Final = 60
+_SUMMARY_LENGTH: Final = 240
+_PROFILE_TYPES: Final = (MemoryType.PREFERENCE, MemoryType.CONSTRAINT, MemoryType.FACT, MemoryType.PROCEDURAL)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What was put together for one answer."""
+
+    rendered: Rendered
+    rung: Rung
+    """Which step of the ladder the relevant memories come from."""
+    hits: Mapping[str, Hit]
+    """The relevant memories that stand in the block, by id."""
+    risks: Mapping[str, float]
+    """Risk in [0, 1] of using each of them."""
+    profile_summary: str
+    recent_topics: tuple[str, ...]
+
+
+async def context(
+    store: MemoryStore, look: Look, *, scope: Scope, talk: Talk | None, query: Query, how: Climb, max_tokens: int
+) -> Context:
+    """The profile, the memories that bear on the question, and the newest ones, as a block of at most `max_tokens`.
+
+    Without a question the block holds profile and recent memories. Of `query`, "now" and the filter count.
+    """
+    now = query.now
+    climbed = Climbed((), Rung.NONE, "") if talk is None else await climb(talk, look, how=how)
+    known = await _known(store, scope, query=query, how=how)
+    profile = profile_of(known.profile, now=now)
+    groups: dict[Group, Sequence[MemoryRecord]] = {
+        "relevant": [hit.record for hit in climbed.hits],
+        "profile": profile,
+        "recent": [record for record in known.recent if record.kind is Kind.MEMORY],
+    }
+    language = talk.language if talk is not None else _language_of([*profile, *known.recent])
+    style = Style(language, now, known.replacing)
+    rendered = render(groups, style=style, max_tokens=max_tokens)
+    hits = _hits_of(rendered.shown["relevant"], climbed.hits)
+    return Context(
+        rendered=rendered,
+        rung=climbed.rung,
+        hits=hits,
+        risks=_risks(hits, now),
+        profile_summary=summary_of(profile, language),
+        recent_topics=tuple(topics([record.content for record in known.recent])),
+    )
+
+
+def _hits_of(shown: Sequence[MemoryRecord], hits: Sequence[Hit]) -> dict[str, Hit]:
+    """The hit behind each memory, by the memory's id: itself, or the message that it was read from."""
+    by_id = {hit.record.id: hit for hit in hits}
+    by_words = {hit.record.hash: hit for hit in hits}
+    found: dict[str, Hit] = {}
+    for record in shown:
+        hit = by_id.get(record.id) or by_words.get(content_hash(record.provenance.source_text or record.content))
+        if hit is not None:
+            found[record.id] = replace(hit, record=record)
+    return found
+
+
+def profile_of(records: Sequence[MemoryRecord], *, now: datetime, count: int = MAX_PROFILE) -> list[MemoryRecord]:
+    """The `count` records that say most about the person: who they are, what they require or must avoid, what they
+    like, other facts; within each the most important and surest first, then the newest."""
+    told = [record for record in records if _rank(record) < _UNTOLD]
+    told.sort(key=lambda record: record.created_at, reverse=True)
+    told.sort(key=lambda record: (_rank(record), -record.importance * confidence_at(record, now)))
+    return told[:count]
+
+
+def summary_of(profile: Sequence[MemoryRecord], language: str) -> str:
+    """The profile in at most 240 characters, its beginning first, statements whole."""
+    mark = "；" if language == "zh" else "; "
+    summary = ""
+    for record in profile:
+        longer = f"{summary}{mark if summary else ''}{record.content.rstrip('.。 ')}"
+        if len(longer) <= _SUMMARY_LENGTH:
+            summary = longer
+    return summary
+
+
+_UNTOLD: Final = 4
+
+
+def _rank(record: MemoryRecord) -> int:
+    """Who they are, what binds, what they like, other facts; `_UNTOLD` is no part of a profile."""
+    if "identity" in record.tags:
+        return 0
+    if record.type is MemoryType.PREFERENCE:
+        return 2
+    if is_standing(record) or record.type is MemoryType.PROCEDURAL:
+        return 1
+    return 3 if record.type is MemoryType.FACT else _UNTOLD
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    profile: list[MemoryRecord]
+    recent: list[MemoryRecord]
+    """The newest first; the person's own messages too."""
+    replacing: Collection[str]
+
+
+async def _known(store: MemoryStore, scope: Scope, *, query: Query, how: Climb) -> _Known:
+    """What is known without a question: picked in the owner's rows, read in one call."""
+    shard = await store.shard(scope)
+    seen = await narrowed(store, shard, scope=scope, among=admitted(shard, scope, query=query), wanted=query.filter)
+    memory = shard.kind == KINDS.index(Kind.MEMORY)
+    typed = np.isin(shard.type, [TYPES.index(one) for one in _PROFILE_TYPES])
+    profile = _first(seen & memory & typed, shard.importance, shard.created, count=_READ_FOR_PROFILE)
+    recent = _first(seen & _recent(shard, seen), shard.created, count=MAX_RECENT)
+    ended = _first(shard.alive & memory & (shard.valid_to <= micros(query.now)), shard.valid_to, count=_READ_ENDED)
+    ids = dict.fromkeys(shard.ids[row] for row in (*profile, *recent, *ended))
+    found = {record.id: record for record in await store.get(scope, list(ids))}
+
+    def read(rows: Sequence[int]) -> list[MemoryRecord]:
+        records = (found[shard.ids[row]] for row in rows if shard.ids[row] in found)
+        return [record for record in records if usable(record, session=how.session, channel=how.channel)]
+
+    return _Known(
+        profile=read(profile),
+        recent=[record for record in read(recent) if record.role is not Role.ASSISTANT],
+        replacing={record.superseded_by for record in read(ended) if record.superseded_by is not None},
+    )
+
+
+def _recent(shard: Shard, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    newest = int(shard.created[among].max(initial=0))
+    late: NDArray[np.bool_] = shard.created >= newest - int(RECENT.total_seconds() * 1e6)
+    return late
+
+
+def _first(among: NDArray[np.bool_], *by: NDArray[np.generic], count: int) -> list[int]:
+    """The `count` rows of the mask with the largest values, by the first array, then by the next."""
+    rows = np.flatnonzero(among)
+    order = np.lexsort([rows, *(values[rows] for values in reversed(by))])
+    return [int(row) for row in rows[order[::-1]][:count]]
+
+
+def _language_of(records: Sequence[MemoryRecord]) -> str:
+    chinese = sum(record.language == "zh" for record in records)
+    return "zh" if chinese > len(records) - chinese else "en"
+
+
+def _risks(hits: Mapping[str, Hit], now: datetime) -> dict[str, float]:
+    risks = {memory_id: risk_of(hit.record, hit.score, now=now) for memory_id, hit in hits.items()}
+    for memory_id, risk in risks.items():
+        if is_risky(risk):
+            _log.warning("a risky memory was recalled: %s, risk %.1f", memory_id, risk)
+    return risks
