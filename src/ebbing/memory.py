@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from ebbing.facade.context import Preparing
 from ebbing.facade.keeping import Keeping
 from ebbing.facade.recalling import Recalling
 from ebbing.facade.writing import Writing
@@ -16,7 +17,7 @@ from ebbing.recall.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
 
-class AsyncMemory(Writing, Recalling, Keeping):
+class AsyncMemory(Writing, Recalling, Preparing, Keeping):
     """A person's long-term memory, in one directory, with nothing but this package.
 
     Every call names whose memory is meant by `user_id`, `agent_id` or `run_id` (directly or inside `filters`); a

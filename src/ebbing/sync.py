@@ -89,6 +89,7 @@ class Memory:
 
     add = _blocking(AsyncMemory.add)
     search = _blocking(AsyncMemory.search)
+    get_context = _blocking(AsyncMemory.get_context)
     get = _blocking(AsyncMemory.get)
     get_all = _blocking(AsyncMemory.get_all)
     update = _blocking(AsyncMemory.update)
