@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ebbing.facade.context import Preparing
+from ebbing.facade.feedback import Hearing
 from ebbing.facade.keeping import Keeping
 from ebbing.facade.recalling import Recalling
 from ebbing.facade.writing import Writing
@@ -17,7 +18,7 @@ from ebbing.recall.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
 
-class AsyncMemory(Writing, Recalling, Preparing, Keeping):
+class AsyncMemory(Writing, Recalling, Preparing, Hearing, Keeping):
     """A person's long-term memory, in one directory, with nothing but this package.
 
     Every call names whose memory is meant by `user_id`, `agent_id` or `run_id` (directly or inside `filters`); a
@@ -68,6 +69,7 @@ class AsyncMemory(Writing, Recalling, Preparing, Keeping):
 
     async def close(self) -> None:
         """Finishes what was accepted and lets go of files and threads; idempotent."""
+        await self._parts.usage.flush()
         await self._parts.store.aclose()
         await self._parts.embedder.aclose()
 

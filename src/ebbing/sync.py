@@ -30,7 +30,7 @@ def _blocking(
 ) -> Callable[Concatenate[Memory, _Given], _Result]:
     """The method with the same signature and documentation, returning when it is done."""
 
-    def call(self: Memory, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+    def call(self: Memory, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
         return self._run(partial(method, self._memory, *args, **kwargs))
 
     update_wrapper(call, method)
@@ -96,6 +96,8 @@ class Memory:
     delete = _blocking(AsyncMemory.delete)
     restore = _blocking(AsyncMemory.restore)
     delete_all = _blocking(AsyncMemory.delete_all)
+    feedback = _blocking(AsyncMemory.feedback)
+    credit = _blocking(AsyncMemory.credit)
     history = _blocking(AsyncMemory.history)
     explain = _blocking(AsyncMemory.explain)
     export = _blocking(AsyncMemory.export)

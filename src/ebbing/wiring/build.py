@@ -15,6 +15,7 @@ from ebbing.ports.embedder import Embedder
 from ebbing.ports.ids import Ids
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.recall.tuning import Tuning
+from ebbing.recall.usage import UsageBuffer
 from ebbing.wiring.embedders import EmbedderSlot, configured, given
 from ebbing.wiring.mem0_config import from_mem0
 from ebbing.wiring.settings import Settings
@@ -30,6 +31,8 @@ class Parts:
     ids: Ids
     settings: Settings
     tuning: Tuning
+    usage: UsageBuffer
+    """Where searches note what they returned."""
 
 
 def build(
@@ -57,7 +60,9 @@ def build(
     settings = load_settings(changes) if settings is None else settings.model_copy(update=changes)
     clock = clock or SystemClock()
     slot = configured(settings) if embedder is None or isinstance(embedder, str) else given(embedder)
-    return Parts(_open_store(settings, clock), slot, clock, TimeOrderedIds(), settings, tuning or Tuning())
+    store = _open_store(settings, clock)
+    usage = UsageBuffer(store.usage, most=settings.usage_batch)
+    return Parts(store, slot, clock, TimeOrderedIds(), settings, tuning or Tuning(), usage)
 
 
 def load_settings(values: Mapping[str, Any] | None = None) -> Settings:

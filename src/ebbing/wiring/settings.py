@@ -37,6 +37,9 @@ class Settings(BaseSettings):
     shard_cache_mib: int = Field(
         default=512, ge=16, le=65_536, description="RAM for the searchable rows of recently used owners."
     )
+    usage_batch: int = Field(
+        default=512, ge=0, le=100_000, description="Returned memories counted in one write; 0 counts none."
+    )
     api_version: Literal["v1.0", "v1.1"] = Field(
         default="v1.1", description="Shape of answers: `v1.1` is {'results': [...]}, `v1.0` a bare list."
     )

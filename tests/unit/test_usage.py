@@ -1,0 +1,200 @@
+"""Counting what searches return: in batches, off their way, and not lost at close."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from ebbing import AsyncMemory, Memory
+from ebbing.adapters.ephemeral import EphemeralMemoryStore
+from ebbing.domain.errors import StoreError
+from ebbing.domain.scope import Scope
+from ebbing.domain.usage import Feedback, Usage
+from ebbing.ports.usage_log import Returned
+from ebbing.recall import usage
+from ebbing.recall.usage import UsageBuffer
+from ebbing.testing.clock import ManualClock
+
+pytestmark = pytest.mark.anyio
+
+ADA, BOB = Scope(user_id="ada"), Scope(user_id="bob")
+NOW = ManualClock().now()
+
+
+class Notebook:
+    """A log that shows its batches, and refuses as often as it is told to."""
+
+    def __init__(self, failures: int = 0) -> None:
+        self.batches: list[list[Returned]] = []
+        self.failures = failures
+
+    async def returned(self, batch: Sequence[Returned]) -> None:
+        await asyncio.sleep(0)
+        if self.failures:
+            self.failures -= 1
+            raise StoreError("the disk is full")
+        self.batches.append(list(batch))
+
+    async def tell(self, scope: Scope, feedback: Feedback) -> bool:
+        raise NotImplementedError
+
+    async def usage(self, scope: Scope, memory_id: str) -> Usage:
+        raise NotImplementedError
+
+
+async def test_counts_wait_until_they_are_many() -> None:
+    log = Notebook()
+    buffer = UsageBuffer(log, most=4, seconds=60)
+    buffer.returned(ADA, ["a", "b"], at=NOW)
+    await asyncio.sleep(0.01)
+    assert log.batches == []
+    later = NOW + timedelta(hours=1)
+    buffer.returned(ADA, ["a", "c"], at=later)
+    await buffer.flush()
+    assert log.batches == [
+        [
+            Returned(ADA.owner, "a", 2, later),
+            Returned(ADA.owner, "b", 1, NOW),
+            Returned(ADA.owner, "c", 1, later),
+        ]
+    ]
+
+
+async def test_counts_do_not_wait_for_long() -> None:
+    log = Notebook()
+    buffer = UsageBuffer(log, seconds=0.02)
+    buffer.returned(ADA, ["a"], at=NOW)
+    await asyncio.sleep(0.1)
+    assert len(log.batches) == 1
+
+
+async def test_owners_are_counted_apart() -> None:
+    log = Notebook()
+    buffer = UsageBuffer(log)
+    buffer.returned(ADA, ["a"], at=NOW)
+    buffer.returned(BOB, ["a"], at=NOW)
+    await buffer.flush()
+    assert [one.owner for one in log.batches[0]] == [ADA.owner, BOB.owner]
+
+
+async def test_a_flush_waits_for_the_batch_under_way() -> None:
+    log = Notebook()
+    buffer = UsageBuffer(log, most=1)
+    buffer.returned(ADA, ["a"], at=NOW)
+    await buffer.flush()
+    assert len(log.batches) == 1
+    await buffer.flush()
+    assert len(log.batches) == 1
+
+
+async def test_a_refused_batch_waits_for_the_next_time_and_the_caller_is_spared(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    log = Notebook(failures=1)
+    buffer = UsageBuffer(log)
+    buffer.returned(ADA, ["a"], at=NOW)
+    with caplog.at_level(logging.WARNING):
+        await buffer.flush()
+    assert log.batches == []
+    assert "could not be counted (store)" in caplog.text
+    assert "ada" not in caplog.text
+    buffer.returned(ADA, ["a"], at=NOW)
+    await buffer.flush()
+    assert log.batches == [[Returned(ADA.owner, "a", 2, NOW)]]
+
+
+async def test_a_store_that_fails_for_long_fills_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usage, "MAX_HELD", 10)
+    log = Notebook(failures=3)
+    buffer = UsageBuffer(log, most=1_000)
+    for turn in range(4):
+        buffer.returned(ADA, [f"{turn}-{number}" for number in range(8)], at=NOW)
+        await buffer.flush()
+    assert [len(batch) for batch in log.batches] == [10]
+
+
+async def test_a_batch_of_none_counts_nothing() -> None:
+    log = Notebook()
+    buffer = UsageBuffer(log, most=0)
+    buffer.returned(ADA, ["a"], at=NOW)
+    await buffer.flush()
+    assert log.batches == []
+
+
+def test_a_loop_that_ended_does_not_keep_counts_from_the_next_one() -> None:
+    log = Notebook()
+    buffer = UsageBuffer(log, seconds=0.01)
+
+    async def ask() -> None:
+        buffer.returned(ADA, ["a"], at=NOW)
+
+    async def ask_later() -> None:
+        await asyncio.sleep(0.02)
+        buffer.returned(ADA, ["a"], at=NOW)
+        await asyncio.sleep(0.02)
+
+    asyncio.run(ask())
+    asyncio.run(ask_later())
+    assert log.batches == [[Returned(ADA.owner, "a", 2, NOW)]]
+
+
+async def test_closing_a_memory_counts_what_waited(tmp_path: Path) -> None:
+    async with AsyncMemory(path=tmp_path, embedder="none") as memory:
+        [added] = (await memory.add("likes rain", user_id="ada", infer=False))["results"]
+        memory.parts.usage.returned(ADA, [added["id"]], at=NOW)
+    async with AsyncMemory(path=tmp_path, embedder="none") as memory:
+        assert (await memory.parts.store.usage.usage(ADA, added["id"])).returned == 1
+
+
+async def test_a_closed_store_is_no_reason_to_fail(caplog: pytest.LogCaptureFixture) -> None:
+    store = EphemeralMemoryStore(clock=ManualClock())
+    buffer = UsageBuffer(store.usage)
+    buffer.returned(ADA, ["a"], at=NOW)
+    await store.aclose()
+    await buffer.flush()
+    assert "store_closed" in caplog.text
+
+
+KILLED = """
+import os, signal, sys
+from datetime import UTC, datetime
+from ebbing import Memory
+from ebbing.domain.scope import Scope
+
+memory = Memory(path=sys.argv[1], embedder="none")
+[added] = memory.add("likes rain", user_id="ada", infer=False)["results"]
+buffer = memory.parts.usage
+
+async def count(times):
+    for _ in range(times):
+        buffer.returned(Scope(user_id="ada"), [added["id"]], at=datetime.now(UTC))
+
+memory._run(lambda: count(300))
+memory.feedback(added["id"], "used")  # written before it returns, and after the batches before it
+memory._run(lambda: count(10))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
+def test_a_killed_process_loses_less_than_a_batch_of_counts_and_nothing_else(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path)], env={"EBBING_USAGE_BATCH": "64"}, check=False, timeout=60
+    )
+    assert done.returncode == -signal.SIGKILL
+    with Memory(path=tmp_path, embedder="none") as memory:
+        [kept] = memory.get_all(user_id="ada")["results"]
+        assert kept["memory"] == "likes rain"
+        assert memory.explain(kept["id"])["access_count"] == 1
+        store = memory.parts.store
+        counted = memory._run(lambda: store.usage.usage(ADA, kept["id"])).returned
+        assert 310 - 2 * 64 < counted < 310
+        assert memory.verify() == []
