@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ import pytest
 
 from ebbing import AsyncMemory
 from ebbing.domain.errors import InvalidInputError, MissingOwnerError
+from ebbing.domain.events import Event
+from ebbing.domain.scope import Scope
+from ebbing.ports.memory_store import Revise
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
@@ -149,6 +153,22 @@ async def test_what_was_believed_then_is_answered_in_the_words_of_then(world: Wo
         assert await world.found(as_of=moment.isoformat(), filters=CALM) == expected
         word = (text or "nothing").split()[-1]
         assert await world.listed(as_of=moment, filters={"text": {"contains": word}}) == expected
+
+
+async def test_a_superseded_memory_is_seen_until_its_end_was_known(world: World) -> None:
+    memory_id = await world.tell("Ada lives in Paris")
+    start = world.clock.now()
+    store, whose = world.memory.parts.store, Scope(user_id="ada")
+    learned = world.clock.advance(4 * DAY)
+    [record] = await store.get(whose, [memory_id])
+    ended = replace(record, valid_to=start + 2 * DAY, superseded_by="another", version=record.version + 1)
+    await store.write(whose, [Revise(ended, Event.SUPERSEDE, reason="she moved")])
+    seen = ["Ada lives in Paris"]
+    believed = [await world.listed(as_of=start + day * DAY) for day in range(6)]
+    assert believed == [seen, seen, seen, seen, [], []]
+    assert await world.found("where does Ada live", as_of=learned - DAY) == seen
+    assert await world.found("where does Ada live", as_of=learned) == []
+    assert await world.found("where does Ada live") == []
 
 
 async def test_a_former_wording_is_found_by_its_words(world: World) -> None:

@@ -46,7 +46,7 @@ async def test_the_rows_kept_are_those_whose_records_match(
 ) -> None:
     store = await store_of(many)
     shard = await store.shard(ADA)
-    everything = covered(shard, ADA, tuple(Kind))
+    everything = covered(shard, ADA, kinds=tuple(Kind))
     for tree in map(parse_filter, wanted):
         expected = np.array([matches(tree, record) for record in many])
         part = everything & (np.arange(shard.size) >= first)

@@ -89,7 +89,7 @@ async def store_of(records: Sequence[MemoryRecord]) -> EphemeralMemoryStore:
 
 async def mask_of(store: EphemeralMemoryStore, wanted: dict[str, Any]) -> Mask:
     shard = await store.shard(ADA)
-    everything = covered(shard, ADA, tuple(Kind))
+    everything = covered(shard, ADA, kinds=tuple(Kind))
     return await narrowed(store, shard, scope=ADA, among=everything, wanted=parse_filter(wanted))
 
 
@@ -152,7 +152,7 @@ async def test_a_filter_of_a_scope_reads_nothing_beyond_it() -> None:
     await store.write(ADA, [Insert(one, None) for one in RECORDS])
     narrow = Scope(user_id="ada", agent_id="guide")
     shard = await store.shard(narrow)
-    among = covered(shard, narrow, tuple(Kind))
+    among = covered(shard, narrow, kinds=tuple(Kind))
     mask = await narrowed(store, shard, scope=narrow, among=among, wanted=parse_filter({"mood": {"ne": "x"}}))
     expected = [one.whose.agent_id == "guide" for one in RECORDS]
     assert list(mask) == expected

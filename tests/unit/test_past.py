@@ -41,7 +41,7 @@ REWORDED = [told(Event.ADD, day=0), told(Event.UPDATE, day=2, old="first"), told
 )
 def test_the_wording_is_that_of_the_moment(day: int, wording: str, updated: int | None) -> None:
     now = replace(RECORD, content="third", updated_at=START + 4 * DAY)
-    was = as_it_was(now, REWORDED, START + day * DAY)
+    was = as_it_was(now, REWORDED, moment=START + day * DAY)
     assert was.content == wording
     assert was.updated_at == (None if updated is None else START + updated * DAY)
 
@@ -49,8 +49,8 @@ def test_the_wording_is_that_of_the_moment(day: int, wording: str, updated: int 
 def test_an_end_that_was_learned_later_was_not_known() -> None:
     ended = replace(RECORD, valid_to=START + DAY, superseded_by="n")
     history = [told(Event.ADD, day=0), told(Event.SUPERSEDE, day=5, old="first")]
-    assert as_it_was(ended, history, START + 2 * DAY).valid_to is None
-    assert as_it_was(ended, history, START + 5 * DAY) == ended
+    assert as_it_was(ended, history, moment=START + 2 * DAY).valid_to is None
+    assert as_it_was(ended, history, moment=START + 5 * DAY) == ended
 
 
 def test_deleting_and_restoring_are_taken_back_in_order() -> None:
@@ -59,7 +59,9 @@ def test_deleting_and_restoring_are_taken_back_in_order() -> None:
         told(Event.DELETE, day=2, old="first"),
         told(Event.RESTORE, day=4, old="first"),
     ]
-    believed = [is_believed(as_it_was(RECORD, history, START + day * DAY), START + day * DAY) for day in range(6)]
+    believed = [
+        is_believed(as_it_was(RECORD, history, moment=START + day * DAY), START + day * DAY) for day in range(6)
+    ]
     assert believed == [True, True, False, False, True, True]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import date
 from math import isfinite
 from typing import Any, Final
@@ -94,11 +94,11 @@ def _test(field: Field, name: object, *, value: object, written: bool) -> Test:
     if op is Op.PRESENT:
         return Test(field, op)
     if op in {Op.IN, Op.NIN}:
-        return Test(field, op, tuple(_value(field, op, given) for given in _listed(field, op, value)))
-    return Test(field, op, _value(field, op, value))
+        return Test(field, op, tuple(_value(field, given, op=op) for given in _listed(field, value, op=op)))
+    return Test(field, op, _value(field, value, op=op))
 
 
-def _listed(field: Field, op: Op, value: object) -> Collection[object]:
+def _listed(field: Field, value: object, *, op: Op) -> Collection[object]:
     if not isinstance(value, list | tuple | set | frozenset):
         raise InvalidInputError(f"filters: `{op}` of {_shown(field)} takes a list of values")
     if len(value) > MAX_VALUES:
@@ -106,31 +106,29 @@ def _listed(field: Field, op: Op, value: object) -> Collection[object]:
     return value
 
 
-def _value(field: Field, op: Op, value: object) -> Any:
+def _value(field: Field, value: object, *, op: Op) -> Any:
     """The value in the form that the tree compares with."""
     if op is Op.ICONTAINS:
         return _text(field, value)
-    if value is None:
-        if op in _ORDER or op is Op.CONTAINS:
-            raise InvalidInputError(f"filters: `{op}` of {_shown(field)} needs a value; null is for eq, ne, in and nin")
-        return None
-    match field.sort:
-        case Sort.NUMBER:
-            return _number(field, value)
-        case Sort.MOMENT:
-            return _time(field, value)
-        case Sort.CHOICE:
-            return _choice(field, value)
-        case Sort.JSON:
-            return _metadata_value(field, op, value)
-        case Sort.LIST if isinstance(value, list | tuple) and op is not Op.CONTAINS:
-            return [_text(field, one) for one in value]
-        case _:
-            text = _text(field, value)
-            return text.strip() if field.name.endswith("_id") else text
+    if value is not None:
+        return _READ[field.sort](field, value, op)
+    if op in _ORDER or op is Op.CONTAINS:
+        raise InvalidInputError(f"filters: `{op}` of {_shown(field)} needs a value; null is for eq, ne, in and nin")
+    return None
 
 
-def _metadata_value(field: Field, op: Op, value: object) -> Any:
+def _plain_text(field: Field, value: object) -> str:
+    text = _text(field, value)
+    return text.strip() if field.name.endswith("_id") else text
+
+
+def _texts(field: Field, value: object, *, op: Op) -> str | list[str]:
+    if isinstance(value, list | tuple) and op is not Op.CONTAINS:
+        return [_text(field, one) for one in value]
+    return _text(field, value)
+
+
+def _metadata_value(field: Field, value: object, *, op: Op) -> Any:
     if isinstance(value, date):
         return _time(field, value)
     if op in _ORDER:
@@ -212,3 +210,13 @@ def _shown(field: Field) -> str:
 def _allowed(field: Field) -> str:
     hint = "; a key that lies deeper is written with dots" if field.sort is Sort.JSON else ""
     return f"allowed are a bare value, '*', and {', '.join(OPERATORS[field.sort])}{hint}"
+
+
+_READ: Final[Mapping[Sort, Callable[[Field, object, Op], Any]]] = {
+    Sort.TEXT: lambda field, value, _: _plain_text(field, value),
+    Sort.CHOICE: lambda field, value, _: _choice(field, value),
+    Sort.NUMBER: lambda field, value, _: _number(field, value),
+    Sort.MOMENT: lambda field, value, _: _time(field, value),
+    Sort.LIST: lambda field, value, op: _texts(field, value, op=op),
+    Sort.JSON: lambda field, value, op: _metadata_value(field, value, op=op),
+}

@@ -80,25 +80,23 @@ def predicate(wanted: Filter) -> Holds:
 
 def verdict(test: Test) -> Holds:
     """Whether the test holds of a value of its field."""
-    wanted = test.value
-    match test.op:
-        case Op.PRESENT:
-            return lambda value: value is not None
-        case Op.EQ:
-            return lambda value: _is(value, wanted)
-        case Op.NE:
-            return lambda value: not _is(value, wanted)
-        case Op.IN:
-            return lambda value: any(_is(value, one) for one in wanted)
-        case Op.NIN:
-            return lambda value: not any(_is(value, one) for one in wanted)
-        case Op.CONTAINS:
-            return lambda value: _contains(value, wanted)
-        case Op.ICONTAINS:
-            inside = folded(wanted)
-            return lambda value: _contains(_folded(value), inside)
-        case _:
-            return _in_order(test.op, wanted)
+    if test.op is Op.PRESENT:
+        return lambda value: value is not None
+    if test.op in {Op.EQ, Op.NE, Op.IN, Op.NIN}:
+        return _equality(test)
+    if test.op is Op.CONTAINS:
+        return lambda value: _contains(value, test.value)
+    if test.op is Op.ICONTAINS:
+        inside = folded(test.value)
+        return lambda value: _contains(_folded(value), inside)
+    return _in_order(test.op, test.value)
+
+
+def _equality(test: Test) -> Holds:
+    wanted = test.value if test.op in {Op.IN, Op.NIN} else (test.value,)
+    if test.op in {Op.EQ, Op.IN}:
+        return lambda value: any(_is(value, one) for one in wanted)
+    return lambda value: not any(_is(value, one) for one in wanted)
 
 
 def conjuncts(wanted: Filter) -> Iterator[Filter]:

@@ -10,27 +10,37 @@ from ebbing.domain.events import Event, HistoryEntry
 from ebbing.domain.record import MemoryRecord
 
 
-def as_it_was(record: MemoryRecord, history: Sequence[HistoryEntry], moment: datetime) -> MemoryRecord:
+def as_it_was(record: MemoryRecord, history: Sequence[HistoryEntry], *, moment: datetime) -> MemoryRecord:
     """The record with the wording, the end of validity and the deletion that were known at `moment`.
 
     `history` is the record's own, oldest first. What no history is kept of (metadata, tags, strength, …) is as it is
     now.
     """
-    later = [told for told in history if told.updated_at is not None and told.updated_at > moment]
+    changes = [told for told in history if told.updated_at is not None]
+    later = [told for told in changes if told.updated_at and told.updated_at > moment]
     if not later:
         return record
+    earlier = changes[: len(changes) - len(later)]
     wordings = (told.old_memory for told in later if told.old_memory is not None)
-    earlier = [told.updated_at for told in history if told.updated_at is not None and told.updated_at <= moment]
-    was = replace(record, content=next(wordings, record.content), updated_at=max(earlier, default=None))
+    was = replace(
+        record, content=next(wordings, record.content), updated_at=earlier[-1].updated_at if earlier else None
+    )
     if any(told.event is Event.SUPERSEDE for told in later):
         was = replace(was, valid_to=None, superseded_by=None)
-    turns = [told for told in later if told.event in {Event.DELETE, Event.RESTORE}]
-    if turns and turns[0].event is Event.DELETE:
-        was = replace(was, deleted_at=None, delete_reason=None)
-    elif turns:
-        gone = [told.updated_at for told in history if told.event is Event.DELETE and told not in later]
-        was = replace(was, deleted_at=gone[-1] if gone else moment)
-    return was
+    return _with_deletion(was, earlier, later=later)
+
+
+def _with_deletion(
+    record: MemoryRecord, earlier: Sequence[HistoryEntry], *, later: Sequence[HistoryEntry]
+) -> MemoryRecord:
+    """Deleted or not as before the first later change of that."""
+    turn = next((told.event for told in later if told.event in {Event.DELETE, Event.RESTORE}), None)
+    if turn is Event.DELETE:
+        return replace(record, deleted_at=None, delete_reason=None)
+    if turn is Event.RESTORE:
+        deletion = next((told for told in reversed(earlier) if told.event is Event.DELETE), None)
+        return replace(record, deleted_at=deletion.updated_at if deletion else record.recorded_at)
+    return record
 
 
 def is_believed(record: MemoryRecord, moment: datetime) -> bool:

@@ -40,7 +40,7 @@ async def listed(
         return await store.page(scope, kinds=kinds, limit=limit, cursor=cursor)
     after = position(cursor)
     shard = await (store.shard(scope) if as_of is None else shard_as_of(store, None, scope=scope, moment=as_of))
-    among = covered(shard, scope, kinds)
+    among = covered(shard, scope, kinds=kinds)
     among = await narrowed(store, shard, scope=scope, among=among, wanted=wanted)
     rows = _newest_first(shard, among, after=after)
     shown = [int(row) for row in rows[:limit]]

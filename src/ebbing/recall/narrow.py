@@ -49,7 +49,7 @@ _COMPARED: Final[dict[Op, Callable[[Any, Any], Mask]]] = {
 _COLUMNS: Final = frozenset({"id", "user_id", *_CODED, *_TIMES, *_NUMBERS})
 
 
-def covered(shard: Shard, scope: Scope, kinds: Iterable[Kind]) -> Mask:
+def covered(shard: Shard, scope: Scope, *, kinds: Iterable[Kind]) -> Mask:
     """The living rows of these kinds that the scope sees."""
     mask: Mask = shard.alive & np.isin(shard.kind, [KINDS.index(kind) for kind in kinds])
     if scope.agent_id is not None:
@@ -119,7 +119,7 @@ def _column_test(shard: Shard, test: Test, *, among: Mask, scope: Scope) -> Mask
     if name in _TIMES:
         column_of_times = getattr(shard, _TIMES[name])
         there = (column_of_times != ALWAYS) & (column_of_times != NEVER)
-        return _time_test(column_of_times, there, test)
+        return _time_test(column_of_times, test, there=there)
     if name == "user_id":
         return np.full(shard.size, holds(scope.user_id))
     if name == "id":
@@ -127,7 +127,7 @@ def _column_test(shard: Shard, test: Test, *, among: Mask, scope: Scope) -> Mask
     return _number_test(getattr(shard, name), test)
 
 
-def _time_test(times: NDArray[np.int64], there: Mask, test: Test) -> Mask:
+def _time_test(times: NDArray[np.int64], test: Test, *, there: Mask) -> Mask:
     if test.op is Op.PRESENT:
         return there
 

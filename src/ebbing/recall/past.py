@@ -49,7 +49,9 @@ async def shard_as_of(store: MemoryStore, embedder: Embedder | None, *, scope: S
         told[entry.memory_id].append(entry)
     if told:
         records = await store.get(scope, list(told), deleted=True)
-        await _take_back(shard, embedder, [as_it_was(one, told[one.id], moment) for one in records], moment=moment)
+        await _take_back(
+            shard, embedder, records=[as_it_was(one, told[one.id], moment=moment) for one in records], moment=moment
+        )
     while len(views) >= MAX_VIEWS:
         views.pop(next(iter(views)), None)
     views[key] = shard
@@ -57,14 +59,16 @@ async def shard_as_of(store: MemoryStore, embedder: Embedder | None, *, scope: S
 
 
 async def _take_back(
-    shard: Shard, embedder: Embedder | None, records: Sequence[MemoryRecord], *, moment: datetime
+    shard: Shard, embedder: Embedder | None, *, records: Sequence[MemoryRecord], moment: datetime
 ) -> None:
     """Puts the former records in the place of their rows."""
     row_of = {shard.ids[row]: int(row) for row in np.flatnonzero(shard.deleted != ALWAYS)}
     former = [record for record in records if record.id in row_of]
     believed = [record for record in former if is_believed(record, moment)]
     reworded = [record for record in believed if _is_reworded(shard, record, row=row_of[record.id])]
-    entries = dict(zip((record.id for record in reworded), await _entries(shard, embedder, reworded), strict=True))
+    entries = dict(
+        zip((record.id for record in reworded), await _entries(shard, embedder, records=reworded), strict=True)
+    )
     shard.alive[[row_of[record.id] for record in former]] = False
     for record in believed:
         row = row_of[record.id]
@@ -84,7 +88,7 @@ def _is_reworded(shard: Shard, record: MemoryRecord, *, row: int) -> bool:
     return digest(record.hash) != int(shard.digest[row])
 
 
-async def _entries(shard: Shard, embedder: Embedder | None, records: Sequence[MemoryRecord]) -> list[IndexEntry]:
+async def _entries(shard: Shard, embedder: Embedder | None, *, records: Sequence[MemoryRecord]) -> list[IndexEntry]:
     """What a search needs of former wordings; keywords alone where the embedder fails."""
     vectors: Vectors | None = None
     if embedder is not None and records:

@@ -54,7 +54,7 @@ async def search(
 def admitted(shard: Shard, scope: Scope, *, query: Query) -> NDArray[np.bool_]:
     """Mask of the rows that the caller may get back: alive, current, not expired, within scope, of the asked kind."""
     at = micros(query.as_of or query.now)
-    return covered(shard, scope, KINDS_OF[query.include]) & (shard.valid_to > at) & (shard.expires > at)
+    return covered(shard, scope, kinds=KINDS_OF[query.include]) & (shard.valid_to > at) & (shard.expires > at)
 
 
 def _hit(record: MemoryRecord, best: Ranked, *, shard: Shard, scored: Scored) -> Hit:
