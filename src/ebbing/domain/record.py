@@ -86,6 +86,16 @@ class MemoryRecord:
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     language: str = "und"
+    attribute: str | None = None
+    """What of the subject it gives the value of, in one spelling for all languages (`home`, `sister.home`, `phone`)."""
+    value: str | None = None
+    """That value, in the speaker's words."""
+    object: str | None = None
+    """What is liked, disliked or avoided, in the short form that finds it again ("cheese pizza")."""
+    polarity: int = 0
+    """1 for liked, -1 for disliked or avoided, 0 where it does not apply."""
+    trust: str | None = None
+    """Whose word it rests on: a value of `privacy.guard.TrustTier`, or None where nobody noted it."""
     updated_at: datetime | None = None
     last_accessed_at: datetime | None = None
     valid_from: datetime | None = None

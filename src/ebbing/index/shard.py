@@ -61,10 +61,13 @@ class Row(NamedTuple):
     terms: bytes | None
     model_id: str | None
     vector: bytes | None
+    attribute: str | None = None
+    """Again of the memory: what it gives the value of, and what it likes or dislikes."""
+    object: str | None = None
 
 
 class Names:
-    """Small integers for the agent, run and speaker names of one owner; 0 means "none"."""
+    """Small integers for the agents, runs, speakers, attributes and objects of one owner; 0 means "none"."""
 
     __slots__ = ("_codes", "_names")
 
@@ -111,6 +114,8 @@ _COLUMNS: Final[dict[str, tuple[Any, _Convert | None]]] = {
     "agent": (np.int32, None),
     "run": (np.int32, None),
     "actor": (np.int32, None),
+    "attribute": (np.int32, None),
+    "object": (np.int32, None),
     "created": (np.int64, None),
     "valid_from": (np.int64, _or(ALWAYS)),
     "valid_to": (np.int64, _or(NEVER)),
@@ -143,8 +148,8 @@ class Shard:
     """Parallel arrays over the rows of one owner, in the order in which they were stored.
 
     The columns of `Row` up to `numbers` are read as attributes, each of shape (size,), with names turned into small
-    integers (`agents`, `runs`, `actors`), enums into their position (`KINDS`, `ROLES`, …) and missing times into
-    `ALWAYS` / `NEVER`. `embedded` says which rows of `vectors`, shape (size, dim), are filled.
+    integers (`agents`, `runs`, `actors`, `attributes`, `objects`), enums into their position (`KINDS`, `ROLES`, …) and
+    missing times into `ALWAYS` / `NEVER`. `embedded` says which rows of `vectors`, shape (size, dim), are filled.
 
     A row that is gone stays with `alive` False; a wording that was replaced has also been `deleted` since `ALWAYS`.
     Whoever keeps a shard current changes a `successor` and hands that out, so that a search keeps the size and the
@@ -158,6 +163,7 @@ class Shard:
         self.size = 0
         self.ids: list[str] = []
         self.agents, self.runs, self.actors = Names(), Names(), Names()
+        self.attributes, self.objects = Names(), Names()
         self.postings = Postings()
         self._last_seq = 0
         self._row_of: dict[int, int] = {}
@@ -203,6 +209,7 @@ class Shard:
         other = Shard(model_id=self.model_id, dim=self.dim)
         other.generation, other.size, other.ids = self.generation, self.size, self.ids
         other.agents, other.runs, other.actors = self.agents, self.runs, self.actors
+        other.attributes, other.objects = self.attributes, self.objects
         other.postings = self.postings
         other._last_seq, other._row_of = self._last_seq, self._row_of
         other._columns = self._columns | {name: self._columns[name].copy() for name in ("alive", "deleted")}
@@ -264,6 +271,10 @@ class Shard:
                 self._columns["alive"][at] = False
                 self.records.pop(self.ids[at], None)
 
+    def _tables(self) -> Iterable[tuple[str, Names]]:
+        names = {"agent": self.agents, "run": self.runs, "actor": self.actors}
+        return (names | {"attribute": self.attributes, "object": self.objects}).items()
+
     def _count(self) -> Census:
         living = int(self.alive.sum())
         total = float(self.length.sum(where=self.alive))
@@ -300,7 +311,7 @@ class Shard:
 
     def _write(self, where: slice, rows: Sequence[Row]) -> None:
         columns: dict[str, Any] = dict(zip(Row._fields, zip(*rows, strict=True), strict=True))
-        for name, table in (("agent", self.agents), ("run", self.runs), ("actor", self.actors)):
+        for name, table in self._tables():
             columns[name] = table.codes(columns[name])
         for name, (kind, convert) in _COLUMNS.items():
             values = columns[name] if convert is None else convert(columns[name])
@@ -341,6 +352,8 @@ def row_for(seq: int, record: MemoryRecord, entry: IndexEntry | None) -> Row:
         terms=entry.terms.tobytes() if entry else None,
         model_id=entry.model_id if entry else None,
         vector=stored_vector(entry) if entry else None,
+        attribute=record.attribute,
+        object=record.object,
     )
 
 

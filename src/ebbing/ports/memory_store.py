@@ -110,13 +110,20 @@ class MemoryStore(Protocol):
         """From now on vectors of this embedder count; a row with another model's counts as not embedded."""
         ...
 
-    async def write(self, scope: Scope, changes: Sequence[Change]) -> list[str]:
+    async def write(self, scope: Scope, changes: Sequence[Change], *, seen: int | None = None) -> list[str]:
         """Applies all changes or none; returns the id that holds each change, in order.
+
+        `seen` is the `generation` of the shard that the changes were decided on, for a writer whose decision would be
+        another one if somebody else had written in between.
 
         Raises:
             MemoryNotFoundError: a revised or erased id is not this owner's.
-            ConflictError: a revised record changed in between.
+            ConflictError: a revised record changed in between, or anything of the owner since `seen`.
         """
+        ...
+
+    async def from_sources(self, scope: Scope, source_ids: Sequence[str]) -> list[MemoryRecord]:
+        """Every record behind which one of these source ids stands and that is not deleted, in order of arrival."""
         ...
 
     async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:

@@ -162,6 +162,32 @@ class OnceSuite(StoreCase):
         assert await store.write(ADA, [self.insert(third, once=True)]) == [third.id]
         assert await store.verify() == []
 
+    async def test_what_a_source_led_to_is_found_by_any_of_its_ids(self, store: MemoryStore) -> None:
+        said = await self.stored(ADA, "said", source="m1", kind=Kind.EPISODE)
+        told_twice = self.record(ADA, "told twice", source="m1")
+        sources = replace(told_twice.provenance, source_ids=("m1", "m2"))
+        told_twice = replace(told_twice, provenance=sources)
+        await store.write(ADA, [self.insert(told_twice)])
+        await self.stored(BOB, "another owner", source="m2")
+        gone = await self.stored(ADA, "gone", source="m2")
+        await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
+        assert await store.from_sources(ADA, ["m1"]) == [said, told_twice]
+        assert await store.from_sources(ADA, ["m2", "m3"]) == [told_twice]
+        assert await store.from_sources(Scope(user_id="ada", run_id="monday"), ["m1"]) == []
+        assert await store.from_sources(ADA, []) == []
+
+    async def test_a_writer_who_saw_less_than_there_is_now_is_refused(self, store: MemoryStore) -> None:
+        seen = (await store.shard(ADA)).generation
+        first = self.record(ADA, "first")
+        await store.write(ADA, [self.insert(first)], seen=seen)
+        with pytest.raises(ConflictError):
+            await store.write(ADA, [self.insert(self.record(ADA, "second"))], seen=seen)
+        assert await self.texts(store, ADA) == ["first"]
+        await store.write(BOB, [self.insert(self.record(BOB, "another owner"))], seen=seen)
+        now = (await store.shard(ADA)).generation
+        await store.write(ADA, [self.insert(self.record(ADA, "third"))], seen=now)
+        assert len(await self.texts(store, ADA)) == 2
+
     async def test_a_revision_that_changes_the_source_is_known_by_the_new_one(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x", source="m1")
         moved = replace(record.provenance, source_ids=("m2", "m1"))

@@ -109,6 +109,12 @@ def _count(value: object) -> int:
     return value
 
 
+def _sign(value: object) -> int:
+    if isinstance(value, bool) or value not in {-1, 0, 1}:
+        raise ValueError
+    return int(str(value))
+
+
 def _flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise TypeError
@@ -123,7 +129,8 @@ def _mapping(value: object) -> dict[str, Any]:
 
 _READ: Final[Mapping[str, Callable[[object], Any]]] = {
     **dict.fromkeys(("id", "content", *_SCOPE, "scope", "actor", "language", "delete_reason", "superseded_by"), _text),
-    **dict.fromkeys(("source_text", "method", "rule", "reason"), _text),
+    **dict.fromkeys(("source_text", "method", "rule", "reason", "attribute", "value", "object", "trust"), _text),
+    "polarity": _sign,
     **dict.fromkeys(("created_at", "recorded_at", "updated_at", "last_accessed_at"), _time),
     **dict.fromkeys(("valid_from", "valid_to", "expires_at", "deleted_at"), _time),
     **dict.fromkeys(("tags", "related_ids", "compression_sources", "source_ids"), _texts),

@@ -19,6 +19,8 @@ from ebbing.ports.memory_store import Change, Erase, Insert, Revise
 
 ID_TAKEN: Final = "a memory with this id is already stored: give the new one an id of its own"
 
+WRITTEN_SINCE: Final = "memories of this owner were written since they were read: read them again and retry"
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:

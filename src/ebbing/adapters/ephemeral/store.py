@@ -11,7 +11,17 @@ from itertools import count
 
 from ebbing.adapters.agreement import agrees
 from ebbing.adapters.ephemeral.jobs import EphemeralJobQueue
-from ebbing.adapters.ephemeral.rooms import ID_TAKEN, Kept, Room, Staged, advanced, copy_of, is_after, with_deleted
+from ebbing.adapters.ephemeral.rooms import (
+    ID_TAKEN,
+    WRITTEN_SINCE,
+    Kept,
+    Room,
+    Staged,
+    advanced,
+    copy_of,
+    is_after,
+    with_deleted,
+)
 from ebbing.adapters.ephemeral.usage import EphemeralUsageLog
 from ebbing.domain.errors import ConflictError, InvalidInputError, StoreClosedError
 from ebbing.domain.events import HistoryEntry
@@ -47,8 +57,10 @@ class EphemeralMemoryStore:
                 for room in self._rooms.values():
                     room.shard = room.past = None
 
-    async def write(self, scope: Scope, changes: Sequence[Change]) -> list[str]:
+    async def write(self, scope: Scope, changes: Sequence[Change], *, seen: int | None = None) -> list[str]:
         with self._opened():
+            if seen is not None and self._room(scope.owner).generation != max(seen, 0):
+                raise ConflictError(WRITTEN_SINCE)
             staged = Staged(scope, self._rooms.get(scope.owner, Room()), numbers=self._numbers, now=self._clock.now())
             ids = [staged.apply(change) for change in changes]
             if any(self._owners.get(memory_id, scope.owner) != scope.owner for memory_id in staged.rows):
@@ -65,6 +77,13 @@ class EphemeralMemoryStore:
             found = (self._find(scope, memory_id) for memory_id in ids)
             records = [kept.record for kept in found if kept]
         return [copy_of(record) for record in records if deleted or record.deleted_at is None]
+
+    async def from_sources(self, scope: Scope, source_ids: Sequence[str]) -> list[MemoryRecord]:
+        wanted = set(source_ids)
+        with self._opened():
+            covered = sorted(self._room(scope.owner).covered(scope), key=lambda kept: kept.seq)
+        found = [kept.record for kept in covered if not wanted.isdisjoint(kept.record.provenance.source_ids)]
+        return [copy_of(record) for record in found if record.deleted_at is None]
 
     async def page(
         self,

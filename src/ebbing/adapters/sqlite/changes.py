@@ -40,7 +40,7 @@ _FIND: Final = (
 )
 
 Source = tuple[str, str, str]
-"""Kind, run ('' for none) and first source id of a record: what `Insert.once` compares."""
+"""Kind, run ('' for none) and a source id of a record; of its first one `Insert.once` compares them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,12 @@ def prepare(scope: Scope, changes: Sequence[Change]) -> list[Prepared]:
     return prepared
 
 
-def apply(db: sqlite3.Connection, scope: Scope, *, changes: Sequence[Prepared], now: datetime) -> list[str]:
+def apply(
+    db: sqlite3.Connection, scope: Scope, *, changes: Sequence[Prepared], now: datetime, seen: int | None = None
+) -> list[str]:
     """Writes everything, or raises and leaves it to the transaction to forget all; returns the ids."""
     batch = _Batch(db, scope, now=now)
+    batch.expect(seen)
     ids = [batch.write(prepared) for prepared in changes]
     batch.finish()
     return ids
@@ -87,6 +90,11 @@ class _Batch:
         self._generation = generation + 1
         self._changed = self._erased = False
         self._follow = is_followed(db)
+
+    def expect(self, seen: int | None) -> None:
+        """Refuses to go on if somebody wrote since the owner's generation was `seen`."""
+        if seen is not None and self._generation != max(seen, 0) + 1:
+            raise ConflictError("memories of this owner were written since they were read: read them again and retry")
 
     def write(self, prepared: Prepared) -> str:
         change = prepared.change
@@ -118,8 +126,8 @@ class _Batch:
 
     def _insert(self, change: Insert, prepared: Prepared) -> str:
         record = change.record
-        source = _source_key(record)
-        if change.once and source and (known := self._known(source)):
+        sources = _sources(record)
+        if change.once and sources and (known := self._known(sources[0])):
             return known
         if self._seq == MAX_SEQ:
             raise StoreError(f"this owner has used all of its {MAX_SEQ} rows: export it and import it anew")
@@ -133,31 +141,31 @@ class _Batch:
             raise ConflictError(_ID_TAKEN) from error
         if prepared.entry:
             self._put_entry(mid, prepared.entry, model_id=change.entry.model_id if change.entry else None)
-        self._put_source(source, mid)
+        self._put_sources(sources, mid)
         self._tell(Event.ADD, record, old=None, reason=change.reason)
         return self._done(mid, record.id, op="put")
 
     def _revise(self, change: Revise, prepared: Prepared) -> str:
         record = change.record
-        mid, version, old_content, old_source = self._find(record.id)
+        mid, version, old_content, old_sources = self._find(record.id)
         if record.version != version + 1:
             raise ConflictError("the memory changed since it was read: read it again and retry")
         self._db.execute(_UPDATE, (self._generation, *prepared.record[1:], mid))
         if prepared.entry:
             self._put_entry(mid, prepared.entry, model_id=change.entry.model_id if change.entry else None)
-        source = _source_key(record)
-        if source != old_source:
-            self._drop_source(old_source, mid)
-            self._put_source(source, mid)
+        sources = _sources(record)
+        if sources != old_sources:
+            self._drop_sources(old_sources, mid)
+            self._put_sources(sources, mid)
         self._tell(change.event, record, old=old_content, reason=change.reason)
         return self._done(mid, record.id, op="put")
 
     def _erase(self, change: Erase) -> str:
-        mid, _, _, source = self._find(change.memory_id)
+        mid, _, _, sources = self._find(change.memory_id)
         self._db.execute("DELETE FROM history WHERE memory_id = ?", (change.memory_id,))
         for table in ("index_entry", "returned", "feedback"):
             self._db.execute(f"DELETE FROM {table} WHERE mid = ?", (mid,))  # noqa: S608
-        self._drop_source(source, mid)
+        self._drop_sources(sources, mid)
         self._db.execute("DELETE FROM memory WHERE mid = ?", (mid,))
         self._erased = True
         return self._done(mid, change.memory_id, op="erase")
@@ -171,20 +179,20 @@ class _Batch:
     def _known(self, source: Source) -> str | None:
         found = self._db.execute(
             "SELECT id FROM source JOIN memory USING (mid) WHERE owner_no = ? AND source.kind = ? AND run = ?"
-            " AND source_id = ? AND deleted_at IS NULL ORDER BY mid LIMIT 1",
+            " AND source_id = ? AND place = 0 AND deleted_at IS NULL ORDER BY mid LIMIT 1",
             (self._no, *source),
         ).fetchone()
         return None if found is None else str(found[0])
 
-    def _find(self, memory_id: str) -> tuple[int, int, str, Source | None]:
+    def _find(self, memory_id: str) -> tuple[int, int, str, list[Source]]:
         agent, run = self._scope.agent_id, self._scope.run_id
         bounds = (first_mid(self._no), last_mid(self._no))
         row = self._db.execute(_FIND, (memory_id, *bounds, agent, agent, run, run)).fetchone()
         if row is None:
             raise MemoryNotFoundError("no memory with this id belongs to this owner")
         mid, version, content, kind, run_id, source_ids = row
-        first = json.loads(source_ids)[0] if source_ids else None
-        return mid, version, content, None if first is None else (kind, run_id or "", first)
+        ids = json.loads(source_ids) if source_ids else ()
+        return mid, version, content, [(kind, run_id or "", source_id) for source_id in ids]
 
     def _put_entry(self, mid: int, values: Values, *, model_id: str | None) -> None:
         *columns, vector = values
@@ -200,12 +208,12 @@ class _Batch:
             return int(self._db.execute("INSERT INTO model (name) VALUES (?)", (name,)).lastrowid or 0)
         return int(found[0])
 
-    def _put_source(self, source: Source | None, mid: int) -> None:
-        if source:
-            self._db.execute("INSERT INTO source VALUES (?, ?, ?, ?, ?)", (self._no, *source, mid))
+    def _put_sources(self, sources: Sequence[Source], mid: int) -> None:
+        for place, source in enumerate(sources):
+            self._db.execute("INSERT OR IGNORE INTO source VALUES (?, ?, ?, ?, ?, ?)", (self._no, *source, mid, place))
 
-    def _drop_source(self, source: Source | None, mid: int) -> None:
-        if source:
+    def _drop_sources(self, sources: Sequence[Source], mid: int) -> None:
+        for source in sources:
             self._db.execute(
                 "DELETE FROM source WHERE owner_no = ? AND kind = ? AND run = ? AND source_id = ? AND mid = ?",
                 (self._no, *source, mid),
@@ -225,6 +233,5 @@ class _Batch:
         )
 
 
-def _source_key(record: MemoryRecord) -> Source | None:
-    ids = record.provenance.source_ids
-    return (record.kind, record.whose.run_id or "", ids[0]) if ids else None
+def _sources(record: MemoryRecord) -> list[Source]:
+    return [(record.kind, record.whose.run_id or "", source_id) for source_id in record.provenance.source_ids]

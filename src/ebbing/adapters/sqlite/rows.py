@@ -21,8 +21,20 @@ MAX_SEQ: Final = (1 << SEQ_BITS) - 1
 RECORD_COLUMNS: Final = (
     *("id", "kind", "role", "type", "layer", "agent_id", "run_id", "actor"),
     *("created_at", "valid_from", "valid_to", "expires_at", "deleted_at", "digest", "importance", "strength"),
+    *("attribute", "object"),
     *("version", "recorded_at", "updated_at", "last_accessed_at", "access_count", "confidence"),
-    *("scope", "language", "method", "rule", "superseded_by", "is_compressed", "abstraction_level"),
+    *(
+        "value",
+        "polarity",
+        "trust",
+        "scope",
+        "language",
+        "method",
+        "rule",
+        "superseded_by",
+        "is_compressed",
+        "abstraction_level",
+    ),
     *("tags", "related_ids", "compression_sources", "source_ids", "delete_reason", "reason", "source_text"),
     *("metadata", "content"),
 )
@@ -53,9 +65,11 @@ def record_values(record: MemoryRecord) -> Values:
             *(record.whose.agent_id, record.whose.run_id, record.actor),
             *(micros(record.created_at), _micros(record.valid_from), _micros(record.valid_to)),
             *(_micros(record.expires_at), _micros(record.deleted_at)),
-            *(digest(record.hash), record.importance, record.strength, record.version),
+            *(digest(record.hash), record.importance, record.strength),
+            *(record.attribute, record.object, record.version),
             *(micros(record.recorded_at), _micros(record.updated_at), _micros(record.last_accessed_at)),
             *(record.access_count, record.confidence),
+            *(record.value, record.polarity or None, record.trust),
             None if record.scope == "global" else record.scope,
             None if record.language == "und" else record.language,
             None if source.method == "raw" else source.method,
@@ -74,9 +88,10 @@ def record_of(row: Sequence[Any], *, user: str | None, tenant: str) -> MemoryRec
     """The record behind a row in the order of `RECORD_COLUMNS`; its owner is known from elsewhere."""
     (memory_id, kind, role, knowledge, layer, agent, run, actor) = row[:8]
     (created, valid_from, valid_to, expires, deleted) = row[8:13]
-    (importance, strength, version, recorded, updated, accessed, access_count, confidence) = row[14:22]
-    (scope, language, method, rule, superseded_by, compressed, abstraction) = row[22:29]
-    (tags, related, compression, sources, delete_reason, reason, source_text, metadata, content) = row[29:]
+    (importance, strength, attribute, object_, version, recorded, updated, accessed, access_count) = row[14:23]
+    (confidence, value, polarity, trust, scope, language, method, rule) = row[23:31]
+    (superseded_by, compressed, abstraction, tags, related, compression, sources) = row[31:38]
+    (delete_reason, reason, source_text, metadata, content) = row[38:]
     return MemoryRecord(
         id=memory_id,
         whose=_scope(user, agent, run=run, tenant=tenant),
@@ -92,6 +107,11 @@ def record_of(row: Sequence[Any], *, user: str | None, tenant: str) -> MemoryRec
         tags=_tuple(tags),
         metadata={} if metadata is None else json.loads(metadata),
         language="und" if language is None else language,
+        attribute=attribute,
+        value=value,
+        object=object_,
+        polarity=polarity or 0,
+        trust=trust,
         updated_at=_moment(updated),
         last_accessed_at=_moment(accessed),
         valid_from=_moment(valid_from),

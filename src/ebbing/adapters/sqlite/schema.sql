@@ -65,6 +65,8 @@ CREATE TABLE memory (
   digest INTEGER NOT NULL,
   importance REAL NOT NULL,
   strength REAL NOT NULL,
+  attribute TEXT,
+  object TEXT,
   version INTEGER NOT NULL,
   changed INTEGER,
   recorded_at INTEGER NOT NULL,
@@ -72,6 +74,9 @@ CREATE TABLE memory (
   last_accessed_at INTEGER,
   access_count INTEGER NOT NULL,
   confidence REAL NOT NULL,
+  value TEXT,
+  polarity INTEGER,
+  trust TEXT,
   scope TEXT,
   language TEXT,
   method TEXT,
@@ -130,6 +135,7 @@ CREATE TABLE source (
   run TEXT NOT NULL,
   source_id TEXT NOT NULL,
   mid INTEGER NOT NULL,
+  place INTEGER NOT NULL,
   PRIMARY KEY (owner_no, kind, run, source_id, mid)
 ) WITHOUT ROWID;
 

@@ -16,7 +16,7 @@ from ebbing.index.shard import ALWAYS, Row, Shard
 _SELECT: Final = (
     "SELECT mid - :first, id, kind, role, type, layer, agent_id, run_id, actor, created_at, valid_from, valid_to,"
     " expires_at, digest, importance, strength, recorded_at, deleted_at, deleted_at IS NULL, length, flags, numbers,"
-    " terms, name, vector"
+    " terms, name, vector, attribute, object"
     " FROM memory LEFT JOIN index_entry USING (mid) LEFT JOIN model ON model.no = index_entry.model WHERE "
 )
 _NEW: Final = _SELECT + "mid > :after AND mid <= :last AND (:gone OR deleted_at IS NULL) ORDER BY mid"

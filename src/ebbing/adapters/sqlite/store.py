@@ -45,6 +45,12 @@ _GET: Final = (
     f"SELECT {_COLUMNS} FROM memory WHERE id IN (SELECT value FROM json_each(:ids)) AND +{_OF_OWNER}"  # noqa: S608
     f" AND {_COVERED} AND (:deleted OR deleted_at IS NULL)"
 )
+_FROM_SOURCES: Final = (
+    f"SELECT {_COLUMNS} FROM memory WHERE mid IN (SELECT mid FROM source WHERE source_id IN"  # noqa: S608
+    " (SELECT value FROM json_each(:sources)) AND kind IN ('memory', 'episode') AND owner_no ="
+    " (SELECT no FROM owner WHERE tenant = :tenant AND kind = :owner_kind AND name = :name))"
+    f" AND {_COVERED} AND deleted_at IS NULL ORDER BY mid"
+)
 _PAGE: Final = (
     f"SELECT mid & 16777215, {_COLUMNS} FROM memory WHERE {_OF_OWNER}"  # noqa: S608
     " AND created_at <= :created AND (created_at < :created OR mid & 16777215 < :seq)"
@@ -125,18 +131,23 @@ class SqliteMemoryStore:
         for shards in (self._shards, self._pasts):
             shards.use_model(self._model_id, embedder.dim if embedder else 0)
 
-    async def write(self, scope: Scope, changes: Sequence[Change]) -> list[str]:
+    async def write(self, scope: Scope, changes: Sequence[Change], *, seen: int | None = None) -> list[str]:
         if not changes:
             self._connections.check()
             return []
         prepared, now = prepare(scope, changes), self._clock.now()
         scrub = Scrub.LOG if any(isinstance(change, Erase) for change in changes) else Scrub.NO
-        return await self._writer.run(lambda db: apply(db, scope, changes=prepared, now=now), scrub=scrub)
+        return await self._writer.run(lambda db: apply(db, scope, changes=prepared, now=now, seen=seen), scrub=scrub)
 
     async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
         if len(ids) <= INLINE_IDS:
             return self._get(scope, ids, deleted=deleted)
         return await to_thread.run_sync(partial(self._get, scope, ids, deleted=deleted))
+
+    async def from_sources(self, scope: Scope, source_ids: Sequence[str]) -> list[MemoryRecord]:
+        values = {**_names(scope), "sources": json.dumps(list(source_ids))}
+        rows = self._rows(_FROM_SOURCES, values) if source_ids else []
+        return [record_of(row, user=scope.user_id, tenant=scope.tenant) for row in rows]
 
     async def page(
         self,

@@ -31,6 +31,8 @@ CREATE TABLE memory (
   digest INTEGER NOT NULL,                         -- of the folded text, to find the same statement again
   importance REAL NOT NULL,
   strength REAL NOT NULL,
+  attribute TEXT,                                  -- what it gives the value of, and what it likes: to find conflicts
+  object TEXT,
   version INTEGER NOT NULL,
   changed INTEGER,                                 -- owner.generation of the last change; NULL since the insert
   recorded_at INTEGER NOT NULL,
@@ -38,6 +40,9 @@ CREATE TABLE memory (
   last_accessed_at INTEGER,
   access_count INTEGER NOT NULL,
   confidence REAL NOT NULL,
+  value TEXT,
+  polarity INTEGER,
+  trust TEXT,
   scope TEXT,
   language TEXT,
   method TEXT,
@@ -76,13 +81,14 @@ CREATE TABLE model (
   name TEXT NOT NULL UNIQUE
 );
 
--- First source id of every record that has one, so that the same message is not stored twice.
+-- Source ids of every record, so that the same message is not stored twice and what it led to can be found.
 CREATE TABLE source (
   owner_no INTEGER NOT NULL,
   kind TEXT NOT NULL,
   run TEXT NOT NULL,                               -- '' for none
   source_id TEXT NOT NULL,
   mid INTEGER NOT NULL,
+  place INTEGER NOT NULL,                          -- among the ids of its record; a repeat is known by the first
   PRIMARY KEY (owner_no, kind, run, source_id, mid)
 ) WITHOUT ROWID;
 
