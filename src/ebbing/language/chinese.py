@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from ebbing.language.rulebook import Pack
 from ebbing.language.statement import Sentence, Speaker, Statement
@@ -27,9 +27,22 @@ class _Piece:
     def cut(self, start: int, end: int | None = None) -> _Piece:
         return _Piece(self.said[start:end], self.folded[start:end])
 
+    def after(self, found: re.Match[str] | None) -> _Piece:
+        return self if found is None else self.cut(found.end())
+
     def stripped(self) -> _Piece:
         start = len(self.folded) - len(self.folded.lstrip(" ,、:"))
         return self.cut(start, len(self.folded.rstrip(" ,、:")))
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What is known before a clause is read."""
+
+    speaker: Speaker
+    people: Sequence[Statement]
+    carried: Statement | None
+    """The last clause of the sentence that had a subject: an unspoken subject is the same."""
 
 
 class ChineseReader:
@@ -50,7 +63,7 @@ class ChineseReader:
         found: list[Statement] = []
         carried: Statement | None = None
         for piece in self._asserted(whole, asks=sentence.asks and told is None):
-            statement = self._statement(piece, speaker, [*people, *found], carried)
+            statement = self._statement(piece, _Heard(speaker, [*people, *found], carried))
             if statement is None:
                 continue
             found.append(statement)
@@ -87,116 +100,133 @@ class ChineseReader:
         """Whether the comma only stands between things that are listed ("我喜欢唱歌,跳舞,旅游")."""
         return bool(self._words["listing"].search(part.folded) and self._words["listed"].match(rest.folded))
 
-    def _statement(
-        self, piece: _Piece, speaker: Speaker, people: Sequence[Statement], carried: Statement | None
-    ) -> Statement | None:
+    def _statement(self, piece: _Piece, heard: _Heard) -> Statement | None:
         intro = self._words["intro"].match(piece.folded)
         corrects = intro is not None and self._words["correction"].search(intro.group()) is not None
-        piece = piece.cut(intro.end() if intro else 0).stripped()
+        piece = piece.after(intro).stripped()
         hedge = self._words["hedge_head"].match(piece.folded)
         hedged = hedge is not None or self._words["hedge"].search(piece.folded) is not None
-        piece = piece.cut(hedge.end() if hedge else 0).stripped()
+        piece = piece.after(hedge).stripped()
         tail = self._words["particles"].search(piece.folded)
         piece = piece.cut(0, tail.start() if tail else None)
         if len(piece.folded) < 2 or self._gates["clause"].search(piece.folded):
             return None
-        statement = self._about(piece, speaker, people, carried)
-        return replace(statement, hedged=hedged, corrects=corrects)
+        return replace(self._about(piece, heard), hedged=hedged, corrects=corrects)
 
-    def _about(
-        self, piece: _Piece, speaker: Speaker, people: Sequence[Statement], carried: Statement | None
-    ) -> Statement:
+    def _about(self, piece: _Piece, heard: _Heard) -> Statement:
+        """Whom the clause is about, and what it says."""
+        speaker = heard.speaker
         if self._words["order"].match(piece.folded):
-            return self._bare(piece, speaker, "order")
+            return self._bare(piece, speaker, who="order")
         if self._words["whole"].match(piece.folded):
-            return self._bare(piece, speaker, "clause")
-        blank = Statement(
-            "self", clause=piece.folded, predicate="", text="", subject=speaker.name, owner=f"{speaker.name}的"
-        )
-        kin = self._words["relation_subject"].match(piece.folded)
-        if kin is not None:
-            return self._predicate(
-                self._relation(kin, piece, speaker), piece, kin.end("subject"), kin.span("time"), speaker
-            )
+            return self._bare(piece, speaker, who="clause")
         named = self._words["introduced"].match(piece.folded)
         if named is not None:
             return self._introduced(named, speaker)
+        kin = self._words["relation_subject"].match(piece.folded)
+        if kin is not None:
+            return self._predicate(self._relation(kin, piece, speaker), piece, found=kin, speaker=speaker)
         own = self._words["self_subject"].match(piece.folded)
         if own is not None:
-            if own.group("company"):
-                blank = replace(
-                    blank, subject=f"{speaker.name}{self._retold(piece.cut(*own.span('company')).said, speaker)}"
-                )
-            return self._predicate(blank, piece, own.end("subject"), own.span("time"), speaker)
+            company = self._retold(piece.cut(*own.span("company")).said, speaker) if own["company"] else ""
+            return self._predicate(_blank(speaker, company), piece, found=own, speaker=speaker)
+        return self._unspoken(piece, heard)
+
+    def _unspoken(self, piece: _Piece, heard: _Heard) -> Statement:
+        """A clause whose subject is a pronoun, the clause before, or left out."""
+        speaker = heard.speaker
         pronoun = self._words["pronoun_subject"].match(piece.folded)
-        known = [one for one in people if one.relation]
-        if pronoun is not None and known:
-            return self._predicate(replace(known[-1], clause=piece.folded), piece, pronoun.end(), (0, 0), speaker)
-        if pronoun is None and carried is not None:
-            return self._predicate(replace(carried, clause=piece.folded), piece, 0, (0, 0), speaker)
-        if self._words["dropped"].match(piece.folded):
-            return self._predicate(blank, piece, 0, (0, 0), speaker)
-        return self._bare(piece, speaker, "clause")
+        known = [one for one in heard.people if one.relation]
+        if pronoun is not None:
+            if known:
+                return self._predicate(known[-1], piece.after(pronoun), found=None, speaker=speaker)
+        elif heard.carried is not None:
+            return self._predicate(heard.carried, piece, found=None, speaker=speaker)
+        elif self._words["dropped"].match(piece.folded):
+            return self._predicate(_blank(speaker), piece, found=None, speaker=speaker)
+        return self._bare(piece, speaker, who="clause")
 
     def _relation(self, kin: re.Match[str], piece: _Piece, speaker: Speaker) -> Statement:
         noun, name = kin.group("kin"), kin.group("called") or ""
-        key = self._relations.get(noun, noun)
-        unique = bool(self._words["unique_relation"].fullmatch(noun)) or bool(name)
-        start = kin.start("kin") if kin.start("adjective") < 0 else kin.start("adjective")
-        described = piece.said[start : kin.end("subject")]
-        return Statement(
-            "relation", clause=piece.folded, predicate="", text="", subject=f"{speaker.name}的{described}",
-            owner=f"{speaker.name}的{described}的", relation=f"{key}{name}", unique=unique,
-        )  # fmt: skip
+        described = piece.said[kin.start("adjective") : kin.end("subject")]
+        return replace(
+            _blank(speaker, f"的{described}"),
+            who="relation",
+            relation=f"{self._relations.get(noun, noun)}{name}",
+            unique=bool(name) or self._words["unique_relation"].fullmatch(noun) is not None,
+        )
 
     def _introduced(self, named: re.Match[str], speaker: Speaker) -> Statement:
         """ "张静怡是我的母亲" makes her known to the clauses that follow."""
-        noun = named.group("kin")
-        subject = f"{speaker.name}的{named.group('adjective')}{noun}"
-        return Statement(
-            "relation", clause=named.group(), predicate=f"叫{named.group('name')}", text=f"{subject}是{named.group('name')}",
-            subject=f"{subject}{named.group('name')}", owner=f"{subject}{named.group('name')}的",
-            relation=self._relations.get(noun, noun), unique=bool(self._words["unique_relation"].fullmatch(noun)),
-        )  # fmt: skip
+        noun, name = named.group("kin"), named.group("name")
+        described = f"的{named.group('adjective')}{noun}"
+        return replace(
+            _blank(speaker, f"{described}{name}"),
+            who="relation",
+            predicate=f"叫{name}",
+            text=f"{speaker.name}{described}是{name}",
+            clause=named.group(),
+            relation=self._relations.get(noun, noun),
+            unique=self._words["unique_relation"].fullmatch(noun) is not None,
+        )
 
     def _predicate(
-        self, blank: Statement, piece: _Piece, start: int, time: tuple[int, int], speaker: Speaker
+        self, blank: Statement, piece: _Piece, *, found: re.Match[str] | None, speaker: Speaker
     ) -> Statement:
         """Adverbs and negation are set apart; what is left is the predicate that the rules match."""
-        adverbs = self._words["adverb_run"].match(piece.folded, start)
-        at = adverbs.end() if adverbs else start
-        kept = self._words["filler"].sub("", piece.folded[start:at])
-        for usual in self._words["too_often"].findall(kept):
-            kept = kept.replace(usual, "经常")
-        negation = self._words["negation"].match(piece.folded, at)
-        predicate, negated = piece.folded[at:], False
-        if negation is not None:
-            negated = True
-            has = (
-                "有"
-                if negation.group("has") and not self._words["after_have"].match(piece.folded, negation.end())
-                else ""
-            )
-            predicate = has + piece.folded[negation.end() :]
-        again = self._words["adverb_run"].match(predicate)
-        inner = again.group() if again else ""
-        predicate = predicate[len(inner) :]
-        ended = negated and (predicate.endswith("了") or self._words["no_more"].search(piece.folded) is not None)
-        when = piece.said[time[0] : time[1]] if time[0] >= 0 else ""
-        text = f"{blank.subject}{when.strip(' ,')}{kept}{self._retold(piece.said[at:], speaker)}"
+        time = piece.cut(*found.span("time")) if found and found["time"] else _Piece("", "")
+        rest = piece.cut(found.end("subject") if found else 0)
+        adverbs = self._words["adverb_run"].match(rest.folded)
+        before, rest = rest.cut(0, adverbs.end() if adverbs else 0), rest.after(adverbs)
+        negation = self._words["negation"].match(rest.folded)
+        bare = rest.after(negation)
+        inner = self._words["adverb_run"].match(bare.folded)
+        bare = self._with_have(bare.after(inner), negation)
+        ended = negation is not None and (
+            bare.folded.endswith("了") or self._words["no_more"].search(piece.folded) is not None
+        )
+        length = len(bare.folded.rstrip("了")) or None
         return replace(
-            blank, predicate=predicate.rstrip("了") or predicate, text=text.replace(" ,", ","), negated=negated, ended=ended,
-            lead=f"{when}{piece.folded[start:at]}{inner}",
-        )  # fmt: skip
+            blank,
+            clause=piece.folded,
+            predicate=bare.folded[:length],
+            spoken=bare.said[:length],
+            text=f"{blank.subject}{time.said.strip(' ,')}{self._kept(before)}{self._retold(rest.said, speaker)}",
+            negated=negation is not None,
+            ended=ended,
+            lead=f"{time.folded}{before.folded}{inner.group() if inner else ''}",
+        )
 
-    def _bare(self, piece: _Piece, speaker: Speaker, who: str) -> Statement:
-        text = self._retold(piece.said, speaker)
-        kind: Final = "order" if who == "order" else "clause"
-        return Statement(kind, clause=piece.folded, predicate=piece.folded.rstrip("了") or piece.folded, text=text,
-                         subject=speaker.name, owner=f"{speaker.name}的")  # fmt: skip
+    def _with_have(self, bare: _Piece, negation: re.Match[str] | None) -> _Piece:
+        """没 and 没有 before a noun deny that there is one: 没(有)孩子 reads 有孩子."""
+        if negation is None or not negation["has"] or self._words["after_have"].match(bare.folded):
+            return bare
+        return _Piece(f"有{bare.said}", f"有{bare.folded}")
+
+    def _kept(self, adverbs: _Piece) -> str:
+        """The adverbs that say something, 老是 as 经常."""
+        kept = self._words["filler"].sub("", adverbs.said)
+        return self._words["too_often"].sub("经常", kept)
+
+    def _bare(self, piece: _Piece, speaker: Speaker, *, who: Literal["order", "clause"]) -> Statement:
+        predicate = piece.folded.rstrip("了") or piece.folded
+        return replace(
+            _blank(speaker),
+            who=who,
+            clause=piece.folded,
+            predicate=predicate,
+            spoken=piece.said[: len(predicate)],
+            text=self._retold(piece.said, speaker),
+        )
 
     def _retold(self, said: str, speaker: Speaker) -> str:
         """我 becomes the speaker, 你 the assistant."""
         said = self._words["our"].sub(f"{speaker.name}的", said)
         said = self._words["me"].sub(speaker.name, said)
         return self._words["you"].sub(speaker.assistant, said)
+
+
+def _blank(speaker: Speaker, described: str = "") -> Statement:
+    """A statement about the speaker, or about whom the description names, that says nothing yet."""
+    subject = f"{speaker.name}{described}"
+    return Statement("self", clause="", predicate="", text="", subject=subject, owner=f"{subject}的")

@@ -27,13 +27,20 @@ _WIDE: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {
 }
 _FENCE: Final = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
 _MEMORY_BLOCK: Final = re.compile(
-    r"<(memory|memories|context|relevant_memories)>.{0,4000}?(?:</\1>|\Z)|(?:relevant long-term memor(?:y|ies)|【[^】\n]{0,20}记忆[^】\n]{0,60}】)[^\n]*(?:\n\s*[-*•][^\n]*)*",
+    r"<(memory|memories|context|relevant_memories)>.{0,4000}?(?:</\1>|\Z)"
+    r"|(?:relevant long-term memor(?:y|ies)|【[^】\n]{0,20}记忆[^】\n]{0,60}】)[^\n]*(?:\n\s*[-*•][^\n]*)*",
     re.DOTALL | re.IGNORECASE,
 )
+"""Memories that were given to the assistant before and come back in a message."""
 _LINE_NOISE: Final = re.compile(
-    r"^\s*(?:>|\$ |#!|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d(?::\d\d)?\]|\[?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE)\b"
-    r"|Traceback|at \w+[.(]|File \"|(?:def|class|import|from|return|const|let|var|function|public|private|#include|SELECT|INSERT|UPDATE)\b.*[;:(){}=]"
-    r"|[\w.]+\s*=\s*[\w\"'\[{(]|[{}\[\]();]+\s*$|//|<\w+[ >/]|(?:From|To|Subject|Date|Re|Fwd):\s)",
+    r"^\s*(?:>|\$ |#!|//|Traceback|at \w+[.(]|File \"|<\w+[ >/]|[{}\[\]();]+\s*$"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d(?::\d\d)?\]|\[?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE)\b"
+    r"|(?:def|class|import|from|return|const|let|var|function|public|private|#include)\b.*[;:(){}=]"
+    r"|(?:SELECT|INSERT|UPDATE|DELETE)\b.*[;=]|[\w.]+\s*=\s*[\w\"'\[{(]|(?:From|To|Subject|Date|Re|Fwd):\s)",
+)
+"""A line of code, of a log, of a mail's head, or a quoted one."""
+_ATTACHED: Final = re.compile(
+    r"\[(?:shares?|sends?|image|photo|picture|sticker|图片|表情|语音|照片)[^\]\n]{0,200}\]", re.IGNORECASE
 )
 _QUOTE: Final = re.compile(r"[“「『][^”」』\n]{1,400}[”」』]|\"[^\"\n]{1,400}\"|(?<![\w])'[^'\n]{2,300}'(?!\w)")
 _PERSON: Final = re.compile(r"(?i)\b(?:I|I'm|my|me|we|our|you)\b|[我俺咱你]|(?:\w+\s+){5}")
@@ -51,7 +58,7 @@ def sentences(message: str) -> list[Sentence]:
     text = message[:MAX_READ].translate(_WIDE)
     text = _MEMORY_BLOCK.sub("\n", _FENCE.sub("\n", text))
     text = "\n".join(line for line in text.splitlines() if not _LINE_NOISE.match(line))
-    text = _QUOTE.sub(_blank, _EMOJI.sub(" ", text))
+    text = _QUOTE.sub(_blank, _EMOJI.sub(" ", _ATTACHED.sub(" ", text)))
     found: list[Sentence] = []
     start = 0
     for end in _END.finditer(text):

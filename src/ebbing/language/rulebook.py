@@ -48,6 +48,9 @@ class Rule:
     """How the fact is worded; without it the clause is put into the third person."""
     confidence: float = 0.95
     value_end: re.Pattern[str] | None = None
+    """Where the value stops, if it stops before the end of its group."""
+    dated: bool = False
+    """Time words are made absolute ("next week" gets its date)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,9 @@ def _compiled(paths: tuple[Path, ...]) -> Packs:
         except OSError as error:
             raise ConfigurationError(f"cannot read the language pack {path.name}: {error.strerror}") from error
         language = str(extra.get("language", ""))
-        sources[language] = _merged(sources.get(language, {"language": language}), extra)
+        if language not in sources:
+            raise ConfigurationError(f"the language pack {path.name} must name its language: {' or '.join(LANGUAGES)}")
+        sources[language] = _merged(sources[language], extra)
     return Packs({language: _pack(language, data, shared["category"]) for language, data in sources.items()})
 
 
@@ -139,10 +144,9 @@ def _merged(base: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Compiler:
-    def __init__(self, language: str, words: Mapping[str, str | list[str]], *, spaced: bool) -> None:
+    def __init__(self, language: str, words: Mapping[str, str | list[str]]) -> None:
         self._language = language
         self._words = words
-        self._spaced = spaced
 
     def __call__(self, pattern: str, where: str) -> re.Pattern[str]:
         try:
@@ -176,7 +180,7 @@ def _pack(language: str, data: dict[str, Any], categories: Mapping[str, Any]) ->
         name: entry.split() if isinstance(entry, str) and entry.startswith("\n") else entry
         for name, entry in data.get("words", {}).items()
     }
-    compiler = _Compiler(language, words, spaced=language == "en")
+    compiler = _Compiler(language, words)
     known = {**categories, **data.get("category", {})}
     rules = [_rule(entry, known, compiler) for entry in data.get("rule", ()) if not entry.get("disabled")]
     return Pack(
@@ -211,6 +215,7 @@ def _rule(entry: Mapping[str, Any], categories: Mapping[str, Any], compiler: _Co
             attribute=entry.get("attribute"),
             text=entry.get("text"),
             confidence=float(entry.get("confidence", 0.95)),
+            dated=bool(entry.get("dated", category.get("dated", False))),
         )
     except (KeyError, ValueError) as error:
         raise ConfigurationError(f"language pack, {where}: {error} is missing or not allowed") from error

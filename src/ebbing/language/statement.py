@@ -29,6 +29,8 @@ class Statement:
     """What is said of the subject, as the rules match it: base form, without adverbs and negation."""
     text: str
     """The clause in the third person."""
+    spoken: str = ""
+    """The predicate in the speaker's own script, as long as `predicate`; empty where both are the same."""
     subject: str = ""
     """The subject in the third person: `User`, `User's sister Anna`."""
     owner: str = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from ebbing.language.clauses import sentences
@@ -12,34 +11,37 @@ from ebbing.language.statement import Sentence
 
 _LONGEST: Final = 80
 """Characters of an answer that is still a fragment."""
+_LAST_ASKED: Final = 1_000
+"""Characters at the end of a message in which its question is looked for."""
+_SLOT: Final = re.compile(r"\{(\w+)\}")
 
 
-def completed(question: str, answer: list[Sentence], pack: Pack) -> list[Sentence]:
+def completed(said: list[Sentence], *, asked: str, pack: Pack) -> list[Sentence]:
     """The sentences of an answer, with a first fragment made a full sentence by the question before it."""
-    if not answer or not pack.replies or answer[0].asks or len(answer[0].text) > _LONGEST:
-        return answer
-    asked = [sentence.text for sentence in sentences(question[-1_000:]) if sentence.asks]
-    for reply in pack.replies:
-        for one in reversed(asked):
-            found = reply.question.search(one)
-            if found is not None:
-                whole = _whole(reply, found.groupdict(), answer[0].text, pack)
-                return [Sentence(whole), *answer[1:]] if whole else answer
-    return answer
+    if not said or said[0].asks or len(said[0].text) > _LONGEST:
+        return said
+    questions = [sentence.text for sentence in sentences(asked[-_LAST_ASKED:]) if sentence.asks]
+    for question in reversed(questions):
+        for reply in pack.replies:
+            found = reply.question.search(question)
+            whole = _whole(reply, found, answer=said[0].text, pack=pack) if found else None
+            if whole:
+                return [Sentence(whole), *said[1:]]
+    return said
 
 
-def _whole(reply: Reply, asked: Mapping[str, str | None], answer: str, pack: Pack) -> str | None:
+def _whole(reply: Reply, asked: re.Match[str], *, answer: str, pack: Pack) -> str | None:
     opening = pack.words["yes_no"].match(answer)
     says = (opening.lastgroup or "").rstrip("_") if opening else ""
     rest = answer[opening.end() :].strip(" ,.!") if opening else answer
+    wording: str | None
     if not rest or pack.words["echo"].fullmatch(rest):
-        wording = reply.yes if says == "yes" else reply.no if says == "no" else None
-    elif pack.words["whole_answer"].match(rest):
-        return None
+        wording = {"yes": reply.yes, "no": reply.no}.get(says)
+    elif says == "no" or pack.words["whole_answer"].match(rest) or (reply.fits and not reply.fits.match(rest)):
+        wording = None
     else:
-        wording = reply.answer if says != "no" and (reply.fits is None or reply.fits.match(rest)) else None
-    if wording is None:
+        wording = reply.answer
+    if not wording:
         return None
-    return re.sub(
-        r"\{(\w+)\}", lambda slot: rest if slot.group(1) == "answer" else asked.get(slot.group(1)) or "", wording
-    )
+    slots = {**asked.groupdict(default=""), "answer": rest}
+    return _SLOT.sub(lambda slot: slots.get(slot.group(1), ""), wording)

@@ -1,0 +1,116 @@
+"""One statement meets the rules of its language: the first rule that matches makes a fact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from ebbing.domain.decision import Fact
+from ebbing.domain.record import MemoryType
+from ebbing.language.dates import BEGINNING, FOREVER, DateSpan, absolute, resolve
+from ebbing.language.rulebook import Pack, Rule
+from ebbing.language.statement import Statement
+
+HEDGED_CONFIDENCE: Final = 0.6
+"""Confidence of what the speaker was not sure of: under the default write threshold of 0.7."""
+
+
+def fact_of(statement: Statement, pack: Pack, *, said_at: datetime) -> Fact | None:
+    """The fact that a statement holds by the first rule that matches; None when no rule does."""
+    for reading in _readings(statement, pack):
+        for rule in pack.rules[reading.who]:
+            groups = _match(rule, reading)
+            if groups is not None:
+                return _dated(_built(rule, reading, groups, pack=pack), rule, said_at=said_at, language=pack.language)
+    return None
+
+
+def _readings(statement: Statement, pack: Pack) -> list[Statement]:
+    """The statement, and the same in another tense ("I have been a nurse" also reads "I am a nurse")."""
+    return [statement] + [
+        replace(statement, predicate=now + statement.predicate[len(then) :])
+        for then, now in pack.tables.get("perfect", {}).items()
+        if statement.predicate.startswith(then)
+    ]
+
+
+def _match(rule: Rule, statement: Statement) -> Mapping[str, str] | None:
+    """The groups of the first pattern that matches, in the speaker's own script; None when the rule keeps silent."""
+    if (rule.negated == "no" and statement.negated) or (rule.negated == "only" and not statement.negated):
+        return None
+    for pattern in rule.patterns:
+        found = pattern.match(statement.predicate)
+        if found is None:
+            continue
+        said = f"{statement.lead} {statement.predicate}"
+        if rule.unless is not None and rule.unless.search(said):
+            return None
+        if rule.needs is not None and not rule.needs.search(f"{said} {statement.clause}"):
+            return None
+        spoken = statement.spoken or statement.predicate
+        return {name: spoken[slice(*found.span(name))].strip(" ,") for name, text in found.groupdict().items() if text}
+    return None
+
+
+def _built(rule: Rule, statement: Statement, groups: Mapping[str, str], *, pack: Pack) -> Fact:
+    value = groups.get("value") or groups.get("object")
+    if value and rule.value_end is not None:
+        value = rule.value_end.split(value, maxsplit=1)[0].strip()
+    slots = _Slots(groups, subject=statement.subject, owner=statement.owner, clause=statement.text)
+    polarity = -rule.polarity if statement.negated and rule.polarity > 0 else rule.polarity
+    disliked = polarity < 0 and rule.type is MemoryType.PREFERENCE
+    return Fact(
+        text=statement.text if rule.text is None else rule.text.format_map(slots),
+        type=rule.type,
+        tags=(*rule.tags, "dislike") if disliked else rule.tags,
+        importance=rule.importance,
+        confidence=HEDGED_CONFIDENCE if statement.hedged else rule.confidence,
+        rule=rule.id,
+        attribute=_attribute(rule, statement, groups, pack=pack),
+        value=value or None,
+        polarity=polarity,
+        object=groups.get("object") if polarity else None,
+        hedged=statement.hedged,
+        ended=statement.ended,
+        corrects=statement.corrects,
+    )
+
+
+def _attribute(rule: Rule, statement: Statement, groups: Mapping[str, str], *, pack: Pack) -> str | None:
+    """The single-valued attribute that the fact gives, `sister.home` for somebody else's; None where it gives none."""
+    if rule.attribute is None or (statement.negated and not statement.ended):
+        return None
+    name = rule.attribute.format_map(_Slots({key: text.lower() for key, text in groups.items()})).strip(" .")
+    name = pack.tables.get("attributes", {}).get(name, name)
+    if not name or name == "favourite":
+        return None
+    if statement.relation is None:
+        return name
+    return f"{statement.relation}.{name}" if statement.unique else None
+
+
+def _dated(fact: Fact, rule: Rule, *, said_at: datetime, language: str) -> Fact:
+    """The fact with its time made absolute: "next week" means something else tomorrow."""
+    if not rule.dated:
+        return fact
+    spans = [span for span in resolve(fact.text, now=said_at, language=language) if _bounded(span)]
+    if not spans:
+        return fact
+    text = absolute(fact.text, now=said_at, language=language)
+    return replace(fact, text=text, happens_from=spans[0].start, happens_to=spans[0].end)
+
+
+def _bounded(span: DateSpan) -> bool:
+    return span.start != BEGINNING and span.end != FOREVER
+
+
+class _Slots(dict[str, str]):
+    """Groups for a wording; one that did not take part is empty."""
+
+    def __init__(self, groups: Mapping[str, str], **more: str) -> None:
+        super().__init__(groups, **more)
+
+    def __missing__(self, key: str) -> str:
+        return ""
