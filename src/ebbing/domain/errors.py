@@ -11,7 +11,12 @@ EbbingError
 ├── StoreError               the store could not do it; nothing was written
 │   ├── StoreClosedError     the store was closed
 │   └── SchemaError          the file belongs to another version
-└── EmbeddingError           the embedding model or endpoint failed
+├── EmbeddingError           the embedding model or endpoint failed
+└── ModelError               the language model gave no usable answer
+    ├── ModelUnavailableError    it cannot be reached, is overloaded, or is left alone after failures
+    ├── ModelTimeoutError        it did not answer in time
+    ├── ModelRefusedError        it or its endpoint declined: key, name, quota or content
+    └── BadModelOutputError      it answered in another form than asked, twice
 
 The message says what happened and what to do. It never holds a person's text.
 """
@@ -93,3 +98,38 @@ class EmbeddingError(EbbingError):
     """The embedding model or its endpoint failed; nothing was embedded."""
 
     code = "embedding"
+
+
+class ModelError(EbbingError):
+    """The language model gave no usable answer; nothing was changed."""
+
+    code = "model"
+
+
+class ModelUnavailableError(ModelError):
+    """The model's endpoint cannot be reached, is overloaded, or is left alone for a while after failing repeatedly."""
+
+    code = "model_unavailable"
+
+    def __init__(self, message: str, *, retry_after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+        """How long the endpoint asked to be left alone, where it did."""
+
+
+class ModelTimeoutError(ModelError):
+    """The model did not answer within the time that it was given."""
+
+    code = "model_timeout"
+
+
+class ModelRefusedError(ModelError):
+    """The endpoint or the model declined the request; repeating it unchanged is of no use."""
+
+    code = "model_refused"
+
+
+class BadModelOutputError(ModelError):
+    """The model answered, was asked again, and still not in the form that was asked for."""
+
+    code = "bad_model_output"

@@ -1,0 +1,24 @@
+"""When a failed request is worth repeating, and after how long."""
+
+from __future__ import annotations
+
+import httpx
+
+FIRST_WAIT_SECONDS = 0.5
+LONGEST_WAIT_SECONDS = 20.0
+
+
+def is_passing(status: int) -> bool:
+    """Whether a status tells of a trouble that goes by itself: a time-out, too many requests, a failing server."""
+    return status in {408, 409, 425, 429} or status >= 500
+
+
+def asked_wait(response: httpx.Response) -> float | None:
+    """The seconds of a `Retry-After`, where there is one in seconds."""
+    asked = response.headers.get("Retry-After", "").strip()
+    return float(asked) if asked.isascii() and asked.isdecimal() else None
+
+
+def wait_seconds(attempt: int, asked: float | None = None) -> float:
+    """Doubles from half a second with each attempt (from 0), and is no shorter than what was asked; 20 s at most."""
+    return min(max(FIRST_WAIT_SECONDS * 2.0**attempt, asked or 0.0), LONGEST_WAIT_SECONDS)
