@@ -37,7 +37,8 @@ DEFAULT: Final = Policy()
 
 def usable(record: MemoryRecord, *, session: str | None = None, channel: str | None = None) -> bool:
     """Whether a memory may be used here: it holds everywhere, or for just this session or channel."""
-    return record.scope in {"global", f"session:{session}", f"channel:{channel}"}
+    here = {f"session:{session}" if session else "", f"channel:{channel}" if channel else ""}
+    return record.scope == "global" or record.scope in here - {""}
 
 
 def is_standing(record: MemoryRecord) -> bool:

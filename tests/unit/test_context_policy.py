@@ -1,0 +1,89 @@
+"""Which memories may be used, and which are put in front of a model unasked."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from ebbing.domain.query import Hit
+from ebbing.domain.record import Kind, MemoryRecord, MemoryType, Provenance, Role
+from ebbing.domain.scope import Scope
+from ebbing.recall.policy import DEFAULT, Policy, auto_recall, is_standing, selected, usable
+
+NOW = datetime(2024, 5, 1, tzinfo=UTC)
+
+
+def record(text: str, *, scope: str = "global", type: MemoryType = MemoryType.FACT) -> MemoryRecord:
+    return MemoryRecord(text, Scope(user_id="u"), text, created_at=NOW, recorded_at=NOW, scope=scope, type=type)
+
+
+def hit(text: str, score: float, *, scope: str = "global", type: MemoryType = MemoryType.FACT) -> Hit:
+    return Hit(record(text, scope=scope, type=type), score=score, rank_score=score)
+
+
+def texts(hits: list[Hit]) -> list[str]:
+    return [one.record.content for one in hits]
+
+
+def test_by_default_five_memories_of_sixty_percent_in_1200_characters() -> None:
+    assert (DEFAULT.top_k, DEFAULT.min_score, DEFAULT.max_chars) == (5, 0.6, 1_200)
+
+
+def test_threshold_and_number_both_hold() -> None:
+    hits = [hit(str(n), 0.9 - n / 20) for n in range(10)]
+    assert texts(selected(hits)) == ["0", "1", "2", "3", "4"]
+    assert texts(selected(hits, Policy(min_score=0.8))) == ["0", "1", "2"]
+    assert selected([hit("weak", 0.59)]) == []
+    assert texts(selected([hit("just", 0.6)])) == ["just"]
+
+
+def test_memories_of_the_session_come_first_but_three_at_most() -> None:
+    hits = [hit("g1", 0.95), *(hit(f"s{n}", 0.9 - n / 50, scope="session:x") for n in range(4)), hit("g2", 0.7)]
+    assert texts(selected(hits, session="x")) == ["s0", "s1", "s2", "g1", "s3"]
+    assert texts(selected(hits)) == ["g1", "s0", "s1", "s2", "s3"]
+
+
+def test_a_memory_of_another_session_or_channel_may_not_be_used() -> None:
+    assert usable(record("a"), session="x")
+    assert usable(record("a", scope="session:x"), session="x")
+    assert not usable(record("a", scope="session:y"), session="x")
+    assert not usable(record("a", scope="session:x"))
+    assert not usable(record("a", scope="session:None"))
+    assert usable(record("a", scope="channel:web"), channel="web")
+    assert not usable(record("a", scope="channel:web"), channel="app")
+
+
+def test_advice_starts_from_likes_and_limits_at_half_the_score() -> None:
+    hits = [
+        hit("allergic", 0.35, type=MemoryType.CONSTRAINT),
+        hit("likes", 0.3, type=MemoryType.PREFERENCE),
+        hit("lives", 0.55),
+        hit("hates", 0.29, type=MemoryType.PREFERENCE),
+    ]
+    assert selected(hits) == []
+    assert texts(selected(hits, advice=True)) == ["allergic", "likes"]
+
+
+def test_a_raw_sentence_may_state_a_limit_too() -> None:
+    def raw(text: str, role: Role) -> MemoryRecord:
+        source = Provenance(method="raw")
+        return MemoryRecord("1", Scope(user_id="u"), text, NOW, NOW, kind=Kind.EPISODE, role=role, provenance=source)
+
+    assert is_standing(raw("我海鲜过敏，别推荐海鲜", Role.USER))
+    assert is_standing(raw("I hate horror movies", Role.USER))
+    assert not is_standing(raw("I saw a film", Role.USER))
+    assert not is_standing(raw("I love helping you", Role.ASSISTANT))
+
+
+def test_a_general_assistant_is_given_only_what_is_almost_certain() -> None:
+    hits = [hit("sure", 0.81), hit("good", 0.8)]
+    assert texts(auto_recall(hits)) == ["sure"]
+    assert auto_recall(hits[1:], "general") == []
+
+
+def test_an_assistant_that_recommends_or_is_personal_is_always_given_everything() -> None:
+    hits = [hit("sure", 0.9), hit("weak", 0.61)]
+    assert texts(auto_recall(hits, "recommendation")) == texts(auto_recall(hits, "personal")) == ["sure", "weak"]
+
+
+def test_an_assistant_with_tools_of_its_own_is_given_nothing_unasked() -> None:
+    assert auto_recall([hit("sure", 0.99)], "tool") == []
