@@ -110,6 +110,11 @@ def wants_advice(text: str) -> bool:
     return _pack().advice.search(normalise(text[:MAX_ANALYSED])) is not None
 
 
+def asks_for_value(text: str) -> bool:
+    """Whether a question asks for something that has one current value: a number, a date, a state."""
+    return _pack().value.search(normalise(text[:MAX_ANALYSED])) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class _Pack:
     stop: frozenset[str]
@@ -117,6 +122,7 @@ class _Pack:
     instruction: re.Pattern[str]
     preference: re.Pattern[str]
     advice: re.Pattern[str]
+    value: re.Pattern[str]
 
 
 @lru_cache(maxsize=1)
@@ -128,6 +134,7 @@ def _pack() -> _Pack:
         instruction=_any_of(data["instruction"]),
         preference=_any_of(data["preference"]),
         advice=_any_of(data["advice"]),
+        value=_any_of(data["value"]),
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.index.shard import Shard
+from ebbing.ports.embedder import Calibration
 from ebbing.recall.tuning import Tuning
 
 
@@ -21,37 +22,43 @@ class Group:
     """The other rows, best first."""
 
 
-def collapse(shard: Shard, order: NDArray[np.int64], *, count: int, same_cosine: float, tuning: Tuning) -> list[Group]:
+def collapse(
+    shard: Shard, order: NDArray[np.int64], *, count: int, calibration: Calibration | None, tuning: Tuning
+) -> list[Group]:
     """The first `count` groups of the rows in `order` (best first).
 
-    Two rows say the same when their texts are equal, or when the cosine of their vectors is above
-    `same_cosine` and they hold the same numbers: two texts that differ in a number never say the same.
-    Where the top of the order holds no repeats, nothing is collapsed below it either: a log without duplicates only
-    loses by it.
+    Two rows say the same when their texts are equal, or when their meaning is the same and they hold the same numbers:
+    texts that differ in a number never say the same. Where most of the best rows repeat each other, less likeness is
+    enough: such a log tells each thing in many wordings. A log without repeats would only lose by that.
     """
-    rows = order[: tuning.collapse_depth]
-    same = _same(shard, rows[: tuning.collapse_probe], same_cosine=same_cosine)
-    repeats = int(np.triu(same, 1).any(axis=0).sum())
-    if repeats < tuning.collapse_from:
-        return [Group(int(row)) for row in rows[:count]]
-    same = _same(shard, rows, same_cosine=same_cosine)
+    probe = order[: tuning.collapse_probe]
+    repeats = _same(shard, probe, similarity=tuning.alike_similarity, calibration=calibration)
+    is_repetitive = int(np.triu(repeats, 1).any(axis=0).sum()) >= tuning.collapse_from
+    rows = order[: tuning.collapse_depth if is_repetitive else count + tuning.collapse_probe]
+    similarity = tuning.alike_similarity if is_repetitive else tuning.same_similarity
+    same = _same(shard, rows, similarity=similarity, calibration=calibration)
     leads: list[int] = []
     behind: dict[int, list[int]] = {}
     for at in range(len(rows)):
-        lead = next((first for first in leads if same[first, at]), None)
-        if lead is not None:
-            behind[lead].append(int(rows[at]))
+        found = np.flatnonzero(same[at, leads])
+        if len(found):
+            behind[leads[found[0]]].append(int(rows[at]))
         elif len(leads) < count:
             leads.append(at)
             behind[at] = []
+        elif not is_repetitive:
+            break
     return [Group(int(rows[at]), tuple(behind[at])) for at in leads]
 
 
-def _same(shard: Shard, rows: NDArray[np.int64], *, same_cosine: float) -> NDArray[np.bool_]:
-    """Shape (rows, rows): which pairs say the same."""
-    vectors = shard.vectors[rows]
-    numbers, digests = shard.numbers[rows], shard.digest[rows]
-    alike = (vectors @ vectors.T) > same_cosine
-    alike &= numbers[:, None] == numbers[None, :]
-    same: NDArray[np.bool_] = alike | (digests[:, None] == digests[None, :])
+def _same(
+    shard: Shard, rows: NDArray[np.int64], *, similarity: float, calibration: Calibration | None
+) -> NDArray[np.bool_]:
+    """Shape (rows, rows): which pairs say the same, from this calibrated similarity on."""
+    digests, numbers = shard.digest[rows], shard.numbers[rows]
+    same: NDArray[np.bool_] = digests[:, None] == digests[None, :]
+    if calibration is not None:
+        vectors = shard.vectors[rows]
+        near = (vectors @ vectors.T) > calibration.cosine(similarity)
+        same |= near & (numbers[:, None] == numbers[None, :])
     return same

@@ -45,10 +45,9 @@ def bm25f(shard: Shard, terms: Sequence[int], *, tuning: Tuning) -> Wording:
     weighted += tuning.date_weight * ((found.fields & FIELD_DATE) != 0)
     rarity = idf[found.term]
     points = rarity * weighted * (tuning.k1 + 1) / (tuning.k1 + weighted)
-    return Wording(
-        np.bincount(found.rows, weights=points, minlength=shard.size),
-        np.bincount(found.rows, weights=rarity, minlength=shard.size) / idf.sum(),
-    )
+    by_row = np.bincount(found.rows, weights=points, minlength=shard.size).astype(np.float64)
+    held = np.bincount(found.rows, weights=rarity, minlength=shard.size).astype(np.float64)
+    return Wording(by_row, held / float(idf.sum()))
 
 
 def smooth(shard: Shard, scores: Scores, *, near: Neighbours, tuning: Tuning) -> Scores:

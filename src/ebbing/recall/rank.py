@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 
 from ebbing.domain.query import Query
 from ebbing.index.shard import Shard
+from ebbing.ports.embedder import Calibration
 from ebbing.recall.collapse import collapse
 from ebbing.recall.fuse import Mask, Scores
+from ebbing.recall.newer import newer_first
 from ebbing.recall.relevance import relevance
 from ebbing.recall.score import Scored
 from ebbing.recall.tuning import Tuning
+from ebbing.recall.understand import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,14 @@ class Ranked:
 
 
 def rank(
-    shard: Shard, scored: Scored, among: Mask, *, query: Query, same_cosine: float, tuning: Tuning
+    shard: Shard,
+    scored: Scored,
+    *,
+    among: Mask,
+    query: Query,
+    question: Question,
+    calibration: Calibration | None,
+    tuning: Tuning,
 ) -> list[Ranked]:
     """The best rows of the mask, best first, at most `query.top_k`.
 
@@ -36,7 +46,9 @@ def rank(
     meaning with the question. A question with one answer then gets one row, and one without gets none.
     """
     order = best_rows(scored.total, among, count=max(tuning.collapse_depth, query.top_k))
-    groups = collapse(shard, order, count=query.top_k, same_cosine=same_cosine, tuning=tuning)
+    if question.value:
+        order = newer_first(shard, scored, order=order, tuning=tuning)
+    groups = collapse(shard, order, count=query.top_k, calibration=calibration, tuning=tuning)
     rows = np.array([group.lead for group in groups], dtype=np.int64)
     meaning = scored.meaning[rows] if scored.has_vectors else scored.coverage[rows]
     scores = relevance(scored.total[rows], coverage=scored.coverage[rows], meaning=meaning)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ebbing.domain.record import Role
 from ebbing.index.neighbours import Neighbours
-from ebbing.index.shard import Shard
+from ebbing.index.shard import ROLES, Shard
 from ebbing.language.analyse import TextFlag
 from ebbing.ports.embedder import Calibration
 from ebbing.recall.fuse import Mask, Scores, reciprocal_rank, zscore
 from ebbing.recall.lexical import bm25f, feedback_terms, smooth
 from ebbing.recall.tuning import Tuning
 from ebbing.recall.understand import Question
+
+_ASSISTANT: Final = ROLES.index(Role.ASSISTANT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +62,12 @@ def score_rows(
         brevity = min(1.0, tuning.feedback_length / max(float(shard.length[best].mean()), 1.0))
         lexical = lexical + tuning.feedback_weight * brevity * bm25f(shard, terms, tuning=tuning).points
         total = _fused(lexical, dense, among=among, tuning=tuning)
+    total = np.where(shard.role == _ASSISTANT, tuning.assistant_weight * total, total)
     bonuses = _bonuses(shard, question, tuning=tuning)
     for points in bonuses.values():
         total = total + points
-    if tuning.session_prior:
-        bonuses["session"] = _session_prior(total, among, near=near, tuning=tuning)
+    if prior := tuning.diary_session_prior if near.one_speaker else tuning.session_prior:
+        bonuses["session"] = prior * _session_lift(total, among, near=near, tuning=tuning)
         total = total + bonuses["session"]
     meaning = np.zeros(shard.size) if calibration is None else calibration.similarity(dense.astype(np.float32))
     return Scored(total, lexical, dense, wording.coverage, meaning.astype(np.float64), vector is not None, bonuses)
@@ -94,9 +99,10 @@ def _bonuses(shard: Shard, question: Question, *, tuning: Tuning) -> dict[str, S
     """What speaks for a row beside words and meaning, by route; empty where nothing applies."""
     bonuses: dict[str, Scores] = {}
     standing = (shard.flags & TextFlag.INSTRUCTION) != 0
-    rule: Scores = tuning.instruction_bonus * standing
+    rule = tuning.instruction_bonus * standing.astype(np.float64)
     if question.advice:
-        rule = rule + tuning.preference_bonus * ((shard.flags & TextFlag.PREFERENCE) != 0)
+        preferred = (shard.flags & TextFlag.PREFERENCE) != 0
+        rule = rule + tuning.preference_bonus * preferred.astype(np.float64)
     if rule.any():
         bonuses["rule"] = rule
     if question.speakers:
@@ -109,10 +115,10 @@ def _bonuses(shard: Shard, question: Question, *, tuning: Tuning) -> dict[str, S
     return bonuses
 
 
-def _session_prior(total: Scores, among: Mask, *, near: Neighbours, tuning: Tuning) -> Scores:
+def _session_lift(total: Scores, among: Mask, *, near: Neighbours, tuning: Tuning) -> Scores:
     best = np.full(len(near.session_sizes), -np.inf)
     np.maximum.at(best, near.session[among], total[among])
     best = np.where(np.isfinite(best), best, 0.0)
     weight = near.session_sizes / (near.session_sizes + tuning.session_half)
-    prior: Scores = tuning.session_prior * (weight * best)[near.session]
-    return prior
+    lift: Scores = (weight * best)[near.session]
+    return lift

@@ -38,8 +38,7 @@ async def search(
     scored = score_rows(
         shard, question, vector, calibration=calibration, among=among, near=neighbours(shard), tuning=tuning
     )
-    same_cosine = calibration.cosine(tuning.same_similarity) if calibration is not None else 1.0
-    ranked = rank(shard, scored, among=among, query=query, same_cosine=same_cosine, tuning=tuning)
+    ranked = rank(shard, scored, among=among, query=query, question=question, calibration=calibration, tuning=tuning)
     found = await fresh_records(
         store, shard, scope=scope, rows=[best.row for best in ranked], deleted=query.as_of is not None
     )

@@ -55,10 +55,20 @@ class Tuning:
     date_days_after: int = 14
     session_prior: float = 0.3
     """A session whose best row fits lifts its other rows …"""
+    diary_session_prior: float = 0.1
+    """The same where a log has one speaker: its sessions are days rather than topics."""
     session_half: int = 10
     """… in full only when it has many."""
-    assistant_weight: float = 1.0
-    """What the assistant said counts this much beside what people said."""
+    assistant_weight: float = 0.35
+    """Share of its fused score that an assistant's text keeps: it repeats the words of what people say, at length."""
+
+    # of a value that was told twice the later telling comes first
+    newer_depth: int = 20
+    """Best rows among which the two are looked for."""
+    newer_coverage: float = 0.4
+    """Share of the question's wording that both must hold."""
+    newer_gap: float = 4.0
+    """Fused score that the later may stand behind."""
 
     # a precise answer keeps what the score curve sets apart
     precise_gap: float = 2.5
@@ -67,11 +77,13 @@ class Tuning:
     """Similarity that counts as speaking to the question without sharing a word of it."""
 
     # statements that say the same are told once, where the best answers hold such repeats
-    same_similarity: float = 0.81
-    """Calibrated similarity from which two texts with the same numbers say the same."""
+    same_similarity: float = 1.0
+    """Calibrated similarity from which two texts with the same numbers say the same …"""
+    alike_similarity: float = 0.81
+    """… and from which they do in a log that is full of repeats."""
     collapse_depth: int = 150
     """Rows that are looked at."""
     collapse_probe: int = 20
     """Best rows among which repeats must show …"""
-    collapse_from: int = 2
-    """… at least so many, for repeats to be collapsed."""
+    collapse_from: int = 10
+    """… at least so many, for the log to count as full of them."""

@@ -8,7 +8,7 @@ from typing import Final
 from ebbing.domain.query import Query
 from ebbing.index.entry import term_hash
 from ebbing.index.shard import Shard, micros
-from ebbing.language.analyse import normalise, query_terms, wants_advice
+from ebbing.language.analyse import asks_for_value, normalise, query_terms, wants_advice
 from ebbing.language.dates import resolve
 from ebbing.recall.tuning import Tuning
 
@@ -29,6 +29,8 @@ class Question:
     """Codes of the owner's speakers that it names."""
     advice: bool = False
     """It asks for a recommendation or for help: what the person likes and requires comes first."""
+    value: bool = False
+    """It asks for something that has one current value."""
 
 
 def understand(query: Query, shard: Shard, *, tuning: Tuning) -> Question:
@@ -42,6 +44,7 @@ def understand(query: Query, shard: Shard, *, tuning: Tuning) -> Question:
         ),
         speakers=_named(query.text, shard),
         advice=wants_advice(query.text),
+        value=asks_for_value(query.text),
     )
 
 
