@@ -25,7 +25,8 @@ def injection(hits: Iterable[Hit], *, language: str = "en", policy: Policy = DEF
 def inject(
     messages: Sequence[Mapping[str, Any]], context: str, *, max_chars: int = MAX_INJECTED
 ) -> list[dict[str, Any]]:
-    """A copy of the messages with a block of memories behind the first system message, or as one of its own in front.
+    """A copy of the messages with a block of memories behind the first system message that says something, or as one
+    of its own in front.
 
     Nothing else is changed, and the messages given stay as they are. A block that an earlier call put there is
     replaced, so that injecting twice is injecting once; a blank context takes it out. Of a block over `max_chars`
@@ -36,8 +37,9 @@ def inject(
     if not fitting:
         return clean
     for at, message in enumerate(clean):
-        if message.get("role") in _SYSTEM:
-            clean[at] = {**message, "content": _with_block(message.get("content"), fitting)}
+        content = message.get("content")
+        if message.get("role") in _SYSTEM and content:
+            clean[at] = {**message, "content": _with_block(content, fitting)}
             return clean
     return [{"role": "system", "content": fitting}, *clean]
 
@@ -56,8 +58,8 @@ def shortened(context: str, max_chars: int = MAX_INJECTED) -> str:
 def _with_block(content: Any, context: str) -> Any:
     """Text with the block behind it; a list of parts gets a part more."""
     if isinstance(content, str):
-        return f"{content}{_GAP}{context}" if content else context
-    return [*(content or ()), {"type": "text", "text": context}]
+        return f"{content}{_GAP}{context}"
+    return [*content, {"type": "text", "text": context}]
 
 
 def _without_block(message: Mapping[str, Any]) -> dict[str, Any] | None:

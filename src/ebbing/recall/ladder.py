@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import Final
 
 import anyio
@@ -25,6 +26,11 @@ MAX_CONVERSATION: Final = 1_200
 """Characters of the query that holds the conversation."""
 REWRITE_SECONDS: Final = 2.5
 _MAX_REWRITTEN: Final = 300
+_MAX_PARTS: Final = 3
+"""Turns or clauses that are searched for beside the whole."""
+_MAX_PART: Final = 300
+"""Characters of a turn that count when it is searched for alone."""
+_CLAUSE: Final = re.compile(r"[,，;；:：。!！?？、]|\.\s")
 _USER_QUESTION: Final = {"zh": "用户问题：", "en": "User question: "}
 _MARKED: Final = re.compile(r"^\s*(?:[{\[<#>*`|]|[-+] |\d+[.)] )|```|\*\*|`")
 _WRAPPING: Final = "\"'“”‘’「」『』《》 "
@@ -90,8 +96,8 @@ async def climb(talk: Talk, look: Look, *, how: Climb) -> Climbed:
     """The memories for a question, from the first step that finds any that the policy lets through.
 
     1. the question itself, unless it is weak (names no topic) and there is a conversation to lean on;
-    2. the last turns with the question behind them;
-    3. the question as the rewriter puts it.
+    2. the last turns with the question behind them, and the latest of them that name a topic, each for itself;
+    3. the question as the rewriter puts it, and its clauses.
 
     A weak question comes last of all by itself. A step after the first that fails leaves what was found before it.
     """
@@ -118,25 +124,44 @@ def _steps(talk: Talk, how: Climb) -> list[_Step]:
 
 
 async def _by_question(talk: Talk, look: Look, how: Climb) -> Climbed:
-    return await _found(talk.question, Rung.QUESTION, talk=talk, look=look, how=how)
+    return await _found([talk.question], Rung.QUESTION, talk=talk, look=look, how=how)
 
 
 async def _by_conversation(talk: Talk, look: Look, how: Climb) -> Climbed:
-    query = conversation_query(talk, turns=how.turns)
-    return await _found(query, Rung.CONVERSATION, talk=talk, look=look, how=how)
+    whole = conversation_query(talk, turns=how.turns)
+    turns = [text[:_MAX_PART] for _, text in _spoken(talk, how.turns)]
+    return await _found([whole, *_telling(reversed(turns))], Rung.CONVERSATION, talk=talk, look=look, how=how)
 
 
 async def _by_rewrite(talk: Talk, look: Look, how: Climb) -> Climbed:
     query = await rewritten(talk, how=how)
     if query is None:
         return Climbed((), Rung.NONE, talk.question)
-    return await _found(query, Rung.REWRITE, talk=talk, look=look, how=how)
+    parts = _telling(part.strip() for part in _CLAUSE.split(query))
+    return await _found([query, *parts], Rung.REWRITE, talk=talk, look=look, how=how)
 
 
-async def _found(query: str, rung: Rung, *, talk: Talk, look: Look, how: Climb) -> Climbed:
-    hits = [hit for hit in await look(query) if usable(hit.record, session=how.session, channel=how.channel)]
+async def _found(queries: Sequence[str], rung: Rung, *, talk: Talk, look: Look, how: Climb) -> Climbed:
+    """What the first query, or one of the parts behind it, finds.
+
+    A long query says several things and a memory answers one of them, so that its score for the whole is low: the best
+    of its scores counts.
+    """
+    best: dict[str, Hit] = {}
+    for query in dict.fromkeys(queries):
+        for hit in await look(query):
+            known = best.get(hit.record.id)
+            if known is None or hit.score > known.score:
+                best[hit.record.id] = hit
+    ordered = sorted(best.values(), key=lambda hit: -hit.score) if len(queries) > 1 else best.values()
+    hits = [hit for hit in ordered if usable(hit.record, session=how.session, channel=how.channel)]
     good = selected(hits, how.policy, session=how.session, advice=wants_advice(talk.question))
-    return Climbed(tuple(good), rung if good else Rung.NONE, query)
+    return Climbed(tuple(good), rung if good else Rung.NONE, queries[0])
+
+
+def _telling(parts: Iterable[str]) -> list[str]:
+    """The first few parts that name a topic."""
+    return list(islice((part for part in parts if part and not is_weak(part)), _MAX_PARTS))
 
 
 def conversation_query(talk: Talk, *, turns: int = 6, max_chars: int = MAX_CONVERSATION) -> str:

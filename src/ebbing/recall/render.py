@@ -60,12 +60,13 @@ def render(groups: Mapping[Group, Sequence[MemoryRecord]], *, style: Style, max_
     oldest stands first. A memory that stands in one group, or says the same as one that does, is not repeated.
     """
     groups = distinct(groups)
-    spent = estimate_tokens(header(style.language)) + estimate_tokens(footer())
+    free = max_tokens - estimate_tokens(header(style.language)) - estimate_tokens(footer())
+    spent = 0
     lines: dict[Group, list[tuple[MemoryRecord, str]]] = {group: [] for group in _ORDER}
     for group, share in _FILLED:
         title = estimate_tokens(f"{_TITLES[style.language][group]}\n")
         for record in groups.get(group, ()):
-            room = int(max_tokens * share) - spent - (0 if lines[group] else title)
+            room = int(free * share) - spent - (0 if lines[group] else title)
             line = _fitting(record, style, room)
             if line:
                 spent += estimate_tokens(line) + (0 if lines[group] else title)

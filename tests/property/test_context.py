@@ -1,0 +1,112 @@
+"""Whatever is remembered and whatever the budget, a context keeps its promises."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ebbing.domain.message import Message
+from ebbing.domain.record import MemoryRecord, MemoryType, Provenance, Role
+from ebbing.domain.scope import Scope
+from ebbing.language.tokens import estimate_tokens
+from ebbing.language.topics import topics
+from ebbing.language.weak import is_weak
+from ebbing.privacy.quote import CLOSE, OPEN
+from ebbing.recall.inject import inject
+from ebbing.recall.ladder import Talk, checked_rewrite, conversation_query
+from ebbing.recall.render import Group, Style, render
+
+START = datetime(2024, 5, 1, tzinfo=UTC)
+WORDS = st.one_of(
+    st.text(max_size=200),
+    st.text(alphabet="我你他喜欢海鲜过敏昨晚失眠，。", max_size=200),
+    st.text(alphabet="ab cd\n<>-#`_/memory[](){}", max_size=200),
+    st.sampled_from([OPEN, CLOSE, f"{CLOSE}\n# System", "- item", "User likes tea"]),
+)
+
+
+@st.composite
+def records(draw: st.DrawFn) -> MemoryRecord:
+    at = START + timedelta(hours=draw(st.integers(0, 500)))
+    return MemoryRecord(
+        id=str(draw(st.integers(0, 30))),
+        whose=Scope(user_id="u"),
+        content=draw(WORDS),
+        created_at=at,
+        recorded_at=at,
+        type=draw(st.sampled_from(MemoryType)),
+        role=draw(st.sampled_from([None, Role.USER, Role.ASSISTANT])),
+        provenance=Provenance(method=draw(st.sampled_from(["raw", "rule"]))),
+    )
+
+
+groups: st.SearchStrategy[dict[Group, list[MemoryRecord]]] = st.fixed_dictionaries(
+    {name: st.lists(records(), max_size=8) for name in ("profile", "relevant", "recent")}  # type: ignore[arg-type]
+)
+
+
+@given(groups, st.integers(1, 1_200), st.sampled_from(["zh", "en"]))
+def test_a_context_never_costs_more_than_its_budget(
+    given_groups: dict[Group, list[MemoryRecord]], budget: int, language: str
+) -> None:
+    made = render(given_groups, style=Style(language, START), max_tokens=budget)
+    assert made.tokens == estimate_tokens(made.text) <= budget
+
+
+@given(groups, st.sampled_from(["zh", "en"]))
+def test_no_memory_breaks_out_of_its_line_or_stands_there_twice(
+    given_groups: dict[Group, list[MemoryRecord]], language: str
+) -> None:
+    made = render(given_groups, style=Style(language, START), max_tokens=5_000)
+    shown = [record for group in made.shown.values() for record in group]
+    assert sum(line.startswith("- ") for line in made.text.splitlines()) == len(shown)
+    assert made.text.count(OPEN) == made.text.count(CLOSE) == (1 if shown else 0)
+    assert len({record.id for record in shown}) == len({record.hash for record in shown}) == len(shown)
+    for group in made.shown.values():
+        assert [record.created_at for record in group] == sorted(record.created_at for record in group)
+
+
+@given(groups)
+def test_room_that_is_left_is_used(given_groups: dict[Group, list[MemoryRecord]]) -> None:
+    small = render(given_groups, style=Style("en", START), max_tokens=300)
+    large = render(given_groups, style=Style("en", START), max_tokens=20_000)
+    assert sum(map(len, small.shown.values())) <= sum(map(len, large.shown.values()))
+
+
+@given(st.lists(WORDS, max_size=5), st.lists(WORDS, max_size=5))
+def test_the_estimate_of_lines_together_is_at_most_that_of_each(some: list[str], more: list[str]) -> None:
+    lines = [f"{line}\n" for line in (*some, *more)]
+    assert estimate_tokens("".join(lines)) <= sum(map(estimate_tokens, lines))
+
+
+ROLES = st.sampled_from(["system", "developer", "user", "assistant", "tool"])
+CONTENT = st.one_of(WORDS, st.lists(WORDS.map(lambda text: {"type": "text", "text": text}), max_size=3), st.none())
+MESSAGES = st.lists(st.fixed_dictionaries({"role": ROLES, "content": CONTENT}), max_size=5)
+
+
+@given(MESSAGES, groups)
+def test_injecting_twice_is_injecting_once(
+    messages: list[dict[str, Any]], given_groups: dict[Group, list[MemoryRecord]]
+) -> None:
+    context = render(given_groups, style=Style("en", START), max_tokens=800).text
+    once = inject(messages, context)
+    assert inject(once, context) == once
+    spoken = [one for one in messages if one["role"] not in {"system", "developer"}]
+    assert [one for one in once if one["role"] not in {"system", "developer"}] == spoken
+
+
+@given(WORDS, st.lists(WORDS, max_size=8), st.integers(0, 9), st.integers(30, 1_500))
+def test_the_conversation_never_outgrows_its_bound(question: str, said: list[str], turns: int, most: int) -> None:
+    query = conversation_query(Talk(question, [Message(text) for text in said]), turns=turns, max_chars=most)
+    assert len(query) <= most
+
+
+@given(st.text(max_size=400))
+def test_any_text_can_be_judged_and_read(text: str) -> None:
+    assert is_weak(text) in {True, False}
+    assert len(topics([text, text])) <= 5
+    rewritten = checked_rewrite(text)
+    assert rewritten is None or ("\n" not in rewritten and 2 <= len(rewritten) <= 300)

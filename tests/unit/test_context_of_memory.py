@@ -1,0 +1,225 @@
+"""`get_context` through the memory itself."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from ebbing.domain.errors import InvalidInputError, MissingOwnerError
+from ebbing.domain.events import Event
+from ebbing.domain.record import MemoryRecord, MemoryType
+from ebbing.domain.scope import Scope
+from ebbing.memory import AsyncMemory
+from ebbing.ports.memory_store import Revise
+from ebbing.recall.context import profile_of, summary_of
+from ebbing.testing.clock import ManualClock
+from ebbing.testing.embedder import FakeEmbedder
+from ebbing.wiring.build import build, load_settings
+
+START = datetime(2024, 5, 1, 9, tzinfo=UTC)
+SCOPE = Scope(user_id="u")
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(START)
+
+
+@pytest.fixture
+async def memory(clock: ManualClock) -> AsyncIterator[AsyncMemory]:
+    parts = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), clock=clock)
+    async with AsyncMemory(parts=parts) as opened:
+        yield opened
+
+
+def in_group(answer: dict[str, Any], group: str) -> list[str]:
+    return [item["memory"] for item in answer["memories"] if item["group"] == group]
+
+
+async def change(memory: AsyncMemory, text: str, **changes: Any) -> str:
+    store = memory.parts.store
+    [record] = [one for one in (await store.page(SCOPE, limit=50)).records if one.content == text]
+    changed = replace(record, version=record.version + 1, **changes)
+    await store.write(SCOPE, [Revise(changed, Event.UPDATE)])
+    return record.id
+
+
+async def test_nobody_known_gives_an_empty_context(memory: AsyncMemory) -> None:
+    assert await memory.get_context("Who am I?", user_id="u") == {
+        "context": "",
+        "profile_summary": "",
+        "recent_topics": [],
+        "memories": [],
+        "rung": "none",
+        "tokens": 0,
+    }
+
+
+async def test_the_profile_tells_who_they_are_before_what_they_like(memory: AsyncMemory) -> None:
+    for text in ("I love science fiction", "I live in Berlin", "I'm allergic to peanuts", "My name is Sam"):
+        await memory.add(text, user_id="u")
+    answer = await memory.get_context(user_id="u")
+    summary = answer["profile_summary"]
+    order = [summary.index(word) for word in ("Sam", "peanuts", "science fiction", "Berlin")]
+    assert order == sorted(order)
+    assert set(in_group(answer, "profile")) == set(summary.split("; "))
+    assert answer["rung"] == "none"
+
+
+async def test_without_a_question_the_block_holds_what_is_recent(memory: AsyncMemory, clock: ManualClock) -> None:
+    await memory.add("The lamp is broken", user_id="u", infer=False)
+    clock.advance(timedelta(days=30))
+    await memory.add("The pump is loud", user_id="u", infer=False)
+    answer = await memory.get_context(user_id="u")
+    assert in_group(answer, "recent") == ["The pump is loud"]
+    assert answer["recent_topics"] == ["pump", "loud"] or "pump" in answer["recent_topics"][0]
+
+
+async def test_the_question_is_the_last_thing_the_user_said(memory: AsyncMemory) -> None:
+    await memory.add("The blue piano stands in the garage", user_id="u", infer=False)
+    said = [
+        {"role": "user", "content": "Hello"},
+        {"role": "user", "content": "Where does the blue piano stand in the garage?"},
+        {"role": "assistant", "content": ""},
+    ]
+    by_messages = await memory.get_context(messages=said, user_id="u", min_score=0.3)
+    by_query = await memory.get_context("Where does the blue piano stand in the garage?", user_id="u", min_score=0.3)
+    assert by_messages["context"] == by_query["context"]
+    assert by_messages["rung"] == "question"
+    assert in_group(by_query, "relevant") == ["The blue piano stands in the garage"]
+    [item] = by_query["memories"]
+    assert item["score"] >= 0.3
+    assert (item["risk"], item["risky"]) == (0.0 if item["score"] >= 0.5 else 0.4, False)
+
+
+async def test_the_budget_and_the_number_hold_together(memory: AsyncMemory) -> None:
+    for n in range(20):
+        await memory.add(f"Note number {n} about the garden fence", user_id="u", infer=False)
+    small = await memory.get_context("garden fence", user_id="u", max_tokens=140, min_score=0.0)
+    assert 0 < small["tokens"] <= 140
+    wide = await memory.get_context("garden fence", user_id="u", max_tokens=4_000, min_score=0.0, top_k=2)
+    assert len(in_group(wide, "relevant")) <= 2
+    assert wide["tokens"] <= 4_000
+
+
+async def test_a_superseded_value_is_gone_and_the_new_one_is_marked(memory: AsyncMemory, clock: ManualClock) -> None:
+    await memory.add("User lives in Rome", user_id="u", infer=False)
+    clock.advance(timedelta(days=1))
+    await memory.add("User lives in Bern", user_id="u", infer=False)
+    new = await change(memory, "User lives in Bern", type=MemoryType.FACT)
+    await change(memory, "User lives in Rome", valid_to=clock.now(), superseded_by=new)
+    answer = await memory.get_context(user_id="u")
+    assert "User lives in Bern (current)" in answer["context"]
+    assert "Rome" not in answer["context"]
+
+
+async def test_a_memory_of_another_session_stays_out_and_the_own_comes_in(memory: AsyncMemory) -> None:
+    for text in ("The code word is heron", "The code word is stork"):
+        await memory.add(text, user_id="u", infer=False)
+    await change(memory, "The code word is heron", scope="session:a")
+    await change(memory, "The code word is stork", scope="session:b")
+    here = await memory.get_context("The code word is heron", user_id="u", session_id="a", min_score=0.1)
+    assert "heron" in here["context"]
+    assert "stork" not in here["context"]
+    assert (await memory.get_context("code word", user_id="u", min_score=0.0))["context"] == ""
+
+
+async def test_filters_hold_for_the_profile_too(memory: AsyncMemory) -> None:
+    await memory.add("My name is Sam", user_id="u", metadata={"from": "work"})
+    await memory.add("I love jazz", user_id="u", metadata={"from": "home"})
+    answer = await memory.get_context("jazz", user_id="u", filters={"metadata.from": "home"})
+    assert "jazz" in answer["context"]
+    assert "Sam" not in answer["context"]
+
+
+async def test_one_owner_never_sees_the_other(memory: AsyncMemory) -> None:
+    await memory.add("My name is Sam and I love jazz", user_id="u")
+    answer = await memory.get_context("What do I love? jazz", user_id="v", min_score=0.0)
+    assert (answer["context"], answer["profile_summary"], answer["recent_topics"]) == ("", "", [])
+
+
+async def test_the_question_sets_the_language_of_the_block(memory: AsyncMemory) -> None:
+    await memory.add("我喜欢爵士乐", user_id="u")
+    assert "相关长期记忆" in (await memory.get_context(user_id="u"))["context"]
+    assert "Relevant long-term memory" in (await memory.get_context("What music?", user_id="u"))["context"]
+
+
+async def test_a_risky_memory_is_flagged_and_logged_without_its_text(
+    memory: AsyncMemory, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    await memory.add("The secret garden is behind the wall", user_id="u", infer=False)
+    await change(memory, "The secret garden is behind the wall", type=MemoryType.FACT, confidence=0.3)
+    clock.advance(timedelta(days=100))
+    await memory.add("The pump in the cellar is loud", user_id="u", infer=False)
+    with caplog.at_level(logging.WARNING):
+        answer = await memory.get_context("Is the pump in the cellar loud?", user_id="u", min_score=0.0)
+    [item] = [one for one in answer["memories"] if "garden" in one["memory"]]
+    assert (item["group"], item["score"] < 0.5) == ("relevant", True)
+    assert (item["risk"], item["risky"], item["confidence_now"]) == (1.0, True, 0.15)
+    assert item["id"] in caplog.text
+    assert "garden" not in caplog.text
+
+
+async def test_now_may_be_given_with_the_question(memory: AsyncMemory) -> None:
+    await memory.add("I have an exam tomorrow, I'm worried about it", user_id="u", infer=False)
+    answer = await memory.get_context(user_id="u", reference_date="2024-05-01T10:00:00+00:00")
+    assert "tomorrow (2024-05-02)" in answer["context"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"query": " "},
+        {"query": "x", "max_tokens": 0},
+        {"query": "x", "max_tokens": True},
+        {"query": "x", "top_k": 0},
+        {"query": "x", "top_k": 51},
+        {"query": "x", "min_score": 1.1},
+        {"query": "x", "min_score": "high"},
+        {"query": "x", "turns": -1},
+        {"messages": 5},
+        {"query": "x", "reference_date": "soon"},
+    ],
+)
+async def test_unusable_words_are_refused_by_name(memory: AsyncMemory, words: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInputError):
+        await memory.get_context(user_id="u", **words)
+
+
+async def test_a_wrong_argument_is_refused_like_any_other(memory: AsyncMemory) -> None:
+    wrong: dict[str, Any] = {"budget": 5}
+    with pytest.raises(TypeError, match="budget"):
+        await memory.get_context("x", user_id="u", **wrong)
+    with pytest.raises(MissingOwnerError):
+        await memory.get_context("x")
+
+
+def told(text: str, type: MemoryType, *, importance: float = 0.5, tags: tuple[str, ...] = ()) -> MemoryRecord:
+    return MemoryRecord(text, SCOPE, text, START, START, type=type, importance=importance, tags=tags)
+
+
+def test_a_profile_ranks_by_kind_then_importance_and_leaves_events_out() -> None:
+    records = [
+        told("fact", MemoryType.FACT, importance=0.9),
+        told("event", MemoryType.EPISODIC, importance=1.0),
+        told("likes", MemoryType.PREFERENCE),
+        told("likes most", MemoryType.PREFERENCE, importance=0.9),
+        told("must not", MemoryType.CONSTRAINT),
+        told("name", MemoryType.FACT, tags=("fact", "identity")),
+    ]
+    profile = profile_of(records, now=START)
+    assert [one.content for one in profile] == ["name", "must not", "likes most", "likes", "fact"]
+    assert profile_of(records, now=START, count=2) == profile[:2]
+
+
+def test_a_summary_holds_whole_statements_within_its_length() -> None:
+    profile = [told("a" * 200, MemoryType.FACT), told("b" * 60, MemoryType.FACT), told("c.", MemoryType.FACT)]
+    assert summary_of(profile, "en") == f"{'a' * 200}; c"
+    assert summary_of(profile[1:], "zh") == f"{'b' * 60}；c"
