@@ -154,17 +154,17 @@ async def test_the_question_sets_the_language_of_the_block(memory: AsyncMemory) 
 async def test_a_risky_memory_is_flagged_and_logged_without_its_text(
     memory: AsyncMemory, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await memory.add("The secret garden is behind the wall", user_id="u", infer=False)
-    await change(memory, "The secret garden is behind the wall", type=MemoryType.FACT, confidence=0.3)
+    await memory.add("墙后面有一座秘密花园", user_id="u", infer=False)
+    await change(memory, "墙后面有一座秘密花园", type=MemoryType.FACT, confidence=0.3)
     clock.advance(timedelta(days=100))
     await memory.add("The pump in the cellar is loud", user_id="u", infer=False)
     with caplog.at_level(logging.WARNING):
         answer = await memory.get_context("Is the pump in the cellar loud?", user_id="u", min_score=0.0)
-    [item] = [one for one in answer["memories"] if "garden" in one["memory"]]
+    [item] = [one for one in answer["memories"] if "花园" in one["memory"]]
     assert (item["group"], item["score"] < 0.5) == ("relevant", True)
     assert (item["risk"], item["risky"], item["confidence_now"]) == (1.0, True, 0.15)
     assert item["id"] in caplog.text
-    assert "garden" not in caplog.text
+    assert "花园" not in caplog.text
 
 
 async def test_now_may_be_given_with_the_question(memory: AsyncMemory) -> None:
