@@ -6,57 +6,67 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from ebbing.domain.events import HistoryEntry
 from ebbing.domain.query import Hit
-from ebbing.domain.record import MemoryRecord
+from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Role
 from ebbing.recall.why import why
 from ebbing.remember.add import Outcome, Remembered
 
 Item = dict[str, Any]
 
+_NAMES: Final = {str(member): str(member) for names in (Kind, MemoryType, Layer, Role) for member in names}
+"""Plain strings for enum members, which are strings too: looking one up is quicker than asking the member."""
+
 
 def memory_item(record: MemoryRecord) -> Item:
     """`id, memory, hash, metadata, created_at, updated_at`, the owner's ids that are set, and what Ebbing knows."""
-    named = {
-        "user_id": record.whose.user_id,
-        "agent_id": record.whose.agent_id,
-        "run_id": record.whose.run_id,
-        "actor_id": record.actor,
-        "role": record.role.value if record.role else None,
-        "valid_from": _iso(record.valid_from),
-        "valid_to": _iso(record.valid_to),
-        "expires_at": _iso(record.expires_at),
-    }
-    return {
+    whose = record.whose
+    item: Item = {
         "id": record.id,
         "memory": record.content,
         "hash": hashlib.md5(record.content.encode("utf-8"), usedforsecurity=False).hexdigest(),
         "metadata": dict(record.metadata) or None,
-        "created_at": _iso(record.created_at),
+        "created_at": record.created_at.isoformat(),
         "updated_at": _iso(record.updated_at),
-        "kind": record.kind.value,
-        "type": record.type.value,
-        "layer": record.layer.value,
+        "kind": _NAMES[record.kind],
+        "type": _NAMES[record.type],
+        "layer": _NAMES[record.layer],
         "tags": list(record.tags),
         "language": record.language,
-        "importance": round(record.importance, 4),
-        "confidence": round(record.confidence, 4),
-        "strength": round(record.strength, 4),
+        "importance": record.importance,
+        "confidence": record.confidence,
+        "strength": record.strength,
         "source_ids": list(record.provenance.source_ids),
-        **{name: value for name, value in named.items() if value is not None},
     }
+    for name, value in (
+        ("user_id", whose.user_id),
+        ("agent_id", whose.agent_id),
+        ("run_id", whose.run_id),
+        ("actor_id", record.actor),
+        ("role", record.role and _NAMES[record.role]),
+    ):
+        if value is not None:
+            item[name] = value
+    for name, moment in (
+        ("valid_from", record.valid_from),
+        ("valid_to", record.valid_to),
+        ("expires_at", record.expires_at),
+    ):
+        if moment is not None:
+            item[name] = moment.isoformat()
+    return item
 
 
 def hit_item(hit: Hit) -> Item:
     """A memory item with `score` in [0, 1] and the raw score of each route that found it."""
-    return {
-        **memory_item(hit.record),
-        "score": round(hit.score, 4),
-        "routes": {name: round(score, 4) for name, score in hit.routes.items()},
-        **({"repeat_ids": list(hit.repeat_ids)} if hit.repeat_ids else {}),
-    }
+    item = memory_item(hit.record)
+    item["score"] = round(hit.score, 4)
+    item["routes"] = {name: round(score, 4) for name, score in hit.routes.items()}
+    if hit.repeat_ids:
+        item["repeat_ids"] = list(hit.repeat_ids)
+    return item
 
 
 def explained_hit_item(hit: Hit) -> Item:

@@ -11,6 +11,8 @@ from ebbing.index.shard import Shard
 from ebbing.ports.embedder import Calibration
 from ebbing.recall.tuning import Tuning
 
+Pairs = NDArray[np.bool_]
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -31,12 +33,33 @@ def collapse(
     texts that differ in a number never say the same. Where most of the best rows repeat each other, less likeness is
     enough: such a log tells each thing in many wordings. A log without repeats would only lose by that.
     """
-    probe = order[: tuning.collapse_probe]
-    repeats = _same(shard, probe, similarity=tuning.alike_similarity, calibration=calibration)
-    is_repetitive = int(np.triu(repeats, 1).any(axis=0).sum()) >= tuning.collapse_from
-    rows = order[: tuning.collapse_depth if is_repetitive else count + tuning.collapse_probe]
-    similarity = tuning.alike_similarity if is_repetitive else tuning.same_similarity
-    same = _same(shard, rows, similarity=similarity, calibration=calibration)
+    first = order[: count + tuning.collapse_probe]
+    alike, same = _likeness(shard, first, calibration=calibration, tuning=tuning)
+    probe = alike[: tuning.collapse_probe, : tuning.collapse_probe]
+    if int(np.triu(probe, 1).any(axis=0).sum()) >= tuning.collapse_from:
+        rows = order[: tuning.collapse_depth]
+        return _grouped(rows, _likeness(shard, rows, calibration=calibration, tuning=tuning)[0], count=count)
+    if np.count_nonzero(same) == len(first):
+        return [Group(int(row)) for row in first[:count]]
+    return _grouped(first, same, count=count)
+
+
+def _likeness(
+    shard: Shard, rows: NDArray[np.int64], *, calibration: Calibration | None, tuning: Tuning
+) -> tuple[Pairs, Pairs]:
+    """Which pairs of rows say about the same, and which say just the same; both of shape (rows, rows)."""
+    digests = shard.digest[rows]
+    equal: Pairs = digests[:, None] == digests[None, :]
+    if calibration is None:
+        return equal, equal
+    vectors, numbers = shard.vectors[rows], shard.numbers[rows]
+    cosines = np.where(numbers[:, None] == numbers[None, :], vectors @ vectors.T, -1.0)
+    alike = equal | (cosines > calibration.cosine(tuning.alike_similarity))
+    same = equal | (cosines > calibration.cosine(tuning.same_similarity))
+    return alike, same
+
+
+def _grouped(rows: NDArray[np.int64], same: Pairs, *, count: int) -> list[Group]:
     leads: list[int] = []
     behind: dict[int, list[int]] = {}
     for at in range(len(rows)):
@@ -46,19 +69,4 @@ def collapse(
         elif len(leads) < count:
             leads.append(at)
             behind[at] = []
-        elif not is_repetitive:
-            break
     return [Group(int(rows[at]), tuple(behind[at])) for at in leads]
-
-
-def _same(
-    shard: Shard, rows: NDArray[np.int64], *, similarity: float, calibration: Calibration | None
-) -> NDArray[np.bool_]:
-    """Shape (rows, rows): which pairs say the same, from this calibrated similarity on."""
-    digests, numbers = shard.digest[rows], shard.numbers[rows]
-    same: NDArray[np.bool_] = digests[:, None] == digests[None, :]
-    if calibration is not None:
-        vectors = shard.vectors[rows]
-        near = (vectors @ vectors.T) > calibration.cosine(similarity)
-        same |= near & (numbers[:, None] == numbers[None, :])
-    return same

@@ -11,13 +11,16 @@ Mask = NDArray[np.bool_]
 
 def zscore(scores: Scores, among: Mask) -> Scores:
     """(x − mean) / standard deviation, both over the rows in `among`; all 0 where they do not differ."""
-    chosen = scores[among]
-    if not len(chosen):
+    chosen = scores if among.all() else scores[among]
+    count = len(chosen)
+    if not count:
         return np.zeros_like(scores)
-    spread = float(chosen.std())
-    if spread < 1e-9:
+    mean = float(chosen.sum()) / count
+    variance = float(chosen @ chosen) / count - mean * mean
+    if variance < 1e-12:
         return np.zeros_like(scores)
-    return (scores - float(chosen.mean())) / spread
+    levelled: Scores = (scores - mean) * (variance**-0.5)
+    return levelled
 
 
 def reciprocal_rank(scores: Scores, among: Mask, *, k: int) -> Scores:

@@ -76,7 +76,9 @@ def feedback_terms(shard: Shard, best: NDArray[np.int64], *, asked: Sequence[int
     if not len(best):
         return []
     held = np.concatenate([shard.postings.terms_of(int(row))["term"] for row in best])
-    candidates: NDArray[np.uint64] = np.setdiff1d(held, np.array(asked, dtype=np.uint64))
+    already = set(asked)
+    candidates = np.array([term for term in set(held.tolist()) if term not in already], dtype=np.uint64)
+    candidates.sort()
     held_by = shard.postings.held_by(candidates)
     telling = held_by < tuning.feedback_max_share * shard.census.living
     rarest = np.argsort(held_by[telling], kind="stable")[: tuning.feedback_terms]

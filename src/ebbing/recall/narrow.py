@@ -51,7 +51,8 @@ _COLUMNS: Final = frozenset({"id", "user_id", *_CODED, *_TIMES, *_NUMBERS})
 
 def covered(shard: Shard, scope: Scope, *, kinds: Iterable[Kind]) -> Mask:
     """The living rows of these kinds that the scope sees."""
-    mask: Mask = shard.alive & np.isin(shard.kind, [KINDS.index(kind) for kind in kinds])
+    wanted = [KINDS.index(kind) for kind in kinds]
+    mask: Mask = shard.alive.copy() if len(wanted) == len(KINDS) else shard.alive & np.isin(shard.kind, wanted)
     if scope.agent_id is not None:
         mask &= shard.agent == shard.agents.find(scope.agent_id)
     if scope.run_id is not None:
@@ -72,9 +73,16 @@ async def narrowed(store: MemoryStore, shard: Shard, *, scope: Scope, among: Mas
 async def fresh_records(
     store: MemoryStore, shard: Shard, *, scope: Scope, rows: Sequence[int], deleted: bool = False
 ) -> list[MemoryRecord]:
-    """The records of rows in their order, read anew for whoever may change them; what is gone by now is left out."""
-    found = await store.get(scope, [shard.ids[row] for row in rows], deleted=deleted)
-    return [shard.rewritten.get(record.id, record) for record in found]
+    """The records of rows in their order; what is gone by now is left out.
+
+    A record that was read before is kept with the shard, which drops it as soon as its row changes: the shard is
+    current as of this search, and so is the record.
+    """
+    ids = [shard.ids[row] for row in rows]
+    missing = [memory_id for memory_id in ids if memory_id not in shard.records]
+    if missing:
+        shard.records.update((record.id, record) for record in await store.get(scope, missing, deleted=deleted))
+    return [record for memory_id in ids if (record := shard.record(memory_id)) is not None]
 
 
 async def _read(store: MemoryStore, shard: Shard, *, scope: Scope, among: Mask) -> None:

@@ -55,13 +55,11 @@ def score_rows(
     dense = _dense(shard, vector)
     wording = bm25f(shard, question.terms, tuning=tuning)
     lexical = smooth(shard, wording.points, near=near, tuning=tuning)
-    total = _fused(lexical, dense, among=among, tuning=tuning)
-    if tuning.feedback_weight and tuning.feedback_rows and wording.coverage.any():
-        best = _best(total, among, count=tuning.feedback_rows)
-        terms = feedback_terms(shard, best, asked=question.terms, tuning=tuning)
-        brevity = min(1.0, tuning.feedback_length / max(float(shard.length[best].mean()), 1.0))
-        lexical = lexical + tuning.feedback_weight * brevity * bm25f(shard, terms, tuning=tuning).points
-        total = _fused(lexical, dense, among=among, tuning=tuning)
+    meant = tuning.dense_weight * _levelled(dense, among, tuning=tuning)
+    total = meant + tuning.lexical_weight * _levelled(lexical, among, tuning=tuning)
+    if tuning.feedback_weight and wording.coverage.any():
+        lexical = lexical + _feedback(shard, total, among=among, question=question, tuning=tuning)
+        total = meant + tuning.lexical_weight * _levelled(lexical, among, tuning=tuning)
     total = np.where(shard.role == _ASSISTANT, tuning.assistant_weight * total, total)
     bonuses = _bonuses(shard, question, tuning=tuning)
     for points in bonuses.values():
@@ -73,19 +71,25 @@ def score_rows(
     return Scored(total, lexical, dense, wording.coverage, meaning.astype(np.float64), vector is not None, bonuses)
 
 
+def _levelled(scores: Scores, among: Mask, *, tuning: Tuning) -> Scores:
+    """A leg's scores on the scale on which legs are added up."""
+    if tuning.fusion == "rrf":
+        return tuning.rrf_scale * reciprocal_rank(scores, among, k=tuning.rrf_k)
+    return zscore(scores, among)
+
+
+def _feedback(shard: Shard, total: Scores, *, among: Mask, question: Question, tuning: Tuning) -> Scores:
+    """What the rare terms of the best rows add to the keyword leg."""
+    best = _best(total, among, count=tuning.feedback_rows)
+    terms = feedback_terms(shard, best, asked=question.terms, tuning=tuning)
+    brevity = min(1.0, tuning.feedback_length / max(float(shard.length[best].mean()), 1.0))
+    return tuning.feedback_weight * brevity * bm25f(shard, terms, tuning=tuning).points
+
+
 def _dense(shard: Shard, vector: NDArray[np.float32] | None) -> Scores:
     if vector is None or shard.dim != len(vector):
         return np.zeros(shard.size)
     return (shard.vectors @ vector).astype(np.float64)
-
-
-def _fused(lexical: Scores, dense: Scores, *, among: Mask, tuning: Tuning) -> Scores:
-    if tuning.fusion == "rrf":
-        legs = (reciprocal_rank(leg, among, k=tuning.rrf_k) for leg in (lexical, dense))
-    else:
-        legs = (zscore(leg, among) for leg in (lexical, dense))
-    words, meaning = legs
-    return tuning.lexical_weight * words + tuning.dense_weight * meaning
 
 
 def _best(scores: Scores, among: Mask, *, count: int) -> NDArray[np.int64]:
@@ -106,12 +110,12 @@ def _bonuses(shard: Shard, question: Question, *, tuning: Tuning) -> dict[str, S
     if rule.any():
         bonuses["rule"] = rule
     if question.speakers:
-        bonuses["speaker"] = tuning.speaker_bonus * np.isin(shard.actor, list(question.speakers))
+        bonuses["speaker"] = tuning.speaker_bonus * np.isin(shard.actor, list(question.speakers)).astype(np.float64)
     if question.spans:
         inside = np.zeros(shard.size, dtype=bool)
         for first, last in question.spans:
             inside |= (shard.created >= first) & (shard.created <= last)
-        bonuses["time"] = tuning.date_bonus * inside
+        bonuses["time"] = tuning.date_bonus * inside.astype(np.float64)
     return bonuses
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,11 +45,7 @@ async def search(
         store, shard, scope=scope, rows=[best.row for best in ranked], deleted=query.as_of is not None
     )
     records = {record.id: record for record in found}
-    return [
-        _hit(record, best, shard=shard, scored=scored)
-        for best in ranked
-        if (record := records.get(shard.ids[best.row])) is not None
-    ]
+    return _hits(shard, scored, ranked=[best for best in ranked if shard.ids[best.row] in records], records=records)
 
 
 def admitted(shard: Shard, scope: Scope, *, query: Query) -> NDArray[np.bool_]:
@@ -56,15 +54,20 @@ def admitted(shard: Shard, scope: Scope, *, query: Query) -> NDArray[np.bool_]:
     return covered(shard, scope, kinds=KINDS_OF[query.include]) & (shard.valid_to > at) & (shard.expires > at)
 
 
-def _hit(record: MemoryRecord, best: Ranked, *, shard: Shard, scored: Scored) -> Hit:
-    row = best.row
+def _hits(shard: Shard, scored: Scored, *, ranked: list[Ranked], records: Mapping[str, MemoryRecord]) -> list[Hit]:
+    rows = [best.row for best in ranked]
     given = {"semantic": scored.dense, "keyword": scored.lexical, **scored.bonuses}
-    return Hit(
-        record,
-        score=best.score,
-        rank_score=float(scored.total[row]),
-        repeat_ids=tuple(shard.ids[repeat] for repeat in best.repeats),
-        routes={name: float(points[row]) for name, points in given.items() if points[row]},
-        coverage=float(scored.coverage[row]),
-        meaning=float(scored.meaning[row]),
-    )
+    routes = {name: points[rows].tolist() for name, points in given.items()}
+    columns = (scored.total[rows].tolist(), scored.coverage[rows].tolist(), scored.meaning[rows].tolist())
+    return [
+        Hit(
+            records[shard.ids[best.row]],
+            score=best.score,
+            rank_score=total,
+            repeat_ids=tuple(shard.ids[repeat] for repeat in best.repeats),
+            routes={name: points[at] for name, points in routes.items() if points[at]},
+            coverage=coverage,
+            meaning=meaning,
+        )
+        for at, (best, total, coverage, meaning) in enumerate(zip(ranked, *columns, strict=True))
+    ]

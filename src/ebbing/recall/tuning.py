@@ -21,6 +21,8 @@ class Tuning:
     dense_weight: float = 1.2
     fusion: Literal["zscore", "rrf"] = "zscore"
     rrf_k: int = 60
+    rrf_scale: float = 4.0
+    """Brings the best rank of a leg to about where its z-score would stand, so that bonuses weigh the same."""
 
     # an answer speaks for its question: share of a neighbour's keyword score that a turn inherits
     from_previous_question: float = 0.8

@@ -36,23 +36,25 @@ class Question:
 def understand(query: Query, shard: Shard, *, tuning: Tuning) -> Question:
     """Reads the query against what the owner's shard knows (speaker names)."""
     early, late = tuning.date_days_before * _DAY, tuning.date_days_after * _DAY
+    words = query_terms(query.text)
     return Question(
         text=query.text,
-        terms=tuple(term_hash(term) for term in query_terms(query.text)),
+        terms=tuple(map(term_hash, words)),
         spans=tuple(
             (micros(span.start) - early, micros(span.end) + late) for span in resolve(query.text, now=query.now)
         ),
-        speakers=_named(query.text, shard),
+        speakers=_named(query.text, shard, words=frozenset(words)),
         advice=wants_advice(query.text),
         value=asks_for_value(query.text),
     )
 
 
-def _named(text: str, shard: Shard) -> frozenset[int]:
+def _named(text: str, shard: Shard, *, words: frozenset[str]) -> frozenset[int]:
+    if not shard.actors:
+        return frozenset()
     normal = normalise(text)
-    words = set(query_terms(text))
     return frozenset(
         code
         for name, code in shard.actors.items()
-        if normalise(name) in normal and (not name.isascii() or words & set(query_terms(name)))
+        if normalise(name) in normal and (not name.isascii() or words & frozenset(query_terms(name)))
     )

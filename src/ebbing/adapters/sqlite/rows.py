@@ -39,6 +39,12 @@ RECORD_COLUMNS: Final = (
     *("metadata", "content"),
 )
 
+# Looked up rather than constructed: a search reads ten records, and an enum call takes a microsecond.
+_KINDS: Final = {str(member): member for member in Kind}
+_TYPES: Final = {str(member): member for member in MemoryType}
+_LAYERS: Final = {str(member): member for member in Layer}
+_ROLES: Final[dict[str | None, Role | None]] = {None: None, **{str(member): member for member in Role}}
+
 Values = tuple[Any, ...]
 
 
@@ -98,12 +104,12 @@ def record_of(row: Sequence[Any], *, user: str | None, tenant: str) -> MemoryRec
         content=content,
         created_at=moment(created),
         recorded_at=moment(recorded),
-        kind=Kind(kind),
-        type=MemoryType(knowledge),
-        layer=Layer(layer),
+        kind=_KINDS[kind],
+        type=_TYPES[knowledge],
+        layer=_LAYERS[layer],
         scope="global" if scope is None else scope,
         actor=actor,
-        role=None if role is None else Role(role),
+        role=_ROLES[role],
         tags=_tuple(tags),
         metadata={} if metadata is None else json.loads(metadata),
         language="und" if language is None else language,
