@@ -167,6 +167,16 @@ async def test_a_risky_memory_is_flagged_and_logged_without_its_text(
     assert "花园" not in caplog.text
 
 
+async def test_only_the_relevant_memories_count_as_returned(memory: AsyncMemory) -> None:
+    await memory.add("My name is Sam", user_id="u")
+    await memory.add("The blue piano stands in the garage", user_id="u", infer=False)
+    answer = await memory.get_context("Where does the blue piano stand in the garage?", user_id="u", min_score=0.5)
+    await memory.parts.usage.flush()
+    store = memory.parts.store
+    counts = {one["memory"]: (await store.usage.usage(SCOPE, one["id"])).returned for one in answer["memories"]}
+    assert counts == {"The blue piano stands in the garage": 1, "User's name is Sam": 0}
+
+
 async def test_now_may_be_given_with_the_question(memory: AsyncMemory) -> None:
     await memory.add("I have an exam tomorrow, I'm worried about it", user_id="u", infer=False)
     answer = await memory.get_context(user_id="u", reference_date="2024-05-01T10:00:00+00:00")

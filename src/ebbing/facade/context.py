@@ -87,7 +87,7 @@ class Preparing(Facade):
             user_id=user_id, agent_id=agent_id, run_id=run_id, filters=options.get("filters")
         )
         tokens = _whole(max_tokens, "max_tokens", most=MAX_CONTEXT_TOKENS)
-        talk = _talk(query, messages, options)
+        talk = _talk(query, messages, options=options)
         now = self._parts.clock.now() if reference_date is None else parse_time(reference_date, "reference_date")
         asked = Query("", min(_LOOKED_AT * how.policy.top_k, MAX_TOP_K), now, filter=wanted)
         made = await context(
@@ -99,6 +99,8 @@ class Preparing(Facade):
             how=how,
             max_tokens=tokens,
         )
+        # What stands in every block, as profile and news do, says nothing about its use.
+        self._parts.usage.returned(scope, made.hits, at=self._parts.clock.now())
         return context_item(made, now)
 
     async def _look(self, scope: Scope, asked: Query) -> Look:
@@ -131,7 +133,7 @@ def context_item(made: Context, now: datetime) -> Item:
     }
 
 
-def _talk(query: str | None, messages: Any, options: ContextOptions) -> Talk | None:
+def _talk(query: str | None, messages: Any, *, options: ContextOptions) -> Talk | None:
     """The question and what was said before it; None without a question."""
     said: Sequence[Message] = [] if messages is None else parse_messages(messages)
     names = {"user_name": options.get("user_name"), "char_name": options.get("char_name")}

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from itertools import chain
 from typing import Final
 
 from ebbing.language.analyse import normalise
@@ -33,23 +34,30 @@ def topics(texts: Sequence[str], *, count: int = 5) -> list[str]:
     A candidate is what stands between words without a topic (`packs/topics.toml`). It counts once for each text that
     holds it, a little more as a name or as more than one word; of equal ones the newer wins. None contains another.
     """
-    weight: dict[str, float] = {}
-    shown: dict[str, str] = {}
-    for text in texts:
-        for found, bonus in _candidates(text[:_MAX_READ]):
-            key = normalise(found)
-            shown.setdefault(key, found)
-            weight[key] = max(weight.get(key, 0.0), bonus)
-    folded = [normalise(text[:_MAX_READ]) for text in texts]
-    for key in weight:
-        weight[key] += sum(key in text for text in folded)
+    shown, weight = _weighed([text[:_MAX_READ] for text in texts])
     chosen: list[str] = []
     for key in sorted(weight, key=lambda key: -weight[key]):
-        if len(chosen) == count:
-            break
-        if not any(key in other or other in key for other in chosen):
+        if len(chosen) < count and not _overlaps(key, chosen):
             chosen.append(key)
     return [shown[key] for key in chosen]
+
+
+def _weighed(texts: Sequence[str]) -> tuple[dict[str, str], dict[str, float]]:
+    """Each candidate as it was written and what it weighs, by its folded form, in the order of the texts."""
+    shown: dict[str, str] = {}
+    weight: dict[str, float] = {}
+    for found, bonus in chain.from_iterable(map(_candidates, texts)):
+        key = normalise(found)
+        shown.setdefault(key, found)
+        weight[key] = max(weight.get(key, 0.0), bonus)
+    folded = [normalise(text) for text in texts]
+    for key in weight:
+        weight[key] += sum(key in text for text in folded)
+    return shown, weight
+
+
+def _overlaps(key: str, chosen: Sequence[str]) -> bool:
+    return any(key in other or other in key for other in chosen)
 
 
 def _candidates(text: str) -> Iterator[tuple[str, float]]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -102,38 +103,40 @@ async def climb(talk: Talk, look: Look, *, how: Climb) -> Climbed:
     A weak question comes last of all by itself. A step after the first that fails leaves what was found before it.
     """
     steps = _steps(talk, how)
-    first = await steps[0](talk, look, how)
+    first = await steps[0](talk, look)
     for step in steps[1:]:
         if first.rung is not Rung.NONE:
             return first
         try:
-            first = await step(talk, look, how)
+            first = await step(talk, look)
         except EbbingError:
             continue
     return first
 
 
-_Step = Callable[[Talk, Look, Climb], Awaitable[Climbed]]
+_Step = Callable[[Talk, Look], Awaitable[Climbed]]
 
 
 def _steps(talk: Talk, how: Climb) -> list[_Step]:
+    question: _Step = partial(_by_question, how=how)
     leaning: list[_Step] = []
     if _spoken(talk, how.turns):
-        leaning = [_by_conversation] if how.rewriter is None else [_by_conversation, _by_rewrite]
-    return [*leaning, _by_question] if leaning and is_weak(talk.question) else [_by_question, *leaning]
+        leaning = [partial(_by_conversation, how=how)]
+        leaning += [] if how.rewriter is None else [partial(_by_rewrite, how=how)]
+    return [*leaning, question] if leaning and is_weak(talk.question) else [question, *leaning]
 
 
-async def _by_question(talk: Talk, look: Look, how: Climb) -> Climbed:
+async def _by_question(talk: Talk, look: Look, *, how: Climb) -> Climbed:
     return await _found([talk.question], Rung.QUESTION, talk=talk, look=look, how=how)
 
 
-async def _by_conversation(talk: Talk, look: Look, how: Climb) -> Climbed:
+async def _by_conversation(talk: Talk, look: Look, *, how: Climb) -> Climbed:
     whole = conversation_query(talk, turns=how.turns)
     turns = [text[:_MAX_PART] for _, text in _spoken(talk, how.turns)]
     return await _found([whole, *_telling(reversed(turns))], Rung.CONVERSATION, talk=talk, look=look, how=how)
 
 
-async def _by_rewrite(talk: Talk, look: Look, how: Climb) -> Climbed:
+async def _by_rewrite(talk: Talk, look: Look, *, how: Climb) -> Climbed:
     query = await rewritten(talk, how=how)
     if query is None:
         return Climbed((), Rung.NONE, talk.question)
@@ -170,7 +173,7 @@ def conversation_query(talk: Talk, *, turns: int = 6, max_chars: int = MAX_CONVE
     What does not fit goes from the beginning: the nearer to the question, the likelier it is meant.
     """
     last = f"{_USER_QUESTION[talk.language]}{talk.question}"[:max_chars]
-    return _latest([text for _, text in _spoken(talk, turns)], last, max_chars)
+    return _latest([text for _, text in _spoken(talk, turns)], last, max_chars=max_chars)
 
 
 def rewrite_request(talk: Talk, *, turns: int = 6) -> RewriteRequest:
@@ -181,7 +184,9 @@ def rewrite_request(talk: Talk, *, turns: int = 6) -> RewriteRequest:
         user_name=names[Role.USER],
         char_name=names[Role.ASSISTANT],
         user_question=talk.question,
-        recent_conversation=_latest(lines[:-1], lines[-1][:MAX_CONVERSATION], MAX_CONVERSATION) if lines else "",
+        recent_conversation=_latest(lines[:-1], lines[-1][:MAX_CONVERSATION], max_chars=MAX_CONVERSATION)
+        if lines
+        else "",
     )
 
 
@@ -215,7 +220,7 @@ def _spoken(talk: Talk, turns: int) -> list[tuple[Message, str]]:
     return [(one, text) for one, text in said if text][-turns:] if turns > 0 else []
 
 
-def _latest(lines: Sequence[str], last: str, max_chars: int) -> str:
+def _latest(lines: Sequence[str], last: str, *, max_chars: int) -> str:
     """As many of the lines from the end as fit before the last one; the first that does not fit gives its own end."""
     kept = [last]
     room = max_chars - len(last)

@@ -67,7 +67,7 @@ def render(groups: Mapping[Group, Sequence[MemoryRecord]], *, style: Style, max_
         title = estimate_tokens(f"{_TITLES[style.language][group]}\n")
         for record in groups.get(group, ()):
             room = int(free * share) - spent - (0 if lines[group] else title)
-            line = _fitting(record, style, room)
+            line = _fitting(record, style, room=room)
             if line:
                 spent += estimate_tokens(line) + (0 if lines[group] else title)
                 lines[group].append((record, line))
@@ -125,7 +125,7 @@ def line_of(record: MemoryRecord, style: Style, *, width: int = _WIDTHS[0]) -> s
     return f"{BULLET}{record.created_at.astimezone(zone):%Y-%m-%d} {quoted}{mark}\n"
 
 
-def _fitting(record: MemoryRecord, style: Style, room: int) -> str:
+def _fitting(record: MemoryRecord, style: Style, *, room: int) -> str:
     """The line of a memory, cut until it fits the room; "" if it does not."""
     for width in _WIDTHS:
         line = line_of(record, style, width=width)
