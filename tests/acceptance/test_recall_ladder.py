@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ebbing.domain.scope import Scope
 from ebbing.language.tastes import mentions
 from ebbing.recall.inject import inject
 from ebbing.recall.personalise import suited, tastes_of
@@ -157,7 +158,5 @@ def test_another_character_knows_nothing_of_it(told: Opened, script: Script) -> 
 
 def _records(memory: Memory) -> list[Any]:
     """The stored records themselves, as the pure functions take them."""
-    from ebbing.domain.scope import Scope
-
     store = memory.parts.store
     return list(memory._run(lambda: store.page(Scope(user_id="sam"), limit=50)).records)
