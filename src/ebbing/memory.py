@@ -14,6 +14,7 @@ from ebbing.facade.recalling import Recalling
 from ebbing.facade.writing import Writing
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
+from ebbing.ports.reranker import Reranker
 from ebbing.recall.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
@@ -32,6 +33,7 @@ class AsyncMemory(Writing, Recalling, Preparing, Hearing, Keeping):
         embedder: Embedder | str | None = None,
         clock: Clock | None = None,
         tuning: Tuning | None = None,
+        reranker: Reranker | str | None = None,
         parts: Parts | None = None,
     ) -> None:
         """Opens the memory at `path` (default: `EBBING_PATH`, else `./ebbing-data`); the model loads on first use.
@@ -41,13 +43,14 @@ class AsyncMemory(Writing, Recalling, Preparing, Hearing, Keeping):
             embedder: `auto`, `e5`, `use`, `openai`, `none`, or an object with the `Embedder` port.
             clock: the source of "now"; the system's unless a test or a simulation gives one.
             tuning: the numbers that recall runs on.
+            reranker: `none`, `late`, `endpoint`, or an object with the `Reranker` port.
             parts: everything at once, made by `ebbing.wiring.build`.
 
         Raises:
             ConfigurationError: a setting is wrong.
             StoreError: the store cannot be opened.
         """
-        super().__init__(parts or build(path=path, embedder=embedder, clock=clock, tuning=tuning))
+        super().__init__(parts or build(path=path, embedder=embedder, clock=clock, tuning=tuning, reranker=reranker))
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], *, clock: Clock | None = None) -> Self:
@@ -70,6 +73,7 @@ class AsyncMemory(Writing, Recalling, Preparing, Hearing, Keeping):
     async def close(self) -> None:
         """Finishes what was accepted and lets go of files and threads; idempotent."""
         await self._parts.usage.flush()
+        await self._parts.reranker.aclose()
         await self._parts.store.aclose()
         await self._parts.embedder.aclose()
 

@@ -18,6 +18,7 @@ from ebbing.domain.errors import StoreClosedError, StoreError
 from ebbing.memory import AsyncMemory
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
+from ebbing.ports.reranker import Reranker
 from ebbing.recall.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
@@ -51,6 +52,7 @@ class Memory:
         embedder: Embedder | str | None = None,
         clock: Clock | None = None,
         tuning: Tuning | None = None,
+        reranker: Reranker | str | None = None,
         parts: Parts | None = None,
     ) -> None:
         """Opens the memory at `path`; see `AsyncMemory`.
@@ -59,7 +61,7 @@ class Memory:
             ConfigurationError: a setting is wrong.
             StoreError: the store cannot be opened.
         """
-        made = parts or build(path=path, embedder=embedder, clock=clock, tuning=tuning)
+        made = parts or build(path=path, embedder=embedder, clock=clock, tuning=tuning, reranker=reranker)
         self._memory = AsyncMemory(parts=made)
         self._loop = _Loop()
         self._closed = False

@@ -11,7 +11,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from ebbing.adapters.e5_centring import Centring, Role, unit
+from ebbing.adapters.e5_centring import TOKENS_FILE_NAME, Centring, Role, unit
 from ebbing.adapters.e5_tokenizer import BEGIN, END, PAD, UnigramTokenizer
 from ebbing.adapters.e5_weights import DIM, MAX_TOKENS, E5Weights, dequantise, locate, read_weights
 from ebbing.adapters.embedding_text import clean
@@ -51,6 +51,10 @@ class E5Embedder:
         self._words = weights.words
         self._positions = weights.positions
         self._centring = centring
+        self._token_centring = Centring.load(TOKENS_FILE_NAME) if centring is not None else None
+        # Whoever asks for the tokens of questions asks after embedding them: from then on one run serves both.
+        self._keeps_question = False
+        self._question: tuple[str | None, Vectors] = (None, np.zeros((0, DIM), np.float32))
         self._prefix: dict[Role, list[int]] = {
             "query": [BEGIN, *self._tokenizer.encode("query:")],
             "passage": [BEGIN, *self._tokenizer.encode("passage:")],
@@ -85,8 +89,18 @@ class E5Embedder:
         return await in_model_thread(partial(self.embed, texts, "passage"))
 
     async def token_vectors(self, texts: Sequence[str], role: Role) -> list[Vectors]:
-        """Unit vectors of each text's own tokens (first window only), shapes (tokens, 384): for late interaction."""
+        """Unit vectors of each text's own tokens (first window only), shapes (tokens, 384): for late interaction.
+
+        Centred like the vectors of whole texts, unless the embedder is not.
+        """
         return await in_model_thread(partial(self._token_vectors, texts, role))
+
+    def token_pieces(self, text: str, role: Role) -> list[tuple[int, str]]:
+        """Id and spelling of each token that `token_vectors` has a row for; "▁" marks the beginning of a word."""
+        windows = list(self._windows(clean(text), role))[:1]
+        return [
+            (number, self._tokenizer.piece(number)) for ids in windows for number in ids[len(self._prefix[role]) : -1]
+        ]
 
     async def aclose(self) -> None:
         """Nothing to close: the memory goes with the object."""
@@ -96,8 +110,11 @@ class E5Embedder:
         cleaned = [clean(text) for text in texts]
         windows = [_Window(place, ids) for place, text in enumerate(cleaned) for ids in self._windows(text, role)]
         vectors = np.zeros((len(texts), DIM), np.float32)
+        keep = self._keeps_question and role == "query" and len(texts) == len(windows) == 1
         for batch in _batches(windows):
-            (means,) = self._run("mean", batch)
+            means, *hidden = self._run(["mean", "tokens"] if keep else ["mean"], batch)
+            if keep:
+                self._question = (texts[0], self._own_tokens(hidden[0][0], batch[0], text=cleaned[0], role=role))
             for window, mean in zip(batch, means, strict=True):
                 vectors[window.text] += mean * len(window.ids)
         vectors = unit(vectors)
@@ -108,18 +125,26 @@ class E5Embedder:
         return vectors
 
     def _token_vectors(self, texts: Sequence[str], role: Role) -> list[Vectors]:
+        if role == "query" and len(texts) == 1:
+            self._keeps_question = True
+            text, vectors = self._question
+            if text == texts[0]:
+                return [vectors]
         found: list[Vectors] = [np.zeros((0, DIM), np.float32)] * len(texts)
-        skip = len(self._prefix[role])
+        cleaned = [clean(text) for text in texts]
         windows = [
-            _Window(place, ids)
-            for place, text in enumerate(texts)
-            for ids in list(self._windows(clean(text), role))[:1]
+            _Window(place, ids) for place, text in enumerate(cleaned) for ids in list(self._windows(text, role))[:1]
         ]
         for batch in _batches(windows):
-            (hidden,) = self._run("tokens", batch)
+            (hidden,) = self._run(["tokens"], batch)
             for window, rows in zip(batch, hidden, strict=True):
-                found[window.text] = unit(rows[skip : len(window.ids) - 1])
+                found[window.text] = self._own_tokens(rows, window, text=cleaned[window.text], role=role)
         return found
+
+    def _own_tokens(self, rows: NDArray[np.float32], window: _Window, *, text: str, role: Role) -> Vectors:
+        """The rows of the window's own tokens, without marks and prefix, as centred unit vectors."""
+        vectors = unit(rows[len(self._prefix[role]) : len(window.ids) - 1])
+        return vectors if self._token_centring is None else self._token_centring.apply(vectors, [text], role=role)
 
     def _windows(self, text: str, role: Role) -> Iterator[list[int]]:
         """Token ids of the text's windows, with marks and prefix; none for a blank text."""
@@ -131,7 +156,7 @@ class E5Embedder:
         for number in chosen:
             yield [*prefix, *ids[number * step : (number + 1) * step], END]
 
-    def _run(self, output: str, batch: Sequence[_Window]) -> list[NDArray[np.float32]]:
+    def _run(self, outputs: list[str], batch: Sequence[_Window]) -> list[NDArray[np.float32]]:
         longest = max(len(window.ids) for window in batch)
         ids = np.full((len(batch), longest), PAD, np.int64)
         mask = np.zeros((len(batch), longest), np.float32)
@@ -140,7 +165,7 @@ class E5Embedder:
             mask[row, : len(window.ids)] = 1.0
         embedded = dequantise(self._words[ids.ravel()]).reshape(len(batch), longest, DIM)
         embedded += self._positions[:longest]
-        result: list[NDArray[np.float32]] = self._session.run([output], {"embedded": embedded, "mask": mask})
+        result: list[NDArray[np.float32]] = self._session.run(outputs, {"embedded": embedded, "mask": mask})
         return result
 
 

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 Role = Literal["query", "passage"]
 ROLES: tuple[Role, ...] = ("query", "passage")
 FILE_NAME = "e5_means.npy"
+TOKENS_FILE_NAME = "e5_token_means.npy"
+"""The same for the vectors of single tokens."""
 LETTERS_PER_HAN = 3.0
 """So many Latin letters say about as much as one Han character."""
 
@@ -43,9 +45,9 @@ class Centring:
     means: NDArray[np.float32]
 
     @classmethod
-    def load(cls) -> Centring:
+    def load(cls, name: str = FILE_NAME) -> Centring:
         """The means that belong to the model."""
-        data = files("ebbing.adapters").joinpath("data", FILE_NAME).read_bytes()
+        data = files("ebbing.adapters").joinpath("data", name).read_bytes()
         return cls(np.load(io.BytesIO(data), allow_pickle=False).astype(np.float32))
 
     def apply(self, vectors: NDArray[np.float32], texts: Sequence[str], *, role: Role) -> NDArray[np.float32]:

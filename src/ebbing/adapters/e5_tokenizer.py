@@ -25,6 +25,7 @@ class UnigramTokenizer:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._scores = vocabulary.scores
+        self._pieces = vocabulary.pieces
         # Text that spells a control token must not become one.
         self._ids = {piece: number for number, piece in enumerate(vocabulary.pieces) if piece not in _SPECIAL}
         self._reach: dict[str, int] = {}
@@ -41,6 +42,10 @@ class UnigramTokenizer:
             segment = self._short_word if len(word) <= _REMEMBERED_LENGTH else self._segment
             ids.extend(segment(_WORD_MARK + word))
         return ids
+
+    def piece(self, number: int) -> str:
+        """The spelling of a token id."""
+        return self._pieces[number]
 
     def _segment(self, word: str) -> tuple[int, ...]:
         best = [0.0] + [float("-inf")] * len(word)

@@ -50,6 +50,11 @@ class CachingEmbedder:
         self._flights: dict[tuple[object, bytes], _Flight] = {}
 
     @property
+    def inner(self) -> Embedder:
+        """What computes the vectors."""
+        return self._inner
+
+    @property
     def model_id(self) -> str:
         """The inner embedder's: a cached vector is the same vector."""
         return self._inner.model_id

@@ -12,6 +12,7 @@ EbbingError
 │   ├── StoreClosedError     the store was closed
 │   └── SchemaError          the file belongs to another version
 ├── EmbeddingError           the embedding model or endpoint failed
+├── RerankError              the reranker failed; the order is the one without it
 └── ModelError               the language model gave no usable answer
     ├── ModelUnavailableError    it cannot be reached, is overloaded, or is left alone after failures
     ├── ModelTimeoutError        it did not answer in time
@@ -98,6 +99,12 @@ class EmbeddingError(EbbingError):
     """The embedding model or its endpoint failed; nothing was embedded."""
 
     code = "embedding"
+
+
+class RerankError(EbbingError):
+    """The reranking model or endpoint failed; a search goes on without it."""
+
+    code = "rerank"
 
 
 class ModelError(EbbingError):

@@ -14,10 +14,12 @@ from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.ids import Ids
 from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.reranker import Reranker
 from ebbing.recall.tuning import Tuning
 from ebbing.recall.usage import UsageBuffer
 from ebbing.wiring.embedders import EmbedderSlot, configured, given
 from ebbing.wiring.mem0_config import from_mem0
+from ebbing.wiring.rerankers import RerankerSlot, reranker_slot
 from ebbing.wiring.settings import Settings
 
 
@@ -33,6 +35,7 @@ class Parts:
     tuning: Tuning
     usage: UsageBuffer
     """Where searches note what they returned."""
+    reranker: RerankerSlot
 
 
 def build(
@@ -42,6 +45,7 @@ def build(
     embedder: Embedder | str | None = None,
     clock: Clock | None = None,
     tuning: Tuning | None = None,
+    reranker: Reranker | str | None = None,
 ) -> Parts:
     """Opens the store and gets the embedder ready; what is given in code wins over settings.
 
@@ -57,12 +61,15 @@ def build(
         changes["path"] = Path(path)
     if isinstance(embedder, str):
         changes["embedder"] = embedder
+    if isinstance(reranker, str):
+        changes["reranker"] = reranker
     settings = load_settings(changes) if settings is None else settings.model_copy(update=changes)
     clock = clock or SystemClock()
     slot = configured(settings) if embedder is None or isinstance(embedder, str) else given(embedder)
+    reranking = reranker_slot(settings, slot, given=None if isinstance(reranker, str) else reranker)
     store = _open_store(settings, clock)
     usage = UsageBuffer(store.usage, most=settings.usage_batch)
-    return Parts(store, slot, clock, TimeOrderedIds(), settings, tuning or Tuning(), usage)
+    return Parts(store, slot, clock, TimeOrderedIds(), settings, tuning or Tuning(), usage, reranking)
 
 
 def load_settings(values: Mapping[str, Any] | None = None) -> Settings:

@@ -37,6 +37,16 @@ class Settings(BaseSettings):
     shard_cache_mib: int = Field(
         default=512, ge=16, le=65_536, description="RAM for the searchable rows of recently used owners."
     )
+    reranker: Literal["none", "late", "endpoint"] = Field(
+        default="none", description="`late` compares the e5 embedder's token vectors; `endpoint` asks a `/rerank`."
+    )
+    reranker_base_url: str | None = Field(default=None, description="Endpoint that serves `/rerank`.")
+    reranker_api_key: SecretStr | None = Field(default=None, description="Key for that endpoint.")
+    reranker_model: str | None = Field(default=None, description="Model name at that endpoint.")
+    reranker_weight: float = Field(default=0.8, ge=0, le=10, description="How much the reranker's opinion weighs.")
+    reranker_depth: int = Field(default=50, ge=2, le=200, description="How many of the best candidates it reads.")
+    reranker_timeout_ms: int = Field(default=1_000, ge=1, le=60_000, description="How long a search waits for it.")
+    reranker_cache_mib: int = Field(default=128, ge=1, le=65_536, description="RAM for the tokens that `late` keeps.")
     usage_batch: int = Field(
         default=512, ge=0, le=100_000, description="Returned memories counted in one write; 0 counts none."
     )

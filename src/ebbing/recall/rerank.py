@@ -1,0 +1,73 @@
+"""A second opinion on the best candidates, blended into their scores and never in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import anyio
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.errors import RerankError
+from ebbing.domain.record import MemoryRecord
+from ebbing.ports.reranker import Reranker
+from ebbing.recall.fuse import Scores, zscore
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """How much a reranker has to say, and how long it may take."""
+
+    weight: float = 0.8
+    """Points of the fused score that one standard deviation of the reranker's scores is worth."""
+    depth: int = 50
+    """How many of the best candidates it reads."""
+    seconds: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """Scores to order by, and what the reranker said."""
+
+    scores: Scores
+    """Shape (candidates,): the fused scores, those of the first `depth` with the reranker's share on top."""
+    opinion: NDArray[np.float64] | None
+    """The reranker's own scores of the first `depth`; None when it had no say."""
+    failure: str | None = None
+    """Why it had no say, where it should have had one; holds no personal text."""
+
+
+def candidate_text(record: MemoryRecord) -> str:
+    """What a reranker reads of a record: its text, with the speaker's name before it (worth 1 point of R@10)."""
+    return f"{record.actor}: {record.content}" if record.actor else record.content
+
+
+async def rerank(
+    reranker: Reranker, query: str, *, candidates: Sequence[str], scores: Scores, how: Reranking
+) -> Reranked:
+    """Blends a reranker's opinion into fused scores: score + weight · z(opinion) over the first `how.depth`.
+
+    A reranker that fails, or is not done in time, changes nothing and is reported. Whoever is below the depth keeps
+    its score and its place: order only what was read.
+
+    Args:
+        candidates: texts, best first (see `candidate_text`); only the first `how.depth` are needed.
+        scores: their fused scores, shape (at least len(candidates),), in the same order.
+    """
+    texts = candidates[: how.depth]
+    if len(texts) < 2 or how.weight == 0:
+        return Reranked(scores, None)
+    try:
+        with anyio.fail_after(how.seconds):
+            said = await reranker.rerank(query, texts)
+    except TimeoutError:
+        return Reranked(scores, None, f"the reranker was not done within {1000 * how.seconds:.0f} ms")
+    except RerankError as error:
+        return Reranked(scores, None, str(error))
+    opinion = np.asarray(said, dtype=np.float64)
+    if opinion.shape != (len(texts),) or not np.isfinite(opinion).all():
+        return Reranked(scores, None, "the reranker gave no finite score for each candidate")
+    blended = scores.astype(np.float64)
+    blended[: len(texts)] += how.weight * zscore(opinion, np.ones(len(texts), dtype=bool))
+    return Reranked(blended, opinion)

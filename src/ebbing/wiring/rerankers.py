@@ -1,0 +1,84 @@
+"""Which reranker serves, if any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ebbing.domain.errors import ConfigurationError, MissingExtraError
+from ebbing.ports.reranker import Reranker
+from ebbing.ports.token_embedder import TokenEmbedder
+from ebbing.recall.rerank import Reranking
+from ebbing.wiring.embedders import EmbedderSlot
+from ebbing.wiring.settings import Settings
+
+
+@dataclass(slots=True)
+class RerankerSlot:
+    """The reranker of one memory, made when the first search asks for it: late interaction needs the embedder."""
+
+    settings: Settings
+    embedder: EmbedderSlot
+    how: Reranking
+    notes: list[str] = field(default_factory=list)
+    """What was found, for `doctor`."""
+    _made: bool = False
+    _reranker: Reranker | None = None
+
+    async def get(self) -> Reranker | None:
+        """The reranker, or None where none is set or the embedder that loaded has no token vectors."""
+        if not self._made:
+            self._reranker = await self._make()
+            self._made = True
+        return self._reranker
+
+    async def aclose(self) -> None:
+        """Closes the reranker if there is one."""
+        if self._reranker is not None:
+            await self._reranker.aclose()
+
+    async def _make(self) -> Reranker | None:
+        wanted = self.settings.reranker
+        if wanted == "none":
+            return None
+        found = _endpoint(self.settings) if wanted == "endpoint" else await self._late()
+        self.notes.append(f"{wanted}: {found.name}" if found else f"{wanted}: the embedder has no token vectors")
+        return found
+
+    async def _late(self) -> Reranker | None:
+        from ebbing.adapters.embedding_cache import CachingEmbedder
+        from ebbing.adapters.late_interaction import LateReranker
+
+        embedder = await self.embedder.get()
+        model: object = embedder.inner if isinstance(embedder, CachingEmbedder) else embedder
+        if not isinstance(model, TokenEmbedder):
+            return None
+        return LateReranker(model, max_bytes=self.settings.reranker_cache_mib * 2**20)
+
+
+def reranker_slot(settings: Settings, embedder: EmbedderSlot, *, given: Reranker | None = None) -> RerankerSlot:
+    """A slot for what the settings ask for, or for a reranker made elsewhere.
+
+    Raises:
+        ConfigurationError: the settings cannot work together.
+    """
+    how = Reranking(settings.reranker_weight, settings.reranker_depth, settings.reranker_timeout_ms / 1_000)
+    if given is not None:
+        return RerankerSlot(settings, embedder, how, ["given in code"], _made=True, _reranker=given)
+    if settings.reranker == "late" and settings.embedder not in {"auto", "e5"}:
+        raise ConfigurationError("EBBING_RERANKER=late needs EBBING_EMBEDDER=e5 (or auto): only e5 has token vectors")
+    if settings.reranker == "endpoint" and not (settings.reranker_base_url and settings.reranker_model):
+        raise ConfigurationError("set EBBING_RERANKER_BASE_URL and EBBING_RERANKER_MODEL for the endpoint reranker")
+    return RerankerSlot(settings, embedder, how)
+
+
+def _endpoint(settings: Settings) -> Reranker:
+    try:
+        from ebbing.adapters.rerank_endpoint import EndpointReranker
+    except ImportError as error:
+        raise MissingExtraError("the endpoint reranker needs httpx: pip install 'ebbing[openai]'") from error
+    key = settings.reranker_api_key
+    return EndpointReranker(
+        settings.reranker_base_url or "",
+        key.get_secret_value() if key else "",
+        model=settings.reranker_model or "",
+    )

@@ -1,0 +1,74 @@
+"""Which reranker a memory gets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ebbing import AsyncMemory
+from ebbing.adapters.late_interaction import LateReranker
+from ebbing.adapters.rerank_endpoint import EndpointReranker
+from ebbing.domain.errors import ConfigurationError
+from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.reranker import FakeReranker
+from ebbing.wiring.build import Parts, build, load_settings
+
+pytestmark = pytest.mark.anyio
+
+
+def parts(**settings: Any) -> Parts:
+    return build(load_settings({"store": "ephemeral", "embedder": "none", **settings}))
+
+
+async def test_no_reranker_serves_unless_it_is_asked_for() -> None:
+    slot = parts().reranker
+    assert (await slot.get(), slot.notes) == (None, [])
+
+
+async def test_late_interaction_uses_the_embedder_that_is_loaded() -> None:
+    slot = parts(embedder="e5", reranker="late").reranker
+    reranker = await slot.get()
+    assert isinstance(reranker, LateReranker)
+    assert await slot.get() is reranker
+    assert slot.notes == ["late: late:multilingual-e5-small-q4/2"]
+
+
+async def test_an_embedder_without_token_vectors_means_no_late_interaction() -> None:
+    made = build(load_settings({"store": "ephemeral", "reranker": "late"}), embedder=FakeEmbedder())
+    assert await made.reranker.get() is None
+    assert made.reranker.notes == ["late: the embedder has no token vectors"]
+
+
+async def test_an_endpoint_is_asked_as_the_settings_say() -> None:
+    slot = parts(
+        reranker="endpoint",
+        reranker_base_url="http://127.0.0.1:9/v1",
+        reranker_model="m",
+        reranker_weight=0.5,
+        reranker_depth=20,
+        reranker_timeout_ms=300,
+    ).reranker
+    assert isinstance(await slot.get(), EndpointReranker)
+    assert (slot.how.weight, slot.how.depth, slot.how.seconds) == (0.5, 20, 0.3)
+    await slot.aclose()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"reranker": "late", "embedder": "none"},
+        {"reranker": "endpoint"},
+        {"reranker": "endpoint", "reranker_model": "m"},
+    ],
+)
+def test_settings_that_cannot_work_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match="EBBING_RERANKER"):
+        parts(**settings)
+
+
+async def test_a_reranker_can_be_given_in_code() -> None:
+    reranker = FakeReranker()
+    made = build(load_settings({"store": "ephemeral", "embedder": "none"}), reranker=reranker)
+    async with AsyncMemory(parts=made) as memory:
+        assert await memory.parts.reranker.get() is reranker
