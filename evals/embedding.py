@@ -15,6 +15,7 @@ from ebbing.adapters.e5_centring import Centring, Role
 from ebbing.adapters.embedding_cache import CachingEmbedder
 from ebbing.adapters.embedding_text import clean
 from ebbing.ports.embedder import Calibration, Embedder, Vectors
+from evals.tokens import KeptTokens
 
 BATCH = 64
 """Texts between two lines of progress."""
@@ -60,6 +61,7 @@ class KeptE5:
         folder.mkdir(parents=True, exist_ok=True)
         self._raw = CachingEmbedder(_RawE5(), path=folder / "vectors.sqlite", max_bytes=256 * 2**20)
         self._centring = Centring.load() if centred else None
+        self._tokens = KeptTokens(folder / "tokens.sqlite")
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, dim)."""
@@ -68,6 +70,14 @@ class KeptE5:
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, dim)."""
         return self._centred(await self._raw.embed_passages(texts), texts, role="passage")
+
+    async def token_vectors(self, texts: Sequence[str], role: Role) -> list[Vectors]:
+        """Shapes (tokens, dim): for late interaction, which `EBBING_RERANKER=late` switches on."""
+        return await self._tokens.token_vectors(texts, role)
+
+    def token_pieces(self, text: str, role: Role) -> list[tuple[int, str]]:
+        """Id and spelling of each token."""
+        return self._tokens.token_pieces(text, role)
 
     async def aclose(self) -> None:
         """Left open: one embedder serves many stores, each of which closes it."""
