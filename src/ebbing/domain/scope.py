@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,6 +10,7 @@ from ebbing.domain.errors import InvalidInputError, MissingOwnerError
 
 DEFAULT_TENANT: Final = "default"
 MAX_NAME_LENGTH: Final = 256
+_UNUSABLE: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,6 @@ def _checked_name(label: str, value: object) -> str:
         raise MissingOwnerError(f"{label} is blank: give a non-empty string, or leave it out")
     if len(name) > MAX_NAME_LENGTH:
         raise InvalidInputError(f"{label} is longer than {MAX_NAME_LENGTH} characters")
-    if any(ord(char) < 32 or ord(char) == 127 or 0xD800 <= ord(char) <= 0xDFFF for char in name):
+    if _UNUSABLE.search(name):
         raise InvalidInputError(f"{label} holds control characters or broken Unicode")
     return name

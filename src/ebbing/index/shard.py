@@ -91,6 +91,9 @@ class Names:
         """The name behind a number."""
         return self._names[code]
 
+    def __len__(self) -> int:
+        return len(self._names) - 1
+
     def items(self) -> Iterable[tuple[str, int]]:
         """Every name with its number."""
         return ((name, code) for name, code in self._codes.items() if name is not None)
@@ -142,6 +145,8 @@ class Census:
     """Rows that are not gone, at least 1."""
     mean_length: float
     """Terms a row, at least 1."""
+    all_alive: bool
+    """No row is gone."""
 
 
 class Shard:
@@ -278,7 +283,7 @@ class Shard:
     def _count(self) -> Census:
         living = int(self.alive.sum())
         total = float(self.length.sum(where=self.alive))
-        return Census(max(living, 1), max(total / max(living, 1), 1.0))
+        return Census(max(living, 1), max(total / max(living, 1), 1.0), living == self.size)
 
     def _append(self, rows: Sequence[Row]) -> None:
         first, after = self.size, self.size + len(rows)

@@ -37,14 +37,17 @@ def bm25f(shard: Shard, terms: Sequence[int], *, tuning: Tuning) -> Wording:
     if not len(found.rows):
         return Wording(np.zeros(shard.size), np.zeros(shard.size))
     census = shard.census
-    held_by = np.bincount(found.term, weights=shard.alive[found.rows], minlength=len(terms))
+    living = None if census.all_alive else shard.alive[found.rows]
+    held_by = np.bincount(found.term, weights=living, minlength=len(terms))
     idf = np.log1p((census.living - held_by + 0.5) / (held_by + 0.5))
-    norm = 1 - tuning.length_norm + tuning.length_norm * shard.length[found.rows] / census.mean_length
-    weighted = found.tf / norm
-    weighted += tuning.speaker_weight * ((found.fields & FIELD_SPEAKER) != 0)
-    weighted += tuning.date_weight * ((found.fields & FIELD_DATE) != 0)
+    by_length = tuning.length_norm / census.mean_length
+    weighted = found.tf / (shard.length[found.rows] * by_length + (1 - tuning.length_norm))
+    if found.fields.any():
+        weighted += tuning.speaker_weight * ((found.fields & FIELD_SPEAKER) != 0)
+        weighted += tuning.date_weight * ((found.fields & FIELD_DATE) != 0)
     rarity = idf[found.term]
-    points = rarity * weighted * (tuning.k1 + 1) / (tuning.k1 + weighted)
+    points = rarity * (weighted / (weighted + tuning.k1))
+    points *= tuning.k1 + 1
     by_row = np.bincount(found.rows, weights=points, minlength=shard.size).astype(np.float64)
     held = np.bincount(found.rows, weights=rarity, minlength=shard.size).astype(np.float64)
     return Wording(by_row, held / float(idf.sum()))
@@ -56,30 +59,33 @@ def smooth(shard: Shard, scores: Scores, *, near: Neighbours, tuning: Tuning) ->
     Between speakers the share depends on who asked: much flows from a question to its answer. Within one speaker's
     own turns little does, unless the whole log has one speaker (a diary).
     """
-    asks = (shard.flags & TextFlag.QUESTION) != 0
-    padded = np.append(scores, 0.0)
-    asked_before = np.append(asks, False)[near.previous]
-    if near.one_speaker:
-        from_previous = np.full(shard.size, tuning.diary_previous)
-        from_next = np.full(shard.size, tuning.diary_next)
-    else:
-        turn_taken = np.where(asked_before, tuning.from_previous_question, tuning.from_previous)
-        from_previous = np.where(near.previous_other, turn_taken, tuning.from_previous_same_speaker)
-        answered = np.where(asks, tuning.from_next_answer, tuning.from_next)
-        from_next = np.where(near.next_other, answered, tuning.from_next_same_speaker)
-    smoothed: Scores = scores + from_previous * padded[near.previous] + from_next * padded[near.next]
+    from_previous, from_next = shard.kept("flow", lambda: _flow(shard, near, tuning=tuning))
+    # Row −1, which stands for "none", is the last row: its share is 0.
+    smoothed: Scores = scores + from_previous * scores[near.previous] + from_next * scores[near.next]
     return smoothed
+
+
+def _flow(shard: Shard, near: Neighbours, *, tuning: Tuning) -> tuple[Scores, Scores]:
+    """Shares that each row inherits from the turn before and from the turn after; 0 where there is none."""
+    if near.one_speaker:
+        has_previous, has_next = (near.previous >= 0).astype(np.float64), (near.next >= 0).astype(np.float64)
+        return tuning.diary_previous * has_previous, tuning.diary_next * has_next
+    asks = (shard.flags & TextFlag.QUESTION) != 0
+    turn_taken = np.where(asks[near.previous], tuning.from_previous_question, tuning.from_previous)
+    answered = np.where(asks, tuning.from_next_answer, tuning.from_next)
+    from_previous = np.where(near.previous_other, turn_taken, tuning.from_previous_same_speaker)
+    from_next = np.where(near.next_other, answered, tuning.from_next_same_speaker)
+    return np.where(near.previous >= 0, from_previous, 0.0), np.where(near.next >= 0, from_next, 0.0)
 
 
 def feedback_terms(shard: Shard, best: NDArray[np.int64], *, asked: Sequence[int], tuning: Tuning) -> list[int]:
     """The rare terms that the best rows hold, most telling first: candidates to widen the question with."""
-    if not len(best):
-        return []
-    held = np.concatenate([shard.postings.terms_of(int(row))["term"] for row in best])
-    already = set(asked)
-    candidates = np.array([term for term in set(held.tolist()) if term not in already], dtype=np.uint64)
-    candidates.sort()
+    held: set[int] = set()
+    for row in best.tolist():
+        held.update(shard.postings.terms_of(row)["term"].tolist())
+    candidates = np.array(sorted(held.difference(asked)), dtype=np.uint64)
     held_by = shard.postings.held_by(candidates)
-    telling = held_by < tuning.feedback_max_share * shard.census.living
-    rarest = np.argsort(held_by[telling], kind="stable")[: tuning.feedback_terms]
-    return [int(term) for term in candidates[telling][rarest]]
+    rarest = np.argsort(held_by, kind="stable")[: tuning.feedback_terms]
+    rarest = rarest[held_by[rarest] < tuning.feedback_max_share * shard.census.living]
+    found: list[int] = candidates[rarest].tolist()
+    return found

@@ -26,6 +26,12 @@ class Ranked:
     row: int
     score: float
     """Calibrated, in [0, 1]."""
+    fused: float
+    """What the order was made by."""
+    coverage: float
+    """Share of the question's wording that it holds, in [0, 1]."""
+    meaning: float
+    """Calibrated similarity to the question, in [0, 1]; 0 without vectors."""
     repeats: tuple[int, ...] = ()
     """Rows that say the same, best first."""
 
@@ -49,17 +55,25 @@ def rank(
     if question.value:
         order = newer_first(shard, scored, order=order, tuning=tuning)
     groups = collapse(shard, order, count=query.top_k, calibration=calibration, tuning=tuning)
-    rows = np.array([group.lead for group in groups], dtype=np.int64)
-    meaning = scored.meaning[rows] if scored.has_vectors else scored.coverage[rows]
-    scores = relevance(scored.total[rows], coverage=scored.coverage[rows], meaning=meaning)
-    keep = scores >= query.min_score
-    if query.precise:
-        keep &= _set_apart(scored, rows, tuning=tuning)
-    return [
-        Ranked(group.lead, float(score), group.repeats)
-        for group, score, kept in zip(groups, scores, keep, strict=True)
-        if kept
+    rows = [group.lead for group in groups]
+    total, coverage = scored.total[rows].tolist(), scored.coverage[rows].tolist()
+    meaning = _meaning(scored, rows, calibration=calibration)
+    scores = relevance(total, coverage=coverage, meaning=meaning if scored.has_vectors else coverage)
+    answers = [
+        Ranked(group.lead, score, fused, wording, nearness, group.repeats)
+        for group, score, fused, wording, nearness in zip(groups, scores, total, coverage, meaning, strict=True)
+        if score >= query.min_score
     ]
+    if query.precise:
+        return [answer for answer in answers if _is_set_apart(answer, best=answers[0], tuning=tuning)]
+    return answers
+
+
+def _meaning(scored: Scored, rows: list[int], *, calibration: Calibration | None) -> list[float]:
+    if calibration is None or not scored.has_vectors:
+        return [0.0] * len(rows)
+    similar: list[float] = calibration.similarity(scored.dense[rows].astype(np.float32)).tolist()
+    return similar
 
 
 def best_rows(scores: Scores, among: Mask, *, count: int) -> NDArray[np.int64]:
@@ -70,10 +84,6 @@ def best_rows(scores: Scores, among: Mask, *, count: int) -> NDArray[np.int64]:
     return rows[np.lexsort((rows, -scores[rows]))]
 
 
-def _set_apart(scored: Scored, rows: NDArray[np.int64], *, tuning: Tuning) -> Mask:
-    if not len(rows):
-        return np.zeros(0, dtype=bool)
-    near_the_best = scored.total[rows[0]] - scored.total[rows] < tuning.precise_gap
-    speaks_to_it = (scored.coverage[rows] > 0) | (scored.meaning[rows] > tuning.precise_meaning)
-    apart: Mask = near_the_best & speaks_to_it
-    return apart
+def _is_set_apart(answer: Ranked, *, best: Ranked, tuning: Tuning) -> bool:
+    speaks_to_it = answer.coverage > 0 or answer.meaning > tuning.precise_meaning
+    return speaks_to_it and best.fused - answer.fused < tuning.precise_gap

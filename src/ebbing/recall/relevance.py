@@ -7,10 +7,10 @@ wrong person's memory, so that a question without an answer gets low scores from
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
+from math import exp, log
 from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 _GAP: Final = -0.111
 _RANK: Final = -0.891
@@ -24,21 +24,26 @@ _SCORE: Final = (0.0, 0.2, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
 """… and the score that stands for it: 0.6 is one in three, 0.75 one in two."""
 
 
-def relevance(
-    total: NDArray[np.float64], *, coverage: NDArray[np.float64], meaning: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def relevance(total: Sequence[float], *, coverage: Sequence[float], meaning: Sequence[float]) -> list[float]:
     """Scores in [0, 1] of rows in rank order, never rising from one row to the next.
 
     Args:
-        total: the fused scores that made the order, shape (rows,), falling.
-        coverage: share of the question's wording that a row holds, weighted by rarity, in [0, 1].
+        total: the fused scores that made the order.
+        coverage: share of the question's wording that each row holds, weighted by rarity, in [0, 1].
         meaning: calibrated similarity of row and question, in [0, 1]; the coverage where there are no vectors.
     """
-    if not len(total):
-        return total
-    gap = total[0] - total
-    rank = np.log1p(np.arange(len(total)))
-    odds = _BASE + _GAP * gap + _RANK * rank + _COVERAGE * coverage + _MEANING * meaning
-    share = 1.0 / (1.0 + np.exp(-odds))
-    score: NDArray[np.float64] = np.minimum.accumulate(np.interp(share, _SHARE, _SCORE))
-    return score
+    scores: list[float] = []
+    least = 1.0
+    for place, (points, wording, nearness) in enumerate(zip(total, coverage, meaning, strict=True), start=1):
+        gap = total[0] - points
+        odds = _BASE + _GAP * gap + _RANK * log(place) + _COVERAGE * wording + _MEANING * nearness
+        least = min(least, _score(1.0 / (1.0 + exp(-odds))))
+        scores.append(least)
+    return scores
+
+
+def _score(share: float) -> float:
+    """The score that stands for a share of evidence, between the anchors on a straight line."""
+    upper = min(bisect_left(_SHARE, share), len(_SHARE) - 1) or 1
+    low, high = _SHARE[upper - 1], _SHARE[upper]
+    return _SCORE[upper - 1] + (_SCORE[upper] - _SCORE[upper - 1]) * (share - low) / (high - low)

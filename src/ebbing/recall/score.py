@@ -13,7 +13,6 @@ from ebbing.domain.record import Role
 from ebbing.index.neighbours import Neighbours
 from ebbing.index.shard import ROLES, Shard
 from ebbing.language.analyse import TextFlag
-from ebbing.ports.embedder import Calibration
 from ebbing.recall.fuse import Mask, Scores, reciprocal_rank, zscore
 from ebbing.recall.lexical import bm25f, feedback_terms, smooth
 from ebbing.recall.tuning import Tuning
@@ -34,8 +33,6 @@ class Scored:
     """Cosine, 0 where a row has no vector."""
     coverage: Scores
     """Share of the question's wording that the row holds itself, in [0, 1]."""
-    meaning: Scores
-    """Calibrated similarity of row and question, in [0, 1]."""
     has_vectors: bool
     bonuses: Mapping[str, Scores]
     """Route name to the points that it adds to `total`, for the routes that apply to this question."""
@@ -46,7 +43,6 @@ def score_rows(
     question: Question,
     vector: NDArray[np.float32] | None,
     *,
-    calibration: Calibration | None,
     among: Mask,
     near: Neighbours,
     tuning: Tuning,
@@ -60,15 +56,38 @@ def score_rows(
     if tuning.feedback_weight and wording.coverage.any():
         lexical = lexical + _feedback(shard, total, among=among, question=question, tuning=tuning)
         total = meant + tuning.lexical_weight * _levelled(lexical, among, tuning=tuning)
-    total = np.where(shard.role == _ASSISTANT, tuning.assistant_weight * total, total)
-    bonuses = _bonuses(shard, question, tuning=tuning)
+    surface = shard.kept("surface", lambda: _surface(shard))
+    if surface.assistant is not None:
+        total = np.where(surface.assistant, tuning.assistant_weight * total, total)
+    bonuses = _bonuses(shard, question, surface=surface, tuning=tuning)
     for points in bonuses.values():
         total = total + points
     if prior := tuning.diary_session_prior if near.one_speaker else tuning.session_prior:
         bonuses["session"] = prior * _session_lift(total, among, near=near, tuning=tuning)
         total = total + bonuses["session"]
-    meaning = np.zeros(shard.size) if calibration is None else calibration.similarity(dense.astype(np.float32))
-    return Scored(total, lexical, dense, wording.coverage, meaning.astype(np.float64), vector is not None, bonuses)
+    return Scored(total, lexical, dense, wording.coverage, vector is not None, bonuses)
+
+
+@dataclass(frozen=True, slots=True)
+class _Surface:
+    """Rows that something about their wording or speaker sets apart; None where there are none."""
+
+    assistant: Mask | None
+    standing: Mask | None
+    """Standing instructions."""
+    preferred: Mask | None
+    """Preferences."""
+
+
+def _surface(shard: Shard) -> _Surface:
+    def some(mask: Mask) -> Mask | None:
+        return mask if mask.any() else None
+
+    return _Surface(
+        assistant=some(shard.role == _ASSISTANT),
+        standing=some((shard.flags & TextFlag.INSTRUCTION) != 0),
+        preferred=some((shard.flags & TextFlag.PREFERENCE) != 0),
+    )
 
 
 def _levelled(scores: Scores, among: Mask, *, tuning: Tuning) -> Scores:
@@ -99,16 +118,13 @@ def _best(scores: Scores, among: Mask, *, count: int) -> NDArray[np.int64]:
     return rows
 
 
-def _bonuses(shard: Shard, question: Question, *, tuning: Tuning) -> dict[str, Scores]:
+def _bonuses(shard: Shard, question: Question, *, surface: _Surface, tuning: Tuning) -> dict[str, Scores]:
     """What speaks for a row beside words and meaning, by route; empty where nothing applies."""
     bonuses: dict[str, Scores] = {}
-    standing = (shard.flags & TextFlag.INSTRUCTION) != 0
-    rule = tuning.instruction_bonus * standing.astype(np.float64)
-    if question.advice:
-        preferred = (shard.flags & TextFlag.PREFERENCE) != 0
-        rule = rule + tuning.preference_bonus * preferred.astype(np.float64)
-    if rule.any():
-        bonuses["rule"] = rule
+    if surface.standing is not None:
+        bonuses["rule"] = tuning.instruction_bonus * surface.standing.astype(np.float64)
+    if question.advice and surface.preferred is not None:
+        bonuses["rule"] = bonuses.get("rule", 0.0) + tuning.preference_bonus * surface.preferred.astype(np.float64)
     if question.speakers:
         bonuses["speaker"] = tuning.speaker_bonus * np.isin(shard.actor, list(question.speakers)).astype(np.float64)
     if question.spans:
@@ -120,9 +136,12 @@ def _bonuses(shard: Shard, question: Question, *, tuning: Tuning) -> dict[str, S
 
 
 def _session_lift(total: Scores, among: Mask, *, near: Neighbours, tuning: Tuning) -> Scores:
-    best = np.full(len(near.session_sizes), -np.inf)
+    """Best score of each row's session, the more of it the more rows the session has."""
+    sizes = near.session_sizes
+    if len(sizes) == 1:
+        return np.full(len(total), total[among].max() * sizes[0] / (sizes[0] + tuning.session_half))
+    best = np.full(len(sizes), -np.inf)
     np.maximum.at(best, near.session[among], total[among])
-    best = np.where(np.isfinite(best), best, 0.0)
-    weight = near.session_sizes / (near.session_sizes + tuning.session_half)
-    lift: Scores = (weight * best)[near.session]
+    best[best == -np.inf] = 0.0
+    lift: Scores = (best * (sizes / (sizes + tuning.session_half)))[near.session]
     return lift

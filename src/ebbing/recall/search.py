@@ -37,9 +37,7 @@ async def search(
     vector = (await embedder.embed_queries([query.text]))[0] if embedder is not None else None
     calibration = embedder.calibration if embedder is not None else None
     question = understand(query, shard, tuning=tuning)
-    scored = score_rows(
-        shard, question, vector, calibration=calibration, among=among, near=neighbours(shard), tuning=tuning
-    )
+    scored = score_rows(shard, question, vector, among=among, near=neighbours(shard), tuning=tuning)
     ranked = rank(shard, scored, among=among, query=query, question=question, calibration=calibration, tuning=tuning)
     found = await fresh_records(
         store, shard, scope=scope, rows=[best.row for best in ranked], deleted=query.as_of is not None
@@ -58,16 +56,15 @@ def _hits(shard: Shard, scored: Scored, *, ranked: list[Ranked], records: Mappin
     rows = [best.row for best in ranked]
     given = {"semantic": scored.dense, "keyword": scored.lexical, **scored.bonuses}
     routes = {name: points[rows].tolist() for name, points in given.items()}
-    columns = (scored.total[rows].tolist(), scored.coverage[rows].tolist(), scored.meaning[rows].tolist())
     return [
         Hit(
             records[shard.ids[best.row]],
             score=best.score,
-            rank_score=total,
+            rank_score=best.fused,
             repeat_ids=tuple(shard.ids[repeat] for repeat in best.repeats),
             routes={name: points[at] for name, points in routes.items() if points[at]},
-            coverage=coverage,
-            meaning=meaning,
+            coverage=best.coverage,
+            meaning=best.meaning,
         )
-        for at, (best, total, coverage, meaning) in enumerate(zip(ranked, *columns, strict=True))
+        for at, best in enumerate(ranked)
     ]
