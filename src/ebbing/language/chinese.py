@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from ebbing.language.clauses import MAX_CLAUSE
 from ebbing.language.rulebook import Pack
 from ebbing.language.statement import Sentence, Speaker, Statement
 
@@ -78,6 +79,8 @@ class ChineseReader:
             clauses.pop()
         kept: list[_Piece] = []
         for clause in clauses:
+            if len(clause.folded) > MAX_CLAUSE:
+                continue
             if self._gates["stop"].search(clause.folded):
                 break
             if not self._gates["clause"].search(clause.folded):

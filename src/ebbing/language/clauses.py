@@ -14,6 +14,8 @@ MAX_READ: Final = 4_000
 """Characters of a message that are read for facts."""
 MAX_SENTENCE: Final = 400
 """A longer run without a full stop is pasted matter or noise, and is not read."""
+MAX_CLAUSE: Final = 200
+"""A longer clause is not read."""
 QUOTED: Final = "“…”"
 """Stands where somebody's words were."""
 

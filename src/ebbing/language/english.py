@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ebbing.language.clauses import MAX_CLAUSE
 from ebbing.language.hedges import unhedged
 from ebbing.language.rulebook import Pack
 from ebbing.language.statement import Sentence, Speaker, Statement
@@ -67,6 +68,8 @@ class EnglishReader:
             clauses = clauses if tag else clauses[:-1]
         kept: list[str] = []
         for clause in clauses:
+            if len(clause.text) > MAX_CLAUSE:
+                continue
             if self._gates["stop"].search(clause.text):
                 break
             if not self._gates["clause"].search(clause.text):
@@ -80,9 +83,18 @@ class EnglishReader:
             yield _Clause(joined)
             return
         for edge in list(self._words["edge"].finditer(joined))[:_MAX_CLAUSES]:
+            if self._is_head(joined, start, edge.end()):
+                continue
             yield from self._verbs(joined[start : edge.start()], asserted=asserted)
             start, asserted = edge.end(), bool(self._words["reason"].search(edge.group()))
         yield from self._verbs(joined[start:], asserted=asserted)
+
+    def _is_head(self, text: str, start: int, end: int) -> bool:
+        """Whether nothing but filler and time words stands there ("Actually, on weekends, I …")."""
+        intro = self._words["intro"].match(text, start)
+        at = intro.end() if intro else start
+        lead = self._words["lead"].match(text, at)
+        return (lead.end() if lead else at) >= end
 
     def _verbs(self, clause: str, *, asserted: bool) -> Iterator[_Clause]:
         """One clause for each verb of "I live in Boston and work at a bank"."""

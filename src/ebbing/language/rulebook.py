@@ -22,6 +22,10 @@ from ebbing.domain.record import MemoryType
 LANGUAGES: Final = ("en", "zh")
 T = TypeVar("T")
 _PLACE: Final = re.compile(r"\{([a-z_]+)\}")
+_UNBOUNDED: Final = re.compile(r"(?<!\\)\)([*+])(?![+])")
+MAX_REPEATS: Final = 6
+"""How often `*` and `+` repeat a group in a pack. Words that can be cut up in several ways ("真的" as 真 and 的) would
+else cost exponential time on hostile text."""
 _DEPTH: Final = 6
 """How deep words may stand inside words."""
 
@@ -180,7 +184,7 @@ class _Compiler:
 
     def __call__(self, pattern: str, where: str) -> re.Pattern[str]:
         try:
-            return re.compile(self.expand(pattern, where), re.IGNORECASE)
+            return re.compile(_UNBOUNDED.sub(_bounded, self.expand(pattern, where)), re.IGNORECASE)
         except re.error as error:
             raise ConfigurationError(f"language pack {self._language}, {where}: {error}") from error
 
@@ -196,6 +200,10 @@ class _Compiler:
         if name not in self._words:
             raise ConfigurationError(f"language pack {self._language}, {where}: no words named {name!r}")
         return alternation(self._words[name])
+
+
+def _bounded(repeat: re.Match[str]) -> str:
+    return ")" + ("{0," if repeat.group(1) == "*" else "{1,") + f"{MAX_REPEATS}}}"
 
 
 def alternation(words: str | Iterable[str]) -> str:

@@ -1,0 +1,94 @@
+"""What is not a statement about the user leaves no fact."""
+
+from __future__ import annotations
+
+import pytest
+
+from ebbing.domain.message import Message
+from ebbing.domain.record import Role
+from ebbing.remember.extract import extract
+from tests.unit.extraction import NOW, heard
+
+NOTHING = {
+    "questions": [
+        "Am I allergic to pollen?",
+        "Do you like music?",
+        "我会不会是过敏了",
+        "你叫什么名字？",
+        "我应该学Python还是Java？",
+    ],
+    "conditions": [
+        "If I were rich, I would buy a yacht and never work again",
+        "I wish I had a dog",
+        "要是我有钱，我就买一栋别墅",
+        "假如我住在海边，我会每天游泳",
+    ],
+    "quotations": [
+        'She said "I love jazz"',
+        "My mom thinks I'm too skinny",
+        "他说“我喜欢爵士乐”",
+        "她跟我说她住在上海",
+    ],
+    "games": [
+        "Pretend I'm a customer. I bought a phone.",
+        "You are a pirate. I live on a ship.",
+        "扮演一个面试官，我是应聘者",
+    ],
+    "tasks": [
+        "Write me a poem about my love for the sea",
+        "Translate to French: I live in London and I have two dogs.",
+        "翻译成英文：我住在北京，我喜欢吃饺子",
+        "帮我写一封请假邮件，就说我发烧了",
+    ],
+    "small talk": [
+        "I like that idea",
+        "Thanks, I'll try that",
+        "我很喜欢和你聊天",
+        "今天天气真好",
+        "I'm bored",
+        "我饿了",
+    ],
+    "passing states": ["I'm on the bus", "I have a headache", "我在地铁上", "I'm watching TV"],
+    "other people": [
+        "Her husband works at Google.",
+        "My neighbor's cousin lives in Ohio",
+        "他老公是医生",
+        "People love pizza.",
+    ],
+    "pasted text": [
+        "> I live in Sydney",
+        '```\nname = "I am Bob"\n```',
+        "2024-05-01 12:00:33 ERROR I like failing",
+        "> 我住在悉尼",
+    ],
+    "sarcasm": ["I just love being stuck in traffic", "I'm a millionaire, just kidding", "呵呵，我可真喜欢加班啊"],
+    "memories given back": ["Relevant long-term memory:\n- I like tea", "【用户长期记忆】\n- 我喜欢喝茶"],
+}
+
+
+@pytest.mark.parametrize("said", [said for sentences in NOTHING.values() for said in sentences])
+def test_what_is_not_a_statement_about_the_user_leaves_no_fact(said: str) -> None:
+    assert [fact.text for fact in heard(said)] == []
+
+
+@pytest.mark.parametrize("role", [Role.ASSISTANT, Role.SYSTEM, Role.TOOL])
+def test_only_the_user_is_a_source(role: Role) -> None:
+    assert extract([Message("I live in Paris", role)], now=NOW) == []
+
+
+def test_the_agent_speaks_of_itself_when_asked_to() -> None:
+    messages = [Message("I like tea"), Message("I prefer poetry to prose.", Role.ASSISTANT)]
+    facts = extract(messages, now=NOW, agent_facts=True)
+    assert [(fact.text, fact.about, fact.source) for fact in facts] == [
+        ("User likes tea", "user", 0),
+        ("Assistant prefers poetry to prose", "agent", 1),
+    ]
+
+
+def test_a_fact_said_twice_is_found_once() -> None:
+    assert len(heard("I like tea. I like tea!")) == 1
+
+
+def test_each_fact_names_its_sentence_and_rule() -> None:
+    fact = heard("Hello there. I like tea.")[0]
+    assert (fact.source_text, fact.rule) == ("I like tea", "en.like")
