@@ -21,6 +21,9 @@ class Fact:
     """Index of the message that it was read from."""
     source_text: str | None = None
     rule: str | None = None
+    """Id of the rule, or model and version of the prompt."""
+    method: str = "rule"
+    """What read it: `rule`, `llm`, or `raw`."""
     attribute: str | None = None
     """Name of a single-valued attribute (`home`, `employer`, …) when the fact gives its value."""
     value: str | None = None

@@ -1,0 +1,1 @@
+"""Prompts for language models: short text files, one a purpose and language, whose first line is their version."""

@@ -1,0 +1,112 @@
+"""What to do about facts, decided by a language model that sees what is known already."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from ebbing.domain.decision import Decision, Fact
+from ebbing.domain.record import MemoryRecord
+from ebbing.domain.unread import Failed
+from ebbing.language.detect import detect
+from ebbing.ports.chat_model import Turn
+from ebbing.prompts.library import custom_prompt, prompt
+from ebbing.remember.llm.asking import Asking, Budget, ask
+from ebbing.remember.llm.forms import DECISIONS, LOOSE_DECISIONS
+from ebbing.remember.llm.verdict import Case, Proposal, proposals, settled
+
+_AT_ONCE: Final = 12
+"""Facts that are decided by one call."""
+_SHOWN: Final = 400
+"""Characters of a memory that the model sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a model decided."""
+
+    decisions: tuple[Decision | None, ...] = ()
+    """One a fact, in order. None where nothing known resembles it or the model said nothing usable: for the resolver
+    that needs no model. The text of an `Update` may hold what the memory held too, so it is embedded anew."""
+    failed: Failed | None = None
+    """Why some facts were not put before the model."""
+
+
+async def decide_with_model(
+    asking: Asking,
+    facts: Sequence[Fact],
+    *,
+    related: Sequence[Sequence[MemoryRecord]],
+    said_at: Sequence[datetime],
+) -> Decided:
+    """One decision a fact; never raises a `ModelError`.
+
+    The model sees facts and memories under small numbers. What it says is checked action by action: a number that was
+    not shown, an action that does not exist, and one that the facts speak against are left out and lose no other.
+
+    Args:
+        related: for each fact the current memories that resemble it, the likeliest first.
+        said_at: for each fact when it was said. What is older than a memory does not end it.
+    """
+    budget = Budget(asking.budget_seconds)
+    cases = [
+        Case(number, fact, tuple(known), said)
+        for number, (fact, known, said) in enumerate(zip(facts, related, said_at, strict=True))
+    ]
+    decisions: dict[int, Decision] = {}
+    changed: set[str] = set()
+    failed: Failed | None = None
+    for batch in _batches([case for case in cases if case.related]):
+        proposed = await _proposed(asking, batch, budget)
+        if isinstance(proposed, Failed):
+            failed = proposed
+            continue
+        for case in batch:
+            decision = settled(case, proposed.get(case.number, ()), changed)
+            if decision is not None:
+                decisions[case.number] = decision
+    return Decided(tuple(decisions.get(case.number) for case in cases), failed)
+
+
+def _batches(cases: list[Case]) -> Iterator[list[Case]]:
+    for begin in range(0, len(cases), _AT_ONCE):
+        yield cases[begin : begin + _AT_ONCE]
+
+
+async def _proposed(asking: Asking, cases: list[Case], budget: Budget) -> dict[int, list[Proposal]] | Failed:
+    memories = list({record.id: record for case in cases for record in case.related}.values())
+    turns = [Turn("system", _told(asking, cases)), Turn("user", _shown(cases, memories))]
+    schema = LOOSE_DECISIONS if asking.update_prompt else DECISIONS
+    said = await ask(asking, turns, schema=schema, budget=budget)
+    if isinstance(said, Failed):
+        return said
+    items = said.value.get("decisions", said.value.get("memory"))
+    items = items if isinstance(items, list) else []
+    found: dict[int, list[Proposal]] = {}
+    for case, proposal in proposals(items[:-1] if said.truncated else items, cases=cases, memories=memories):
+        found.setdefault(case.number, []).append(proposal)
+    return found
+
+
+def _told(asking: Asking, cases: Sequence[Case]) -> str:
+    language = detect("\n".join(case.fact.text for case in cases))
+    own = asking.update_prompt
+    rules = custom_prompt("decide", own) if own else prompt("decide", language)
+    return f"{rules.text}\n\n{prompt('decide_form', language).text}"
+
+
+def _shown(cases: Sequence[Case], memories: Sequence[MemoryRecord]) -> str:
+    shown: Mapping[str, list[dict[str, Any]]] = {
+        "memories": [
+            {"memory": number, "text": record.content[:_SHOWN], "date": f"{record.created_at:%Y-%m-%d}"}
+            for number, record in enumerate(memories)
+        ],
+        "facts": [
+            {"fact": number, "text": case.fact.text, "date": f"{case.said_at:%Y-%m-%d}"}
+            for number, case in enumerate(cases)
+        ],
+    }
+    return json.dumps(shown, ensure_ascii=False, indent=1)

@@ -1,0 +1,161 @@
+"""Facts from a conversation, read by a language model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from ebbing.domain.decision import Fact
+from ebbing.domain.message import Message
+from ebbing.domain.record import Role
+from ebbing.domain.unread import Failed, WriteMode
+from ebbing.language.detect import detect
+from ebbing.ports.chat_model import Schema, Turn
+from ebbing.prompts.library import Prompt, custom_prompt, prompt
+from ebbing.remember.llm.asking import Asking, Budget, ask
+from ebbing.remember.llm.forms import FACTS, LOOSE_FACTS, SUMMARY
+from ebbing.remember.llm.read import Reading, facts_in, summary_in
+from ebbing.remember.llm.transcript import Chunk, chunks
+
+Subject = Literal["user", "agent"]
+_SPEAKER: Final = {"user": Role.USER, "agent": Role.ASSISTANT}
+_HOPELESS: Final = frozenset({"model_unavailable", "model_timeout", "out_of_time"})
+"""After these the other chunks are not tried: they would only wait as long again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What was read, and what was not."""
+
+    facts: tuple[Fact, ...] = ()
+    failed: Failed | None = None
+    """Some messages could not be read: keep them, and read them again later."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What stays the same for all chunks of one conversation."""
+
+    asking: Asking
+    prompt: Prompt
+    form: Schema
+    now: datetime
+    about: Subject
+    hints: Sequence[Fact]
+    budget: Budget
+    values_only: bool = False
+    """Only facts that give the value of an attribute count."""
+
+
+async def extract_with_model(
+    asking: Asking,
+    messages: Sequence[Message],
+    *,
+    now: datetime,
+    about: Subject = "user",
+    hints: Sequence[Fact] = (),
+    before: Sequence[Message] = (),
+    mode: WriteMode = WriteMode.LLM,
+) -> Extraction:
+    """The facts that a model finds in a conversation; never raises a `ModelError`.
+
+    Facts about the user come from user messages only, facts about the agent from assistant messages only, each traced
+    to the words that say it. What system and tools say is not shown to the model. The messages should be redacted.
+
+    Args:
+        now: the moment of messages without a timestamp.
+        hints: what the rules found, shown to the model as suggestions.
+        before: earlier turns, shown so that "she" and "there" can be understood; nothing is learnt from them.
+        mode: `LLM` for all that is worth knowing, `STRUCTURED` for values of attributes, `SUMMARIZE` for one sentence
+            a chunk at most.
+    """
+    budget = Budget(asking.budget_seconds)
+    parts = chunks(messages, limit_tokens=asking.chunk_tokens, speakers=(_SPEAKER[about],), before=before)
+    if not parts:
+        return Extraction()
+    language = detect("\n".join(one.content[:200] for one in messages if one.role is _SPEAKER[about]))
+    told, form = _prompted(asking, mode, about=about, language=language)
+    return await _all(
+        parts,
+        _Task(
+            asking,
+            told,
+            form,
+            now=now,
+            about=about,
+            hints=hints,
+            budget=budget,
+            values_only=mode is WriteMode.STRUCTURED,
+        ),
+    )
+
+
+def _prompted(asking: Asking, mode: WriteMode, *, about: Subject, language: str) -> tuple[Prompt, Schema]:
+    """What the model is told, and the form of its answer."""
+    if mode is WriteMode.SUMMARIZE:
+        return prompt("summarize", language), SUMMARY
+    if mode is WriteMode.STRUCTURED:
+        return prompt("structured", language), FACTS
+    if about == "agent":
+        return prompt("extract_agent", language), FACTS
+    if asking.fact_prompt:
+        return custom_prompt("extract_user", asking.fact_prompt), LOOSE_FACTS
+    return prompt("extract_user", language), FACTS
+
+
+async def _all(parts: Sequence[Chunk], task: _Task) -> Extraction:
+    found: dict[str, Fact] = {}
+    missed: list[int] = []
+    failed: Failed | None = None
+    for chunk in parts:
+        read = Extraction(failed=failed) if failed and failed.reason in _HOPELESS else await _one(chunk, task)
+        for fact in read.facts:
+            found.setdefault(fact.text.casefold(), fact)
+        if read.failed is not None:
+            failed = read.failed
+            missed += chunk.numbers if read.failed.messages == () else read.failed.messages
+    if failed is not None:
+        failed = Failed(failed.reason, tuple(dict.fromkeys(missed)), failed.retry_after_seconds)
+    return Extraction(tuple(found.values()), failed)
+
+
+async def _one(chunk: Chunk, task: _Task) -> Extraction:
+    """What one chunk says. An answer that was cut off is asked for again in two halves, if the chunk has them."""
+    spoken = [piece for piece in chunk.pieces if piece.message.role is _SPEAKER[task.about]]
+    if not spoken:
+        return Extraction()
+    turns = [Turn("system", task.prompt.text), Turn("user", _shown(chunk, task))]
+    said = await ask(task.asking, turns, schema=task.form, budget=task.budget)
+    if isinstance(said, Failed):
+        return Extraction(failed=said)
+    halves = chunk.halves() if said.truncated else ()
+    if halves:
+        return await _all(halves, task)
+    reading = Reading(
+        spoken,
+        rule=f"{task.asking.model.model_id} {task.prompt.version}",
+        now=task.now,
+        about=task.about,
+        traced=task.form is FACTS,
+    )
+    if task.form is SUMMARY:
+        return Extraction(tuple(summary_in(said.value, reading)))
+    items = said.value.get("facts")
+    whole = items[:-1] if said.truncated and isinstance(items, list) else items
+    found = facts_in(whole, reading)
+    return Extraction(tuple(fact for fact in found if fact.attribute or not task.values_only))
+
+
+def _shown(chunk: Chunk, task: _Task) -> str:
+    hints = [
+        {"message": hint.source, "text": hint.text}
+        for hint in task.hints
+        if hint.about == task.about and hint.source in chunk.numbers
+    ]
+    if not hints:
+        return chunk.text
+    suggested = json.dumps(hints, ensure_ascii=False)
+    return f"{chunk.text}\n\nA simple reader suggests these; some may be wrong, and some are missing:\n{suggested}"

@@ -1,0 +1,112 @@
+"""A conversation as a model sees it: JSON, in chunks that fit its context."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ebbing.domain.message import Message
+from ebbing.domain.record import Role
+from ebbing.language.split import split_text
+from ebbing.language.tokens import estimate_tokens
+from ebbing.privacy.recalled import strip_recalled
+
+SPOKEN: Final = (Role.USER, Role.ASSISTANT)
+"""What system and tools say is not shown: nothing is learnt from it, and it may hold anybody's orders."""
+_PIECE: Final = 4_000
+"""Characters of one message that are shown in one entry."""
+_CONTEXT: Final = 4
+"""Messages from before that are shown for context."""
+_CONTEXT_LENGTH: Final = 500
+"""Characters of each of them, the last ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A message or a part of a long one, with the message's index in its conversation."""
+
+    number: int
+    message: Message
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What a model reads at once."""
+
+    pieces: tuple[Piece, ...]
+    context: tuple[Piece, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Indices of the messages in it."""
+        return tuple(dict.fromkeys(piece.number for piece in self.pieces))
+
+    @property
+    def text(self) -> str:
+        """The chunk as a JSON list, one entry a line."""
+        entries = [_entry(piece, context=True) for piece in self.context] + [_entry(one) for one in self.pieces]
+        return "[\n" + ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries) + "\n]"
+
+    def halves(self) -> tuple[Chunk, ...]:
+        """The chunk in two, or nothing if it cannot be parted."""
+        middle = len(self.pieces) // 2
+        if not middle:
+            return ()
+        first, second = self.pieces[:middle], self.pieces[middle:]
+        return Chunk(first, self.context), Chunk(second, _shortened(first[-_CONTEXT:]))
+
+
+def chunks(
+    messages: Sequence[Message], *, limit_tokens: int, speakers: Sequence[Role] = SPOKEN, before: Sequence[Message] = ()
+) -> list[Chunk]:
+    """The conversation in chunks of about `limit_tokens`, those without a word of the `speakers` left out.
+
+    Memories that were recalled into a message are taken out. Each chunk shows the end of the one before, the first one
+    the end of `before`, as context.
+    """
+    found: list[Chunk] = []
+    context = _shortened([Piece(-1, message, message.content) for message in before if message.role in SPOKEN])
+    for pieces in _filled(_pieces(messages), limit_tokens):
+        if any(piece.message.role in speakers for piece in pieces):
+            found.append(Chunk(tuple(pieces), context))
+        context = _shortened(pieces)
+    return found
+
+
+def _pieces(messages: Sequence[Message]) -> Iterator[Piece]:
+    for number, message in enumerate(messages):
+        if message.role in SPOKEN:
+            for text in split_text(strip_recalled(message.content), _PIECE):
+                yield Piece(number, message, text)
+
+
+def _filled(pieces: Iterator[Piece], limit_tokens: int) -> Iterator[list[Piece]]:
+    held: list[Piece] = []
+    size = 0
+    for piece in pieces:
+        tokens = estimate_tokens(piece.text) + 20  # the entry around it
+        if held and size + tokens > limit_tokens:
+            yield held
+            held, size = [], 0
+        held.append(piece)
+        size += tokens
+    if held:
+        yield held
+
+
+def _shortened(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    return tuple(Piece(one.number, one.message, one.text[-_CONTEXT_LENGTH:]) for one in pieces[-_CONTEXT:])
+
+
+def _entry(piece: Piece, *, context: bool = False) -> dict[str, Any]:
+    message = piece.message
+    entry: dict[str, Any] = {"context": True} if context else {"message": piece.number}
+    entry["role"] = message.role.value
+    if message.name:
+        entry["name"] = message.name
+    if message.timestamp is not None:
+        entry["date"] = f"{message.timestamp:%Y-%m-%d %A}"
+    return entry | {"text": piece.text}

@@ -1,0 +1,1 @@
+"""What is done while nobody asks: reading again, fading, merging, clearing."""
