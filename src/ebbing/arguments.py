@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, TypedDict
 
 from ebbing.domain.errors import InvalidInputError, TooLargeError
 from ebbing.domain.filter_grammar import parse_filter
 from ebbing.domain.filters import Filter, beyond, demanded_ids, is_number
+from ebbing.domain.message import Message
 from ebbing.domain.query import INCLUDES, KINDS_OF, Include
 from ebbing.domain.record import Kind
 from ebbing.domain.scope import Scope
-from ebbing.remember.messages import clean_text
+from ebbing.privacy.guard import TrustTier
+from ebbing.remember.messages import clean_text, optional_text
 
 DEFAULT_TOP_K: Final = 5
 MAX_TOP_K: Final = 50
@@ -36,6 +39,47 @@ class Narrowing(TypedDict, total=False):
     """Only what the score curve sets apart, instead of the best `top_k`."""
     explain: bool
     """With each answer, a sentence that says why it came back, and what its score is made of."""
+
+
+class AddOptions(TypedDict, total=False):
+    """What an add may be given beside whose it is."""
+
+    filters: Mapping[str, Any] | None
+    """Ids of user, agent and run, as mem0 passes them."""
+    source_id: str | None
+    """Id of the one message that is added: added again it changes nothing, with another text it counts as edited."""
+    trust: str | None
+    """Nothing of the call counts for more than the word of a `user`, `import`, `assistant`, `tool` or `document`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAddOptions:
+    """The same, usable."""
+
+    filters: Mapping[str, Any] | None = None
+    source_id: str | None = None
+    trust: TrustTier | None = None
+
+
+def checked_add_options(given: Mapping[str, Any]) -> CheckedAddOptions:
+    """Refuses a name that `AddOptions` does not have, as Python refuses a wrong argument, and unusable values."""
+    for name in given:
+        if name not in AddOptions.__annotations__:
+            raise TypeError(f"add() got an unexpected keyword argument {name!r}")
+    trust = given.get("trust")
+    if trust is not None and trust not in set(TrustTier):
+        raise InvalidInputError(f"trust must be one of {', '.join(TrustTier)}")
+    tier = None if trust is None else TrustTier(trust)
+    return CheckedAddOptions(given.get("filters"), given.get("source_id"), tier)
+
+
+def named_by(messages: list[Message], source_id: str | None) -> list[Message]:
+    """The messages, the only one of them under the caller's `source_id`."""
+    if source_id is None:
+        return messages
+    if len(messages) != 1 or messages[0].id not in {None, source_id}:
+        raise InvalidInputError("source_id names one message: give each of several its own id")
+    return [replace(messages[0], id=optional_text(source_id, "source_id"))]
 
 
 def checked_narrowing(given: Mapping[str, Any]) -> None:

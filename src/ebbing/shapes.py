@@ -46,6 +46,9 @@ def memory_item(record: MemoryRecord) -> Item:
         ("run_id", whose.run_id),
         ("actor_id", record.actor),
         ("role", record.role and _NAMES[record.role]),
+        ("attribute", record.attribute),
+        ("value", record.value),
+        ("trust", record.trust),
     ):
         if value is not None:
             item[name] = value
@@ -86,6 +89,7 @@ def outcome_item(outcome: Outcome) -> Item:
         "memory": outcome.text,
         "event": outcome.event.value,
         "reason": outcome.reason,
+        **({"superseded": list(outcome.closed_ids)} if outcome.closed_ids else {}),
     }
     record = outcome.record
     if record is not None:

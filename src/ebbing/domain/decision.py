@@ -53,6 +53,16 @@ class Add:
 
 
 @dataclass(frozen=True, slots=True)
+class AddClosed:
+    """It was said before what is known, and no longer holds: store it as something that was."""
+
+    fact: Fact
+    memory_id: str
+    """The newer memory that stands against it."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Update:
     """A known memory says less than this: give it the better wording, keep its id."""
 
@@ -60,6 +70,8 @@ class Update:
     memory_id: str
     text: str
     reason: str
+    closes: tuple[str, ...] = ()
+    """Other memories that are no longer true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +81,27 @@ class Supersede:
     fact: Fact
     memory_id: str
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Delete:
-    """A known memory should not be kept."""
-
-    memory_id: str
-    reason: str
+    closes: tuple[str, ...] = ()
+    """Other memories that are no longer true."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """A known memory already says this: store nothing."""
+    """A known memory already says this: store nothing, but note the new source."""
 
     fact: Fact
     memory_id: str
     reason: str
+    closes: tuple[str, ...] = ()
+    """Other memories that are no longer true."""
 
 
-Decision = Add | Update | Supersede | Delete | Keep
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """It is not to be kept."""
+
+    fact: Fact
+    reason: str
+
+
+Decision = Add | AddClosed | Update | Supersede | Keep | Ignore

@@ -3,7 +3,8 @@
 EbbingError
 ├── InvalidInputError        the call's words are off; also a ValueError
 │   ├── MissingOwnerError    no user_id, agent_id or run_id
-│   └── TooLargeError        more than the documented limit
+│   ├── TooLargeError        more than the documented limit
+│   └── BlockedContentError  it holds what the redaction policy blocks
 ├── MemoryNotFoundError      no such memory for this owner; also a KeyError
 ├── ConflictError            somebody changed the memory in between
 ├── ConfigurationError       a setting is wrong or contradicts another
@@ -48,6 +49,12 @@ class TooLargeError(InvalidInputError):
     """The input is larger than the documented limit."""
 
     code = "too_large"
+
+
+class BlockedContentError(InvalidInputError):
+    """A message holds data that the redaction policy blocks; nothing of the call was stored."""
+
+    code = "blocked_content"
 
 
 class MemoryNotFoundError(EbbingError, KeyError):

@@ -9,8 +9,11 @@ from ebbing.arguments import scoped
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.domain.filters import EVERYTHING, Filter
 from ebbing.domain.scope import Scope
+from ebbing.privacy.redact import RedactionPolicy
 from ebbing.remember.add import Remembering
+from ebbing.remember.policy import WritePolicy
 from ebbing.wiring.build import Parts
+from ebbing.wiring.settings import Settings
 
 
 class Facade:
@@ -18,6 +21,7 @@ class Facade:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._policy = _write_policy(parts.settings)
 
     @property
     def parts(self) -> Parts:
@@ -28,11 +32,11 @@ class Facade:
         """The parts of the way in, with the embedder loaded."""
         embedder = await self._parts.embedder.get()
         self._parts.store.use_model(embedder)
-        return Remembering(self._parts.store, embedder, self._parts.clock, self._parts.ids)
+        return Remembering(self._parts.store, embedder, self._parts.clock, self._parts.ids, self._policy)
 
     async def _writing(self) -> Remembering:
         """The parts of the way in for what needs no vectors."""
-        return Remembering(self._parts.store, None, self._parts.clock, self._parts.ids)
+        return Remembering(self._parts.store, None, self._parts.clock, self._parts.ids, self._policy)
 
     def _scope(self, *, filters: Mapping[str, Any] | None, **ids: str | None) -> Scope:
         """Whose memory a call means that takes no other filters than ids."""
@@ -56,3 +60,13 @@ class Facade:
         if scope is None:
             raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
         return scope
+
+
+def _write_policy(settings: Settings) -> WritePolicy:
+    key = settings.redaction_key.get_secret_value().encode() if settings.redaction_key else b""
+    return WritePolicy(
+        redaction=RedactionPolicy(hash_key=key).but(**settings.redaction),
+        on_blocked=settings.redaction_blocked,
+        confidence_threshold=settings.write_confidence_threshold,
+        importance=settings.importance,
+    )

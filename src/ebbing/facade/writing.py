@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
-from ebbing.arguments import checked_metadata
+from ebbing.arguments import AddOptions, checked_add_options, checked_metadata, named_by
+from ebbing.domain.errors import InvalidInputError
 from ebbing.facade.base import Facade
 from ebbing.remember.add import add_extracted, add_raw
 from ebbing.remember.messages import parse_messages
+from ebbing.remember.repeats import forget_source
 from ebbing.remember.revise import delete, restore, update
 from ebbing.shapes import Item, add_answer, memory_item
 
@@ -25,7 +27,7 @@ class Writing(Facade):
         run_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         infer: bool = True,
-        filters: Mapping[str, Any] | None = None,
+        **options: Unpack[AddOptions],
     ) -> Any:
         """Remembers what a conversation says.
 
@@ -34,20 +36,26 @@ class Writing(Facade):
             infer: True keeps the messages as episodes and what is worth keeping as memories; False stores each
                 message as a memory, as it is.
             metadata: JSON values kept with every record of the call.
+            options: see `AddOptions`.
 
         Returns:
-            `{"results": [{"id", "memory", "event", "reason", …}], "episode_ids": […]}`; `event` is `ADD`, or `NONE`
-            where it was known already.
+            `{"results": [{"id", "memory", "event", "reason", …}], "episode_ids": […]}`; `event` is `ADD`, `UPDATE`
+            where a known memory got a better wording, or `NONE` where it was known already or is not to be kept (then
+            `id` is None). `superseded` holds the ids of memories that are no longer true.
 
         Raises:
-            InvalidInputError: unusable messages or metadata, or no owner.
+            InvalidInputError: unusable messages, metadata or options, or no owner.
+            BlockedContentError: the redaction policy blocks a message.
             TooLargeError: a message over 100,000 characters or metadata over 64 KiB.
             StoreError: it could not be stored; nothing was.
         """
-        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
-        parsed = parse_messages(messages)
+        checked = checked_add_options(options)
+        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
+        parsed = named_by(parse_messages(messages), checked.source_id)
         step = add_extracted if infer else add_raw
-        remembered = await step(await self._using(), parsed, scope=scope, metadata=checked_metadata(metadata))
+        remembered = await step(
+            await self._using(), parsed, scope=scope, metadata=checked_metadata(metadata), trust=checked.trust
+        )
         return add_answer(remembered, self._parts.settings.api_version)
 
     async def update(
@@ -71,13 +79,34 @@ class Writing(Facade):
         return memory_item(await update(using, memory_id, scope=scope, text=text, metadata=values))
 
     async def delete(
-        self, memory_id: str, *, reason: str | None = None, hard: bool = False, user_id: str | None = None
+        self,
+        memory_id: str | None = None,
+        *,
+        reason: str | None = None,
+        hard: bool = False,
+        user_id: str | None = None,
+        source_id: str | None = None,
     ) -> Item:
         """Takes a memory out of every answer. It can be restored, unless `hard`.
 
+        With `source_id` and `user_id` instead of `memory_id`: the message of this id, and what rests on it alone; what
+        that had replaced holds again.
+
+        Returns:
+            `{"message"}`, and for a source `{"deleted"}`, how many records went.
+
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
+            InvalidInputError: neither or both of memory and source, or a source without its user.
         """
+        if source_id is not None:
+            if memory_id is not None or user_id is None:
+                raise InvalidInputError("give a memory_id alone, or a source_id with its user_id")
+            scope = self._scope(user_id=user_id, filters=None)
+            gone = await forget_source(self._parts.store, source_id, scope=scope, now=self._parts.clock.now())
+            return {"message": "Memories deleted successfully!", "deleted": gone}
+        if memory_id is None:
+            raise InvalidInputError("give a memory_id, or a source_id with its user_id")
         scope = await self._known_scope(memory_id, user_id)
         await delete(await self._writing(), memory_id, scope=scope, reason=reason, hard=hard)
         return {"message": "Memory deleted successfully!"}

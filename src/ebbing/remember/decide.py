@@ -1,34 +1,112 @@
-"""What to do about each fact, given what the owner's memory already holds."""
+"""What to do about each fact, given what is known around it: the deterministic decider.
+
+A fact and a memory are compared by `domain.conflict`; here stands who wins. The newer one does, unless the older one
+is surer by more than 0.2; what the user said is never changed by what a tool or a document says.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import dataclass, field
+from typing import Final
 
-import numpy as np
+from ebbing.domain.conflict import Relation, Verdict, compare
+from ebbing.domain.decision import Add, AddClosed, Decision, Ignore, Keep, Supersede, Update
+from ebbing.domain.record import MemoryRecord
+from ebbing.privacy.guard import may_change, may_create
+from ebbing.remember.heard import Candidate, Heard, as_candidate, trust_of
 
-from ebbing.domain.decision import Add, Decision, Fact, Keep
-from ebbing.domain.record import Kind, content_hash
-from ebbing.domain.scope import Scope
-from ebbing.index.shard import KINDS, Shard, digest, micros
+SURER: Final = 0.2
+"""By how much more confidence something said earlier outweighs what was said later."""
 
 
-def decide(facts: Sequence[Fact], shard: Shard, *, scope: Scope, now: datetime) -> list[Decision]:
-    """One decision a fact, in order; a fact that is already a current memory of the same agent is kept as it is."""
-    moment = micros(now)
-    current = shard.alive & (shard.kind == KINDS.index(Kind.MEMORY)) & (shard.valid_to > moment)
-    if scope.agent_id is not None:
-        current &= shard.agent == shard.agents.find(scope.agent_id)
+def decide(
+    heard: Sequence[Heard], candidates: Sequence[Sequence[Candidate]], *, confidence_threshold: float
+) -> list[Decision]:
+    """One decision a fact, in order; a fact is compared with the facts before it as well."""
+    view = _View()
     decisions: list[Decision] = []
-    seen: set[int] = set()
-    for fact in facts:
-        number = digest(content_hash(fact.text))
-        if number in seen:
-            continue
-        seen.add(number)
-        known = np.flatnonzero(current & (shard.digest == number))
-        if len(known):
-            decisions.append(Keep(fact, shard.ids[int(known[0])], "already known in these words"))
-        else:
-            decisions.append(Add(fact, "nothing known says this"))
+    for one, around in zip(heard, candidates, strict=True):
+        decision = _refused(one, confidence_threshold) or _decided(one, view.around(around))
+        view.note(one, decision)
+        decisions.append(decision)
     return decisions
+
+
+@dataclass(slots=True)
+class _View:
+    """What is known once the decisions so far are carried out."""
+
+    new: dict[str, Candidate] = field(default_factory=dict)
+    closed: set[str] = field(default_factory=set)
+
+    def around(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        stored = [one for one in candidates if one.record.id not in self.new]
+        return [one for one in (*stored, *self.new.values()) if one.record.id not in self.closed]
+
+    def note(self, heard: Heard, decision: Decision) -> None:
+        self.closed.update(closed_by(decision))
+        if isinstance(decision, Add | Supersede):
+            self.new[heard.record.id] = as_candidate(heard)
+
+
+def closed_by(decision: Decision) -> tuple[str, ...]:
+    """The memories that a decision ends."""
+    if isinstance(decision, Supersede):
+        return (decision.memory_id, *decision.closes)
+    return decision.closes if isinstance(decision, Keep | Update) else ()
+
+
+def _refused(heard: Heard, confidence_threshold: float) -> Ignore | None:
+    fact, tier = heard.fact, trust_of(heard.record)
+    if fact.confidence < confidence_threshold:
+        return Ignore(fact, f"not sure enough: confidence {fact.confidence:.2f} is under {confidence_threshold:.2f}")
+    if not may_create(tier, fact.type):
+        return Ignore(fact, f"the word of a {tier.value} is not enough for a {fact.type.value}")
+    return None
+
+
+def _decided(heard: Heard, around: Sequence[Candidate]) -> Decision:
+    verdicts = [(one.record, _verdict(heard, one)) for one in around]
+    against = [(record, verdict) for record, verdict in verdicts if verdict.relation is Relation.CONTRADICTS]
+    if any(not may_change(trust_of(heard.record), trust_of(record)) for record, _ in against):
+        return Ignore(heard.fact, "it contradicts what somebody more trusted said")
+    standing = [record for record, _ in against if _outweighs(record, heard)]
+    if standing:
+        newest = max(standing, key=lambda record: record.created_at)
+        return AddClosed(heard.fact, newest.id, "it was said before something newer that contradicts it")
+    closed = tuple(record.id for record, _ in against)
+    known = _best(heard, verdicts)
+    if known is not None:
+        record, verdict = known
+        if verdict.relation is Relation.RICHER:
+            return Update(heard.fact, record.id, heard.fact.text, verdict.reason, closes=closed)
+        return Keep(heard.fact, record.id, verdict.reason, closes=closed)
+    if against:
+        return Supersede(heard.fact, closed[0], against[0][1].reason, closes=closed[1:])
+    return Add(heard.fact, "nothing known says this")
+
+
+def _verdict(heard: Heard, other: Candidate) -> Verdict:
+    if heard.record.hash == other.record.hash:
+        return Verdict(Relation.SAME, "already known in these words")
+    return compare(heard.claim, other.claim, similarity=other.similarity)
+
+
+def _outweighs(known: MemoryRecord, heard: Heard) -> bool:
+    """Whether a memory stands although something else is heard now: it was said later, and is not much less sure."""
+    return known.created_at > heard.record.created_at and heard.fact.confidence <= known.confidence + SURER
+
+
+def _best(heard: Heard, verdicts: Sequence[tuple[MemoryRecord, Verdict]]) -> tuple[MemoryRecord, Verdict] | None:
+    """The memory that says the same; a richer fact rewords only what it may change and what was said before it."""
+    same = [found for found in verdicts if found[1].relation is Relation.SAME]
+    if same:
+        return same[0]
+    tier = trust_of(heard.record)
+    richer = (
+        (record, verdict)
+        for record, verdict in verdicts
+        if verdict.relation is Relation.RICHER and may_change(tier, trust_of(record))
+    )
+    return next(richer, None)

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from ebbing.domain.decision import Add
-from ebbing.domain.message import Message
+from ebbing.domain.decision import Fact
 from ebbing.domain.record import Kind, MemoryRecord, MemoryType, Provenance
 from ebbing.domain.scope import Scope
+from ebbing.language.claims import attribute_of, object_key
 from ebbing.language.detect import detect
 from ebbing.language.split import split_text
 from ebbing.ports.ids import Ids
+from ebbing.remember.heard import told_by
+from ebbing.remember.screen import Screened
+
+QUARANTINED: Final = "quarantined"
+"""Tag of an episode that speaks like an order to the model: nothing is learnt from it until somebody reviews it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,76 +33,81 @@ class Draft:
     reason: str | None = None
 
 
-def message_drafts(
-    messages: Sequence[Message], *, scope: Scope, metadata: Mapping[str, Any], kind: Kind, now: datetime, ids: Ids
-) -> list[Draft]:
+@dataclass(frozen=True, slots=True)
+class Drafting:
+    """What all records of one call share."""
+
+    scope: Scope
+    metadata: Mapping[str, Any]
+    now: datetime
+    ids: Ids
+
+
+def message_drafts(messages: Sequence[Screened], *, kind: Kind, drafting: Drafting) -> list[Draft]:
     """One draft a message; a message over 4,000 characters makes several, split where a sentence ends.
 
     Part n of a message with an id is named `id#n` beside the id itself.
     """
     return [
-        _utterance(message, part, number=number, scope=scope, metadata=metadata, kind=kind, now=now, new_id=ids.new())
-        for message in messages
-        for number, part in enumerate(split_text(message.content), start=1)
+        _utterance(one, part, number=number, kind=kind, drafting=drafting)
+        for one in messages
+        for number, part in enumerate(split_text(one.message.content), start=1)
     ]
 
 
-def fact_draft(
-    decision: Add, message: Message, *, scope: Scope, metadata: Mapping[str, Any], now: datetime, ids: Ids
-) -> Draft:
-    """The memory that a decision to add makes of a fact."""
-    fact = decision.fact
+def fact_draft(fact: Fact, source: Screened, drafting: Drafting) -> Draft:
+    """The memory that a fact would become."""
+    message, language = source.message, detect(fact.text)
+    attribute, value = attribute_of(fact.text, told_by(fact, message.name))
     record = MemoryRecord(
-        id=ids.new(),
-        whose=scope,
+        id=drafting.ids.new(),
+        whose=drafting.scope,
         content=fact.text,
-        created_at=message.timestamp or now,
-        recorded_at=now,
+        created_at=message.timestamp or drafting.now,
+        recorded_at=drafting.now,
         type=fact.type,
         actor=message.name,
         role=message.role,
         tags=fact.tags,
-        metadata=dict(metadata),
-        language=detect(fact.text),
+        metadata=dict(drafting.metadata),
+        language=language,
+        attribute=attribute,
+        value=value if attribute else fact.object or value,
+        object=object_key(fact.object, language) if fact.polarity else None,
+        polarity=fact.polarity,
+        trust=source.tier,
         importance=fact.importance,
         confidence=fact.confidence,
         provenance=Provenance(
             source_ids=(message.id,) if message.id else (),
             source_text=fact.source_text,
-            method="rule",
+            method=fact.method,
             rule=fact.rule,
-            reason=decision.reason,
         ),
     )
-    return Draft(record, utterance=False, reason=decision.reason)
+    return Draft(record, utterance=False)
 
 
-def _utterance(
-    message: Message,
-    text: str,
-    *,
-    number: int,
-    scope: Scope,
-    metadata: Mapping[str, Any],
-    kind: Kind,
-    now: datetime,
-    new_id: str,
-) -> Draft:
+def _utterance(source: Screened, text: str, *, number: int, kind: Kind, drafting: Drafting) -> Draft:
+    message = source.message
     source_ids: tuple[str, ...] = ()
     if message.id is not None:
         source_ids = (message.id,) if number == 1 else (f"{message.id}#{number}", message.id)
+    held_back = kind is Kind.EPISODE and source.held_back is not None
     record = MemoryRecord(
-        id=new_id,
-        whose=scope,
+        id=drafting.ids.new(),
+        whose=drafting.scope,
         content=text,
-        created_at=message.timestamp or now,
-        recorded_at=now,
+        created_at=message.timestamp or drafting.now,
+        recorded_at=drafting.now,
         kind=kind,
         type=MemoryType.EPISODIC,
         actor=message.name,
         role=message.role,
-        metadata=dict(metadata),
+        tags=(QUARANTINED,) if held_back else (),
+        metadata=dict(drafting.metadata),
         language=detect(text),
-        provenance=Provenance(source_ids=source_ids, method="raw"),
+        trust=source.tier,
+        provenance=Provenance(source_ids=source_ids, method="raw", reason=source.held_back if held_back else None),
     )
     return Draft(record, utterance=True, once=bool(source_ids), reason="stored as said")

@@ -86,8 +86,8 @@ def _parse(item: object, at: int) -> Message | None:
     return Message(
         content=text,
         role=_role_of(item.get("role", "user"), at),
-        name=_optional_text(item.get("name"), f"name of message {at}"),
-        id=_optional_text(item.get("id"), f"id of message {at}"),
+        name=optional_text(item.get("name"), f"name of message {at}"),
+        id=optional_text(item.get("id"), f"id of message {at}"),
         timestamp=None if timestamp is None else parse_time(timestamp, f"timestamp of message {at}"),
     )
 
@@ -111,7 +111,8 @@ def _role_of(role: object, at: int) -> Role:
     return found
 
 
-def _optional_text(value: object, label: str) -> str | None:
+def optional_text(value: object, label: str) -> str | None:
+    """A clean string of at most 256 characters, None for nothing."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int):

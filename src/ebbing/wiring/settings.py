@@ -37,6 +37,19 @@ class Settings(BaseSettings):
     shard_cache_mib: int = Field(
         default=512, ge=16, le=65_536, description="RAM for the searchable rows of recently used owners."
     )
+    redaction: dict[str, Literal["allow", "mask", "hash", "drop", "block"]] = Field(
+        default={}, description="What becomes of personal data before it is stored, by category, as JSON."
+    )
+    redaction_key: SecretStr | None = Field(default=None, description="Secret that the action `hash` needs.")
+    redaction_blocked: Literal["error", "drop"] = Field(
+        default="error", description="A message that is blocked fails the call, or is left out."
+    )
+    write_confidence_threshold: float = Field(
+        default=0.7, ge=0, le=1, description="A fact of less confidence is not stored."
+    )
+    importance: Literal["measured", "seed"] = Field(
+        default="measured", description="How a new memory is weighed: by what its text holds, or by the seed's formula."
+    )
     reranker: Literal["none", "late", "endpoint"] = Field(
         default="none", description="`late` compares the e5 embedder's token vectors; `endpoint` asks a `/rerank`."
     )

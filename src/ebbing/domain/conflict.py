@@ -1,0 +1,240 @@
+"""Whether what was just heard goes with what is known: the same, more of the same, a contradiction, or another matter.
+
+Pure rules over two claims, that is over two statements in a form in which they can be compared (`language.claims` reads
+them from text). Newer wins; who is older, or trusted less, is decided by the caller (`remember.decide`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from ebbing.domain.record import MemoryType
+
+Words = frozenset[str]
+"""Content words, stemmed, or single characters of a script without spaces."""
+
+NEAR: Final = 0.95
+"""Calibrated similarity above which two texts say the same, if their numbers and most of their words agree."""
+CLOSE: Final = 0.85
+"""Calibrated similarity from which they do if the new one brings no new content word."""
+SHARED: Final = 0.5
+"""Share of content words that two texts need in common, whatever their similarity is."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Something that is over: the memories that say it still is are closed."""
+
+    words: Words = frozenset()
+    """What is over; a memory must hold all of them. Empty: any memory of the attributes."""
+    attributes: tuple[str, ...] = ()
+    """The single-valued attributes whose value it was."""
+    within: Words = frozenset()
+    """Where not empty, a memory must also hold one of these: "graduated from X" ends studying there, not working."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement, ready to be compared."""
+
+    words: Words
+    type: MemoryType = MemoryType.FACT
+    subject: Words = frozenset()
+    """Whom or what it is about, where that is not the user or agent alone ("sister")."""
+    speaker: str = "user"
+    """Whose world it tells of: the user's or the agent's, and by name in a conversation of several."""
+    attribute: str | None = None
+    value: Words = frozenset()
+    object: Words = frozenset()
+    """Head of what is liked or disliked."""
+    adjunct: Words = frozenset()
+    """When, where and with whom it is liked."""
+    polarity: int = 0
+    numbers: Words = frozenset()
+    occasion: Words = frozenset()
+    """Days and seasons that it is limited to."""
+    negated: bool = False
+    past: bool = False
+    plan: bool = False
+    gained: bool = False
+    """An event that left something behind: bought, adopted."""
+    changed: bool = False
+    """It says of itself that it is new, or puts something right."""
+    further: bool = False
+    """It says of itself that it comes on top ("also")."""
+    resumed: bool = False
+    """It says of itself that something is so again."""
+    single: bool = True
+    """The attribute has one value at a time, whoever says it; else only a claim that is `changed` replaces it."""
+    ends: tuple[End, ...] = ()
+
+    @property
+    def over(self) -> bool:
+        """It says that something is not so, or not so any more."""
+        return self.negated or bool(self.ends)
+
+    @property
+    def event(self) -> bool:
+        """It tells of one occasion, which stays true."""
+        return self.type is MemoryType.EPISODIC and not self.plan
+
+
+class Relation(StrEnum):
+    """How a new claim stands to a known one."""
+
+    SAME = "same"
+    """It is known already."""
+    RICHER = "richer"
+    """It says what is known, and more."""
+    CONTRADICTS = "contradicts"
+    """Both cannot hold: the older one is over."""
+    APART = "apart"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The relation, and why in words that never hold the text."""
+
+    relation: Relation
+    reason: str
+
+
+APART: Final = Verdict(Relation.APART, "another matter")
+
+
+def compare(new: Claim, old: Claim, *, similarity: float = 0.0) -> Verdict:
+    """How `new` stands to `old`; `similarity` is the calibrated one of their texts, 0 where there are no vectors."""
+    if new.speaker != old.speaker:
+        return APART
+    for rule in (_by_attribute, _by_object, _by_end, _by_resumption, _by_negation, _by_number):
+        verdict = rule(new, old)
+        if verdict is not None:
+            return verdict
+    return _by_wording(new, old, similarity=similarity)
+
+
+def _by_attribute(new: Claim, old: Claim) -> Verdict | None:
+    if new.attribute is None or new.attribute != old.attribute or not new.value or not old.value:
+        return None
+    if new.over or old.over or new.past != old.past:
+        return None
+    if new.occasion != old.occasion and new.occasion and old.occasion:
+        return APART
+    if new.value == old.value:
+        return _fuller(new, old, "this value is known")
+    if within(old.value, new.value):
+        return Verdict(Relation.RICHER, "it names the known value more exactly")
+    if within(new.value, old.value) and not new.changed:
+        return Verdict(Relation.SAME, "the known value is more exact")
+    if new.further or not (new.single or new.changed):
+        return APART
+    return Verdict(Relation.CONTRADICTS, f"another value for {readable(new.attribute)}")
+
+
+def _by_object(new: Claim, old: Claim) -> Verdict | None:
+    if not (new.polarity and old.polarity and new.object and old.object):
+        return None
+    if new.subject != old.subject:
+        return APART
+    if new.object != old.object:
+        return APART
+    if new.polarity == old.polarity:
+        if new.adjunct == old.adjunct or new.adjunct < old.adjunct:
+            return Verdict(Relation.SAME, "this taste is known")
+        if old.adjunct < new.adjunct:
+            return Verdict(Relation.RICHER, "it says more about a known taste")
+        return APART
+    if new.adjunct == old.adjunct or (not new.adjunct and (new.polarity < 0 or new.changed)):
+        return Verdict(Relation.CONTRADICTS, "the opposite taste about the same thing")
+    return APART
+
+
+def _by_end(new: Claim, old: Claim) -> Verdict | None:
+    if old.over or (old.event and not old.gained):
+        return None
+    for end in new.ends:
+        if end.within and not end.within & old.words:
+            continue
+        if _ends_attribute(end, old, subject=new.subject) or _ends_words(end, old, subject=new.subject):
+            return Verdict(Relation.CONTRADICTS, "it says that this is over")
+    return None
+
+
+def _ends_attribute(end: End, old: Claim, *, subject: Words) -> bool:
+    if old.attribute is None or old.attribute.rsplit(".", 1)[-1] not in end.attributes or old.subject != subject:
+        return False
+    return not end.words or within(old.value, end.words) or within(end.words, old.value) or end.words <= old.words
+
+
+def _ends_words(end: End, old: Claim, *, subject: Words) -> bool:
+    if not end.words or not end.words <= old.words:
+        return False
+    return old.subject == subject or (bool(old.subject) and old.subject <= end.words)
+
+
+def _by_resumption(new: Claim, old: Claim) -> Verdict | None:
+    """What was said to be over is so again."""
+    if new.over or new.subject != old.subject or not (new.resumed or new.changed):
+        return None
+    if any(end.words and end.words <= new.words for end in old.ends):
+        return Verdict(Relation.CONTRADICTS, "it says that this is so again")
+    return None
+
+
+def _by_negation(new: Claim, old: Claim) -> Verdict | None:
+    """One says yes and the other no to the same words."""
+    if new.negated == old.negated or new.event or old.event or new.subject != old.subject or new.past or old.past:
+        return None
+    if new.words and new.words == old.words and new.numbers == old.numbers:
+        return Verdict(Relation.CONTRADICTS, "the opposite of what is known")
+    return None
+
+
+def _by_number(new: Claim, old: Claim) -> Verdict | None:
+    """The same words with other numbers: a new figure if it says so, else another thing."""
+    if new.numbers == old.numbers or not new.numbers or not old.numbers:
+        return None
+    same_frame = new.words - new.numbers == old.words - old.numbers and new.negated == old.negated
+    if same_frame and new.changed and not new.event and not old.event and new.occasion == old.occasion:
+        return Verdict(Relation.CONTRADICTS, "another figure for the same thing")
+    return APART
+
+
+def _by_wording(new: Claim, old: Claim, *, similarity: float) -> Verdict:
+    if (new.negated, new.past, bool(new.ends)) != (old.negated, old.past, bool(old.ends)) or not new.words:
+        return APART
+    if new.polarity * old.polarity < 0 or new.event != old.event or new.occasion != old.occasion:
+        return APART
+    if new.attribute and old.attribute and new.attribute != old.attribute:
+        return APART
+    shared = len(new.words & old.words) / len(new.words | old.words)
+    if new.words == old.words:
+        return Verdict(Relation.SAME, "known in other words")
+    if similarity > NEAR and shared >= SHARED and new.numbers == old.numbers:
+        return _fuller(new, old, "known in other words")
+    if new.words < old.words and new.numbers <= old.numbers and (similarity >= CLOSE or shared >= SHARED):
+        return Verdict(Relation.SAME, "a known memory says this and more")
+    if old.words < new.words and old.numbers <= new.numbers and (similarity >= CLOSE or shared >= SHARED):
+        return Verdict(Relation.RICHER, "it says what is known, and more")
+    return APART
+
+
+def _fuller(new: Claim, old: Claim, reason: str) -> Verdict:
+    """The same; richer if every word of the old one is in the new one, and others are."""
+    if old.words < new.words and len(new.words - old.words) >= 2:
+        return Verdict(Relation.RICHER, f"{reason}, and it says more")
+    return Verdict(Relation.SAME, reason)
+
+
+def within(part: Words, whole: Words) -> bool:
+    """Whether every word of `part` stands in `whole`, also as part of a longer word of a script without spaces."""
+    return bool(part) and all(
+        word in whole or (not word.isascii() and any(word in other for other in whole)) for word in part
+    )
+
+
+def readable(attribute: str) -> str:
+    """An attribute as a person would say it."""
+    return attribute.replace(".", " ").replace("_", " ")

@@ -1,0 +1,118 @@
+"""What `packs/changes.toml` says about statements that replace each other, compiled once."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Final
+
+LANGUAGES: Final = ("en", "zh")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """How an attribute and its value are read from a text, by language."""
+
+    attribute: str
+    value: str | None
+    """The value where the pattern holds none."""
+    patterns: Mapping[str, re.Pattern[str]]
+    unless: re.Pattern[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a text says that something is over, by language."""
+
+    attributes: tuple[str, ...]
+    within: frozenset[str]
+    patterns: Mapping[str, re.Pattern[str]]
+    unless: re.Pattern[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """How a speaker tells of a change, in their own words."""
+
+    pattern: re.Pattern[str]
+    text: str
+    """The third-person wording, with `{what}` for what was told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The whole pack."""
+
+    same: Mapping[str, str]
+    several: frozenset[str]
+    soft: frozenset[str]
+    signs: Mapping[str, re.Pattern[str]]
+    filler: frozenset[str]
+    light: frozenset[str]
+    light_zh: re.Pattern[str]
+    adjunct: Mapping[str, re.Pattern[str]]
+    occasion: re.Pattern[str]
+    subject: Mapping[str, re.Pattern[str]]
+    edges: Mapping[str, re.Pattern[str]]
+    reads: Sequence[Read]
+    endings: Sequence[Ending]
+    news: Mapping[str, Sequence[News]]
+    unread: Mapping[str, re.Pattern[str]]
+
+
+@lru_cache(maxsize=1)
+def changes() -> Changes:
+    """The shipped pack."""
+    data = tomllib.loads((files("ebbing.language") / "packs" / "changes.toml").read_text("utf-8"))
+    light_zh = "|".join(map(re.escape, data["light"]["zh"]))
+    return Changes(
+        same={word: group[0] for group in data["same"] for word in group},
+        several=frozenset(data["several"]),
+        soft=frozenset(data["soft"]),
+        signs={name: _compiled("|".join(patterns)) for name, patterns in data["signs"].items()},
+        filler=frozenset(data["filler"]["en"].split()) | frozenset(data["filler"]["zh"]),
+        light=frozenset(data["light"]["en"].split()),
+        light_zh=_compiled(f"^(?:{light_zh})+(?=.)"),
+        adjunct={"en": _compiled(data["light"]["adjunct_en"]), "zh": _compiled(data["light"]["adjunct_zh"])},
+        occasion=_compiled(f"{data['occasion']['en']}|{data['occasion']['zh']}"),
+        subject=_by_language(data["subject"], _compiled),
+        edges={name: _compiled(_anchored(name, pattern)) for name, pattern in data["edges"].items()},
+        reads=[_read(entry) for entry in data["read"]],
+        endings=[_ending(entry) for entry in data["end"]],
+        news={language: _news(data["news"], language) for language in LANGUAGES},
+        unread=_by_language(data["unread"], _compiled),
+    )
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _anchored(name: str, pattern: str) -> str:
+    return f"^(?:{pattern})+" if name.endswith("head") else f"(?:{pattern})+$"
+
+
+def _by_language(entry: Mapping[str, Any], compiled: Callable[[str], re.Pattern[str]]) -> Mapping[str, re.Pattern[str]]:
+    return {language: compiled(entry[language]) for language in LANGUAGES if language in entry}
+
+
+def _read(entry: Mapping[str, Any]) -> Read:
+    unless = _compiled(entry["unless"]) if "unless" in entry else None
+    return Read(entry["attribute"], entry.get("value"), _by_language(entry, _compiled), unless)
+
+
+def _ending(entry: Mapping[str, Any]) -> Ending:
+    return Ending(
+        attributes=tuple(entry.get("attributes", ())),
+        within=frozenset(entry.get("within", ())),
+        patterns=_by_language(entry, _compiled),
+        unless=_compiled(entry["unless_en"]) if "unless_en" in entry else None,
+    )
+
+
+def _news(entries: Sequence[Mapping[str, Any]], language: str) -> Sequence[News]:
+    return [News(_compiled(entry[language]), entry["text"]) for entry in entries if language in entry]

@@ -1,0 +1,250 @@
+"""Statements about a person as claims that can be compared: what they give the value of, what they like, what they end.
+
+Reads facts in the third person, in English and Chinese, by the patterns of `packs/changes.toml`; no model. Names of
+attributes and well-known values come out in one spelling, so that 上海 and Shanghai are one city.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ebbing.domain.conflict import Claim, End, Words
+from ebbing.domain.record import MemoryType
+from ebbing.language.analyse import normalise, query_terms
+from ebbing.language.changes import Changes, changes
+from ebbing.language.detect import detect
+
+_CJK: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
+_LATIN: Final = re.compile(r"[a-z][a-z'’&.+-]*|\d+(?:[.,:]\d+)*")
+_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+_SMALL: Final = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
+_TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_NUMBERS: Final = dict(zip((*_SMALL, *_TENS), (*range(20), *range(20, 100, 10)), strict=True))
+_TENS_WORD: Final = re.compile(rf"\b({'|'.join(_TENS)})[- ]({'|'.join(_SMALL[1:10])})\b")
+_SMALL_WORD: Final = re.compile(rf"\b({'|'.join(_NUMBERS)})\b")
+_ZH_DIGITS: Final = "零一二三四五六七八九"
+_ZH_NUMBER: Final = re.compile(
+    r"([一二两三四五六七八九])?(十)?([一二三四五六七八九])?(?=[岁个只条点月日号斤公千米位名口辆套部台周年次])"
+)
+_MONTHS: Final = "january february march april may june july august september october november december".split()
+_MONTH_NAMES: Final = rf"({'|'.join(month[:3] for month in _MONTHS)})[a-z]*"
+_MONTH: Final = re.compile(rf"\b{_MONTH_NAMES}\.?(?= \d|$|,)|(?<=\d )(?:of )?{_MONTH_NAMES}\b")
+_ORDINAL: Final = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b")
+_ZH_DATE: Final = re.compile(r"(\d{1,2})月(\d{1,2})[日号]?")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is known of a statement beside its text, in the words of `domain.decision.Fact`."""
+
+    type: MemoryType = MemoryType.FACT
+    tags: Sequence[str] = ()
+    attribute: str | None = None
+    value: str | None = None
+    object: str | None = None
+    polarity: int = 0
+    ended: bool = False
+    corrects: bool = False
+    source: str | None = None
+    """The sentence that it was read from."""
+    speaker: str | None = None
+    """Name of the speaker, where the conversation gives one."""
+    agent: bool = False
+    known: bool = False
+    """It was read before: the attribute stands in its one spelling."""
+
+
+def claim_of(text: str, told: Told) -> Claim:
+    """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
+    pack, language = changes(), _language(text)
+    normal = numbered(normalise(text))
+    subject = _subject(text, language, pack=pack)
+    attribute, value = attribute_of(text, told)
+    head, adjunct = object_of(told.object, language) if told.polarity else (frozenset(), frozenset())
+    over = bool(pack.signs["over"].search(normal)) or told.ended
+    past = bool(pack.signs["past"].search(normal)) and not over
+    words = _words(normal, pack) - _words(normalise(told.speaker or ""), pack)
+    ends = () if past else _ends(text, over=over and not told.polarity, language=language)
+    sentence = f"{normal} {normalise(told.source)}" if told.source else normal
+    return Claim(
+        words=words,
+        type=told.type,
+        subject=subject,
+        speaker=_speaker(told),
+        attribute=None if over else attribute,
+        value=value_of(value, attribute) if value and not over else frozenset(),
+        object=head,
+        adjunct=adjunct,
+        polarity=told.polarity,
+        numbers=frozenset(_NUMBER.findall(normal)),
+        occasion=frozenset(found.group().lower().rstrip("s") for found in pack.occasion.finditer(normal)),
+        negated=bool(pack.signs["negated"].search(normal)) and told.polarity >= 0,
+        past=past,
+        plan="plan" in told.tags or (told.type is MemoryType.EPISODIC and bool(pack.signs["plan"].search(normal))),
+        gained=bool(pack.signs["gained"].search(normal)),
+        changed=told.corrects or bool(pack.signs["changed"].search(sentence)),
+        further=bool(pack.signs["further"].search(sentence)),
+        resumed=bool(pack.signs["resumed"].search(normal)),
+        single=attribute is None or attribute.rsplit(".", 1)[-1] not in pack.soft,
+        ends=ends,
+    )
+
+
+def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
+    """The attribute in its one spelling and the value as said; the packs' own patterns win over what was told."""
+    attribute, value = told.attribute, told.value
+    if told.known:
+        return attribute, value
+    pack, language = changes(), _language(text)
+    for read in pack.reads:
+        pattern = read.patterns.get(language)
+        found = pattern.search(text) if pattern else None
+        if found is None or (read.unless and read.unless.search(found.group())):
+            continue
+        groups = {name: part for name, part in found.groupdict().items() if part}
+        value = read.value or groups.get("value") or groups.get("value2")
+        attribute = read.attribute.format_map({"who": "", "which": "", **groups})
+        break
+    if attribute is None or not value:
+        return None, value
+    name = ".".join(_one_spelling(part, pack) for part in attribute.lower().split("."))
+    return (None, value) if name.rsplit(".", 1)[-1] in pack.several else (name, value)
+
+
+def object_of(text: str | None, language: str) -> tuple[Words, Words]:
+    """Head and adjunct of what is liked: "to play cricket with friends" is cricket, with friends."""
+    if not text:
+        return frozenset(), frozenset()
+    pack = changes()
+    normal = _trimmed(normalise(text), pack)
+    if language == "zh":
+        aside = pack.adjunct["zh"].match(normal)
+        rest = normal[aside.end() :] if aside else normal
+        head = pack.light_zh.sub("", rest) or rest
+        return frozenset({_one_spelling(head, pack)}), _words(aside.group(), pack) if aside else frozenset()
+    cut = pack.adjunct["en"].search(normal, 1)
+    while cut is not None and not _heads(normal[: cut.start()], pack):
+        cut = pack.adjunct["en"].search(normal, cut.end())
+    head_text = normal[: cut.start()] if cut else normal
+    return _heads(head_text, pack) or _words(normal, pack), _words(normal[cut.end() :], pack) if cut else frozenset()
+
+
+def object_key(text: str | None, language: str) -> str | None:
+    """The head of what is liked, in the short form under which it is stored and found again."""
+    head, _ = object_of(text, language)
+    return " ".join(sorted(head)) or None
+
+
+def value_of(text: str, attribute: str | None = None) -> Words:
+    """A value's words in one spelling: without articles, "now" and units; numbers as figures."""
+    pack = changes()
+    if attribute is not None and attribute.endswith(("age", "phone", "weight", "height")):
+        figures = frozenset(_NUMBER.findall(numbered(normalise(text)).replace("-", "").replace(" ", "")))
+        if figures:
+            return figures
+    normal = _trimmed(normalise(text), pack)
+    whole = _one_spelling(normal, pack)
+    if whole != normal or not normal:
+        return frozenset({whole})
+    dated = _dated(numbered(normal))
+    words = {_one_spelling(_trimmed(run, pack), pack) for run in _CJK.findall(dated)}
+    words |= {_one_spelling(word, pack) for word in _LATIN.findall(dated)} - pack.filler - pack.light
+    return frozenset(words - {""}) or frozenset({normal})
+
+
+def numbered(normal: str) -> str:
+    """Number words up to ninety-nine as figures."""
+    normal = _TENS_WORD.sub(lambda found: str(_NUMBERS[found[1]] + _NUMBERS[found[2]]), normal)
+    normal = _SMALL_WORD.sub(lambda found: str(_NUMBERS[found[1]]), normal)
+    return _ZH_NUMBER.sub(_zh_figure, normal)
+
+
+def _zh_figure(found: re.Match[str]) -> str:
+    tens, ten, ones = found.groups()
+    if not found.group():
+        return ""
+    digits = "2" if tens == "两" else str(_ZH_DIGITS.index(tens)) if tens else ""
+    if not ten:
+        return digits if not ones else found.group()
+    return str((int(digits) if digits else 1) * 10 + (_ZH_DIGITS.index(ones) if ones else 0))
+
+
+def _dated(normal: str) -> str:
+    normal = _ORDINAL.sub(r"\1", normal)
+    normal = _MONTH.sub(lambda found: f"month{_month(found[1] or found[2])} ", normal)
+    return _ZH_DATE.sub(r" month\1 \2 ", normal)
+
+
+def _month(name: str) -> int:
+    return next(number for number, month in enumerate(_MONTHS, start=1) if month.startswith(name))
+
+
+def _language(text: str) -> str:
+    return "zh" if detect(text) == "zh" else "en"
+
+
+def _speaker(told: Told) -> str:
+    return f"agent:{told.speaker}" if told.agent else f"user:{told.speaker}"
+
+
+def _subject(text: str, language: str, *, pack: Changes) -> Words:
+    found = pack.subject[language].match(text)
+    return _words(normalise(found["who"]), pack) if found else frozenset()
+
+
+def _words(normal: str, pack: Changes) -> Words:
+    """Content words: stems of spaced scripts, single characters of Chinese."""
+    terms = (term for term in query_terms(normal) if len(term) == 1 or not _CJK.fullmatch(term))
+    return frozenset(term for term in terms if term not in pack.filler)
+
+
+def _heads(text: str, pack: Changes) -> Words:
+    words = [word for word in _LATIN.findall(text) if word not in pack.filler]
+    heavy = [word for word in words if word not in pack.light]
+    return frozenset(term for word in heavy or words[-1:] for term in query_terms(_one_spelling(word, pack)))
+
+
+def _trimmed(normal: str, pack: Changes) -> str:
+    normal = normal.strip(" .,!;:。，！；：~")
+    for head, tail in (("en_head", "en_tail"), ("zh_head", "zh_tail")):
+        shorter = pack.edges[tail].sub("", pack.edges[head].sub("", normal))
+        normal = shorter.strip() or normal
+    return normal
+
+
+def _one_spelling(word: str, pack: Changes) -> str:
+    return pack.same.get(word, word)
+
+
+def _ends(text: str, *, over: bool, language: str) -> tuple[End, ...]:
+    pack = changes()
+    found = [End(words) for words in [_bare(text, pack)] if words] if over else []
+    for ending in pack.endings:
+        pattern = ending.patterns.get(language)
+        match = pattern.search(text) if pattern else None
+        if match is None or (ending.unless and ending.unless.search(text)):
+            continue
+        thing = next((part for part in match.groupdict().values() if part), "")
+        words = _bare(thing, pack)
+        if words or ending.attributes:
+            found.append(End(words, ending.attributes, ending.within))
+    return tuple(found)
+
+
+def _bare(text: str, pack: Changes) -> Words:
+    """The content words of what is over, without the words that say so."""
+    plain = pack.signs["over"].sub(_without_marks, normalise(text))
+    return _words(pack.signs["negated"].sub(" ", plain), pack)
+
+
+_MARKS: Final = re.compile(r"no longer|any ?more|any longer|不再|再也不|已经|现在|早就?|没再|[不没了]")
+
+
+def _without_marks(found: re.Match[str]) -> str:
+    return _MARKS.sub(" ", found.group())

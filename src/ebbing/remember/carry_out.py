@@ -1,0 +1,111 @@
+"""Decisions become changes of the store: new memories, closed ones, better wordings, more sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final
+
+from ebbing.domain.decision import Add, AddClosed, Decision, Ignore, Keep, Supersede, Update
+from ebbing.domain.events import Event
+from ebbing.domain.record import MemoryRecord
+from ebbing.index.entry import IndexEntry, entry_for
+from ebbing.language.analyse import analyse
+from ebbing.ports.memory_store import Change, Insert, Revise
+from ebbing.remember.decide import closed_by
+from ebbing.remember.heard import Candidate, Heard
+
+MAX_SOURCES: Final = 100
+"""Messages that one memory names; of more, the first and the latest."""
+
+
+def carried_out(
+    decided: Iterable[tuple[Heard, Decision]], *, around: Iterable[Candidate], now: datetime
+) -> list[Change]:
+    """The changes, in order, for one transaction; a fact may have several decisions, and a memory several changes."""
+    batch = _Batch({one.record.id: one.record for one in around}, now=now)
+    for heard, decision in decided:
+        batch.carry_out(heard, decision)
+    return batch.changes
+
+
+@dataclass(slots=True)
+class _Batch:
+    latest: dict[str, MemoryRecord]
+    """Each memory as the changes so far leave it."""
+    now: datetime
+    changes: list[Change] = field(default_factory=list)
+
+    def carry_out(self, heard: Heard, decision: Decision) -> None:
+        if isinstance(decision, Ignore):
+            return
+        if isinstance(decision, Keep):
+            self._note_source(heard, decision)
+        elif isinstance(decision, Update):
+            self._reword(heard, decision)
+        else:
+            self._insert(heard, decision)
+        winner = decision.memory_id if isinstance(decision, Keep | Update) else heard.record.id
+        for memory_id in closed_by(decision):
+            self._close(memory_id, winner, since=heard.record.created_at, reason=decision.reason)
+
+    def _insert(self, heard: Heard, decision: Add | AddClosed | Supersede) -> None:
+        record = heard.record
+        if record.id in self.latest:
+            return
+        provenance = replace(record.provenance, reason=decision.reason)
+        record = replace(record, provenance=provenance, related_ids=closed_by(decision))
+        if isinstance(decision, Supersede):
+            record = replace(record, valid_from=min(record.created_at, self.now))
+        if isinstance(decision, AddClosed):
+            newer = self.latest[decision.memory_id]
+            ends = max(newer.created_at, record.created_at)
+            record = replace(record, valid_to=min(ends, self.now), superseded_by=newer.id, related_ids=(newer.id,))
+        self.latest[record.id] = record
+        self.changes.append(Insert(record, heard.insert.entry, reason=decision.reason))
+
+    def _close(self, memory_id: str, winner: str, *, since: datetime, reason: str) -> None:
+        old = self.latest[memory_id]
+        ends = min(max(since, old.created_at), self.now)
+        self._revise(old, Event.SUPERSEDE, reason=reason, valid_to=ends, superseded_by=winner)
+
+    def _note_source(self, heard: Heard, decision: Keep) -> None:
+        known = self.latest[decision.memory_id]
+        sources = _merged(known, heard.record)
+        if sources != known.provenance.source_ids:
+            provenance = replace(known.provenance, source_ids=sources)
+            self._revise(known, Event.NONE, reason=decision.reason, provenance=provenance)
+
+    def _reword(self, heard: Heard, decision: Update) -> None:
+        known, new = self.latest[decision.memory_id], heard.record
+        values: dict[str, Any] = {
+            name: getattr(new, name) for name in ("language", "attribute", "value", "object", "polarity")
+        }
+        values["content"] = decision.text
+        values["provenance"] = replace(new.provenance, source_ids=_merged(known, new), reason=decision.reason)
+        values["confidence"] = max(known.confidence, new.confidence)
+        values["importance"] = max(known.importance, new.importance)
+        entry = _entry_of(known, heard.insert, text=decision.text)
+        self._revise(known, Event.UPDATE, entry=entry, reason=decision.reason, updated_at=self.now, **values)
+
+    def _revise(
+        self, old: MemoryRecord, event: Event, *, entry: IndexEntry | None = None, reason: str, **values: Any
+    ) -> None:
+        record = replace(old, version=old.version + 1, **values)
+        self.latest[old.id] = record
+        self.changes.append(Revise(record, event, entry=entry, reason=reason))
+
+
+def _merged(known: MemoryRecord, new: MemoryRecord) -> tuple[str, ...]:
+    ids = tuple(dict.fromkeys((*known.provenance.source_ids, *new.provenance.source_ids)))
+    return ids if len(ids) <= MAX_SOURCES else (ids[0], *ids[1 - MAX_SOURCES :])
+
+
+def _entry_of(known: MemoryRecord, new: Insert, *, text: str) -> IndexEntry | None:
+    """The entry of another wording under the known memory's own date; a wording of a model's own has no vector yet."""
+    if new.entry is None:
+        return None
+    analysis = analyse(text, speaker=known.actor, said_at=known.created_at)
+    vector = new.entry.vector if text == new.record.content else None
+    return entry_for(analysis, vector=vector, model_id=new.entry.model_id)

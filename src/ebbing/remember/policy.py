@@ -1,0 +1,21 @@
+"""What may be stored, and how sure one must be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ebbing.privacy.redact import DEFAULT, RedactionPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class WritePolicy:
+    """The choices of whoever runs the memory."""
+
+    redaction: RedactionPolicy = DEFAULT
+    on_blocked: Literal["error", "drop"] = "error"
+    """What becomes of a message that the redaction policy blocks: the call is refused, or the message left out."""
+    confidence_threshold: float = 0.7
+    """A fact of less confidence is not stored."""
+    importance: Literal["measured", "seed"] = "measured"
+    """Which of the formulas of `domain.importance` weighs a new memory."""

@@ -1,0 +1,137 @@
+"""Which memories a fact may have to do with: the same words, attribute or object, much the same text or meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.record import Kind, content_hash
+from ebbing.domain.scope import Scope
+from ebbing.index.shard import KINDS, Shard, digest, micros
+from ebbing.ports.embedder import Calibration
+from ebbing.ports.memory_store import MemoryStore
+from ebbing.remember.heard import Candidate, Heard, candidate
+
+TOP: Final = 5
+"""Memories of much the same wording, and of much the same meaning, that are looked at for each fact."""
+MAX_EXACT: Final = 20
+"""Memories of the same attribute or object that are."""
+RELATED: Final = 0.5
+"""Calibrated similarity from which a memory is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """What is known around some facts."""
+
+    candidates: tuple[tuple[Candidate, ...], ...]
+    """For each fact, without repeats."""
+    generation: int
+    """Of the shard that this was read from."""
+
+    @property
+    def all(self) -> list[Candidate]:
+        """Every candidate once."""
+        return list({one.record.id: one for around in self.candidates for one in around}.values())
+
+
+async def relate(
+    store: MemoryStore,
+    heard: Sequence[Heard],
+    *,
+    scope: Scope,
+    now: datetime,
+    calibration: Calibration | None,
+    always: Sequence[str] = (),
+) -> Related:
+    """The current memories within the scope that may have to do with each fact; those with an id of `always` do.
+
+    A scope that names a user or an agent reaches over its runs: what was said in another session is known.
+    """
+    shard = await store.shard(scope)
+    current = _current(shard, scope, now=now)
+    last = {memory_id: row for row, memory_id in enumerate(shard.ids[: shard.size])} if always else {}
+    asked = [last[memory_id] for memory_id in always if memory_id in last and current[last[memory_id]]]
+    near = [dict.fromkeys(asked, 0.0) | _near(shard, one, current=current, calibration=calibration) for one in heard]
+    ids = dict.fromkeys(shard.ids[row] for rows in near for row in rows)
+    records = {record.id: record for record in await store.get(reach(scope), list(ids))}
+    claims = {memory_id: candidate(record) for memory_id, record in records.items()}
+    found = tuple(
+        tuple(
+            replace(claims[shard.ids[row]], similarity=similarity)
+            for row, similarity in rows.items()
+            if shard.ids[row] in claims
+        )
+        for rows in near
+    )
+    return Related(found, shard.generation)
+
+
+def reach(scope: Scope) -> Scope:
+    """The scope with all its runs, unless the run is all there is."""
+    return replace(scope, run_id=None) if scope.user_id or scope.agent_id else scope
+
+
+def _current(shard: Shard, scope: Scope, *, now: datetime) -> NDArray[np.bool_]:
+    moment = micros(now)
+    current: NDArray[np.bool_] = shard.alive & (shard.kind == KINDS.index(Kind.MEMORY))
+    current &= (shard.valid_to > moment) & (shard.expires > moment)
+    if scope.agent_id is not None:
+        current &= shard.agent == shard.agents.find(scope.agent_id)
+    return current
+
+
+def _near(
+    shard: Shard, heard: Heard, *, current: NDArray[np.bool_], calibration: Calibration | None
+) -> dict[int, float]:
+    """Rows around one fact with their similarity."""
+    actor = heard.record.actor
+    mask = current & (shard.actor == (0 if actor is None else shard.actors.find(actor)))
+    exact = (shard.digest == digest(content_hash(heard.fact.text))) | _same_matter(shard, heard)
+    rows = list(np.flatnonzero(mask & exact)[-MAX_EXACT:])
+    rows += _alike_in_words(shard, heard, mask=mask)
+    similarity = _similarity(shard, heard, calibration=calibration)
+    if similarity is not None:
+        rows += _largest(np.where(mask, similarity, 0.0), RELATED)
+    return {int(row): 0.0 if similarity is None else float(similarity[row]) for row in dict.fromkeys(rows)}
+
+
+def _same_matter(shard: Shard, heard: Heard) -> NDArray[np.bool_]:
+    ended = {name for end in heard.claim.ends for name in end.attributes}
+    names = (
+        code
+        for name, code in shard.attributes.items()
+        if name == heard.record.attribute or name.rsplit(".", 1)[-1] in ended
+    )
+    same = np.isin(shard.attribute, list(names))
+    if heard.record.object is not None:
+        same |= shard.object == shard.objects.find(heard.record.object)
+    return same
+
+
+def _alike_in_words(shard: Shard, heard: Heard, *, mask: NDArray[np.bool_]) -> Iterable[int]:
+    entry = heard.insert.entry
+    if entry is None or not shard.size:
+        return []
+    terms = np.ascontiguousarray(entry.terms["term"][entry.terms["tf"] > 0])
+    found = shard.postings.find(terms)
+    weights = np.log1p(shard.size / np.maximum(shard.postings.held_by(terms), 1))
+    scores = np.bincount(found.rows, weights=weights[found.term], minlength=shard.size)
+    return _largest(np.where(mask, scores, 0.0), 0.0)
+
+
+def _similarity(shard: Shard, heard: Heard, *, calibration: Calibration | None) -> NDArray[np.float32] | None:
+    entry = heard.insert.entry
+    if calibration is None or entry is None or entry.vector is None or entry.model_id != shard.model_id:
+        return None
+    return calibration.similarity(shard.vectors @ entry.vector)
+
+
+def _largest(scores: NDArray[np.floating], least: float) -> list[int]:
+    top = np.argpartition(scores, -TOP)[-TOP:] if len(scores) > TOP else np.arange(len(scores))
+    return [int(row) for row in top if scores[row] > least]

@@ -1,0 +1,134 @@
+"""Messages that were told before: repeated, they change nothing; edited or deleted, what they led to follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from ebbing.domain.decision import Decision, Keep, Supersede, Update
+from ebbing.domain.events import Event
+from ebbing.domain.record import Kind, MemoryRecord
+from ebbing.domain.scope import Scope
+from ebbing.language.split import split_text
+from ebbing.ports.memory_store import MemoryStore, Revise
+from ebbing.remember.decide import closed_by
+from ebbing.remember.relate import reach
+from ebbing.remember.screen import Screened
+
+EDITED: Final = "the message that said so was edited"
+DELETED: Final = "the message that said so was deleted"
+_REOPENED: Final = "what had replaced it was withdrawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What is known of the messages of a call."""
+
+    repeated: frozenset[int] = frozenset()
+    """Places of messages that are stored in just these words."""
+    known: tuple[MemoryRecord, ...] = ()
+    """The current memories that those led to."""
+    episodes: tuple[MemoryRecord, ...] = ()
+    """The earlier wordings of edited messages."""
+    sources: frozenset[str] = frozenset()
+    """Ids of the edited messages."""
+    products: tuple[str, ...] = ()
+    """Ids of the memories that the earlier wordings led to."""
+
+    def as_edit(self, decision: Decision) -> Decision:
+        """An edited message does not overrule its earlier wording, which was never true: it puts it right."""
+        if isinstance(decision, Supersede) and decision.memory_id in self.products:
+            return Update(decision.fact, decision.memory_id, decision.fact.text, EDITED, closes=decision.closes)
+        return decision
+
+    async def withdrawn(
+        self,
+        store: MemoryStore,
+        *,
+        decisions: Sequence[Decision],
+        scope: Scope,
+        now: datetime,
+    ) -> list[Revise]:
+        """The end of what the earlier wordings led to and the new ones do not say."""
+        if not self.products:
+            return []
+        told = {one.memory_id for one in decisions if isinstance(one, Keep | Update)}
+        told |= {memory_id for one in decisions for memory_id in closed_by(one)}
+        gone = [memory_id for memory_id in self.products if memory_id not in told]
+        records = await store.get(reach(scope), gone)
+        return await withdrawn(store, records, sources=self.sources, scope=scope, reason=EDITED, now=now)
+
+
+async def told_before(store: MemoryStore, kept: Sequence[Screened], *, scope: Scope) -> Before:
+    """What is stored of these messages, by the ids that the caller gave them."""
+    ids = {one.message.id: place for place, one in enumerate(kept) if one.message.id is not None}
+    if not ids:
+        return Before()
+    stored = [record for record in await store.from_sources(scope, list(ids)) if record.whose.run_id == scope.run_id]
+    episodes: dict[str, list[MemoryRecord]] = {}
+    for record in stored:
+        if record.kind is Kind.EPISODE:
+            episodes.setdefault(record.provenance.source_ids[-1], []).append(record)
+    same = {name for name, parts in episodes.items() if _says(parts, kept[ids[name]])}
+    edited = episodes.keys() - same
+    memories = [record for record in stored if record.kind is Kind.MEMORY and record.provenance.method != "raw"]
+    return Before(
+        repeated=frozenset(ids[name] for name in same),
+        known=tuple(one for one in memories if one.valid_to is None and not same.isdisjoint(one.provenance.source_ids)),
+        episodes=tuple(part for name in edited for part in episodes[name]),
+        sources=frozenset(edited),
+        products=tuple(one.id for one in memories if not edited.isdisjoint(one.provenance.source_ids)),
+    )
+
+
+def _says(parts: Sequence[MemoryRecord], one: Screened) -> bool:
+    return [part.content for part in parts] == split_text(one.message.content)
+
+
+def withdrawn_episodes(episodes: Iterable[MemoryRecord], *, now: datetime, reason: str = EDITED) -> list[Revise]:
+    """Messages in a wording that no longer stands."""
+    return [_deleted(record, now=now, reason=reason) for record in episodes]
+
+
+async def withdrawn(
+    store: MemoryStore,
+    records: Sequence[MemoryRecord],
+    *,
+    sources: frozenset[str],
+    scope: Scope,
+    reason: str,
+    now: datetime,
+) -> list[Revise]:
+    """Memories lose these sources: what rests on nothing else is deleted, and what it had replaced holds again."""
+    changes: list[Revise] = []
+    for record in records:
+        rest = tuple(name for name in record.provenance.source_ids if name.split("#")[0] not in sources)
+        if rest:
+            kept = replace(record, version=record.version + 1, provenance=replace(record.provenance, source_ids=rest))
+            changes.append(Revise(kept, Event.NONE, reason=reason))
+            continue
+        changes.append(_deleted(record, now=now, reason=reason))
+        for old in await store.get(reach(scope), record.related_ids):
+            if old.superseded_by == record.id:
+                opened = replace(old, version=old.version + 1, valid_to=None, superseded_by=None)
+                changes.append(Revise(opened, Event.UPDATE, reason=_REOPENED))
+    return changes
+
+
+async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now: datetime) -> int:
+    """Deletes a message and what rests on it alone; the number of records that are gone."""
+    records = await store.from_sources(scope, [source_id])
+    episodes = [one for one in records if one.kind is Kind.EPISODE or one.provenance.method == "raw"]
+    memories = [one for one in records if one not in episodes]
+    sources = frozenset({source_id})
+    changes = withdrawn_episodes(episodes, now=now, reason=DELETED)
+    changes += await withdrawn(store, memories, sources=sources, scope=scope, reason=DELETED, now=now)
+    await store.write(reach(scope), changes)
+    return sum(change.event is Event.DELETE for change in changes)
+
+
+def _deleted(record: MemoryRecord, *, now: datetime, reason: str) -> Revise:
+    gone = replace(record, version=record.version + 1, deleted_at=now, delete_reason=reason)
+    return Revise(gone, Event.DELETE, reason=reason)

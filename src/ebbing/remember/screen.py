@@ -1,0 +1,57 @@
+"""What of a message may come in: without memories that were recalled, without secrets, and whose word it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ebbing.domain.errors import BlockedContentError
+from ebbing.domain.message import Message
+from ebbing.domain.record import Role
+from ebbing.privacy.guard import TrustTier, instruction_shaped, tier_of
+from ebbing.privacy.recalled import strip_recalled
+from ebbing.privacy.redact import redact
+from ebbing.remember.policy import WritePolicy
+
+_LEAST = TrustTier.DOCUMENT
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """A message as it may be kept."""
+
+    message: Message
+    tier: TrustTier
+    """Whose word it is."""
+    held_back: str | None = None
+    """Why it is kept for review and nothing is learnt from it: it speaks like an order to the model."""
+
+
+def screened(
+    messages: Sequence[Message], policy: WritePolicy, *, trust: TrustTier | None = None, strip: bool = True
+) -> list[Screened]:
+    """The messages that may be kept, in order; what holds nothing but recalled memories is left out.
+
+    With `trust`, nothing counts for more than that tier. With `strip` False, recalled memories stay in.
+
+    Raises:
+        BlockedContentError: the redaction policy blocks a message, and says that the call is to fail.
+    """
+    kept: list[Screened] = []
+    for message in messages:
+        text = strip_recalled(message.content) if strip else message.content
+        redacted = redact(text, policy.redaction)
+        if redacted.blocked and policy.on_blocked == "error":
+            raise BlockedContentError("a message holds what may not be stored: take it out, or change the redaction")
+        if redacted.blocked or not redacted.text.strip():
+            continue
+        tier = _tier(message.role, trust)
+        held_back = instruction_shaped(redacted.text, spoken_by_user=tier is TrustTier.USER)
+        kept.append(Screened(replace(message, content=redacted.text), tier, held_back))
+    return kept
+
+
+def _tier(role: Role, trust: TrustTier | None) -> TrustTier:
+    own = tier_of(role) or _LEAST
+    order = list(TrustTier)
+    return own if trust is None else max(own, trust, key=order.index)
