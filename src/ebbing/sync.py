@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import weakref
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from functools import partial, update_wrapper
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
-
-import anyio
-from anyio.from_thread import BlockingPortal
 
 from ebbing.domain.errors import StoreClosedError, StoreError
 from ebbing.memory import AsyncMemory
@@ -27,7 +25,7 @@ _Result = TypeVar("_Result")
 
 
 def _blocking(
-    method: Callable[Concatenate[AsyncMemory, _Given], Awaitable[_Result]],
+    method: Callable[Concatenate[AsyncMemory, _Given], Coroutine[Any, Any, _Result]],
 ) -> Callable[Concatenate[Memory, _Given], _Result]:
     """The method with the same signature and documentation, returning when it is done."""
 
@@ -124,52 +122,74 @@ class Memory:
     ) -> None:
         self.close()
 
-    def _run(self, call: Callable[[], Awaitable[_Result]]) -> _Result:
+    def _run(self, call: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
         if self._closed:
             raise StoreClosedError("this memory is closed: open a new one")
-        return self._loop.portal().call(call)
+        return self._loop.run(call())
 
 
 class _Loop:
-    """An event loop in a daemon thread, started when first needed, so that a forgotten `close` never hangs the exit."""
+    """An event loop in a daemon thread, started when first needed, so that a forgotten `close` never hangs the exit.
+
+    The standard library's way onto a loop rather than anyio's portal: it is the same thread hop at half the price
+    (35 against 80 microseconds), and a search takes a few hundred.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._portal: BlockingPortal | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
-    def portal(self) -> BlockingPortal:
-        """The way onto the loop."""
-        if self._portal is None or self._thread is None:
-            with self._lock:
-                if self._portal is None:
-                    self._start()
-        if self._portal is None or self._thread is None or not self._thread.is_alive():
-            raise StoreError("this memory was opened before a fork: open a new one in each process")
-        return self._portal
+    def run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        """What `work` returns or raises; given up when the caller is interrupted."""
+        try:
+            loop = self._running()
+        except StoreError:
+            work.close()
+            raise
+        done = asyncio.run_coroutine_threadsafe(work, loop)
+        try:
+            return done.result()
+        except BaseException:
+            done.cancel()
+            raise
 
     def stop(self) -> None:
         """Ends the loop and waits for its thread."""
-        if self._portal is not None and self._thread is not None and self._thread.is_alive():
-            _stop(self._portal)
+        if self._loop is not None and self._thread is not None and self._thread.is_alive():
+            _stop(self._loop)
             self._thread.join()
 
+    def _running(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            with self._lock:
+                if self._loop is None:
+                    self._start()
+        if self._loop is None or self._thread is None or not self._thread.is_alive():
+            raise StoreError("this memory was opened before a fork: open a new one in each process")
+        return self._loop
+
     def _start(self) -> None:
-        started: Future[BlockingPortal] = Future()
-        self._thread = threading.Thread(target=anyio.run, args=(_serve, started), name="ebbing-loop", daemon=True)
+        started: Future[asyncio.AbstractEventLoop] = Future()
+        self._thread = threading.Thread(target=asyncio.run, args=(_serve(started),), name="ebbing-loop", daemon=True)
         self._thread.start()
-        self._portal = started.result()
-        weakref.finalize(self, _stop, self._portal)
+        self._loop = started.result()
+        weakref.finalize(self, _stop, self._loop)
 
 
-async def _serve(started: Future[BlockingPortal]) -> None:
-    async with BlockingPortal() as portal:
-        started.set_result(portal)
-        await portal.sleep_until_stopped()
+async def _serve(started: Future[asyncio.AbstractEventLoop]) -> None:
+    """Keeps the loop alive until it is told to stop, as the root task of all that runs on it."""
+    loop = asyncio.get_running_loop()
+    stopped = asyncio.Event()
+    _STOPS[loop] = stopped
+    started.set_result(loop)
+    await stopped.wait()
 
 
-def _stop(portal: BlockingPortal) -> None:
-    try:
-        portal.start_task_soon(portal.stop, True)
-    except RuntimeError:
-        return  # it has stopped already
+_STOPS: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Event] = weakref.WeakKeyDictionary()
+
+
+def _stop(loop: asyncio.AbstractEventLoop) -> None:
+    stopped = _STOPS.get(loop)
+    if stopped is not None and not loop.is_closed():
+        loop.call_soon_threadsafe(stopped.set)

@@ -35,12 +35,12 @@ def collapse(
     """
     first = order[: count + tuning.collapse_probe]
     alike, same = _likeness(shard, first, calibration=calibration, tuning=tuning)
+    if np.count_nonzero(alike) == len(first):
+        return [Group(row) for row in first[:count].tolist()]
     probe = alike[: tuning.collapse_probe, : tuning.collapse_probe]
     if int(np.triu(probe, 1).any(axis=0).sum()) >= tuning.collapse_from:
         rows = order[: tuning.collapse_depth]
         return _grouped(rows, _likeness(shard, rows, calibration=calibration, tuning=tuning)[0], count=count)
-    if np.count_nonzero(same) == len(first):
-        return [Group(int(row)) for row in first[:count]]
     return _grouped(first, same, count=count)
 
 

@@ -80,12 +80,10 @@ def _flow(shard: Shard, near: Neighbours, *, tuning: Tuning) -> tuple[Scores, Sc
 
 def feedback_terms(shard: Shard, best: NDArray[np.int64], *, asked: Sequence[int], tuning: Tuning) -> list[int]:
     """The rare terms that the best rows hold, most telling first: candidates to widen the question with."""
-    held: set[int] = set()
-    for row in best.tolist():
-        held.update(shard.postings.terms_of(row)["term"].tolist())
-    candidates = np.array(sorted(held.difference(asked)), dtype=np.uint64)
+    if not len(best):
+        return []
+    candidates = np.unique(np.concatenate([shard.postings.terms_of(row)["term"] for row in best.tolist()]))
     held_by = shard.postings.held_by(candidates)
-    rarest = np.argsort(held_by, kind="stable")[: tuning.feedback_terms]
+    rarest = np.argsort(held_by, kind="stable")[: tuning.feedback_terms + len(asked)]
     rarest = rarest[held_by[rarest] < tuning.feedback_max_share * shard.census.living]
-    found: list[int] = candidates[rarest].tolist()
-    return found
+    return [term for term in candidates[rarest].tolist() if term not in asked][: tuning.feedback_terms]

@@ -53,7 +53,7 @@ def score_rows(
     lexical = smooth(shard, wording.points, near=near, tuning=tuning)
     meant = tuning.dense_weight * _levelled(dense, among, tuning=tuning)
     total = meant + tuning.lexical_weight * _levelled(lexical, among, tuning=tuning)
-    if tuning.feedback_weight and wording.coverage.any():
+    if tuning.feedback_weight and shard.size >= tuning.feedback_from and wording.coverage.any():
         lexical = lexical + _feedback(shard, total, among=among, question=question, tuning=tuning)
         total = meant + tuning.lexical_weight * _levelled(lexical, among, tuning=tuning)
     surface = shard.kept("surface", lambda: _surface(shard))

@@ -40,6 +40,8 @@ class Tuning:
     feedback_rows: int = 5
     feedback_terms: int = 10
     feedback_weight: float = 0.2
+    feedback_from: int = 200
+    """Rows that an owner must have: in a small log the best rows are all there is to find."""
     feedback_length: int = 15
     """Terms of a row from which on its terms weigh less: a long text names much that is beside the point."""
     feedback_max_share: float = 0.2
