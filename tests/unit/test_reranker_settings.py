@@ -12,7 +12,7 @@ from ebbing.adapters.rerank_endpoint import EndpointReranker
 from ebbing.domain.errors import ConfigurationError
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.reranker import FakeReranker
-from ebbing.wiring.build import Parts, build, load_settings
+from ebbing.wiring.build import Parts, build, load_settings, settings_from_config
 
 pytestmark = pytest.mark.anyio
 
@@ -72,3 +72,16 @@ async def test_a_reranker_can_be_given_in_code() -> None:
     made = build(load_settings({"store": "ephemeral", "embedder": "none"}), reranker=reranker)
     async with AsyncMemory(parts=made) as memory:
         assert await memory.parts.reranker.get() is reranker
+
+
+async def test_a_mem0_config_may_name_its_reranker() -> None:
+    section = {"provider": "cohere", "config": {"model": "rerank-v3.5", "api_key": "sk-test", "top_k": 5}}
+    settings = settings_from_config({"reranker": section})
+    assert settings.reranker == "endpoint"
+    assert settings.reranker_base_url == "https://api.cohere.com/v2"
+    assert settings.reranker_model == "rerank-v3.5"
+    own = {"provider": "huggingface", "config": {"model": "m", "base_url": "http://127.0.0.1:9/v1"}}
+    assert settings_from_config({"reranker": own}).reranker_base_url == "http://127.0.0.1:9/v1"
+    assert settings_from_config({"reranker": "late"}).reranker == "late"
+    with pytest.raises(ConfigurationError, match="cohere"):
+        settings_from_config({"reranker": {"provider": "sentence_transformer", "config": {"model": "m"}}})

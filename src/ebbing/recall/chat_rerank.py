@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -92,8 +91,8 @@ def _marks(parsed: Any, count: int) -> dict[int, float]:
 
 
 def _number(entry: object, name: str) -> float:
-    """The number under a name; −1 where there is none."""
+    """The number under a name, of at most a million; −1 where there is none."""
     value = entry.get(name) if isinstance(entry, dict) else None
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1_000_000:
         return float(value)
     return -1.0

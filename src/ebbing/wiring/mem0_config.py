@@ -21,12 +21,17 @@ _EMBEDDERS: Final = {
     "use": "use",
     "none": "none",
 }
+_RERANKERS: Final = {
+    "cohere": "https://api.cohere.com/v2",
+    "jina": "https://api.jina.ai/v1",
+    "voyage": "https://api.voyageai.com/v1",
+}
 
 
 def from_mem0(config: Mapping[str, Any]) -> dict[str, Any]:
     """Our settings for a config in mem0's shape; keys in our own names pass through.
 
-    Sections that name what this build does not use (`llm`, `reranker`, …) are refused rather than ignored, so that
+    Sections that name what this build does not use (`llm`, `graph_store`, …) are refused rather than ignored, so that
     nobody believes they work.
 
     Raises:
@@ -37,13 +42,17 @@ def from_mem0(config: Mapping[str, Any]) -> dict[str, Any]:
         settings["embedder"] = config["embedder"]
     elif "embedder" in config:
         settings.update(_embedder(config["embedder"]))
+    if "reranker" in config and not isinstance(config["reranker"], Mapping):
+        settings["reranker"] = config["reranker"]
+    elif config.get("reranker"):
+        settings.update(_reranker(config["reranker"]))
     if "vector_store" in config:
         settings.update(_store(config["vector_store"]))
     if config.get("history_db_path"):
         settings["history_path"] = config["history_db_path"]
     if config.get("version"):
         settings["api_version"] = config["version"]
-    for section in sorted(_MEM0_SECTIONS - {"embedder", "vector_store", "history_db_path", "version"}):
+    for section in sorted(_MEM0_SECTIONS - {"embedder", "reranker", "vector_store", "history_db_path", "version"}):
         if config.get(section):
             raise ConfigurationError(f"{section} is not supported yet: leave it out; extraction runs on rules")
     return settings
@@ -55,6 +64,22 @@ def _store(section: Mapping[str, Any]) -> dict[str, Any]:
         raise ConfigurationError(f"vector_store provider {provider!r} is not supported: use 'sqlite' with a path")
     path = (section.get("config") or {}).get("path")
     return {"path": path} if path else {}
+
+
+def _reranker(section: Mapping[str, Any]) -> dict[str, Any]:
+    provider = str(section.get("provider", ""))
+    config = section.get("config") or {}
+    base = config.get("base_url") or _RERANKERS.get(provider)
+    if not base:
+        known = ", ".join(sorted(_RERANKERS))
+        raise ConfigurationError(f"reranker provider {provider!r} is not supported: {known}, or give a base_url")
+    named = {
+        "reranker": "endpoint",
+        "reranker_base_url": base,
+        "reranker_api_key": config.get("api_key"),
+        "reranker_model": config.get("model"),
+    }
+    return {key: value for key, value in named.items() if value is not None}
 
 
 def _embedder(section: Mapping[str, Any]) -> dict[str, Any]:
