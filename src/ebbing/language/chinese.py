@@ -56,7 +56,8 @@ class ChineseReader:
         script = pack.tables["script"]
         self._fold = str.maketrans(script["traditional"], script["simplified"])
 
-    def read(self, sentence: Sentence, speaker: Speaker, people: Sequence[Statement]) -> list[Statement]:
+    def read(self, sentence: Sentence, speaker: Speaker, *, people: Sequence[Statement]) -> list[Statement]:
+        """The statements of a sentence, in order; `people` were spoken of before."""
         whole = _Piece(sentence.text, sentence.text.translate(self._fold))
         told = self._words["told"].search(whole.folded)
         if self._gates["sentence"].search(whole.folded):
@@ -128,7 +129,7 @@ class ChineseReader:
             return self._introduced(named, speaker)
         kin = self._words["relation_subject"].match(piece.folded)
         if kin is not None:
-            return self._predicate(self._relation(kin, piece, speaker), piece, found=kin, speaker=speaker)
+            return self._predicate(self._relation(kin, piece, speaker=speaker), piece, found=kin, speaker=speaker)
         own = self._words["self_subject"].match(piece.folded)
         if own is not None:
             company = self._retold(piece.cut(*own.span("company")).said, speaker) if own["company"] else ""
@@ -149,7 +150,7 @@ class ChineseReader:
             return self._predicate(_blank(speaker), piece, found=None, speaker=speaker)
         return self._bare(piece, speaker, who="clause")
 
-    def _relation(self, kin: re.Match[str], piece: _Piece, speaker: Speaker) -> Statement:
+    def _relation(self, kin: re.Match[str], piece: _Piece, *, speaker: Speaker) -> Statement:
         noun, name = kin.group("kin"), kin.group("called") or ""
         described = piece.said[kin.start("adjective") : kin.end("subject")]
         return replace(

@@ -71,13 +71,13 @@ def sentences(message: str) -> list[Sentence]:
             and _ABBREVIATION.search(text[max(0, end.start() - 8) : end.start()])
         ):
             continue
-        _append(found, text[start : end.start()], mark)
+        _append(found, text[start : end.start()], mark=mark)
         start = end.end()
-    _append(found, text[start:], "")
+    _append(found, text[start:], mark="")
     return found
 
 
-def _append(found: list[Sentence], text: str, mark: str) -> None:
+def _append(found: list[Sentence], text: str, *, mark: str) -> None:
     text = " ".join(text.split())
     if 1 < len(text) <= MAX_SENTENCE:
         found.append(Sentence(text, asks="?" in mark))

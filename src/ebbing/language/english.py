@@ -36,11 +36,12 @@ class EnglishReader:
         )
         self._relations = pack.tables["relations"]
 
-    def read(self, sentence: Sentence, speaker: Speaker, people: Sequence[Statement]) -> list[Statement]:
+    def read(self, sentence: Sentence, speaker: Speaker, *, people: Sequence[Statement]) -> list[Statement]:
+        """The statements of a sentence, in order; `people` were spoken of before."""
         plain = self.plain(sentence.text)
         found: list[Statement] = []
         for clause in self._asserted(plain, asks=sentence.asks):
-            statement = self._statement(clause, speaker, [*people, *found])
+            statement = self._statement(clause, speaker, people=[*people, *found])
             if statement is not None:
                 found.append(statement)
         return found
@@ -83,13 +84,13 @@ class EnglishReader:
             yield _Clause(joined)
             return
         for edge in list(self._words["edge"].finditer(joined))[:_MAX_CLAUSES]:
-            if self._is_head(joined, start, edge.end()):
+            if self._is_head(joined, start, end=edge.end()):
                 continue
             yield from self._verbs(joined[start : edge.start()], asserted=asserted)
             start, asserted = edge.end(), bool(self._words["reason"].search(edge.group()))
         yield from self._verbs(joined[start:], asserted=asserted)
 
-    def _is_head(self, text: str, start: int, end: int) -> bool:
+    def _is_head(self, text: str, start: int, *, end: int) -> bool:
         """Whether nothing but filler and time words stands there ("Actually, on weekends, I …")."""
         intro = self._words["intro"].match(text, start)
         at = intro.end() if intro else start
@@ -108,13 +109,16 @@ class EnglishReader:
         yield _Clause(self._again(clause[start:], subject.group() if subject and start else ""), asserted)
 
     def _headless(self, clause: str) -> str:
-        return self._words["lead"].sub("", self._words["intro"].sub("", clause, count=1), count=1)
+        intro = self._words["intro"].match(clause)
+        clause = clause[intro.end() :] if intro else clause
+        lead = self._words["lead"].match(clause)
+        return clause[lead.end() :] if lead else clause
 
     @staticmethod
     def _again(clause: str, subject: str) -> str:
         return f"{subject}{clause}".strip(" ,-")
 
-    def _statement(self, clause: str, speaker: Speaker, people: Sequence[Statement]) -> Statement | None:
+    def _statement(self, clause: str, speaker: Speaker, *, people: Sequence[Statement]) -> Statement | None:
         clause, corrects = self._without_intro(clause)
         clause, hedged = unhedged(clause, self._words)
         clause, _ = self._without_intro(clause)
@@ -123,7 +127,7 @@ class EnglishReader:
         lead = self._words["lead"].match(clause)
         body = clause[lead.end() :] if lead else clause
         time = lead.group("time").strip(" ,") if lead else ""
-        statement = self._about(body, speaker, people)
+        statement = self._about(body, speaker, people=people)
         if statement is None:
             statement = self._bare(body, speaker)
         text = f"{statement.text} {time[0].lower()}{time[1:]}" if time else statement.text
@@ -139,16 +143,16 @@ class EnglishReader:
             clause = clause[intro.end() :].lstrip(" ,:-")
         return clause, corrects
 
-    def _about(self, body: str, speaker: Speaker, people: Sequence[Statement]) -> Statement | None:
+    def _about(self, body: str, speaker: Speaker, *, people: Sequence[Statement]) -> Statement | None:
         own = self._words["self_subject"].match(body)
         if own is not None:
             company = own.group("company")
             subject = f"{speaker.name} and {retold(company, speaker)}" if company else speaker.name
             blank = Statement("self", clause=body, predicate="", text="", subject=subject, owner=f"{speaker.name}'s")
-            return self._predicate(blank, body[own.end() :], speaker)
+            return self._predicate(blank, body[own.end() :], speaker=speaker)
         kin = self._words["relation_subject"].match(body)
         if kin is not None:
-            return self._predicate(self._relation(kin, speaker, body), body[kin.end() :], speaker)
+            return self._predicate(self._relation(kin, speaker, body=body), body[kin.end() :], speaker=speaker)
         named = self._words["introduced"].match(body)
         if named is not None:
             return self._introduced(named, speaker)
@@ -156,11 +160,11 @@ class EnglishReader:
         if pronoun is not None:
             known = [one for one in people if one.relation]
             if known:
-                return self._predicate(replace(known[-1], clause=body, lead=""), body[pronoun.end() :], speaker)
+                return self._predicate(replace(known[-1], clause=body, lead=""), body[pronoun.end() :], speaker=speaker)
             return Statement("clause", clause="", predicate="", text="")
         return None
 
-    def _relation(self, kin: re.Match[str], speaker: Speaker, body: str) -> Statement:
+    def _relation(self, kin: re.Match[str], speaker: Speaker, *, body: str) -> Statement:
         noun, name = kin.group("kin").lower(), (kin.group("called") or "").strip(" ,")
         key = self._relations.get(noun, noun)
         described = " ".join(filter(None, [kin.group("adjective").strip(), kin.group("kin"), name]))
@@ -183,7 +187,7 @@ class EnglishReader:
             relation=self._relations.get(noun, noun), unique=bool(self._words["unique_relation"].fullmatch(noun)),
         )  # fmt: skip
 
-    def _predicate(self, blank: Statement, said: str, speaker: Speaker) -> Statement:
+    def _predicate(self, blank: Statement, said: str, *, speaker: Speaker) -> Statement:
         """Adverbs and negation are set apart; the verb is put into its base form for the rules."""
         adverbs = self._words["adverb_run"].match(said)
         kept = self._words["filler"].sub("", adverbs.group()) if adverbs else ""
@@ -197,7 +201,7 @@ class EnglishReader:
             predicate = f"{extra.group('verb')} {predicate[extra.end() :]}"
         relation = blank.who == "relation"
         predicate = bare_verb(predicate, self._tables["bare"], third=relation)
-        spoken = rest if relation else in_third_person(rest, self._words, self._tables["third"])
+        spoken = rest if relation else in_third_person(rest, self._words, irregular=self._tables["third"])
         text = _SPACES.sub(" ", f"{blank.subject} {kept} {retold(spoken, speaker)}").strip()
         past = "did" if negation and (negation["helper"] or "").lower() == "did" else ""
         return replace(

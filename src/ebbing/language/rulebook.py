@@ -151,7 +151,7 @@ def _compiled(paths: tuple[Path, ...]) -> Packs:
         if language not in sources:
             raise ConfigurationError(f"the language pack {path.name} must name its language: {' or '.join(LANGUAGES)}")
         sources[language] = _merged(sources[language], extra)
-    return Packs(Lazily(sources, lambda language: _pack(language, sources[language], shared["category"])))
+    return Packs(Lazily(sources, lambda language: _pack(language, sources[language], categories=shared["category"])))
 
 
 def _parse(name: str, text: str) -> dict[str, Any]:
@@ -213,7 +213,7 @@ def alternation(words: str | Iterable[str]) -> str:
     return f"(?:{'|'.join(sorted(words, key=len, reverse=True))})"
 
 
-def _pack(language: str, data: dict[str, Any], categories: Mapping[str, Any]) -> Pack:
+def _pack(language: str, data: dict[str, Any], *, categories: Mapping[str, Any]) -> Pack:
     words: dict[str, str | list[str]] = {
         name: entry.split() if isinstance(entry, str) and entry.startswith("\n") else entry
         for name, entry in data.get("words", {}).items()
@@ -221,7 +221,7 @@ def _pack(language: str, data: dict[str, Any], categories: Mapping[str, Any]) ->
     compiler = _Compiler(language, words)
     gates = data.get("gates", {})
     known = {**categories, **data.get("category", {})}
-    rules = [_rule(entry, known, compiler) for entry in data.get("rule", ()) if not entry.get("disabled")]
+    rules = [_rule(entry, known, compiler=compiler) for entry in data.get("rule", ()) if not entry.get("disabled")]
     return Pack(
         language=language,
         rules={
@@ -234,7 +234,7 @@ def _pack(language: str, data: dict[str, Any], categories: Mapping[str, Any]) ->
     )
 
 
-def _rule(entry: Mapping[str, Any], categories: Mapping[str, Any], compiler: _Compiler) -> Rule:
+def _rule(entry: Mapping[str, Any], categories: Mapping[str, Any], *, compiler: _Compiler) -> Rule:
     where = f"rule {entry.get('id', '?')}"
     try:
         category = categories[entry["category"]]

@@ -60,6 +60,6 @@ class Sentence:
 class Reader(Protocol):
     """Takes the sentences of one language apart."""
 
-    def read(self, sentence: Sentence, speaker: Speaker, people: Sequence[Statement]) -> list[Statement]:
+    def read(self, sentence: Sentence, speaker: Speaker, *, people: Sequence[Statement]) -> list[Statement]:
         """The statements of a sentence, in order. `people` are the statements about relations heard before."""
         ...

@@ -44,7 +44,7 @@ def retold(text: str, speaker: Speaker, *, owner: str | None = None) -> str:
     return _OWN.sub(tell, text)
 
 
-def in_third_person(predicate: str, words: Mapping[str, re.Pattern[str]], irregular: Mapping[str, str]) -> str:
+def in_third_person(predicate: str, words: Mapping[str, re.Pattern[str]], *, irregular: Mapping[str, str]) -> str:
     """The first verb agrees with "he": am → is, have → has, love → loves; past and modal verbs stay."""
     skipped = words["adverb_run"].match(predicate)
     at = skipped.end() if skipped else 0

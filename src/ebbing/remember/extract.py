@@ -89,7 +89,7 @@ class _Listening:
             if pack.gates["paste"].search(sentence.text):
                 return
             its_pack = self.packs.by_language.get(detect(sentence.text), pack)
-            for statement in _reader(its_pack).read(sentence, self._speaker(its_pack), people):
+            for statement in _reader(its_pack).read(sentence, self._speaker(its_pack), people=people):
                 if statement.relation:
                     people.append(statement)
                 yield sentence, statement, its_pack

@@ -23,7 +23,9 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime) -> Fact | No
         for rule in pack.rules[reading.who]:
             groups = _match(rule, reading)
             if groups is not None:
-                return _dated(_built(rule, reading, groups, pack=pack), rule, said_at=said_at, language=pack.language)
+                return _dated(
+                    _built(rule, reading, groups=groups, pack=pack), rule, said_at=said_at, language=pack.language
+                )
     return None
 
 
@@ -54,7 +56,7 @@ def _match(rule: Rule, statement: Statement) -> Mapping[str, str] | None:
     return None
 
 
-def _built(rule: Rule, statement: Statement, groups: Mapping[str, str], *, pack: Pack) -> Fact:
+def _built(rule: Rule, statement: Statement, *, groups: Mapping[str, str], pack: Pack) -> Fact:
     value = groups.get("value") or groups.get("object")
     if value and rule.value_end is not None:
         value = rule.value_end.split(value, maxsplit=1)[0].strip()
@@ -68,7 +70,7 @@ def _built(rule: Rule, statement: Statement, groups: Mapping[str, str], *, pack:
         importance=rule.importance,
         confidence=HEDGED_CONFIDENCE if statement.hedged else rule.confidence,
         rule=rule.id,
-        attribute=_attribute(rule, statement, groups, pack=pack),
+        attribute=_attribute(rule, statement, groups=groups, pack=pack),
         value=value or None,
         polarity=polarity,
         object=groups.get("object") if polarity else None,
@@ -78,7 +80,7 @@ def _built(rule: Rule, statement: Statement, groups: Mapping[str, str], *, pack:
     )
 
 
-def _attribute(rule: Rule, statement: Statement, groups: Mapping[str, str], *, pack: Pack) -> str | None:
+def _attribute(rule: Rule, statement: Statement, *, groups: Mapping[str, str], pack: Pack) -> str | None:
     """The single-valued attribute that the fact gives, `sister.home` for somebody else's; None where it gives none."""
     if rule.attribute is None or (statement.negated and not statement.ended):
         return None
