@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ebbing.domain.errors import ConfigurationError
+from ebbing.wiring.mem0_llm import llm_settings
 
 _MEM0_SECTIONS: Final = {
     *("vector_store", "llm", "embedder", "reranker", "graph_store", "history_db_path", "version"),
@@ -38,23 +39,12 @@ def from_mem0(config: Mapping[str, Any]) -> dict[str, Any]:
         ConfigurationError: a section that cannot be honoured.
     """
     settings = {key: value for key, value in config.items() if key not in _MEM0_SECTIONS}
-    if "embedder" in config and not isinstance(config["embedder"], Mapping):
-        settings["embedder"] = config["embedder"]
-    elif "embedder" in config:
-        settings.update(_embedder(config["embedder"]))
-    if "reranker" in config and not isinstance(config["reranker"], Mapping):
-        settings["reranker"] = config["reranker"]
-    elif config.get("reranker"):
-        settings.update(_reranker(config["reranker"]))
-    if "vector_store" in config:
-        settings.update(_store(config["vector_store"]))
-    if config.get("history_db_path"):
-        settings["history_path"] = config["history_db_path"]
-    if config.get("version"):
-        settings["api_version"] = config["version"]
-    for section in sorted(_MEM0_SECTIONS - {"embedder", "reranker", "vector_store", "history_db_path", "version"}):
+    for section, read in _READERS.items():
         if config.get(section):
-            raise ConfigurationError(f"{section} is not supported yet: leave it out; extraction runs on rules")
+            settings.update(read(config[section]))
+    for section in sorted(_MEM0_SECTIONS - _READERS.keys()):
+        if config.get(section):
+            raise ConfigurationError(f"{section} is not supported yet: leave it out")
     return settings
 
 
@@ -82,7 +72,9 @@ def _reranker(section: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in named.items() if value is not None}
 
 
-def _embedder(section: Mapping[str, Any]) -> dict[str, Any]:
+def _embedder(section: Any) -> dict[str, Any]:
+    if not isinstance(section, Mapping):
+        return {"embedder": section}
     provider = str(section.get("provider", "auto"))
     config = section.get("config") or {}
     if provider == "auto":
@@ -100,3 +92,19 @@ def _embedder(section: Mapping[str, Any]) -> dict[str, Any]:
         "embedding_dim": config.get("embedding_dims"),
     }
     return {key: value for key, value in named.items() if value is not None}
+
+
+def _named(setting: str) -> Callable[[Any], dict[str, Any]]:
+    return lambda value: {setting: value}
+
+
+_READERS: Final[Mapping[str, Callable[[Any], dict[str, Any]]]] = {
+    "vector_store": _store,
+    "embedder": _embedder,
+    "llm": llm_settings,
+    "history_db_path": _named("history_path"),
+    "version": _named("api_version"),
+    "custom_fact_extraction_prompt": _named("custom_fact_extraction_prompt"),
+    "custom_update_memory_prompt": _named("custom_update_memory_prompt"),
+}
+"""What becomes of each section."""

@@ -50,6 +50,27 @@ class Settings(BaseSettings):
     importance: Literal["measured", "seed"] = Field(
         default="measured", description="How a new memory is weighed: by what its text holds, or by the seed's formula."
     )
+    write_mode: Literal["auto", "rules", "llm", "summarize", "structured", "raw"] = Field(
+        default="auto", description="How what is said becomes memories; `auto` is `llm` where a model is set."
+    )
+    llm_base_url: str | None = Field(default=None, description="OpenAI-compatible endpoint of a language model.")
+    llm_api_key: SecretStr | None = Field(default=None, description="Key for that endpoint.")
+    llm_model: str | None = Field(default=None, description="Model name at that endpoint.")
+    llm_profile: Literal["auto", "openai", "glm", "dashscope", "gitee", "ollama", "vllm", "plain"] = Field(
+        default="auto", description="What kind of endpoint it is; `auto` tells it by the address."
+    )
+    llm_timeout_seconds: float = Field(default=30, gt=0, le=600, description="How long one call may take.")
+    llm_budget_seconds: float = Field(default=60, gt=0, le=3_600, description="How long one step of an add may take.")
+    llm_chunk_tokens: int = Field(
+        default=3_000, ge=200, le=100_000, description="Estimated tokens of conversation that it is shown at once."
+    )
+    llm_max_tokens: int = Field(default=2_000, ge=100, le=100_000, description="Longest answer, in tokens.")
+    custom_fact_extraction_prompt: str | None = Field(
+        default=None, description="Takes the place of the prompt for facts about the user."
+    )
+    custom_update_memory_prompt: str | None = Field(
+        default=None, description="Takes the place of the prompt for decisions."
+    )
     reranker: Literal["none", "late", "endpoint"] = Field(
         default="none", description="`late` compares the e5 embedder's token vectors; `endpoint` asks a `/rerank`."
     )
