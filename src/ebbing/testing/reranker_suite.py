@@ -35,11 +35,11 @@ class RerankerSuite:
         """The reranker under test, one for all tests of the class."""
         raise NotImplementedError
 
-    @pytest.mark.parametrize(("query", "candidates"), [ENGLISH, CHINESE], ids=["en", "zh"])
+    @pytest.mark.parametrize("case", [ENGLISH, CHINESE], ids=["en", "zh"])
     async def test_the_candidate_that_answers_is_scored_highest(
-        self, reranker: Reranker, query: str, candidates: list[str]
+        self, reranker: Reranker, *, case: tuple[str, list[str]]
     ) -> None:
-        scores = await reranker.rerank(query, candidates)
+        scores = await reranker.rerank(*case)
         assert scores.index(max(scores)) == 1
 
     async def test_scores_come_in_the_order_of_the_candidates(self, reranker: Reranker) -> None:

@@ -56,7 +56,9 @@ def _store(section: Mapping[str, Any]) -> dict[str, Any]:
     return {"path": path} if path else {}
 
 
-def _reranker(section: Mapping[str, Any]) -> dict[str, Any]:
+def _reranker(section: Any) -> dict[str, Any]:
+    if not isinstance(section, Mapping):
+        return {"reranker": section}
     provider = str(section.get("provider", ""))
     config = section.get("config") or {}
     base = config.get("base_url") or _RERANKERS.get(provider)
@@ -101,6 +103,7 @@ def _named(setting: str) -> Callable[[Any], dict[str, Any]]:
 _READERS: Final[Mapping[str, Callable[[Any], dict[str, Any]]]] = {
     "vector_store": _store,
     "embedder": _embedder,
+    "reranker": _reranker,
     "llm": llm_settings,
     "history_db_path": _named("history_path"),
     "version": _named("api_version"),
