@@ -98,10 +98,15 @@ def _dated(fact: Fact, rule: Rule, *, said_at: datetime, language: str) -> Fact:
     if not rule.dated:
         return fact
     spans = [span for span in resolve(fact.text, now=said_at, language=language) if _bounded(span)]
-    if not spans:
+    if not spans or (fact.type is MemoryType.EPISODIC and _looks_ahead(rule) and spans[0].direction == "past"):
         return fact
     text = absolute(fact.text, now=said_at, language=language)
     return replace(fact, text=text, happens_from=spans[0].start, happens_to=spans[0].end)
+
+
+def _looks_ahead(rule: Rule) -> bool:
+    """Whether it tells a plan or a goal: a weekday read as a past one is then misread, and better left alone."""
+    return not {"plan", "goal"}.isdisjoint(rule.tags)
 
 
 def _bounded(span: DateSpan) -> bool:
