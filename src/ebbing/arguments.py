@@ -20,6 +20,7 @@ from ebbing.remember.messages import clean_text, optional_text
 
 DEFAULT_TOP_K: Final = 5
 MAX_TOP_K: Final = 50
+MAX_EXPAND: Final = 10
 MAX_QUERY_LENGTH: Final = 4_000
 MAX_METADATA_BYTES: Final = 65_536
 MAX_PAGE: Final = 1_000
@@ -39,6 +40,8 @@ class Narrowing(TypedDict, total=False):
     """Only what the score curve sets apart, instead of the best `top_k`."""
     explain: bool
     """With each answer, a sentence that says why it came back, and what its score is made of."""
+    expand: int
+    """With each answer, so many turns before and after it."""
 
 
 class AddOptions(TypedDict, total=False):
@@ -87,6 +90,13 @@ def checked_narrowing(given: Mapping[str, Any]) -> None:
     for name in given:
         if name not in Narrowing.__annotations__:
             raise TypeError(f"search() got an unexpected keyword argument {name!r}")
+
+
+def checked_expand(turns: object) -> int:
+    """How many turns before and after an answer are wanted."""
+    if not isinstance(turns, int) or isinstance(turns, bool) or not 0 <= turns <= MAX_EXPAND:
+        raise InvalidInputError(f"expand must be a whole number from 0 to {MAX_EXPAND}")
+    return turns
 
 
 def checked_top_k(top_k: int, limit: int | None) -> int:

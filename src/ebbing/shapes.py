@@ -11,6 +11,7 @@ from typing import Any, Final
 from ebbing.domain.events import HistoryEntry
 from ebbing.domain.query import Hit
 from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Role
+from ebbing.recall.search import Answer
 from ebbing.recall.why import why
 from ebbing.remember.add import Outcome, Remembered
 
@@ -80,6 +81,16 @@ def explained_hit_item(hit: Hit) -> Item:
         "why": why(hit),
         "score_details": {name: round(value, 4) for name, value in details.items()},
     }
+
+
+def search_answer(found: Answer, api_version: str, *, explained: bool) -> Any:
+    """The answer of `search`: hits as items, with the turns around them and the routes that were dropped, if any."""
+    items = [explained_hit_item(hit) if explained else hit_item(hit) for hit in found.hits]
+    for item in items:
+        if item["id"] in found.around:
+            item["context"] = [memory_item(record) for record in found.around[item["id"]]]
+    more = {"dropped": dict(found.dropped)} if found.dropped else {}
+    return answer(items, api_version, **more)
 
 
 def outcome_item(outcome: Outcome) -> Item:

@@ -10,6 +10,7 @@ from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.domain.filters import EVERYTHING, Filter
 from ebbing.domain.scope import Scope
 from ebbing.privacy.redact import RedactionPolicy
+from ebbing.recall.search import Searching
 from ebbing.remember.add import Remembering
 from ebbing.remember.policy import WritePolicy
 from ebbing.wiring.build import Parts
@@ -33,6 +34,12 @@ class Facade:
         embedder = await self._parts.embedder.get()
         self._parts.store.use_model(embedder)
         return Remembering(self._parts.store, embedder, self._parts.clock, self._parts.ids, self._policy)
+
+    async def _searching(self) -> Searching:
+        """The parts of the way out."""
+        parts, using = self._parts, await self._using()
+        reranker = await parts.reranker.get()
+        return Searching(parts.store, using.embedder, parts.tuning, reranker, parts.reranker.how)
 
     async def _writing(self) -> Remembering:
         """The parts of the way in for what needs no vectors."""

@@ -104,11 +104,11 @@ class Preparing(Facade):
         return context_item(made, now)
 
     async def _look(self, scope: Scope, asked: Query) -> Look:
-        using = await self._using()
+        using = await self._searching()
 
         async def look(text: str) -> list[Hit]:
             query = replace(asked, text=text[:MAX_QUERY_LENGTH])
-            return await search(using.store, using.embedder, scope=scope, query=query, tuning=self._parts.tuning)
+            return list((await search(using, scope, query=query)).hits)
 
         return look
 

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from ebbing.arguments import (
     DEFAULT_TOP_K,
     Narrowing,
+    checked_expand,
     checked_limit,
     checked_narrowing,
     checked_query,
@@ -22,7 +23,7 @@ from ebbing.facade.base import Facade
 from ebbing.recall.listing import listed
 from ebbing.recall.search import search
 from ebbing.remember.messages import parse_time
-from ebbing.shapes import Item, answer, explained_hit_item, explained_item, history_item, hit_item, memory_item
+from ebbing.shapes import Item, answer, explained_item, history_item, memory_item, search_answer
 
 
 class Recalling(Facade):
@@ -55,10 +56,12 @@ class Recalling(Facade):
             precise: keep only what the score curve sets apart, so that a question with one answer gets one result and
                 a question without gets none; without it, the best `top_k`.
             explain: add `why` and `score_details` to each result.
+            expand: add `context` to each result: so many turns before and after it, at most 10, in the order said.
 
         Returns:
             `{"results": [{"id", "memory", "score", "kind", "source_ids", …}]}`, `score` in [0, 1]. A result that
-            stands for others that say the same names them in `repeat_ids`.
+            stands for others that say the same names them in `repeat_ids`. `dropped` tells which route failed or was
+            late, and why; the answer is then made without it.
 
         Raises:
             InvalidInputError: a blank query, a number out of range, an unusable filter or time, or no owner.
@@ -75,16 +78,11 @@ class Recalling(Facade):
             precise=bool(narrowing.get("precise")),
             filter=wanted,
             as_of=as_of,
+            expand=checked_expand(narrowing.get("expand", 0)),
         )
-        hits = await search(
-            self._parts.store,
-            (await self._using()).embedder,
-            scope=scope,
-            query=asked,
-            tuning=self._parts.tuning,
-        )
-        item = explained_hit_item if narrowing.get("explain") else hit_item
-        return answer(map(item, hits), self._parts.settings.api_version)
+        found = await search(await self._searching(), scope, query=asked)
+        self._parts.usage.returned(scope, (hit.record.id for hit in found.hits), at=self._parts.clock.now())
+        return search_answer(found, self._parts.settings.api_version, explained=bool(narrowing.get("explain")))
 
     async def get(self, memory_id: str, *, user_id: str | None = None) -> Item | None:
         """The memory with this id, or None; with `user_id`, only if it is that user's."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,36 +15,103 @@ from ebbing.index.neighbours import neighbours
 from ebbing.index.shard import Shard, micros
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.reranker import Reranker
+from ebbing.recall.expand import expand, read_windows
+from ebbing.recall.gather import gather_meaning
 from ebbing.recall.narrow import covered, fresh_records, narrowed
 from ebbing.recall.past import shard_as_of
-from ebbing.recall.rank import Ranked, rank
+from ebbing.recall.rank import Ranked, best_rows, rank
+from ebbing.recall.rerank import Reranking, candidate_text, rerank
 from ebbing.recall.score import Scored, score_rows
 from ebbing.recall.tuning import Tuning
 from ebbing.recall.understand import understand
 
 
-async def search(
-    store: MemoryStore, embedder: Embedder | None, *, scope: Scope, query: Query, tuning: Tuning
-) -> list[Hit]:
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """What the way out works with."""
+
+    store: MemoryStore
+    embedder: Embedder | None
+    tuning: Tuning
+    reranker: Reranker | None = None
+    reranking: Reranking = field(default_factory=Reranking)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back."""
+
+    hits: tuple[Hit, ...]
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    """Route to why it had no say, for the routes that failed or were late."""
+    around: Mapping[str, Sequence[MemoryRecord]] = field(default_factory=dict)
+    """Memory id to the turns around it in the order said, itself included, where `query.expand` asks for them."""
+
+
+async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
     """The memories and episodes that answer the query, best first."""
-    if query.as_of is None:
-        shard = await store.shard(scope)
-    else:
-        shard = await shard_as_of(store, embedder, scope=scope, moment=query.as_of)
+    shard = await _shard(using, scope, query=query)
     among = admitted(shard, scope, query=query)
-    among = await narrowed(store, shard, scope=scope, among=among, wanted=query.filter)
+    among = await narrowed(using.store, shard, scope=scope, among=among, wanted=query.filter)
     if not among.any():
-        return []
-    vector = (await embedder.embed_queries([query.text]))[0] if embedder is not None else None
-    calibration = embedder.calibration if embedder is not None else None
-    question = understand(query, shard, tuning=tuning)
-    scored = score_rows(shard, question, vector, among=among, near=neighbours(shard), tuning=tuning)
-    ranked = rank(shard, scored, among=among, query=query, question=question, calibration=calibration, tuning=tuning)
-    found = await fresh_records(
-        store, shard, scope=scope, rows=[best.row for best in ranked], deleted=query.as_of is not None
+        return Answer(())
+    meaning = await gather_meaning(using.embedder, query.text, seconds=using.tuning.deadline_seconds)
+    question = understand(query, shard, tuning=using.tuning)
+    scored = score_rows(shard, question, meaning.vector, among=among, near=neighbours(shard), tuning=using.tuning)
+    dropped = {"semantic": meaning.failure} if meaning.failure else {}
+    if using.reranker is not None:
+        scored, failure = await _second_opinion(using, shard, scope=scope, scored=scored, among=among, query=query)
+        dropped |= {"rerank": failure} if failure else {}
+    calibration = using.embedder.calibration if using.embedder is not None else None
+    ranked = rank(
+        shard, scored, among=among, query=query, question=question, calibration=calibration, tuning=using.tuning
     )
+    rows = [best.row for best in ranked]
+    found = await fresh_records(using.store, shard, scope=scope, rows=rows, deleted=query.as_of is not None)
     records = {record.id: record for record in found}
-    return _hits(shard, scored, ranked=[best for best in ranked if shard.ids[best.row] in records], records=records)
+    there = [best for best in ranked if shard.ids[best.row] in records]
+    around = await _around(using.store, shard, scope=scope, ranked=there, among=among, count=query.expand)
+    return Answer(_hits(shard, scored, ranked=there, records=records), dropped, around)
+
+
+async def _shard(using: Searching, scope: Scope, *, query: Query) -> Shard:
+    if query.as_of is None:
+        return await using.store.shard(scope)
+    return await shard_as_of(using.store, using.embedder, scope=scope, moment=query.as_of)
+
+
+async def _second_opinion(
+    using: Searching, shard: Shard, *, scope: Scope, scored: Scored, among: NDArray[np.bool_], query: Query
+) -> tuple[Scored, str | None]:
+    """The scores with the reranker's share on top, and why it had none where it failed."""
+    if using.reranker is None:
+        return scored, None
+    order = best_rows(scored.total, among, count=using.reranking.depth)
+    records = await fresh_records(using.store, shard, scope=scope, rows=order.tolist())
+    text_of = {record.id: candidate_text(record) for record in records}
+    rows = np.array([row for row in order.tolist() if shard.ids[row] in text_of], dtype=np.int64)
+    texts = [text_of[shard.ids[row]] for row in rows.tolist()]
+    done = await rerank(using.reranker, query.text, candidates=texts, scores=scored.total[rows], how=using.reranking)
+    total = scored.total.copy()
+    total[rows] = done.scores
+    return replace(scored, total=total), done.failure
+
+
+async def _around(
+    store: MemoryStore,
+    shard: Shard,
+    *,
+    scope: Scope,
+    ranked: Sequence[Ranked],
+    among: NDArray[np.bool_],
+    count: int,
+) -> dict[str, Sequence[MemoryRecord]]:
+    if not count or not ranked:
+        return {}
+    windows = expand(shard, [best.row for best in ranked], before=count, after=count, among=among)
+    read = await read_windows(store, shard, scope=scope, windows=windows)
+    return {shard.ids[best.row]: turns for best, turns in zip(ranked, read, strict=True) if len(turns) > 1}
 
 
 def admitted(shard: Shard, scope: Scope, *, query: Query) -> NDArray[np.bool_]:
@@ -52,11 +120,13 @@ def admitted(shard: Shard, scope: Scope, *, query: Query) -> NDArray[np.bool_]:
     return covered(shard, scope, kinds=KINDS_OF[query.include]) & (shard.valid_to > at) & (shard.expires > at)
 
 
-def _hits(shard: Shard, scored: Scored, *, ranked: list[Ranked], records: Mapping[str, MemoryRecord]) -> list[Hit]:
+def _hits(
+    shard: Shard, scored: Scored, *, ranked: Sequence[Ranked], records: Mapping[str, MemoryRecord]
+) -> tuple[Hit, ...]:
     rows = [best.row for best in ranked]
     given = {"semantic": scored.dense, "keyword": scored.lexical, **scored.bonuses}
     routes = {name: points[rows].tolist() for name, points in given.items()}
-    return [
+    return tuple(
         Hit(
             records[shard.ids[best.row]],
             score=best.score,
@@ -67,4 +137,4 @@ def _hits(shard: Shard, scored: Scored, *, ranked: list[Ranked], records: Mappin
             meaning=best.meaning,
         )
         for at, best in enumerate(ranked)
-    ]
+    )

@@ -10,6 +10,9 @@ from typing import Literal
 class Tuning:
     """Weights and bounds of recall. A weight of 0 switches its step off."""
 
+    deadline_seconds: float = 2.0
+    """How long a search waits for the question's vector before it answers without it."""
+
     # keyword leg: BM25F (Robertson and Zaragoza 2009) over text, speaker and date
     k1: float = 1.0
     """Saturation of term frequency."""
