@@ -31,7 +31,7 @@ async def test_late_interaction_uses_the_embedder_that_is_loaded() -> None:
     reranker = await slot.get()
     assert isinstance(reranker, LateReranker)
     assert await slot.get() is reranker
-    assert slot.notes == ["late: late:multilingual-e5-small-q4/2"]
+    assert reranker.name == "late:multilingual-e5-small-q4/2"
 
 
 async def test_an_embedder_without_token_vectors_means_no_late_interaction() -> None:
@@ -59,11 +59,12 @@ async def test_an_endpoint_is_asked_as_the_settings_say() -> None:
     [
         {"reranker": "late", "embedder": "none"},
         {"reranker": "endpoint"},
+        {"reranker": "endpoint", "reranker_model": "m", "reranker_base_url": "127.0.0.1"},
         {"reranker": "endpoint", "reranker_model": "m"},
     ],
 )
 def test_settings_that_cannot_work_are_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError, match="EBBING_RERANKER"):
+    with pytest.raises(ConfigurationError, match=r"reranker|RERANKER"):
         parts(**settings)
 
 
@@ -85,3 +86,18 @@ async def test_a_mem0_config_may_name_its_reranker() -> None:
     assert settings_from_config({"reranker": "late"}).reranker == "late"
     with pytest.raises(ConfigurationError, match="cohere"):
         settings_from_config({"reranker": {"provider": "sentence_transformer", "config": {"model": "m"}}})
+
+
+async def test_diagnose_tells_of_the_reranker() -> None:
+    async def found(**settings: Any) -> tuple[str, str]:
+        async with AsyncMemory(parts=parts(**settings)) as memory:
+            [finding] = [one for one in (await memory.diagnose())["findings"] if one["part"] == "reranker"]
+            return finding["state"], finding["detail"]
+
+    assert await found() == ("off", "none is set")
+    endpoint = {"reranker_base_url": "http://127.0.0.1:9/v1", "reranker_model": "m", "reranker_api_key": "sk-secret"}
+    assert await found(reranker="endpoint", **endpoint) == ("on", "endpoint:m")
+    made = build(load_settings({"store": "ephemeral", "reranker": "late"}), embedder=FakeEmbedder())
+    async with AsyncMemory(parts=made) as memory:
+        findings = (await memory.diagnose())["findings"]
+    assert {"part": "reranker", "state": "attention", "detail": "late: the embedder has no token vectors"} in findings

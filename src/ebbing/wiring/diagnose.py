@@ -38,6 +38,7 @@ async def diagnose(parts: Parts) -> dict[str, Any]:
     findings = [
         *_about_store(parts.settings),
         *_about_embedder(parts, embedder, failure=failure),
+        await _about_reranker(parts),
         *_about_counts(stats, embedder),
     ]
     return {"findings": findings, "stats": asdict(stats), "settings": _shown(parts.settings)}
@@ -71,6 +72,17 @@ def _about_embedder(parts: Parts, embedder: Embedder | None, *, failure: str | N
         yield _finding("embedder", "off", detail="switched off by EBBING_EMBEDDER=none: keyword search only")
     else:
         yield _finding("embedder", "on" if embedder else "attention", detail=last)
+
+
+async def _about_reranker(parts: Parts) -> Finding:
+    try:
+        reranker = await parts.reranker.get()
+    except EbbingError as error:
+        return _finding("reranker", "attention", detail=f"cannot serve, searches go on without: {error}")
+    if reranker is not None:
+        return _finding("reranker", "on", detail=reranker.name)
+    notes = parts.reranker.notes
+    return _finding("reranker", "attention" if notes else "off", detail=notes[-1] if notes else "none is set")
 
 
 def _about_counts(stats: StoreStats, embedder: Embedder | None) -> Iterator[Finding]:

@@ -14,13 +14,13 @@ from ebbing.wiring.settings import Settings
 
 @dataclass(slots=True)
 class RerankerSlot:
-    """The reranker of one memory, made when the first search asks for it: late interaction needs the embedder."""
+    """The reranker of one memory. Late interaction is made when it is first needed, from the embedder that loads."""
 
     settings: Settings
     embedder: EmbedderSlot
     how: Reranking
     notes: list[str] = field(default_factory=list)
-    """What was found, for `doctor`."""
+    """Why there is none, where one is set."""
     _made: bool = False
     _reranker: Reranker | None = None
 
@@ -37,20 +37,15 @@ class RerankerSlot:
             await self._reranker.aclose()
 
     async def _make(self) -> Reranker | None:
-        wanted = self.settings.reranker
-        if wanted == "none":
+        if self.settings.reranker != "late":
             return None
-        found = _endpoint(self.settings) if wanted == "endpoint" else await self._late()
-        self.notes.append(f"{wanted}: {found.name}" if found else f"{wanted}: the embedder has no token vectors")
-        return found
-
-    async def _late(self) -> Reranker | None:
         from ebbing.adapters.embedding_cache import CachingEmbedder
         from ebbing.adapters.late_interaction import LateReranker
 
         embedder = await self.embedder.get()
         model: object = embedder.inner if isinstance(embedder, CachingEmbedder) else embedder
         if not isinstance(model, TokenEmbedder):
+            self.notes.append("late: the embedder has no token vectors")
             return None
         return LateReranker(model, max_bytes=self.settings.reranker_cache_mib * 2**20)
 
@@ -59,15 +54,18 @@ def reranker_slot(settings: Settings, embedder: EmbedderSlot, *, given: Reranker
     """A slot for what the settings ask for, or for a reranker made elsewhere.
 
     Raises:
-        ConfigurationError: the settings cannot work together.
+        ConfigurationError: the settings cannot work, or not together.
+        MissingExtraError: the endpoint needs a package that is not installed.
     """
     how = Reranking(settings.reranker_weight, settings.reranker_depth, settings.reranker_timeout_ms / 1_000)
     if given is not None:
-        return RerankerSlot(settings, embedder, how, ["given in code"], _made=True, _reranker=given)
+        return RerankerSlot(settings, embedder, how, _made=True, _reranker=given)
     if settings.reranker == "late" and settings.embedder not in {"auto", "e5"}:
         raise ConfigurationError("EBBING_RERANKER=late needs EBBING_EMBEDDER=e5 (or auto): only e5 has token vectors")
     if settings.reranker == "endpoint" and not (settings.reranker_base_url and settings.reranker_model):
         raise ConfigurationError("set EBBING_RERANKER_BASE_URL and EBBING_RERANKER_MODEL for the endpoint reranker")
+    if settings.reranker == "endpoint":
+        return RerankerSlot(settings, embedder, how, _made=True, _reranker=_endpoint(settings))
     return RerankerSlot(settings, embedder, how)
 
 
