@@ -26,7 +26,7 @@ _PAST_LIKE: Final = frozenset(
 
 
 def retold(text: str, speaker: Speaker, *, owner: str | None = None) -> str:
-    """First-person words turned to third person; the first "my" to `owner` where given."""
+    """First-person words turned to third person; with `owner`, the first "my" to it and "me" to the speaker."""
     first = True
 
     def tell(found: re.Match[str]) -> str:
@@ -37,6 +37,8 @@ def retold(text: str, speaker: Speaker, *, owner: str | None = None) -> str:
         if owner and first and word in {"my", "our"}:
             first = False
             return owner
+        if owner and word == "me":
+            return speaker.name
         if word.startswith("you"):
             return {"you are": f"{speaker.assistant} is", "your": f"{speaker.assistant}'s"}.get(word, speaker.assistant)
         return _TOLD[word]

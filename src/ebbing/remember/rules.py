@@ -22,11 +22,16 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime) -> Fact | No
     for reading in _readings(statement, pack):
         for rule in pack.rules[reading.who]:
             groups = _match(rule, reading)
-            if groups is not None:
+            if groups is not None and (rule.attribute or _personal(reading, pack)):
                 return _dated(
                     _built(rule, reading, groups=groups, pack=pack), rule, said_at=said_at, language=pack.language
                 )
     return None
+
+
+def _personal(statement: Statement, pack: Pack) -> bool:
+    """Whether the speaker comes into it; a clause without a subject of its own may be about anything."""
+    return statement.who != "clause" or pack.words["own_words"].search(statement.clause) is not None
 
 
 def _readings(statement: Statement, pack: Pack) -> list[Statement]:
