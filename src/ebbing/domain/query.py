@@ -51,7 +51,7 @@ class Hit:
     """Memories that say the same, told once by this one, best first."""
     routes: Mapping[str, float] = field(default_factory=dict)
     """Route name to what it gave: `semantic` cosine, `keyword` BM25F points with those of neighbouring turns,
-    `speaker`, `rule`, `time` and `session` points in the fused score."""
+    `speaker`, `quote`, `name`, `rule`, `time` and `session` points in the fused score."""
     coverage: float = 0.0
     """Share of the question's wording that it holds, in [0, 1]."""
     meaning: float = 0.0

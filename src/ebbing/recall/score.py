@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -127,12 +127,25 @@ def _bonuses(shard: Shard, question: Question, *, surface: _Surface, tuning: Tun
         bonuses["rule"] = bonuses.get("rule", 0.0) + tuning.preference_bonus * surface.preferred.astype(np.float64)
     if question.speakers:
         bonuses["speaker"] = tuning.speaker_bonus * np.isin(shard.actor, list(question.speakers)).astype(np.float64)
+    if question.quotes:
+        bonuses["quote"] = tuning.quote_bonus * _holding(shard, question.quotes)
+    if question.names:
+        bonuses["name"] = tuning.name_bonus * _holding(shard, question.names)
     if question.spans:
         inside = np.zeros(shard.size, dtype=bool)
         for first, last in question.spans:
             inside |= (shard.created >= first) & (shard.created <= last)
         bonuses["time"] = tuning.date_bonus * inside.astype(np.float64)
     return bonuses
+
+
+def _holding(shard: Shard, phrases: Sequence[tuple[int, ...]]) -> Scores:
+    """1 for rows whose text holds every term of one of the phrases, else 0."""
+    held = np.zeros(shard.size, dtype=bool)
+    for terms in phrases:
+        found = shard.postings.find(np.array(terms, dtype=np.uint64))
+        held |= np.bincount(found.rows[found.tf > 0], minlength=shard.size) == len(terms)
+    return held.astype(np.float64)
 
 
 def _session_lift(total: Scores, among: Mask, *, near: Neighbours, tuning: Tuning) -> Scores:

@@ -52,6 +52,10 @@ class Tuning:
 
     speaker_bonus: float = 1.0
     """The question names a speaker, and that speaker said it."""
+    quote_bonus: float = 1.5
+    """The question quotes a phrase that the row holds."""
+    name_bonus: float = 0.5
+    """The question names somebody or something that the row names too."""
     instruction_bonus: float = 3.0
     """A standing instruction."""
     preference_bonus: float = 1.5

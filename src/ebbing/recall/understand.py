@@ -10,6 +10,7 @@ from ebbing.index.entry import term_hash
 from ebbing.index.shard import Shard, micros
 from ebbing.language.analyse import asks_for_value, normalise, query_terms, wants_advice
 from ebbing.language.dates import resolve
+from ebbing.language.mentions import names, quoted_phrases
 from ebbing.recall.tuning import Tuning
 
 _DAY: Final = 86_400_000_000
@@ -27,6 +28,10 @@ class Question:
     """Times in which an answer may have been said: first and last microsecond."""
     speakers: frozenset[int]
     """Codes of the owner's speakers that it names."""
+    quotes: tuple[tuple[int, ...], ...] = ()
+    """Hashes of the terms of each phrase that it quotes."""
+    names: tuple[tuple[int, ...], ...] = ()
+    """Hashes of the terms of each name in it that is no speaker's."""
     advice: bool = False
     """It asks for a recommendation or for help: what the person likes and requires comes first."""
     value: bool = False
@@ -37,16 +42,24 @@ def understand(query: Query, shard: Shard, *, tuning: Tuning) -> Question:
     """Reads the query against what the owner's shard knows (speaker names)."""
     early, late = tuning.date_days_before * _DAY, tuning.date_days_after * _DAY
     words = query_terms(query.text)
+    speakers = _named(query.text, shard, words=frozenset(words))
+    spoken = {term for code in speakers for term in _hashes(shard.actors.name(code) or "")}
     return Question(
         text=query.text,
         terms=tuple(map(term_hash, words)),
         spans=tuple(
             (micros(span.start) - early, micros(span.end) + late) for span in resolve(query.text, now=query.now)
         ),
-        speakers=_named(query.text, shard, words=frozenset(words)),
+        speakers=speakers,
+        quotes=tuple(filter(None, map(_hashes, quoted_phrases(query.text)))),
+        names=tuple(found for name in names(query.text) if (found := _hashes(name)) and not spoken.issuperset(found)),
         advice=wants_advice(query.text),
         value=asks_for_value(query.text),
     )
+
+
+def _hashes(text: str) -> tuple[int, ...]:
+    return tuple(map(term_hash, query_terms(text)))
 
 
 def _named(text: str, shard: Shard, *, words: frozenset[str]) -> frozenset[int]:
