@@ -18,10 +18,7 @@ _MAX_REPAIRED: Final = 60_000
 _MAX_DEPTH: Final = 64
 _MAX_CANDIDATES: Final = 32
 
-_THOUGHTS: Final = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_OPENED_BEFORE: Final = re.compile(r"\A.*?</(?:think|thinking|thought|reasoning)>", re.DOTALL | re.IGNORECASE)
-"""Some chat templates open the thoughts in the prompt, so that the answer holds only their end."""
-_NEVER_CLOSED: Final = re.compile(r"<(?:think|thinking|thought|reasoning)>.*\Z", re.DOTALL | re.IGNORECASE)
+_THOUGHTS: Final = re.compile(r"<(?P<end>/)?(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "object": (dict,),
     "array": (list,),
@@ -43,10 +40,30 @@ class Found:
 
 
 def without_thoughts(text: str) -> str:
-    """The answer without what a reasoning model thought aloud before it."""
-    text = _THOUGHTS.sub("", text[:MAX_READ])
-    text = _OPENED_BEFORE.sub("", text)
-    return _NEVER_CLOSED.sub("", text).strip()
+    """The answer without what a reasoning model thought aloud before it.
+
+    Thoughts that never end take the rest with them. Some chat templates open the thoughts in the prompt, so that the
+    answer holds only their end: then all before it goes. Inside JSON the tags are somebody's words.
+    """
+    text = text[:MAX_READ].strip()
+    if text.startswith(("{", "[")):
+        return text
+    kept: list[str] = []
+    at = 0
+    thinking = False
+    for tag in _THOUGHTS.finditer(text):
+        if tag["end"]:
+            if not thinking:
+                kept.clear()
+            thinking, at = False, tag.end()
+        elif not thinking:
+            if "{" in text[at : tag.start()]:
+                break
+            kept.append(text[at : tag.start()])
+            thinking = True
+    if not thinking:
+        kept.append(text[at:])
+    return "".join(kept).strip()
 
 
 def found_in(text: str, schema: Schema) -> Found | None:

@@ -146,7 +146,10 @@ async def _one(chunk: Chunk, task: _Task) -> Extraction:
     items = said.value.get("facts")
     whole = items[:-1] if said.truncated and isinstance(items, list) else items
     found = facts_in(whole, reading)
-    return Extraction(tuple(fact for fact in found if fact.attribute or not task.values_only))
+    return Extraction(
+        tuple(fact for fact in found if fact.attribute or not task.values_only),
+        Failed("answer_cut", chunk.numbers) if said.truncated else None,
+    )
 
 
 def _shown(chunk: Chunk, task: _Task) -> str:
