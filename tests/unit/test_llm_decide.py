@@ -211,14 +211,6 @@ async def test_the_agent_does_not_overrule_the_user() -> None:
     assert done.decisions == (None,)
 
 
-async def test_the_last_action_of_a_cut_answer_does_not_count() -> None:
-    model = ScriptedChatModel({"decisions": [action("ADD"), action("DELETE", 0)]})
-    model.truncated = True
-    fact = Fact("User moved to Leeds")
-    done = await decided([], fact, known(OTHER, "User lives in York"), asking=Asking(model))
-    assert done.decisions == (Add(fact, "because"),)
-
-
 # ── calls ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

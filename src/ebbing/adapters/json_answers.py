@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,6 +18,13 @@ _MAX_DEPTH: Final = 64
 _MAX_CANDIDATES: Final = 32
 
 _THOUGHTS: Final = re.compile(r"<(?P<end>/)?(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_OPENING: Final = re.compile(r"[{\[]")
+_BEGINS_JSON: Final = re.compile(r"[{\[]\s*(?:[\"'{\[]|\Z)")
+_MARK: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\],]', re.DOTALL)
+"""A string, so that what stands in it does not count, or a sign that gives a JSON text its shape."""
+_CLOSES: Final = {"{": "}", "[": "]"}
+_IN_LIST: Final = (["]"], ["}", "]"])
+"""The brackets that are open between two items."""
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "object": (dict,),
     "array": (list,),
@@ -36,7 +42,7 @@ class Found:
 
     value: dict[str, Any]
     cut: bool = False
-    """The text ended inside it, so that its last item may be half."""
+    """The text ended inside it; of its list only the whole items are left."""
 
 
 def without_thoughts(text: str) -> str:
@@ -69,55 +75,82 @@ def without_thoughts(text: str) -> str:
 def found_in(text: str, schema: Schema) -> Found | None:
     """The first JSON object in a text (without thoughts) that fits the schema; None if there is none.
 
-    Whole JSON is taken as it is; what is only nearly JSON is mended. A bare list is taken for the one list that the
-    schema requires.
+    Whole JSON is taken as it is; what is only nearly JSON is mended; what was cut off is closed after its last whole
+    item. A bare list is taken for the one list that the schema requires.
     """
-    for value in _values(text):
-        fitted = _fitted(value, schema)
+    whole, broken_at = _values(text)
+    for value in whole:
+        fitted = _fitted(value, schema) if isinstance(value, dict) else None
         if fitted is not None:
             return Found(fitted)
-    begin = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
-    rest = text[begin : begin + _MAX_REPAIRED] if begin >= 0 else ""
-    depth, deepest = _nesting(rest)
-    if not rest or deepest > _MAX_DEPTH:
-        return None
-    fitted = _fitted(_mended(rest), schema)
-    return None if fitted is None else Found(fitted, cut=depth > 0)
+    if broken_at is not None:
+        found = _mended(text[broken_at : broken_at + _MAX_REPAIRED], schema)
+        if found is not None:
+            return found
+    lists = (_fitted(value, schema) for value in whole if isinstance(value, list))
+    return next((Found(fitted) for fitted in lists if fitted is not None), None)
 
 
-def _values(text: str) -> Iterator[Any]:
-    """Every whole JSON object or list in a text, left to right, none inside another."""
+def _values(text: str) -> tuple[list[Any], int | None]:
+    """Every whole JSON object or list in a text, none inside another, up to where JSON begins that is not whole.
+
+    A bracket that belongs to a sentence ("{details}", "[see above") is passed over.
+    """
     decoder = json.JSONDecoder()
+    found: list[Any] = []
     at = 0
     for _ in range(_MAX_CANDIDATES):
-        opening = re.compile(r"[{\[]").search(text, at)
+        opening = _OPENING.search(text, at)
         if opening is None:
-            return
+            break
         try:
             value, at = decoder.raw_decode(text, opening.start())
         except (ValueError, RecursionError):
+            if _BEGINS_JSON.match(text, opening.start()):
+                return found, opening.start()
             at = opening.end()
         else:
-            yield value
+            found.append(value)
+    return found, None
 
 
-def _mended(text: str) -> Any:
-    try:
-        return json_repair.loads(text, skip_json_loads=True)
-    except (ValueError, RecursionError):
+def _mended(text: str, schema: Schema) -> Found | None:
+    """The object in a text that is only nearly JSON, or that was cut off."""
+    closed, deepest = _closed(text)
+    if deepest > _MAX_DEPTH:
         return None
+    cut = closed is not None
+    text = text if closed is None else closed
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            value = json_repair.loads(text, skip_json_loads=True)
+        except (ValueError, RecursionError):
+            return None
+    fitted = _fitted(value, schema)
+    return None if fitted is None else Found(fitted, cut=cut)
 
 
-def _nesting(text: str) -> tuple[int, int]:
-    """How many brackets are open at the end, and how many were at most; those in strings do not count."""
-    depth = deepest = 0
-    for piece in re.finditer(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[{\[]|[}\]]', text, re.DOTALL):
-        if piece[0] in "{[":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif piece[0] in "}]":
-            depth = max(depth - 1, 0)
-    return depth, deepest
+def _closed(text: str) -> tuple[str | None, int]:
+    """The text up to its last whole item and closed there, or None if nothing is open at its end; and how deep its
+    brackets go. Items are those of a list that stands alone or directly in the outermost object."""
+    stack: list[str] = []
+    end, open_there = len(text), ""
+    deepest = 0
+    for piece in _MARK.finditer(text):
+        mark = piece[0]
+        if mark in _CLOSES:
+            stack.append(_CLOSES[mark])
+            deepest = max(deepest, len(stack))
+        elif mark in "}]":
+            if stack:
+                stack.pop()
+            if not stack:
+                return None, deepest
+        if stack in _IN_LIST and mark[0] != '"':
+            end, open_there = (piece.start() if mark == "," else piece.end()), "".join(reversed(stack))
+    return (text[:end] + open_there if stack else None), deepest
 
 
 def _fitted(value: Any, schema: Schema) -> dict[str, Any] | None:

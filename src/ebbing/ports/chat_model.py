@@ -40,7 +40,7 @@ class Completion:
     """Which model answered."""
     usage: Usage = Usage()
     truncated: bool = False
-    """It was cut off at `max_tokens`, or its JSON had no end: the last item may be half."""
+    """It was cut off, at `max_tokens` or otherwise. Of `parsed` only what is whole is left: no half item."""
 
 
 class ChatModel(Protocol):

@@ -42,7 +42,7 @@ class Said:
 
     value: dict[str, Any]
     truncated: bool = False
-    """The last item of its list may be half."""
+    """It was cut off: items are missing at the end of its list."""
 
 
 class Budget:

@@ -84,9 +84,8 @@ async def _proposed(asking: Asking, cases: list[Case], budget: Budget) -> dict[i
     if isinstance(said, Failed):
         return said
     items = said.value.get("decisions", said.value.get("memory"))
-    items = items if isinstance(items, list) else []
     found: dict[int, list[Proposal]] = {}
-    for case, proposal in proposals(items[:-1] if said.truncated else items, cases=cases, memories=memories):
+    for case, proposal in proposals(items if isinstance(items, list) else [], cases=cases, memories=memories):
         found.setdefault(case.number, []).append(proposal)
     return found
 

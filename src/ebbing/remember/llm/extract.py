@@ -143,9 +143,7 @@ async def _one(chunk: Chunk, task: _Task) -> Extraction:
     )
     if task.form is SUMMARY:
         return Extraction(tuple(summary_in(said.value, reading)))
-    items = said.value.get("facts")
-    whole = items[:-1] if said.truncated and isinstance(items, list) else items
-    found = facts_in(whole, reading)
+    found = facts_in(said.value.get("facts"), reading)
     return Extraction(
         tuple(fact for fact in found if fact.attribute or not task.values_only),
         Failed("answer_cut", chunk.numbers) if said.truncated else None,
