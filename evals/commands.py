@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from evals import conflicts
 from evals.ablations import ablate
 from evals.datasets import LOADERS
 from evals.embedding import KeptE5, warm
@@ -33,6 +34,9 @@ def main(arguments: list[str] | None = None) -> None:
     speed = commands.add_parser("speed", help="how long do add and search take?")
     add_speed_options(speed)
     speed.set_defaults(run=run_speed)
+    update = commands.add_parser("conflicts", help="is what is no longer true closed, and nothing else?")
+    conflicts.add_options(update)
+    update.set_defaults(run=conflicts.run)
     options = parser.parse_args(arguments)
     options.run(options)
 

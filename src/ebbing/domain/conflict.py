@@ -171,7 +171,7 @@ def _ends_attribute(end: End, old: Claim, *, subject: Words) -> bool:
 def _ends_words(end: End, old: Claim, *, subject: Words) -> bool:
     if not end.words or not end.words <= old.words:
         return False
-    return old.subject == subject or (bool(old.subject) and old.subject <= end.words)
+    return old.subject == subject or (old.subject or subject) <= end.words
 
 
 def _by_resumption(new: Claim, old: Claim) -> Verdict | None:
@@ -187,7 +187,8 @@ def _by_negation(new: Claim, old: Claim) -> Verdict | None:
     """One says yes and the other no to the same words."""
     if new.negated == old.negated or new.event or old.event or new.subject != old.subject or new.past or old.past:
         return None
-    if new.words and new.words == old.words and new.numbers == old.numbers:
+    turned = (new.changed or new.resumed) and old.negated and old.words < new.words
+    if new.words and (new.words == old.words or (turned and old.words)) and new.numbers >= old.numbers:
         return Verdict(Relation.CONTRADICTS, "the opposite of what is known")
     return None
 

@@ -37,6 +37,8 @@ class Fact:
     """The speaker was not sure."""
     ended: bool = False
     """It was so and is no longer ("no longer", "used to", 不再)."""
+    tentative: bool = False
+    """No rule reads it: worth keeping only if it ends or replaces something that is known."""
     corrects: bool = False
     """The speaker put something right ("actually …", 不对)."""
     happens_from: datetime | None = None

@@ -20,6 +20,8 @@ class Read:
     attribute: str
     value: str | None
     """The value where the pattern holds none."""
+    keep: bool
+    """A statement of this is worth keeping even where no rule of the language packs reads it."""
     patterns: Mapping[str, re.Pattern[str]]
     unless: re.Pattern[str] | None
 
@@ -32,15 +34,6 @@ class Ending:
     within: frozenset[str]
     patterns: Mapping[str, re.Pattern[str]]
     unless: re.Pattern[str] | None
-
-
-@dataclass(frozen=True, slots=True)
-class News:
-    """How a speaker tells of a change, in their own words."""
-
-    pattern: re.Pattern[str]
-    text: str
-    """The third-person wording, with `{what}` for what was told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +50,12 @@ class Changes:
     adjunct: Mapping[str, re.Pattern[str]]
     occasion: re.Pattern[str]
     subject: Mapping[str, re.Pattern[str]]
+    preferred: Mapping[str, re.Pattern[str]]
+    vague: frozenset[str]
+    vague_zh: re.Pattern[str]
     edges: Mapping[str, re.Pattern[str]]
     reads: Sequence[Read]
     endings: Sequence[Ending]
-    news: Mapping[str, Sequence[News]]
-    unread: Mapping[str, re.Pattern[str]]
 
 
 @lru_cache(maxsize=1)
@@ -80,11 +74,12 @@ def changes() -> Changes:
         adjunct={"en": _compiled(data["light"]["adjunct_en"]), "zh": _compiled(data["light"]["adjunct_zh"])},
         occasion=_compiled(f"{data['occasion']['en']}|{data['occasion']['zh']}"),
         subject=_by_language(data["subject"], _compiled),
+        preferred=_by_language(data["preferred"], _compiled),
+        vague=frozenset(data["vague"]["en"].split()),
+        vague_zh=_compiled(data["vague"]["zh"]),
         edges={name: _compiled(_anchored(name, pattern)) for name, pattern in data["edges"].items()},
         reads=[_read(entry) for entry in data["read"]],
         endings=[_ending(entry) for entry in data["end"]],
-        news={language: _news(data["news"], language) for language in LANGUAGES},
-        unread=_by_language(data["unread"], _compiled),
     )
 
 
@@ -102,7 +97,8 @@ def _by_language(entry: Mapping[str, Any], compiled: Callable[[str], re.Pattern[
 
 def _read(entry: Mapping[str, Any]) -> Read:
     unless = _compiled(entry["unless"]) if "unless" in entry else None
-    return Read(entry["attribute"], entry.get("value"), _by_language(entry, _compiled), unless)
+    keep = bool(entry.get("keep", False))
+    return Read(entry["attribute"], entry.get("value"), keep, _by_language(entry, _compiled), unless)
 
 
 def _ending(entry: Mapping[str, Any]) -> Ending:
@@ -113,6 +109,3 @@ def _ending(entry: Mapping[str, Any]) -> Ending:
         unless=_compiled(entry["unless_en"]) if "unless_en" in entry else None,
     )
 
-
-def _news(entries: Sequence[Mapping[str, Any]], language: str) -> Sequence[News]:
-    return [News(_compiled(entry[language]), entry["text"]) for entry in entries if language in entry]

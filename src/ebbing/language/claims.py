@@ -14,7 +14,7 @@ from typing import Final
 from ebbing.domain.conflict import Claim, End, Words
 from ebbing.domain.record import MemoryType
 from ebbing.language.analyse import normalise, query_terms
-from ebbing.language.changes import Changes, changes
+from ebbing.language.changes import Changes, Read, changes
 from ebbing.language.detect import detect
 
 _CJK: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
@@ -35,6 +35,9 @@ _ZH_NUMBER: Final = re.compile(
 _MONTHS: Final = "january february march april may june july august september october november december".split()
 _MONTH_NAMES: Final = rf"({'|'.join(month[:3] for month in _MONTHS)})[a-z]*"
 _MONTH: Final = re.compile(rf"\b{_MONTH_NAMES}\.?(?= \d|$|,)|(?<=\d )(?:of )?{_MONTH_NAMES}\b")
+_SELF: Final = {"en": "User", "zh": "用户"}
+_ASIDE: Final = re.compile(r", ?(?:and |but )?not [^,]+$|[,，] ?(?:而)?不是[^,，]+$| ?[(（][^()（）]*[)）]")
+"""What is said beside: the date that a time word was given, and what something is not."""
 _ORDINAL: Final = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b")
 _ZH_DATE: Final = re.compile(r"(\d{1,2})月(\d{1,2})[日号]?")
 
@@ -63,14 +66,16 @@ class Told:
 def claim_of(text: str, told: Told) -> Claim:
     """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
     pack, language = changes(), _language(text)
+    text = _ASIDE.sub("", text)
     normal = numbered(normalise(text))
     subject = _subject(text, language, pack=pack)
     attribute, value = attribute_of(text, told)
     head, adjunct = object_of(told.object, language) if told.polarity else (frozenset(), frozenset())
     over = bool(pack.signs["over"].search(normal)) or told.ended
+    likes = told.polarity != 0 and told.type is MemoryType.PREFERENCE
     past = bool(pack.signs["past"].search(normal)) and not over
     words = _words(normal, pack) - _words(normalise(told.speaker or ""), pack)
-    ends = () if past else _ends(text, over=over and not told.polarity, language=language)
+    ends = () if past else _ends(text, over=over and not likes, language=language)
     sentence = f"{normal} {normalise(told.source)}" if told.source else normal
     return Claim(
         words=words,
@@ -83,8 +88,8 @@ def claim_of(text: str, told: Told) -> Claim:
         adjunct=adjunct,
         polarity=told.polarity,
         numbers=frozenset(_NUMBER.findall(normal)),
-        occasion=frozenset(found.group().lower().rstrip("s") for found in pack.occasion.finditer(normal)),
-        negated=bool(pack.signs["negated"].search(normal)) and told.polarity >= 0,
+        occasion=_occasion(normal, value, pack=pack),
+        negated=bool(pack.signs["negated"].search(normal)),
         past=past,
         plan="plan" in told.tags or (told.type is MemoryType.EPISODIC and bool(pack.signs["plan"].search(normal))),
         gained=bool(pack.signs["gained"].search(normal)),
@@ -96,25 +101,55 @@ def claim_of(text: str, told: Told) -> Claim:
     )
 
 
+def is_news(text: str, *, ended: bool = False) -> bool:
+    """Whether a statement tells of a change: something is over, new, or so again, or has a value that can change."""
+    pack, normal = changes(), normalise(text)
+    if ended or any(pack.signs[name].search(normal) for name in ("over", "changed", "resumed")):
+        return True
+    return bool(_ends(text, over=False, language=_language(text))) or attribute_of(text, Told())[0] is not None
+
+
+def names_a_value(text: str) -> bool:
+    """Whether a statement gives a value worth keeping on its own, such as a name."""
+    found = _reading(_ASIDE.sub("", text), _language(text), pack=changes())
+    return found is not None and found[0].keep
+
+
 def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
     """The attribute in its one spelling and the value as said; the packs' own patterns win over what was told."""
-    attribute, value = told.attribute, told.value
+    attribute, value = told.attribute, told.value and _ASIDE.sub("", told.value)
     if told.known:
         return attribute, value
     pack, language = changes(), _language(text)
-    for read in pack.reads:
-        pattern = read.patterns.get(language)
-        found = pattern.search(text) if pattern else None
-        if found is None or (read.unless and read.unless.search(found.group())):
-            continue
-        groups = {name: part for name, part in found.groupdict().items() if part}
-        value = read.value or groups.get("value") or groups.get("value2")
-        attribute = read.attribute.format_map({"who": "", "which": "", **groups})
-        break
-    if attribute is None or not value:
+    text = _ASIDE.sub("", text)
+    versus = pack.preferred[language].search(text)
+    found = _reading(text, language, pack=pack)
+    if versus is not None:
+        better, worse = (versus["a"], versus["b"]) if versus["a"] else (versus["a2"], versus["b2"])
+        pair = sorted(" ".join(sorted(value_of(one))) for one in (better, worse))
+        return f"preferred of {pair[0]} and {pair[1]}", better
+    if found is not None:
+        read, groups = found
+        value = read.value or groups.get("value") or groups.get("value2") or value
+        name = read.attribute.format_map({"which": groups.get("which2", ""), **groups})
+        who = pack.subject[language].match(text)
+        attribute = f"{who['who']}.{name}" if who and name and "{who}" not in read.attribute else name
+    if not attribute or not value:
         return None, value
     name = ".".join(_one_spelling(part, pack) for part in attribute.lower().split("."))
     return (None, value) if name.rsplit(".", 1)[-1] in pack.several else (name, value)
+
+
+def _reading(text: str, language: str, *, pack: Changes) -> tuple[Read, dict[str, str]] | None:
+    """The first pattern that reads an attribute from the text; the rest of a sentence about a relation reads alike."""
+    who = pack.subject[language].match(text)
+    bare = f"{_SELF[language]}{text[who.end() :]}" if who else text
+    for read in pack.reads:
+        pattern = read.patterns.get(language)
+        found = pattern.search(text if "{who}" in read.attribute else bare) if pattern else None
+        if found is not None and not (read.unless and read.unless.search(found.group())):
+            return read, {name: part for name, part in found.groupdict().items() if part}
+    return None
 
 
 def object_of(text: str | None, language: str) -> tuple[Words, Words]:
@@ -149,9 +184,9 @@ def value_of(text: str, attribute: str | None = None) -> Words:
         if figures:
             return figures
     normal = _trimmed(normalise(text), pack)
-    whole = _one_spelling(normal, pack)
-    if whole != normal or not normal:
-        return frozenset({whole})
+    if not normal or normal in pack.same:
+        return frozenset({_one_spelling(normal, pack)})
+    normal = _tail_in_one_spelling(normal, pack)
     dated = _dated(numbered(normal))
     words = {_one_spelling(_trimmed(run, pack), pack) for run in _CJK.findall(dated)}
     words |= {_one_spelling(word, pack) for word in _LATIN.findall(dated)} - pack.filler - pack.light
@@ -183,6 +218,12 @@ def _dated(normal: str) -> str:
 
 def _month(name: str) -> int:
     return next(number for number, month in enumerate(_MONTHS, start=1) if month.startswith(name))
+
+
+def _occasion(normal: str, value: str | None, *, pack: Changes) -> Words:
+    """Days and seasons beside the value: a favourite season is no occasion."""
+    beside = normal.replace(normalise(value), " ") if value else normal
+    return frozenset(found.group().rstrip("s") for found in pack.occasion.finditer(beside))
 
 
 def _language(text: str) -> str:
@@ -218,6 +259,15 @@ def _trimmed(normal: str, pack: Changes) -> str:
     return normal
 
 
+def _tail_in_one_spelling(normal: str, pack: Changes) -> str:
+    """The longest known ending in its one spelling: a "backend software engineer" is a backend programmer."""
+    starts = [0, *(at for at in range(1, len(normal)) if normal[at - 1] == " " or not normal[at].isascii())]
+    for at in starts:
+        if normal[at:] in pack.same:
+            return f"{normal[:at]} {pack.same[normal[at:]]}"
+    return normal
+
+
 def _one_spelling(word: str, pack: Changes) -> str:
     return pack.same.get(word, word)
 
@@ -231,7 +281,8 @@ def _ends(text: str, *, over: bool, language: str) -> tuple[End, ...]:
         if match is None or (ending.unless and ending.unless.search(text)):
             continue
         thing = next((part for part in match.groupdict().values() if part), "")
-        words = _bare(thing, pack)
+        words = _bare(pack.vague_zh.sub("", thing) or thing, pack)
+        words = (words - _words(" ".join(pack.vague), pack)) or words
         if words or ending.attributes:
             found.append(End(words, ending.attributes, ending.within))
     return tuple(found)

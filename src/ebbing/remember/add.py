@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ebbing.domain.decision import Decision, Fact, Ignore, Keep, Update
+from ebbing.domain.decision import Decision, Ignore, Keep, Update
 from ebbing.domain.errors import ConflictError
 from ebbing.domain.events import Event
 from ebbing.domain.message import Message
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
-from ebbing.language.claims import claim_of
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.ids import Ids
@@ -22,11 +21,12 @@ from ebbing.remember.carry_out import carried_out
 from ebbing.remember.decide import closed_by, decide
 from ebbing.remember.draft import Drafting, fact_draft, message_drafts
 from ebbing.remember.embed import embedded
-from ebbing.remember.heard import Heard, told_by
+from ebbing.remember.heard import Heard, heard_as
 from ebbing.remember.policy import WritePolicy
 from ebbing.remember.relate import reach, relate
 from ebbing.remember.repeats import Before, told_before, withdrawn_episodes
 from ebbing.remember.screen import screened
+from ebbing.remember.telling import telling
 from ebbing.remember.worth import worth_keeping
 
 ATTEMPTS: Final = 32
@@ -101,11 +101,12 @@ async def add_extracted(
     drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids)
     kept = screened(messages, using.policy, trust=trust)
     before = await told_before(using.store, kept, scope=scope)
-    found = worth_keeping(kept, now=drafting.now, agent_facts=scope.agent_id is not None, known=before.repeated)
+    facts = worth_keeping(kept, now=drafting.now, agent_facts=scope.agent_id is not None, known=before.repeated)
+    drafts = [(fact, fact_draft(fact, kept[fact.source], drafting)) for fact in facts]
+    drafts = await telling(using.store, drafts, drafting)
     episodes = message_drafts(kept, kind=Kind.EPISODE, drafting=drafting)
-    drafts = [fact_draft(fact, kept[fact.source], drafting) for fact in found]
-    inserts = await embedded(using.embedder, [*episodes, *drafts])
-    heard = [_heard(fact, insert) for fact, insert in zip(found, inserts[len(episodes) :], strict=True)]
+    inserts = await embedded(using.embedder, [*episodes, *(draft for _, draft in drafts)])
+    heard = [heard_as(fact, insert) for (fact, _), insert in zip(drafts, inserts[len(episodes) :], strict=True)]
     decisions, held = await _commit(using, heard, episodes=inserts[: len(episodes)], before=before, drafting=drafting)
     outcomes = (*map(_known_outcome, before.known), *map(_outcome, heard, decisions))
     return Remembered(outcomes, tuple(held[: len(episodes)]))
@@ -136,10 +137,6 @@ async def _commit(
             continue
         return decisions, held[len(before.episodes) :]
     raise AssertionError("the loop returns or raises")
-
-
-def _heard(fact: Fact, insert: Insert) -> Heard:
-    return Heard(fact, insert, claim_of(fact.text, told_by(fact, insert.record.actor)))
 
 
 def _raw_outcome(change: Insert, held: str) -> Outcome:

@@ -72,9 +72,11 @@ def _decided(heard: Heard, around: Sequence[Candidate]) -> Decision:
     if any(not may_change(trust_of(heard.record), trust_of(record)) for record, _ in against):
         return Ignore(heard.fact, "it contradicts what somebody more trusted said")
     standing = [record for record, _ in against if _outweighs(record, heard)]
-    if standing:
+    if standing and not heard.fact.tentative:
         newest = max(standing, key=lambda record: record.created_at)
         return AddClosed(heard.fact, newest.id, "it was said before something newer that contradicts it")
+    if heard.fact.tentative and not against:
+        return Ignore(heard.fact, "nothing known is about this")
     closed = tuple(record.id for record, _ in against)
     known = _best(heard, verdicts)
     if known is not None:

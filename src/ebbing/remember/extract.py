@@ -31,22 +31,31 @@ _AGENTS: Final = {"en": Speaker("Assistant", "the user"), "zh": Speaker("助手"
 _READERS: Final[dict[str, Callable[[Pack], Reader]]] = {"en": EnglishReader, "zh": ChineseReader}
 
 
+Otherwise = Callable[[Statement], Fact | None]
+"""Makes a fact of a statement that no rule reads, or leaves it."""
+
+
 def extract(
-    messages: Sequence[Message], *, now: datetime, packs: Packs | None = None, agent_facts: bool = False
+    messages: Sequence[Message],
+    *,
+    now: datetime,
+    packs: Packs | None = None,
+    agent_facts: bool = False,
+    otherwise: Otherwise | None = None,
 ) -> list[Fact]:
     """The facts that the messages state, in order, each once; `source` is the index of the message.
 
     User messages tell about the user; with `agent_facts`, assistant messages tell about the agent (`about="agent"`).
     System and tool messages are never read. "Tomorrow" counts from the message's timestamp, else from `now` (with a
-    time zone). Facts that the speaker was not sure of come with a confidence under 0.7. Raises `InvalidInputError`
-    when the moment has no time zone.
+    time zone). Facts that the speaker was not sure of come with a confidence under 0.7. `otherwise` is asked about what
+    the user says and no rule reads. Raises `InvalidInputError` when the moment has no time zone.
     """
     known = packs or Packs.load()
     found: dict[str, Fact] = {}
     before: Message | None = None
     for index, message in enumerate(messages):
         if message.role is Role.USER or (agent_facts and message.role is Role.ASSISTANT):
-            for fact in _Listening(message, before, known).facts(said_at=message.timestamp or now):
+            for fact in _Listening(message, before, known, otherwise).facts(said_at=message.timestamp or now):
                 found.setdefault(fact.text.casefold(), replace(fact, source=index))
         before = message
     return list(found.values())
@@ -59,6 +68,7 @@ class _Listening:
     message: Message
     before: Message | None
     packs: Packs
+    otherwise: Otherwise | None = None
 
     def facts(self, *, said_at: datetime) -> list[Fact]:
         pack = self.packs.by_language.get(self._language())
@@ -70,6 +80,8 @@ class _Listening:
             if agent and statement.who not in {"self", "clause"}:
                 continue
             fact = fact_of(statement, its_pack, said_at=said_at)
+            if fact is None and self.otherwise is not None and not agent:
+                fact = self.otherwise(statement)
             if fact is not None:
                 about = "agent" if agent else "user"
                 found.append(replace(fact, source_text=sentence.text, about=about))

@@ -36,6 +36,11 @@ class Candidate:
     """Calibrated, in [0, 1]; 0 where there are no vectors."""
 
 
+def heard_as(fact: Fact, insert: Insert) -> Heard:
+    """A fact with the memory that it would become and the claim that it makes."""
+    return Heard(fact, insert, claim_of(fact.text, told_by(fact, insert.record.actor)))
+
+
 def candidate(record: MemoryRecord, similarity: float = 0.0) -> Candidate:
     """A known memory with the claim that it makes."""
     return Candidate(record, claim_of(record.content, told_of(record)), similarity)

@@ -8,9 +8,15 @@ from datetime import datetime
 from typing import Final
 
 from ebbing.domain.decision import Fact
+from ebbing.language.claims import is_news, names_a_value
+from ebbing.language.statement import Statement
 from ebbing.remember.extract import extract
 from ebbing.remember.screen import Screened
 
+_LONGEST: Final = 120
+"""Characters of a statement that is still news and not a story."""
+_NEWS: Final = 0.6
+_SURE: Final = 0.9
 _PLACEHOLDER: Final = re.compile(r"\[(?:REDACTED_[A-Z_]+|[A-Z_]+:[a-p]+)\]")
 
 
@@ -19,12 +25,29 @@ def worth_keeping(kept: Sequence[Screened], *, now: datetime, agent_facts: bool,
 
     A fact whose value was redacted says nothing, and is left out.
     """
-    facts = extract([one.message for one in kept], now=now, agent_facts=agent_facts)
+    facts = extract([one.message for one in kept], now=now, agent_facts=agent_facts, otherwise=_tentative)
     return [
         fact
         for fact in facts
         if fact.source not in known and kept[fact.source].held_back is None and not _is_redacted(fact)
     ]
+
+
+def _tentative(statement: Statement) -> Fact | None:
+    """A statement that no rule reads, if it may be news about something known: that it is over, new or so again."""
+    if not statement.text or statement.hedged or len(statement.text) > _LONGEST or statement.who == "order":
+        return None
+    if not is_news(statement.text, ended=statement.ended):
+        return None
+    return Fact(
+        text=statement.text,
+        importance=_NEWS,
+        confidence=_SURE,
+        rule="change",
+        ended=statement.ended,
+        corrects=statement.corrects,
+        tentative=not names_a_value(statement.text),
+    )
 
 
 def _is_redacted(fact: Fact) -> bool:

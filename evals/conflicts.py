@@ -1,0 +1,121 @@
+"""Does what is said later close what is no longer true, and nothing else?
+
+    python -m evals conflicts                # both languages, both halves, errors of the tuning half listed
+    python -m evals conflicts --errors all   # the errors of the test half too: read them only after the last tuning
+
+The sets are `evals/data/conflicts_{en,zh}.jsonl`: pairs of messages. In an *update*, the second says that the first is
+no longer so; in a *compatible* pair it says the same again, more of it, or another matter. Each pair is told to a
+memory of its own without models, and then searched for by the words of the first message. *Superseded*: of the updates,
+those after which no current memory of the first message holds what is `gone`, neither in a listing nor in a search.
+*Wrongly superseded*: of the compatible pairs, those after which a memory of the first message is closed. A pair belongs
+to the test half by a hash of its id.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ebbing.memory import AsyncMemory
+from ebbing.wiring.build import build, load_settings
+from evals.extraction import HALVES, LANGUAGES, half_of
+
+DATA: Final = Path(__file__).parent / "data"
+
+
+@dataclass
+class Score:
+    """Counts over a set of pairs, and what went wrong."""
+
+    updates: int = 0
+    superseded: int = 0
+    compatible: int = 0
+    wrongly: int = 0
+    silent: int = 0
+    """Compatible pairs of which a message gave no memory at all: they prove nothing."""
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def recall(self) -> float:
+        return self.superseded / self.updates if self.updates else 1.0
+
+    @property
+    def wrong_share(self) -> float:
+        return self.wrongly / self.compatible if self.compatible else 0.0
+
+    def as_dict(self) -> dict[str, float]:
+        return {
+            "updates": self.updates,
+            "superseded": round(self.recall, 4),
+            "compatible": self.compatible,
+            "wrongly_superseded": round(self.wrong_share, 4),
+            "silent": self.silent,
+        }
+
+
+async def measure(embedder: str) -> dict[tuple[str, str], Score]:
+    """The score of each language and half; `embedder` as in the settings."""
+    scores = {(language, half): Score() for language in LANGUAGES for half in HALVES}
+    async with AsyncMemory(parts=build(load_settings({"store": "ephemeral", "embedder": embedder}))) as memory:
+        for language in LANGUAGES:
+            for line in (DATA / f"conflicts_{language}.jsonl").read_text("utf-8").splitlines():
+                pair = json.loads(line)
+                await _tell(memory, pair, score=scores[language, half_of(pair["id"])])
+    return scores
+
+
+async def _tell(memory: AsyncMemory, pair: Mapping[str, Any], *, score: Score) -> None:
+    user, gone = pair["id"], pair.get("gone", "")
+    first = (await memory.add(pair["before"], user_id=user))["results"]
+    second = (await memory.add(pair["after"], user_id=user))["results"]
+    old = {item["id"]: item["memory"] for item in first if item["id"] is not None}
+    said = {identity: text for identity, text in old.items() if gone.lower() in text.lower()} or old
+    found = (await memory.search(pair["before"], user_id=user, top_k=50, include="memories"))["results"]
+    listed = (await memory.get_all(user_id=user))["results"]
+    current = {item["id"]: item["memory"] for item in (*found, *listed) if "valid_to" not in item}
+    stale = [text for identity, text in said.items() if current.get(identity) == text]
+    closed = [item for one in second for item in one.get("superseded", ())]
+    told = f"{pair['id']}  {pair['before']!r} … {pair['after']!r}\n        -> {_shown(first)} … {_shown(second)}"
+    if pair["kind"] == "update":
+        score.updates += 1
+        score.superseded += bool(said) and not stale
+        if stale or not said:
+            score.errors.append(f"stays      {told}")
+        return
+    score.compatible += 1
+    score.silent += not first or not second
+    score.wrongly += bool(closed)
+    if closed:
+        score.errors.append(f"wrongly    {told}")
+
+
+def _shown(results: list[dict[str, Any]]) -> str:
+    return "; ".join(f"{one['event']} {one['memory']!r} ({one['reason']})" for one in results) or "nothing"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m evals conflicts`."""
+    parser.add_argument("--errors", choices=["tuning", "test", "all", "none"], default="tuning", help="which to list")
+    parser.add_argument("--embedder", default="none", help="`none` (default), `e5` or `use`: vectors beside the words")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Prints what share of the updates is superseded, and of the compatible pairs wrongly; the errors asked for."""
+    scores = asyncio.run(measure(options.embedder))
+    if options.json:
+        print(json.dumps({f"{language}/{half}": one.as_dict() for (language, half), one in scores.items()}))
+        return
+    for (language, half), score in scores.items():
+        if options.errors in {half, "all"}:
+            print(f"\n{language} {half}: {len(score.errors)} errors")
+            print("\n".join(score.errors))
+    print(f"\n{'set':<12}{'updates':>9}{'superseded':>12}{'compatible':>12}{'wrongly':>9}{'silent':>8}")
+    for (language, half), score in scores.items():
+        shares = f"{score.updates:>9}{score.recall:>12.1%}{score.compatible:>12}{score.wrong_share:>9.1%}"
+        print(f"{language + ' ' + half:<12}{shares}{score.silent:>8}")
