@@ -1,0 +1,105 @@
+"""A log in RAM for tests of recall: what was said, by whom and when, as the searchable rows of one owner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.query import Query
+from ebbing.domain.record import MemoryRecord, Role
+from ebbing.domain.scope import Scope
+from ebbing.index.entry import entry_for, passage
+from ebbing.index.neighbours import neighbours
+from ebbing.index.shard import Row, Shard, row_for
+from ebbing.language.analyse import analyse
+from ebbing.recall.rank import Ranked, rank
+from ebbing.recall.score import Scored, score_rows
+from ebbing.recall.tuning import Tuning
+from ebbing.recall.understand import Question, understand
+from ebbing.testing.embedder import FakeEmbedder
+
+START = datetime(2024, 5, 1, 9, tzinfo=UTC)
+EMBEDDER = FakeEmbedder()
+
+
+@dataclass(frozen=True)
+class Said:
+    """One utterance; without a time it follows the one before by a minute."""
+
+    text: str
+    by: str | None = None
+    role: Role = Role.USER
+    run: str | None = None
+    at: datetime | None = None
+    embedded: bool = True
+    utterance: bool = True
+
+
+def log(*said: Said | str, gone: Sequence[int] = ()) -> Shard:
+    """The rows of what was said, in order; `gone` names the places of those that were deleted since."""
+    shard = Shard(model_id=EMBEDDER.model_id, dim=EMBEDDER.dim)
+    shard.put([_row(one if isinstance(one, Said) else Said(one), at) for at, one in enumerate(said)])
+    shard.drop([at + 1 for at in gone])
+    return shard
+
+
+def _row(said: Said, at: int) -> Row:
+    moment = said.at or START + timedelta(minutes=at)
+    record = MemoryRecord(
+        id=f"m{at}",
+        whose=Scope(user_id="ada", run_id=said.run),
+        content=said.text,
+        created_at=moment,
+        recorded_at=moment,
+        actor=said.by,
+        role=said.role,
+    )
+    vector = EMBEDDER.embed([passage(record)])[0] if said.embedded else None
+    analysis = analyse(said.text, speaker=said.by, said_at=moment)
+    return row_for(
+        at + 1, record, entry=entry_for(analysis, vector=vector, model_id=EMBEDDER.model_id, utterance=said.utterance)
+    )
+
+
+def asked(text: str, *, top_k: int = 10, **more: Any) -> Query:
+    """A question on the day after the log began."""
+    return Query(text, top_k, more.pop("now", START + timedelta(days=1)), **more)
+
+
+def read(shard: Shard, text: str, *, tuning: Tuning | None = None, **more: Any) -> Question:
+    """The question as recall reads it."""
+    return understand(asked(text, **more), shard, tuning=tuning or Tuning())
+
+
+def scores(
+    shard: Shard,
+    question: Question,
+    *,
+    tuning: Tuning | None = None,
+    vectors: bool = True,
+    among: NDArray[np.bool_] | None = None,
+) -> Scored:
+    """Every row scored, by default with the question's vector and over the living rows."""
+    vector = EMBEDDER.embed([question.text])[0] if vectors else None
+    mask = shard.alive if among is None else among
+    return score_rows(shard, question, vector=vector, among=mask, near=neighbours(shard), tuning=tuning or Tuning())
+
+
+def answers(shard: Shard, query: Query, *, tuning: Tuning | None = None, vectors: bool = True) -> list[Ranked]:
+    """What a search over the living rows gives."""
+    numbers = tuning or Tuning()
+    question = understand(query, shard, tuning=numbers)
+    return rank(
+        shard,
+        scores(shard, question, tuning=numbers, vectors=vectors),
+        among=shard.alive,
+        query=query,
+        question=question,
+        calibration=EMBEDDER.calibration,
+        tuning=numbers,
+    )
