@@ -282,7 +282,8 @@ def _camel_words(name: str) -> list[str]:
 
 def the_public_is_documented(source: Source) -> Iterator[Finding]:
     """Modules, public classes and functions. Exempt: Protocol members that their Protocol explains, dunders, property
-    setters, overloads, and methods of adapters and fakes whose contract stands in a port."""
+    setters, overloads, methods of adapters and fakes whose contract stands in a port, and the tests of the shipped
+    suites, whose names are sentences."""
     if ast.get_docstring(source.tree) is None:
         yield 1, "the module has no docstring"
     yield from _undocumented(source, source.tree.body, prefix="")
@@ -303,7 +304,8 @@ def _is_exempt(source: Source, node: FunctionNode | ast.ClassDef) -> bool:
     from_port = (
         node in source.methods and source.within("adapters/", "testing/") and node.name in source.contract_methods
     )
-    return from_port or bool(decorators & {"overload", "setter", "override"})
+    is_suite_test = source.within("testing/") and node.name.startswith("test_")
+    return from_port or is_suite_test or bool(decorators & {"overload", "setter", "override"})
 
 
 def _is_protocol(node: ast.ClassDef) -> bool:

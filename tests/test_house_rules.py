@@ -209,8 +209,9 @@ BREAKS_EVERY_CONTRACT = {
     "testing/__init__.py": "",
     "wiring/__init__.py": "",
     "sync.py": "",
-    "interfaces/cli.py": "",
+    "interfaces/cli/__init__.py": "",
     "interfaces/http.py": "import ebbing.interfaces.cli",
+    "interfaces/cli/dev.py": "import ebbing.testing",
     "unplaced.py": "",
 }
 
@@ -218,9 +219,9 @@ BREAKS_EVERY_CONTRACT = {
 def test_every_import_contract_can_be_broken(tmp_path: Path) -> None:
     for name, code in BREAKS_EVERY_CONTRACT.items():
         module = tmp_path / "ebbing" / name
-        for folder in (tmp_path / "ebbing", module.parent):
-            folder.mkdir(exist_ok=True)
-            (folder / "__init__.py").touch()
+        for folder in [*reversed(module.parent.relative_to(tmp_path).parents), module.parent.relative_to(tmp_path)][1:]:
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / "__init__.py").touch()
         module.write_text(code)
     config = (REPOSITORY / "pyproject.toml").read_text("utf-8")
     (tmp_path / "pyproject.toml").write_text(config)

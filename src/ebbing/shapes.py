@@ -64,10 +64,13 @@ def memory_item(record: MemoryRecord) -> Item:
 
 
 def hit_item(hit: Hit) -> Item:
-    """A memory item with `score` in [0, 1] and the raw score of each route that found it."""
+    """A memory item with `score` in [0, 1] and the raw score of each route that found it.
+
+    What a row's session lends it finds nothing by itself: it is told among the `score_details` only.
+    """
     item = memory_item(hit.record)
     item["score"] = round(hit.score, 4)
-    item["routes"] = {name: round(score, 4) for name, score in hit.routes.items()}
+    item["routes"] = {name: round(score, 4) for name, score in hit.routes.items() if name != "session"}
     if hit.repeat_ids:
         item["repeat_ids"] = list(hit.repeat_ids)
     return item
@@ -83,14 +86,17 @@ def explained_hit_item(hit: Hit) -> Item:
     }
 
 
-def search_answer(found: Answer, api_version: str, *, explained: bool) -> Any:
-    """The answer of `search`: hits as items, with the turns around them and the routes that were dropped, if any."""
+def search_answer(found: Answer, api_version: str, *, recall_id: str, explained: bool) -> Any:
+    """The answer of `search`: hits as items, with the turns around them and the routes that were dropped, if any.
+
+    `recall_id` names this answer, so that feedback on it counts once.
+    """
     items = [explained_hit_item(hit) if explained else hit_item(hit) for hit in found.hits]
     for item in items:
         if item["id"] in found.around:
             item["context"] = [memory_item(record) for record in found.around[item["id"]]]
     more = {"dropped": dict(found.dropped)} if found.dropped else {}
-    return answer(items, api_version, **more)
+    return answer(items, api_version, recall_id=recall_id, **more)
 
 
 def outcome_item(outcome: Outcome) -> Item:

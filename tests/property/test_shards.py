@@ -73,7 +73,7 @@ def a_row(seq: int, version: int) -> Row:
     record = MemoryRecord(f"id{seq}", whose, f"text {version}", NOW, NOW, strength=version / 10)
     terms = np.array([(seq, version + 1, 0), (1000 + version, 1, 0)], dtype=TERM).tobytes()
     vector = np.array([seq % 7, version], dtype="<f2").tobytes() if (seq + version) % 3 else None
-    return row_for(seq, record, None)._replace(terms=terms, vector=vector, model_id="m" if vector else None)
+    return row_for(seq, record, entry=None)._replace(terms=terms, vector=vector, model_id="m" if vector else None)
 
 
 _STEPS = st.lists(

@@ -41,7 +41,7 @@ def entry(text: str, *, model_id: str = "m", dim: int = DIM) -> IndexEntry:
 
 
 def row(seq: int, text: str, **fields: object) -> Row:
-    return row_for(seq, record(text, **fields), entry(text))
+    return row_for(seq, record(text, **fields), entry=entry(text))
 
 
 def shard(*rows: Row) -> Shard:
@@ -77,7 +77,7 @@ def test_a_row_becomes_columns() -> None:
 
 
 def test_missing_values_have_a_meaning() -> None:
-    made = shard(row_for(1, record("tea"), None))
+    made = shard(row_for(1, record("tea"), entry=None))
     assert (made.role[0], made.agent[0], made.valid_from[0], made.length[0]) == (0, 0, ALWAYS, 0)
     assert (made.embedded[0], made.vectors.any()) == (False, False)
     assert made.agents.find("nobody") == -1
@@ -115,11 +115,11 @@ def test_a_row_whose_entry_changed_is_not_overwritten_in_place(change: str) -> N
     old, text = row(1, "tea"), record("tea")
     new = {
         "speaker": row_for(
-            1, text, entry_for(analyse("tea", speaker="Ada"), vector=np.full(DIM, 0.5, np.float32), model_id="m")
+            1, text, entry=entry_for(analyse("tea", speaker="Ada"), vector=np.full(DIM, 0.5, np.float32), model_id="m")
         ),
         "vector": old._replace(vector=np.array([1, 0, 0, 0], "<f2").tobytes()),
         "model": old._replace(model_id="another"),
-        "nothing left": row_for(1, text, None),
+        "nothing left": row_for(1, text, entry=None),
     }[change]
     made = shard(old)
     made.put([new])

@@ -1,0 +1,1 @@
+"""Technologies behind the ports, one a file; only the composition root names them."""

@@ -120,6 +120,7 @@ class MemoryRecord:
 
     @property
     def hash(self) -> str:
+        """`content_hash` of the content."""
         return content_hash(self.content)
 
 

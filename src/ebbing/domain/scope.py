@@ -55,6 +55,7 @@ class Scope:
 
     @property
     def owner(self) -> Owner:
+        """The party that a memory written under this scope belongs to."""
         if self.user_id is not None:
             return Owner(self.tenant, "user", self.user_id)
         if self.agent_id is not None:

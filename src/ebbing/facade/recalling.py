@@ -59,7 +59,8 @@ class Recalling(Facade):
             expand: add `context` to each result: so many turns before and after it, at most 10, in the order said.
 
         Returns:
-            `{"results": [{"id", "memory", "score", "kind", "source_ids", …}]}`, `score` in [0, 1]. A result that
+            `{"results": [{"id", "memory", "score", "kind", "source_ids", …}], "recall_id"}`, `score` in [0, 1]. The
+            `recall_id` names the answer for `feedback`. A result that
             stands for others that say the same names them in `repeat_ids`. `dropped` tells which route failed or was
             late, and why; the answer is then made without it.
 
@@ -82,7 +83,12 @@ class Recalling(Facade):
         )
         found = await search(await self._searching(), scope, query=asked)
         self._parts.usage.returned(scope, (hit.record.id for hit in found.hits), at=self._parts.clock.now())
-        return search_answer(found, self._parts.settings.api_version, explained=bool(narrowing.get("explain")))
+        return search_answer(
+            found,
+            self._parts.settings.api_version,
+            recall_id=self._parts.ids.new(),
+            explained=bool(narrowing.get("explain")),
+        )
 
     async def get(self, memory_id: str, *, user_id: str | None = None) -> Item | None:
         """The memory with this id, or None; with `user_id`, only if it is that user's."""

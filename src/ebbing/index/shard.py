@@ -329,7 +329,7 @@ class Shard:
             self._vectors[at] = np.frombuffer(stored, dtype=STORED_VECTOR).reshape(len(at), self.dim)
 
 
-def row_for(seq: int, record: MemoryRecord, entry: IndexEntry | None) -> Row:
+def row_for(seq: int, record: MemoryRecord, *, entry: IndexEntry | None) -> Row:
     """The row of a record that is at hand; stores that keep rows as columns read it from there instead."""
     return Row(
         seq=seq,

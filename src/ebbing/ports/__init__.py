@@ -1,0 +1,1 @@
+"""What the product needs of the world: one small Protocol a file."""

@@ -81,7 +81,7 @@ async def _take_back(
 
 
 def _former_row(shard: Shard, record: MemoryRecord, *, entry: IndexEntry, row: int) -> Row:
-    return row_for(int(shard.seq[row]), record, entry)._replace(alive=True)
+    return row_for(int(shard.seq[row]), record, entry=entry)._replace(alive=True)
 
 
 def _is_reworded(shard: Shard, record: MemoryRecord, *, row: int) -> bool:

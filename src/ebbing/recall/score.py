@@ -41,8 +41,8 @@ class Scored:
 def score_rows(
     shard: Shard,
     question: Question,
-    vector: NDArray[np.float32] | None,
     *,
+    vector: NDArray[np.float32] | None,
     among: Mask,
     near: Neighbours,
     tuning: Tuning,

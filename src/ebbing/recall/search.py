@@ -58,7 +58,7 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
         return Answer(())
     meaning = await gather_meaning(using.embedder, query.text, seconds=using.tuning.deadline_seconds)
     question = understand(query, shard, tuning=using.tuning)
-    scored = score_rows(shard, question, meaning.vector, among=among, near=neighbours(shard), tuning=using.tuning)
+    scored = score_rows(shard, question, vector=meaning.vector, among=among, near=neighbours(shard), tuning=using.tuning)
     dropped = {"semantic": meaning.failure} if meaning.failure else {}
     if using.reranker is not None:
         scored, failure = await _second_opinion(using, shard, scope=scope, scored=scored, among=among, query=query)

@@ -1,0 +1,1 @@
+"""Settings in, parts out: the composition root."""

@@ -168,7 +168,7 @@ def advanced(room: Room, shard: Shard) -> Shard:
     gone = [seq for seq, kept in room.behind.items() if kept is None or kept.record.deleted_at is not None]
     living = (kept for seq, kept in sorted(room.behind.items()) if kept and kept.record.deleted_at is None)
     shard.drop(gone)
-    shard.put([row_for(kept.seq, kept.record, kept.entry) for kept in living])
+    shard.put([row_for(kept.seq, kept.record, entry=kept.entry) for kept in living])
     shard.generation = room.generation
     room.behind = {}
     return shard
@@ -177,7 +177,7 @@ def advanced(room: Room, shard: Shard) -> Shard:
 def with_deleted(room: Room, empty: Shard) -> Shard:
     """A shard of all the room's rows, the deleted ones too."""
     kept = sorted(room.kept.values(), key=lambda kept: kept.seq)
-    empty.put([row_for(one.seq, one.record, one.entry) for one in kept])
+    empty.put([row_for(one.seq, one.record, entry=one.entry) for one in kept])
     empty.generation = room.generation
     return empty
 
