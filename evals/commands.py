@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from evals import conflicts
+from evals import conflicts, extraction
 from evals.ablations import ablate
 from evals.datasets import LOADERS
 from evals.embedding import KeptE5, warm
@@ -37,6 +37,9 @@ def main(arguments: list[str] | None = None) -> None:
     update = commands.add_parser("conflicts", help="is what is no longer true closed, and nothing else?")
     conflicts.add_options(update)
     update.set_defaults(run=conflicts.run)
+    reading = commands.add_parser("extraction", help="are facts read from sentences, and nothing else?")
+    extraction.add_arguments(reading)
+    reading.set_defaults(run=extraction.run)
     options = parser.parse_args(arguments)
     options.run(options)
 
