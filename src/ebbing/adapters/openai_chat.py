@@ -153,7 +153,7 @@ class OpenAIChatModel:
                 self._dialect = dialect
                 return _read(outcome)
             if isinstance(outcome, httpx.Response) and not is_passing(outcome.status_code):
-                dialect = _easier(dialect, outcome, asked)
+                dialect = _easier(dialect, outcome, bound=asked.schema is not None)
                 continue
             failures += 1
             await _wait(outcome, failures)
@@ -218,14 +218,14 @@ def _completion(reply: _Reply, found: Found | None) -> Completion:
     )
 
 
-def _easier(dialect: Dialect, response: httpx.Response, asked: _Asked) -> Dialect:
+def _easier(dialect: Dialect, response: httpx.Response, *, bound: bool) -> Dialect:
     """What to try after a refusal that an easier request may avoid.
 
     Raises:
         ModelRefusedError: no other request will do.
     """
     status = response.status_code
-    easier = dialect.easier(response.text[:4_000], bound=asked.schema is not None) if status in _MALFORMED else None
+    easier = dialect.easier(response.text[:4_000], bound=bound) if status in _MALFORMED else None
     if easier is None:
         advice = {
             401: "check the key",

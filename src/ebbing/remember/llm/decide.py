@@ -20,6 +20,8 @@ from ebbing.remember.llm.verdict import Case, Proposal, proposals, settled
 
 _AT_ONCE: Final = 12
 """Facts that are decided by one call."""
+_RELATED: Final = 5
+"""Memories that are shown for each fact."""
 _SHOWN: Final = 400
 """Characters of a memory that the model sees."""
 
@@ -48,24 +50,24 @@ async def decide_with_model(
     not shown, an action that does not exist, and one that the facts speak against are left out and lose no other.
 
     Args:
-        related: for each fact the current memories that resemble it, the likeliest first.
+        related: for each fact the current memories that resemble it, the likeliest first; five are shown.
         said_at: for each fact when it was said. What is older than a memory does not end it.
     """
     budget = Budget(asking.budget_seconds)
     cases = [
-        Case(number, fact, tuple(known), said)
+        Case(number, fact, tuple(known[:_RELATED]), said)
         for number, (fact, known, said) in enumerate(zip(facts, related, said_at, strict=True))
     ]
     decisions: dict[int, Decision] = {}
     changed: set[str] = set()
     failed: Failed | None = None
     for batch in _batches([case for case in cases if case.related]):
-        proposed = await _proposed(asking, batch, budget)
+        proposed = await _proposed(asking, batch, budget=budget)
         if isinstance(proposed, Failed):
             failed = proposed
             continue
         for case in batch:
-            decision = settled(case, proposed.get(case.number, ()), changed)
+            decision = settled(case, proposed.get(case.number, ()), changed=changed)
             if decision is not None:
                 decisions[case.number] = decision
     return Decided(tuple(decisions.get(case.number) for case in cases), failed)
@@ -76,7 +78,7 @@ def _batches(cases: list[Case]) -> Iterator[list[Case]]:
         yield cases[begin : begin + _AT_ONCE]
 
 
-async def _proposed(asking: Asking, cases: list[Case], budget: Budget) -> dict[int, list[Proposal]] | Failed:
+async def _proposed(asking: Asking, cases: list[Case], *, budget: Budget) -> dict[int, list[Proposal]] | Failed:
     memories = list({record.id: record for case in cases for record in case.related}.values())
     turns = [Turn("system", _told(asking, cases)), Turn("user", _shown(cases, memories))]
     schema = LOOSE_DECISIONS if asking.update_prompt else DECISIONS

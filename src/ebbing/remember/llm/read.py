@@ -122,14 +122,14 @@ def _fact(item: Any, reading: Reading) -> Fact | None:
     text = one_line(_first(entry, ("text", "fact", "content", "memory")), _MAX_LENGTH)
     if text is None or _QUESTION.search(text):
         return None
-    source = _source(text, entry, reading)
+    source = _source(text, entry, reading=reading)
     if source is None:
         return None
     category = _category(entry.get("category", entry.get("type", "fact")))
     polarity = int(category.get("polarity", 0))
     sure = entry.get("sure") is not False
     attribute, value = _attribute(entry)
-    starts, ends = _dates(text, reading, source[0])
+    starts, ends = _dates(text, reading, number=source[0])
     return Fact(
         text=text,
         type=MemoryType(category["type"]),
@@ -159,7 +159,7 @@ def _first(entry: Mapping[str, Any], names: Iterable[str]) -> Any:
     return next((entry[name] for name in names if isinstance(entry.get(name), str)), None)
 
 
-def _source(text: str, entry: Mapping[str, Any], reading: Reading) -> tuple[int, str] | None:
+def _source(text: str, entry: Mapping[str, Any], *, reading: Reading) -> tuple[int, str] | None:
     number = entry.get("message")
     number = number if isinstance(number, int) and not isinstance(number, bool) else None
     quote = entry.get("quote")
@@ -177,7 +177,7 @@ def _attribute(entry: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return (name if named else None), value
 
 
-def _dates(text: str, reading: Reading, number: int) -> tuple[datetime | None, datetime | None]:
+def _dates(text: str, reading: Reading, *, number: int) -> tuple[datetime | None, datetime | None]:
     """From when to when it happens, if the text names one date in full."""
     said = next((piece.message.timestamp for piece in reading.pieces if piece.number == number), None)
     try:

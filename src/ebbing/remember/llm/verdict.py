@@ -63,7 +63,7 @@ def proposals(
             )
 
 
-def settled(case: Case, proposed: Sequence[Proposal], changed: set[str]) -> Decision | None:
+def settled(case: Case, proposed: Sequence[Proposal], *, changed: set[str]) -> Decision | None:
     """The decision that a fact's actions come to; None if none of them holds.
 
     Of several the most careful counts: a better wording, else what is known already, else what is ended, else a new
@@ -73,7 +73,7 @@ def settled(case: Case, proposed: Sequence[Proposal], changed: set[str]) -> Deci
     ended = [one for one in open_to if _ends(one, case)]
     closed = tuple(dict.fromkeys(one.memory.id for one in ended if one.memory is not None))
     for one in open_to:
-        decision = _on_known(one, case, closed)
+        decision = _on_known(one, case, closed=closed)
         if decision is not None:
             changed.update(closed, (decision.memory_id,) if isinstance(decision, Update) else ())
             return decision
@@ -122,7 +122,7 @@ def _ends(one: Proposal, case: Case) -> bool:
     return one.action == "DELETE" or (one.action == "UPDATE" and _opposed(case.fact, one.memory))
 
 
-def _on_known(one: Proposal, case: Case, closed: tuple[str, ...]) -> Update | Keep | None:
+def _on_known(one: Proposal, case: Case, *, closed: tuple[str, ...]) -> Update | Keep | None:
     """A better wording of a memory, or nothing to do about it; None where the action says neither, or may not.
 
     A fact that plainly says something else than the memory is never taken for known: it would be lost.
@@ -131,7 +131,7 @@ def _on_known(one: Proposal, case: Case, closed: tuple[str, ...]) -> Update | Ke
     if memory is None or memory.id in closed or _opposed(fact, memory):
         return None
     if one.action == "UPDATE" and _may_end(case, memory):
-        text = _merged(one.text, fact, memory)
+        text = _merged(one.text, fact, memory=memory)
         if text is not None:
             reason = one.reason or "the model finds that it says more"
             return Update(fact, memory.id, text=text, reason=reason, closes=closed)
@@ -154,10 +154,10 @@ def _opposed(fact: Fact, memory: MemoryRecord) -> bool:
     return fact.polarity * memory.polarity < 0
 
 
-def _merged(text: Any, fact: Fact, memory: MemoryRecord) -> str | None:
+def _merged(text: str | None, fact: Fact, *, memory: MemoryRecord) -> str | None:
     """The wording of an update: the model's if it holds no number that neither had, else the fact's; None if the
     memory reads so already."""
-    merged = one_line(text, MAX_TEXT_LENGTH) or fact.text
+    merged = text or fact.text
     if _numbers(merged) - _numbers(fact.text) - _numbers(memory.content):
         merged = fact.text
     return None if content_hash(merged) == memory.hash else merged
