@@ -1,4 +1,4 @@
-"""From several legs' scores to one."""
+"""From several legs' scores to one, and from scores to the best rows."""
 
 from __future__ import annotations
 
@@ -29,3 +29,16 @@ def reciprocal_rank(scores: Scores, among: Mask, *, k: int) -> Scores:
     ranks = np.empty(len(scores))
     ranks[order] = np.arange(1, len(scores) + 1)
     return np.where(among & (scores > 0), (k + 1) / (k + ranks), 0.0)
+
+
+def best_rows(scores: Scores, among: Mask, *, count: int) -> NDArray[np.int64]:
+    """The `count` best rows of the mask, best first; equal scores keep the order of arrival, at the cut as well."""
+    rows = np.flatnonzero(among)
+    points = scores[rows]
+    if len(rows) > count:
+        edge = np.partition(points, len(rows) - count)[len(rows) - count]
+        above = np.flatnonzero(points > edge)
+        level = np.flatnonzero(points == edge)[: count - len(above)]
+        kept = np.concatenate((above, level))
+        rows, points = rows[kept], points[kept]
+    return rows[np.lexsort((rows, -points))]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ebbing.domain.query import Query
 from ebbing.index.shard import Shard
 from ebbing.ports.embedder import Calibration
 from ebbing.recall.collapse import collapse
-from ebbing.recall.fuse import Mask, Scores
+from ebbing.recall.fuse import Mask, best_rows
 from ebbing.recall.newer import newer_first
 from ebbing.recall.relevance import relevance
 from ebbing.recall.score import Scored
@@ -58,7 +57,9 @@ def rank(
     rows = [group.lead for group in groups]
     total, coverage = scored.total[rows].tolist(), scored.coverage[rows].tolist()
     meaning = _meaning(scored, rows, calibration=calibration)
-    scores = relevance(total, coverage=coverage, meaning=meaning if scored.has_vectors else coverage)
+    compared = scored.compared[rows].tolist()
+    instead = [near if known else held for near, held, known in zip(meaning, coverage, compared, strict=True)]
+    scores = relevance(total, coverage=coverage, meaning=instead)
     answers = [
         Ranked(group.lead, score, fused, wording, nearness, group.repeats)
         for group, score, fused, wording, nearness in zip(groups, scores, total, coverage, meaning, strict=True)
@@ -70,18 +71,12 @@ def rank(
 
 
 def _meaning(scored: Scored, rows: list[int], *, calibration: Calibration | None) -> list[float]:
-    if calibration is None or not scored.has_vectors:
+    """Calibrated similarity to the question; 0 for a row whose meaning was not compared with it."""
+    if calibration is None:
         return [0.0] * len(rows)
-    similar: list[float] = calibration.similarity(scored.dense[rows].astype(np.float32)).tolist()
-    return similar
-
-
-def best_rows(scores: Scores, among: Mask, *, count: int) -> NDArray[np.int64]:
-    """The `count` best rows of the mask, best first; equal scores keep the order of arrival."""
-    rows = np.flatnonzero(among)
-    if len(rows) > count:
-        rows = rows[np.argpartition(-scores[rows], count - 1)[:count]]
-    return rows[np.lexsort((rows, -scores[rows]))]
+    similar = calibration.similarity(scored.dense[rows].astype(np.float32))
+    found: list[float] = np.where(scored.compared[rows], similar, 0.0).tolist()
+    return found
 
 
 def _is_set_apart(answer: Ranked, *, best: Ranked, tuning: Tuning) -> bool:

@@ -30,7 +30,7 @@ def relevance(total: Sequence[float], *, coverage: Sequence[float], meaning: Seq
     Args:
         total: the fused scores that made the order.
         coverage: share of the question's wording that each row holds, weighted by rarity, in [0, 1].
-        meaning: calibrated similarity of row and question, in [0, 1]; the coverage where there are no vectors.
+        meaning: calibrated similarity of row and question, in [0, 1]; the coverage where either has no vector.
     """
     scores: list[float] = []
     least = 1.0

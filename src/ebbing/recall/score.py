@@ -13,7 +13,7 @@ from ebbing.domain.record import Role
 from ebbing.index.neighbours import Neighbours
 from ebbing.index.shard import ROLES, Shard
 from ebbing.language.analyse import TextFlag
-from ebbing.recall.fuse import Mask, Scores, reciprocal_rank, zscore
+from ebbing.recall.fuse import Mask, Scores, best_rows, reciprocal_rank, zscore
 from ebbing.recall.lexical import bm25f, feedback_terms, smooth
 from ebbing.recall.tuning import Tuning
 from ebbing.recall.understand import Question
@@ -33,7 +33,8 @@ class Scored:
     """Cosine, 0 where a row has no vector."""
     coverage: Scores
     """Share of the question's wording that the row holds itself, in [0, 1]."""
-    has_vectors: bool
+    compared: Mask
+    """Rows whose vector was held against the question's; the others are judged by their words alone."""
     bonuses: Mapping[str, Scores]
     """Route name to the points that it adds to `total`, for the routes that apply to this question."""
 
@@ -48,10 +49,10 @@ def score_rows(
     tuning: Tuning,
 ) -> Scored:
     """Scores every row; statistics come from the rows in `among` (those the caller may get back)."""
-    dense = _dense(shard, vector)
+    dense, compared = _dense(shard, vector)
     wording = bm25f(shard, question.terms, tuning=tuning)
     lexical = smooth(shard, wording.points, near=near, tuning=tuning)
-    meant = tuning.dense_weight * _levelled(dense, among, tuning=tuning)
+    meant = tuning.dense_weight * _meant(dense, among, compared=compared, tuning=tuning)
     total = meant + tuning.lexical_weight * _levelled(lexical, among, tuning=tuning)
     if tuning.feedback_weight and shard.size >= tuning.feedback_from and wording.coverage.any():
         lexical = lexical + _feedback(shard, total, among=among, question=question, tuning=tuning)
@@ -65,7 +66,7 @@ def score_rows(
     if prior := tuning.diary_session_prior if near.one_speaker else tuning.session_prior:
         bonuses["session"] = prior * _session_lift(total, among, near=near, tuning=tuning)
         total = total + bonuses["session"]
-    return Scored(total, lexical, dense, wording.coverage, vector is not None, bonuses)
+    return Scored(total, lexical, dense, wording.coverage, compared, bonuses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,23 +100,24 @@ def _levelled(scores: Scores, among: Mask, *, tuning: Tuning) -> Scores:
 
 def _feedback(shard: Shard, total: Scores, *, among: Mask, question: Question, tuning: Tuning) -> Scores:
     """What the rare terms of the best rows add to the keyword leg."""
-    best = _best(total, among, count=tuning.feedback_rows)
+    best = best_rows(total, among, count=tuning.feedback_rows)
     terms = feedback_terms(shard, best, asked=question.terms, tuning=tuning)
     brevity = min(1.0, tuning.feedback_length / max(float(shard.length[best].mean()), 1.0))
     return tuning.feedback_weight * brevity * bm25f(shard, terms, tuning=tuning).points
 
 
-def _dense(shard: Shard, vector: NDArray[np.float32] | None) -> Scores:
+def _dense(shard: Shard, vector: NDArray[np.float32] | None) -> tuple[Scores, Mask]:
+    """Cosines, and for which rows there is one."""
     if vector is None or shard.dim != len(vector):
-        return np.zeros(shard.size)
-    return (shard.vectors @ vector).astype(np.float64)
+        return np.zeros(shard.size), np.zeros(shard.size, dtype=np.bool_)
+    return (shard.vectors @ vector).astype(np.float64), shard.embedded
 
 
-def _best(scores: Scores, among: Mask, *, count: int) -> NDArray[np.int64]:
-    rows = np.flatnonzero(among)
-    if len(rows) > count:
-        rows = rows[np.argpartition(-scores[rows], count - 1)[:count]]
-    return rows
+def _meant(dense: Scores, among: Mask, *, compared: Mask, tuning: Tuning) -> Scores:
+    """The vectors' leg. A row without a vector stands where the average stands: nothing is known against it."""
+    if compared.all():
+        return _levelled(dense, among, tuning=tuning)
+    return np.where(compared, _levelled(dense, among & compared, tuning=tuning), 0.0)
 
 
 def _bonuses(shard: Shard, question: Question, *, surface: _Surface, tuning: Tuning) -> dict[str, Scores]:

@@ -17,10 +17,11 @@ from ebbing.ports.embedder import Embedder
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.reranker import Reranker
 from ebbing.recall.expand import expand, read_windows
+from ebbing.recall.fuse import best_rows
 from ebbing.recall.gather import gather_meaning
 from ebbing.recall.narrow import covered, fresh_records, narrowed
 from ebbing.recall.past import shard_as_of
-from ebbing.recall.rank import Ranked, best_rows, rank
+from ebbing.recall.rank import Ranked, rank
 from ebbing.recall.rerank import Reranking, candidate_text, rerank
 from ebbing.recall.score import Scored, score_rows
 from ebbing.recall.tuning import Tuning
@@ -58,7 +59,9 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
         return Answer(())
     meaning = await gather_meaning(using.embedder, query.text, seconds=using.tuning.deadline_seconds)
     question = understand(query, shard, tuning=using.tuning)
-    scored = score_rows(shard, question, vector=meaning.vector, among=among, near=neighbours(shard), tuning=using.tuning)
+    scored = score_rows(
+        shard, question, vector=meaning.vector, among=among, near=neighbours(shard), tuning=using.tuning
+    )
     dropped = {"semantic": meaning.failure} if meaning.failure else {}
     if using.reranker is not None:
         scored, failure = await _second_opinion(using, shard, scope=scope, scored=scored, among=among, query=query)

@@ -19,10 +19,10 @@ def why(hit: Hit) -> str:
     """One sentence on what speaks for the memory, strongest kind of evidence first."""
     reasons: list[str] = []
     if hit.coverage > 0:
-        reasons.append(f"it holds {hit.coverage:.0%} of the question's wording")
+        reasons.append(f"it holds {max(hit.coverage, 0.01):.0%} of the question's wording")
     elif hit.routes.get("keyword", 0) > 0:
         reasons.append("what was said around it holds words of the question")
-    if hit.meaning > 0:
+    if hit.meaning >= 0.01:
         nearness = "very near" if hit.meaning > 0.7 else "near" if hit.meaning > 0.4 else "somewhat near"
         reasons.append(f"its meaning is {nearness} ({hit.meaning:.2f})")
     reasons.extend(reason for route, reason in _BONUSES.items() if hit.routes.get(route, 0) > 0)
