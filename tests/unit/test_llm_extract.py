@@ -198,6 +198,24 @@ async def test_earlier_turns_are_context_and_no_source() -> None:
     assert found.facts == ()
 
 
+async def test_messages_that_were_read_before_are_context_too() -> None:
+    model = ScriptedChatModel(
+        {"facts": [fact("User has a sister", "I have a sister"), fact("Sister is Jesica", "Jesica", message=2)]}
+    )
+    found = await read(model, said("I have a sister", "Oh?", "Her name is Jesica"), known={0, 1})
+    shown = model.prompts[0][1].content
+    assert '{"context": true, "role": "user", "text": "I have a sister"}' in shown
+    assert '"message": 2' in shown
+    assert texts(found) == ["Sister is Jesica"]
+
+
+async def test_a_blank_message_is_not_shown_and_keeps_the_others_numbers() -> None:
+    model = ScriptedChatModel()
+    await read(model, [Message(""), Message("I like tea")])
+    assert '"message": 1' in model.prompts[0][1].content
+    assert '"message": 0' not in model.prompts[0][1].content
+
+
 async def test_a_long_conversation_is_read_in_chunks_that_know_what_came_before() -> None:
     talk = said(*(f"This is turn {at}. " + "Words and words. " * 60 for at in range(20)))
     model = ScriptedChatModel()

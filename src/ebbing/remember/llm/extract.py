@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
@@ -58,6 +58,7 @@ async def extract_with_model(
     about: Subject = "user",
     hints: Sequence[Fact] = (),
     before: Sequence[Message] = (),
+    known: Collection[int] = (),
     mode: WriteMode = WriteMode.LLM,
 ) -> Extraction:
     """The facts that a model finds in a conversation; never raises a `ModelError`.
@@ -69,11 +70,13 @@ async def extract_with_model(
         now: the moment of messages without a timestamp.
         hints: what the rules found, shown to the model as suggestions.
         before: earlier turns, shown so that "she" and "there" can be understood; nothing is learnt from them.
+        known: indices of messages that were read before: context as well.
         mode: `LLM` for all that is worth knowing, `STRUCTURED` for values of attributes, `SUMMARIZE` for one sentence
             a chunk at most.
     """
     budget = Budget(asking.budget_seconds)
-    parts = chunks(messages, limit_tokens=asking.chunk_tokens, speakers=(_SPEAKER[about],), before=before)
+    speakers = (_SPEAKER[about],)
+    parts = chunks(messages, limit_tokens=asking.chunk_tokens, speakers=speakers, before=before, known=known)
     if not parts:
         return Extraction()
     language = detect("\n".join(one.content[:200] for one in messages if one.role is _SPEAKER[about]))

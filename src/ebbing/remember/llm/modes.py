@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 
 from ebbing.domain.decision import Fact
@@ -25,6 +25,7 @@ async def read_facts(
     now: datetime,
     agent_facts: bool = False,
     before: Sequence[Message] = (),
+    known: Collection[int] = (),
 ) -> Extraction:
     """What is worth remembering of a conversation; never raises a `ModelError`.
 
@@ -32,20 +33,25 @@ async def read_facts(
     messages that it did not read, and `failed` names these, so that they can be read again.
 
     Args:
-        messages: redacted already: with a model they leave the machine.
+        messages: redacted already, since with a model they leave the machine; one that nothing is to be learnt from
+            is passed with blank content.
         nominate: the rules, which hint to the model and stand in for it.
         now: the moment of messages without a timestamp.
         agent_facts: what the assistant says of itself counts too.
         before: earlier turns of the same conversation, for context only.
+        known: indices of messages that were read before: context as well.
     """
     if mode is WriteMode.RAW:
-        return Extraction(tuple(_raw(message, number) for number, message in enumerate(messages)))
-    hints = tuple(nominate(messages))
+        raw = [_raw(message, number) for number, message in enumerate(messages) if number not in known]
+        return Extraction(tuple(raw))
+    hints = tuple(hint for hint in nominate(messages) if hint.source not in known)
     if mode is WriteMode.RULES or asking is None:
         return Extraction(hints)
-    readings = [await extract_with_model(asking, messages, now=now, hints=hints, before=before, mode=mode)]
+    readings = [await extract_with_model(asking, messages, now=now, hints=hints, before=before, known=known, mode=mode)]
     if agent_facts and mode is WriteMode.LLM:
-        readings.append(await extract_with_model(asking, messages, now=now, about="agent", hints=hints, before=before))
+        readings.append(
+            await extract_with_model(asking, messages, now=now, about="agent", hints=hints, before=before, known=known)
+        )
     return _joined(readings, hints, values_only=mode is WriteMode.STRUCTURED)
 
 

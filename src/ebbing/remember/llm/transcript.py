@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -60,20 +60,28 @@ class Chunk:
 
 
 def chunks(
-    messages: Sequence[Message], *, limit_tokens: int, speakers: Sequence[Role] = SPOKEN, before: Sequence[Message] = ()
+    messages: Sequence[Message],
+    *,
+    limit_tokens: int,
+    speakers: Sequence[Role] = SPOKEN,
+    before: Sequence[Message] = (),
+    known: Collection[int] = (),
 ) -> list[Chunk]:
     """The conversation in chunks of about `limit_tokens`, those without a word of the `speakers` left out.
 
-    Memories that were recalled into a message are taken out. Each chunk shows the end of the one before, the first one
-    the end of `before`, as context.
+    Memories that were recalled into a message are taken out, and a message that is blank then is not shown. Each chunk
+    shows what was said just before it as context: the end of the chunk before, of `before`, or messages whose indices
+    are `known`, which are shown for nothing else.
     """
-    found: list[Chunk] = []
-    context = _shortened([Piece(-1, message, message.content) for message in before if message.role in SPOKEN])
-    for pieces in _filled(_pieces(messages), limit_tokens):
-        if any(piece.message.role in speakers for piece in pieces):
-            found.append(Chunk(tuple(pieces), context))
-        context = _shortened(pieces)
-    return found
+    earlier = [Piece(-1, message, message.content) for message in before if message.role in SPOKEN]
+    told = [*earlier, *_pieces(messages)]
+    place = {id(piece): at for at, piece in enumerate(told)}
+    fresh = [piece for piece in told if piece.number >= 0 and piece.number not in known]
+    return [
+        Chunk(tuple(pieces), _shortened(told[: place[id(pieces[0])]]))
+        for pieces in _filled(fresh, limit_tokens)
+        if any(piece.message.role in speakers for piece in pieces)
+    ]
 
 
 def _pieces(messages: Sequence[Message]) -> Iterator[Piece]:
@@ -83,7 +91,7 @@ def _pieces(messages: Sequence[Message]) -> Iterator[Piece]:
                 yield Piece(number, message, text)
 
 
-def _filled(pieces: Iterator[Piece], limit_tokens: int) -> Iterator[list[Piece]]:
+def _filled(pieces: Sequence[Piece], limit_tokens: int) -> Iterator[list[Piece]]:
     held: list[Piece] = []
     size = 0
     for piece in pieces:
