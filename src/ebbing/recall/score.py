@@ -60,6 +60,8 @@ def score_rows(
     surface = shard.kept("surface", lambda: _surface(shard))
     if surface.assistant is not None:
         total = np.where(surface.assistant, tuning.assistant_weight * total, total)
+    if surface.worth is not None:
+        total = total + tuning.standing_weight / 2 * surface.worth
     bonuses = _bonuses(shard, question, surface=surface, tuning=tuning)
     for points in bonuses.values():
         total = total + points
@@ -78,16 +80,20 @@ class _Surface:
     """Standing instructions."""
     preferred: Mask | None
     """Preferences."""
+    worth: Scores | None
+    """Importance and strength around their middle, in [-1, 1]; None where all rows are alike."""
 
 
 def _surface(shard: Shard) -> _Surface:
     def some(mask: Mask) -> Mask | None:
         return mask if mask.any() else None
 
+    worth = shard.importance + shard.strength
     return _Surface(
         assistant=some(shard.role == _ASSISTANT),
         standing=some((shard.flags & TextFlag.INSTRUCTION) != 0),
         preferred=some((shard.flags & TextFlag.PREFERENCE) != 0),
+        worth=worth - worth.mean() if shard.size and np.ptp(worth) > 0 else None,
     )
 
 

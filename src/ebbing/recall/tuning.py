@@ -64,6 +64,8 @@ class Tuning:
     """The question names a time, and it was said about then."""
     date_days_before: int = 2
     date_days_after: int = 14
+    standing_weight: float = 0.2
+    """Points between the most and the least important, and between the freshest and the most faded, of two equals."""
     session_prior: float = 0.3
     """A session whose best row fits lifts its other rows …"""
     diary_session_prior: float = 0.1
