@@ -13,7 +13,7 @@ import anyio
 import numpy as np
 import pytest
 
-from ebbing.adapters import openai_embeddings
+from ebbing.adapters import http_waits, openai_embeddings
 from ebbing.adapters.openai_embeddings import OpenAIEmbedder
 from ebbing.domain.errors import ConfigurationError, EmbeddingError
 from tests.embeddings_endpoint import EmbeddingsEndpoint, refusal
@@ -26,7 +26,7 @@ TEXT = "Lin told me about her divorce"
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddingsEndpoint]:
-    monkeypatch.setattr(openai_embeddings, "FIRST_WAIT_SECONDS", 0.001)
+    monkeypatch.setattr(http_waits, "FIRST_WAIT_SECONDS", 0.001)
     with EmbeddingsEndpoint() as server:
         yield server
 
@@ -137,7 +137,7 @@ async def test_a_failure_that_stays_ends_in_a_typed_error(endpoint: EmbeddingsEn
 async def test_retry_after_is_heeded_within_a_bound(
     endpoint: EmbeddingsEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(openai_embeddings, "LONGEST_WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(http_waits, "LONGEST_WAIT_SECONDS", 0.2)
     endpoint.faults = [refusal(429, {"Retry-After": "3600"})]
     embedder = embedder_for(endpoint)
     begun = time.monotonic()
@@ -181,7 +181,7 @@ async def test_a_caller_with_a_deadline_is_not_held_by_a_hanging_endpoint(endpoi
 
 
 async def test_nobody_listening_ends_in_a_typed_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openai_embeddings, "FIRST_WAIT_SECONDS", 0.001)
+    monkeypatch.setattr(http_waits, "FIRST_WAIT_SECONDS", 0.001)
     with EmbeddingsEndpoint() as gone:
         embedder = embedder_for(gone)
     assert "ConnectError" in await failure_of(embedder)

@@ -10,6 +10,7 @@ import httpx
 import numpy as np
 
 from ebbing.adapters.embedding_text import clean
+from ebbing.adapters.http_waits import asked_wait, is_passing, wait_seconds
 from ebbing.domain.errors import ConfigurationError, EmbeddingError
 from ebbing.ports.embedder import Calibration, Vectors
 
@@ -18,8 +19,6 @@ MAX_CHARACTERS = 8_000
 BATCH_TEXTS = 64
 BATCH_CHARACTERS = 64_000
 ATTEMPTS = 4
-FIRST_WAIT_SECONDS = 0.5
-LONGEST_WAIT_SECONDS = 20.0
 _UNKNOWN_FIELD = frozenset({400, 422})
 
 # Between what current general-purpose models show; measure your own with `scripts/calibrate_embedder.py`.
@@ -126,12 +125,14 @@ class OpenAIEmbedder:
         return vectors
 
     async def _request(self, texts: list[str]) -> Vectors:
+        outcome: httpx.Response | str = "nothing was tried"
         for attempt in range(ATTEMPTS):
             outcome = await self._attempt(texts)
-            if isinstance(outcome, httpx.Response) and not _is_passing(outcome.status_code):
+            if isinstance(outcome, httpx.Response) and not is_passing(outcome.status_code):
                 return self._vectors(outcome, len(texts))
             if attempt + 1 < ATTEMPTS:
-                await anyio.sleep(_wait_seconds(outcome, attempt))
+                asked = asked_wait(outcome) if isinstance(outcome, httpx.Response) else None
+                await anyio.sleep(wait_seconds(attempt, asked))
         reason = f"status {outcome.status_code}" if isinstance(outcome, httpx.Response) else outcome
         raise EmbeddingError(f"the embeddings endpoint failed {ATTEMPTS} times, last with: {reason}; try again later")
 
@@ -194,18 +195,6 @@ def _batches(places: list[int], texts: list[str]) -> Iterator[list[int]]:
         size += len(texts[place])
     if batch:
         yield batch
-
-
-def _is_passing(status: int) -> bool:
-    return status in {408, 429} or status >= 500
-
-
-def _wait_seconds(outcome: httpx.Response | str, attempt: int) -> float:
-    wait = FIRST_WAIT_SECONDS * 2.0**attempt
-    asked = outcome.headers.get("Retry-After", "") if isinstance(outcome, httpx.Response) else ""
-    if asked.isdecimal():
-        wait = max(wait, float(asked))
-    return min(wait, LONGEST_WAIT_SECONDS)
 
 
 def _advice(status: int) -> str:
