@@ -47,8 +47,11 @@ def entry_for(
     model_id: str | None = None,
     utterance: bool = False,
 ) -> IndexEntry:
-    """Packs what the analyser found; `utterance` marks a raw message. A vector of zeros counts as no vector."""
-    usable = vector is not None and bool(vector.any())
+    """Packs what the analyser found; `utterance` marks a raw message.
+
+    A vector of zeros counts as no vector, and so does one that holds no number somewhere: it would spoil every search.
+    """
+    usable = vector is not None and bool(vector.any()) and bool(np.isfinite(vector).all())
     return IndexEntry(
         terms=pack(analysis),
         length=analysis.length,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import anyio
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from ebbing.domain.errors import EbbingError
 from ebbing.ports.embedder import Embedder
+from ebbing.ports.reranker import Reranker
 
 _log = logging.getLogger(__name__)
 
@@ -25,8 +27,18 @@ class Meaning:
     """Why the route was dropped; holds no personal text."""
 
 
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """A reranker's scores, or why there are none."""
+
+    scores: NDArray[np.float64] | None
+    """Shape (candidates,)."""
+    failure: str | None = None
+    """Why the route was dropped; holds no personal text."""
+
+
 async def gather_meaning(embedder: Embedder | None, text: str, *, seconds: float) -> Meaning:
-    """The vector of a question. A late or failing embedder costs the route, never the answer.
+    """The vector of a question. A late, failing or confused embedder costs the route, never the answer.
 
     What runs inside the process (keywords, rules, times, speakers, sessions) needs no such care: it takes microseconds
     and is worked out together in `score_rows`.
@@ -35,7 +47,10 @@ async def gather_meaning(embedder: Embedder | None, text: str, *, seconds: float
         return Meaning(None)
     try:
         with anyio.fail_after(seconds):
-            return Meaning((await embedder.embed_queries([text]))[0])
+            vectors = await embedder.embed_queries([text])
+            if vectors.shape != (1, embedder.dim) or not np.isfinite(vectors).all():
+                return _dropped("the embedder gave no usable vector")
+            return Meaning(vectors[0])
     except TimeoutError:
         return _dropped(f"the embedder was not done within {1000 * seconds:.0f} ms")
     except EbbingError as error:
@@ -44,6 +59,27 @@ async def gather_meaning(embedder: Embedder | None, text: str, *, seconds: float
         return _dropped(f"the embedder raised {type(error).__name__}")
 
 
+async def gather_opinion(reranker: Reranker, query: str, texts: Sequence[str], *, seconds: float) -> Opinion:
+    """What a reranker says of candidates. A late, failing or confused one costs its say, never the answer."""
+    try:
+        with anyio.fail_after(seconds):
+            scores = np.asarray(await reranker.rerank(query, texts), dtype=np.float64)
+    except TimeoutError:
+        return _unheard(f"the reranker was not done within {1000 * seconds:.0f} ms")
+    except EbbingError as error:
+        return _unheard(str(error))
+    except Exception as error:  # a reranker given in code may raise anything; the conversation goes on
+        return _unheard(f"the reranker raised {type(error).__name__}")
+    if scores.shape != (len(texts),) or not np.isfinite(scores).all():
+        return _unheard("the reranker gave no finite score for each candidate")
+    return Opinion(scores)
+
+
 def _dropped(failure: str) -> Meaning:
     _log.warning("recall without vectors: %s", failure)
     return Meaning(None, failure)
+
+
+def _unheard(failure: str) -> Opinion:
+    _log.warning("recall without a second opinion: %s", failure)
+    return Opinion(None, failure)

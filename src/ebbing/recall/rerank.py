@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import anyio
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.errors import RerankError
 from ebbing.domain.record import MemoryRecord
 from ebbing.ports.reranker import Reranker
 from ebbing.recall.fuse import Scores, zscore
+from ebbing.recall.gather import gather_opinion
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +57,9 @@ async def rerank(
     texts = candidates[: how.depth]
     if len(texts) < 2 or how.weight == 0:
         return Reranked(scores, None)
-    try:
-        with anyio.fail_after(how.seconds):
-            said = await reranker.rerank(query, texts)
-    except TimeoutError:
-        return Reranked(scores, None, f"the reranker was not done within {1000 * how.seconds:.0f} ms")
-    except RerankError as error:
-        return Reranked(scores, None, str(error))
-    opinion = np.asarray(said, dtype=np.float64)
-    if opinion.shape != (len(texts),) or not np.isfinite(opinion).all():
-        return Reranked(scores, None, "the reranker gave no finite score for each candidate")
+    said = await gather_opinion(reranker, query, texts, seconds=how.seconds)
+    if said.scores is None:
+        return Reranked(scores, None, said.failure)
     blended = scores.astype(np.float64)
-    blended[: len(texts)] += how.weight * zscore(opinion, np.ones(len(texts), dtype=bool))
-    return Reranked(blended, opinion)
+    blended[: len(texts)] += how.weight * zscore(said.scores, np.ones(len(texts), dtype=bool))
+    return Reranked(blended, said.scores)
