@@ -12,6 +12,7 @@ from ebbing.domain.scope import Scope
 from ebbing.index.neighbours import neighbours
 from ebbing.index.shard import Shard
 from ebbing.ports.memory_store import MemoryStore
+from ebbing.recall.narrow import fresh_records
 
 
 def expand(
@@ -36,11 +37,16 @@ def expand(
 
 
 async def read_windows(
-    store: MemoryStore, shard: Shard, *, scope: Scope, windows: Sequence[Sequence[int]]
+    store: MemoryStore, shard: Shard, *, scope: Scope, windows: Sequence[Sequence[int]], deleted: bool = False
 ) -> list[list[MemoryRecord]]:
-    """The records of each window, read in one call; rows that are gone or outside the scope are left out."""
-    wanted = list(dict.fromkeys(shard.ids[row] for window in windows for row in window))
-    found = {record.id: record for record in await store.get(scope, wanted)} if wanted else {}
+    """The records of each window, read in one call; rows that are gone or outside the scope are left out.
+
+    Args:
+        deleted: the shard shows the past, to which records belong that were deleted since.
+    """
+    rows = list(dict.fromkeys(row for window in windows for row in window))
+    records = await fresh_records(store, shard, scope=scope, rows=rows, deleted=deleted)
+    found = {record.id: record for record in records if scope.covers(record.whose)}
     return [[found[shard.ids[row]] for row in window if shard.ids[row] in found] for window in windows]
 
 

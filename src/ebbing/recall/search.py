@@ -74,7 +74,7 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
     found = await fresh_records(using.store, shard, scope=scope, rows=rows, deleted=query.as_of is not None)
     records = {record.id: record for record in found}
     there = [best for best in ranked if shard.ids[best.row] in records]
-    around = await _around(using.store, shard, scope=scope, ranked=there, among=among, count=query.expand)
+    around = await _around(using.store, shard, scope=scope, ranked=there, among=among, query=query)
     return Answer(_hits(shard, scored, ranked=there, records=records), dropped, around)
 
 
@@ -91,7 +91,8 @@ async def _second_opinion(
     if using.reranker is None:
         return scored, None
     order = best_rows(scored.total, among, count=using.reranking.depth)
-    records = await fresh_records(using.store, shard, scope=scope, rows=order.tolist())
+    past = query.as_of is not None
+    records = await fresh_records(using.store, shard, scope=scope, rows=order.tolist(), deleted=past)
     text_of = {record.id: candidate_text(record) for record in records}
     rows = np.array([row for row in order.tolist() if shard.ids[row] in text_of], dtype=np.int64)
     texts = [text_of[shard.ids[row]] for row in rows.tolist()]
@@ -108,12 +109,13 @@ async def _around(
     scope: Scope,
     ranked: Sequence[Ranked],
     among: NDArray[np.bool_],
-    count: int,
+    query: Query,
 ) -> dict[str, Sequence[MemoryRecord]]:
-    if not count or not ranked:
+    if not query.expand or not ranked:
         return {}
-    windows = expand(shard, [best.row for best in ranked], before=count, after=count, among=among)
-    read = await read_windows(store, shard, scope=scope, windows=windows)
+    rows = [best.row for best in ranked]
+    windows = expand(shard, rows, before=query.expand, after=query.expand, among=among)
+    read = await read_windows(store, shard, scope=scope, windows=windows, deleted=query.as_of is not None)
     return {shard.ids[best.row]: turns for best, turns in zip(ranked, read, strict=True) if len(turns) > 1}
 
 
