@@ -29,9 +29,10 @@ def collapse(
 ) -> list[Group]:
     """The first `count` groups of the rows in `order` (best first).
 
-    Two rows say the same when their texts are equal, or when their meaning is the same and they hold the same numbers:
-    texts that differ in a number never say the same. Where most of the best rows repeat each other, less likeness is
-    enough: such a log tells each thing in many wordings. A log without repeats would only lose by that.
+    Two rows say the same when the same person said them and their texts are equal, or when their meaning is the same
+    and they hold the same numbers: texts that differ in a number never say the same. Where most of the best rows
+    repeat each other, less likeness is enough: such a log tells each thing in many wordings. A log without repeats
+    would only lose by that.
     """
     first = order[: count + tuning.collapse_probe]
     alike, same = _likeness(shard, first, calibration=calibration, tuning=tuning)
@@ -48,8 +49,8 @@ def _likeness(
     shard: Shard, rows: NDArray[np.int64], *, calibration: Calibration | None, tuning: Tuning
 ) -> tuple[Pairs, Pairs]:
     """Which pairs of rows say about the same, and which say just the same; both of shape (rows, rows)."""
-    digests = shard.digest[rows]
-    equal: Pairs = digests[:, None] == digests[None, :]
+    digests, actors = shard.digest[rows], shard.actor[rows]
+    equal: Pairs = (digests[:, None] == digests[None, :]) & (actors[:, None] == actors[None, :])
     if calibration is None:
         return equal, equal
     vectors, numbers = shard.vectors[rows], shard.numbers[rows]
