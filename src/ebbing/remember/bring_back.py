@@ -8,10 +8,10 @@ from itertools import groupby
 from typing import Any, Final
 
 from ebbing.domain.errors import ConflictError, InvalidInputError
-from ebbing.domain.record import Kind, MemoryRecord
+from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.remember.add import Remembering
-from ebbing.remember.draft import Draft
+from ebbing.remember.draft import Draft, was_said
 from ebbing.remember.embed import embedded
 from ebbing.transfer.portable import record_from_line
 
@@ -83,5 +83,5 @@ def _whole(whose: Scope) -> Scope:
 
 
 def _draft(record: MemoryRecord) -> Draft:
-    said = record.kind is Kind.EPISODE or record.provenance.method == "raw"
+    said = was_said(record)
     return Draft(record, utterance=said, once=said and bool(record.provenance.source_ids), reason=REASON)

@@ -14,7 +14,7 @@ from ebbing.language.detect import detect
 from ebbing.language.split import MAX_TEXT_LENGTH
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Revise
 from ebbing.remember.add import Remembering
-from ebbing.remember.draft import Draft
+from ebbing.remember.draft import Draft, was_said
 from ebbing.remember.embed import embedded
 from ebbing.remember.messages import clean_text
 
@@ -48,7 +48,7 @@ async def update(
             language=detect(wording),
             provenance=replace(old.provenance, method="user", reason="edited by hand"),
         )
-        insert: Insert = (await embedded(using.embedder, [Draft(record, utterance=False)]))[0]
+        insert: Insert = (await embedded(using.embedder, [Draft(record, utterance=was_said(old))]))[0]
         return Revise(record, Event.UPDATE, entry=insert.entry, reason="edited by hand")
 
     return await _changed(using.store, memory_id, scope=scope, change=change)
