@@ -62,6 +62,10 @@ class Claim:
     """An event that left something behind: bought, adopted."""
     changed: bool = False
     """It says of itself that it is new, or puts something right."""
+    lasting: bool = False
+    """It goes on, also where its type is an event's."""
+    kinds: Words = frozenset()
+    """What its words are kinds of: "pet" for a cat."""
     further: bool = False
     """It says of itself that it comes on top ("also")."""
     resumed: bool = False
@@ -78,7 +82,7 @@ class Claim:
     @property
     def event(self) -> bool:
         """It tells of one occasion, which stays true."""
-        return self.type is MemoryType.EPISODIC and not self.plan
+        return self.type is MemoryType.EPISODIC and not self.plan and not self.lasting
 
 
 class Relation(StrEnum):
@@ -118,7 +122,7 @@ def compare(new: Claim, old: Claim, *, similarity: float = 0.0) -> Verdict:
 def _by_attribute(new: Claim, old: Claim) -> Verdict | None:
     if new.attribute is None or new.attribute != old.attribute or not new.value or not old.value:
         return None
-    if new.over or old.over or new.past != old.past:
+    if new.negated or old.negated or new.past != old.past:
         return None
     if new.occasion != old.occasion and new.occasion and old.occasion:
         return APART
@@ -171,7 +175,8 @@ def _ends_attribute(end: End, old: Claim, *, subject: Words) -> bool:
 def _ends_words(end: End, old: Claim, *, subject: Words) -> bool:
     if not end.words or not end.words <= old.words:
         return False
-    return old.subject == subject or (old.subject or subject) <= end.words
+    named = all(any(word in value for value in old.value) for word in end.words) and old.subject
+    return old.subject == subject or (old.subject or subject) <= end.words or bool(named)
 
 
 def _by_resumption(new: Claim, old: Claim) -> Verdict | None:
@@ -185,12 +190,21 @@ def _by_resumption(new: Claim, old: Claim) -> Verdict | None:
 
 def _by_negation(new: Claim, old: Claim) -> Verdict | None:
     """One says yes and the other no to the same words."""
-    if new.negated == old.negated or new.event or old.event or new.subject != old.subject or new.past or old.past:
+    if new.negated == old.negated or old.event or new.subject != old.subject or new.past or old.past:
         return None
-    turned = (new.changed or new.resumed) and old.negated and old.words < new.words
-    if new.words and (new.words == old.words or (turned and old.words)) and new.numbers >= old.numbers:
+    if new.event and not (new.gained or new.resumed):
+        return None
+    said = new.words | new.kinds
+    turned = (new.changed or new.resumed) and old.negated and (old.words <= said or _taken_up(new, old))
+    if old.words and (new.words == old.words or turned) and new.numbers >= old.numbers:
         return Verdict(Relation.CONTRADICTS, "the opposite of what is known")
     return None
+
+
+def _taken_up(new: Claim, old: Claim) -> bool:
+    """What was avoided is not avoided any more."""
+    avoided = old.type is MemoryType.CONSTRAINT and old.polarity < 0 and new.polarity >= 0
+    return avoided and bool(old.object) and old.object <= new.words
 
 
 def _by_number(new: Claim, old: Claim) -> Verdict | None:

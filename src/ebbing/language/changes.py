@@ -20,6 +20,8 @@ class Read:
     attribute: str
     value: str | None
     """The value where the pattern holds none."""
+    weak: bool
+    """Only where no rule of the language packs reads an attribute."""
     keep: bool
     """A statement of this is worth keeping even where no rule of the language packs reads it."""
     patterns: Mapping[str, re.Pattern[str]]
@@ -51,6 +53,7 @@ class Changes:
     occasion: re.Pattern[str]
     subject: Mapping[str, re.Pattern[str]]
     preferred: Mapping[str, re.Pattern[str]]
+    kinds: Mapping[str, Sequence[str]]
     vague: frozenset[str]
     vague_zh: re.Pattern[str]
     edges: Mapping[str, re.Pattern[str]]
@@ -75,6 +78,7 @@ def changes() -> Changes:
         occasion=_compiled(f"{data['occasion']['en']}|{data['occasion']['zh']}"),
         subject=_by_language(data["subject"], _compiled),
         preferred=_by_language(data["preferred"], _compiled),
+        kinds=data["kinds"],
         vague=frozenset(data["vague"]["en"].split()),
         vague_zh=_compiled(data["vague"]["zh"]),
         edges={name: _compiled(_anchored(name, pattern)) for name, pattern in data["edges"].items()},
@@ -96,9 +100,14 @@ def _by_language(entry: Mapping[str, Any], compiled: Callable[[str], re.Pattern[
 
 
 def _read(entry: Mapping[str, Any]) -> Read:
-    unless = _compiled(entry["unless"]) if "unless" in entry else None
-    keep = bool(entry.get("keep", False))
-    return Read(entry["attribute"], entry.get("value"), keep, _by_language(entry, _compiled), unless)
+    return Read(
+        attribute=entry["attribute"],
+        value=entry.get("value"),
+        weak=bool(entry.get("weak", False)),
+        keep=bool(entry.get("keep", False)),
+        patterns=_by_language(entry, _compiled),
+        unless=_compiled(entry["unless"]) if "unless" in entry else None,
+    )
 
 
 def _ending(entry: Mapping[str, Any]) -> Ending:
@@ -108,4 +117,3 @@ def _ending(entry: Mapping[str, Any]) -> Ending:
         patterns=_by_language(entry, _compiled),
         unless=_compiled(entry["unless_en"]) if "unless_en" in entry else None,
     )
-

@@ -26,6 +26,7 @@ _SMALL: Final = (
 )
 _TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _NUMBERS: Final = dict(zip((*_SMALL, *_TENS), (*range(20), *range(20, 100, 10)), strict=True))
+_TIMES: Final = {"once": "1", "twice": "2", "thrice": "3"}
 _TENS_WORD: Final = re.compile(rf"\b({'|'.join(_TENS)})[- ]({'|'.join(_SMALL[1:10])})\b")
 _SMALL_WORD: Final = re.compile(rf"\b({'|'.join(_NUMBERS)})\b")
 _ZH_DIGITS: Final = "零一二三四五六七八九"
@@ -35,6 +36,10 @@ _ZH_NUMBER: Final = re.compile(
 _MONTHS: Final = "january february march april may june july august september october november december".split()
 _MONTH_NAMES: Final = rf"({'|'.join(month[:3] for month in _MONTHS)})[a-z]*"
 _MONTH: Final = re.compile(rf"\b{_MONTH_NAMES}\.?(?= \d|$|,)|(?<=\d )(?:of )?{_MONTH_NAMES}\b")
+_LASTING: Final = re.compile(
+    r"\S+ (?:is|are|has been) (?:\w+ )?\w+ing\b|(?:用户|助手)(?:现在|最近|目前)?(?:正在|在|一直)"
+)
+"""What goes on, which is no single occasion even where a rule takes it for an event."""
 _SELF: Final = {"en": "User", "zh": "用户"}
 _ASIDE: Final = re.compile(r", ?(?:and |but )?not [^,]+$|[,，] ?(?:而)?不是[^,，]+$| ?[(（][^()（）]*[)）]")
 """What is said beside: the date that a time word was given, and what something is not."""
@@ -75,18 +80,20 @@ def claim_of(text: str, told: Told) -> Claim:
     likes = told.polarity != 0 and told.type is MemoryType.PREFERENCE
     past = bool(pack.signs["past"].search(normal)) and not over
     words = _words(normal, pack) - _words(normalise(told.speaker or ""), pack)
-    ends = () if past else _ends(text, over=over and not likes, language=language)
+    ends = _ends(text, over=over and not likes, language=language)
     sentence = f"{normal} {normalise(told.source)}" if told.source else normal
     return Claim(
         words=words,
         type=told.type,
+        lasting=bool(_LASTING.match(text)),
         subject=subject,
         speaker=_speaker(told),
         attribute=None if over else attribute,
         value=value_of(value, attribute) if value and not over else frozenset(),
         object=head,
         adjunct=adjunct,
-        polarity=told.polarity,
+        polarity=polarity_of(text, told.polarity),
+        kinds=_kinds(normal, words, pack=pack),
         numbers=frozenset(_NUMBER.findall(normal)),
         occasion=_occasion(normal, value, pack=pack),
         negated=bool(pack.signs["negated"].search(normal)),
@@ -111,8 +118,9 @@ def is_news(text: str, *, ended: bool = False) -> bool:
 
 def names_a_value(text: str) -> bool:
     """Whether a statement gives a value worth keeping on its own, such as a name."""
-    found = _reading(_ASIDE.sub("", text), _language(text), pack=changes())
-    return found is not None and found[0].keep
+    pack, language = changes(), _language(text)
+    found = _reading(_ASIDE.sub("", text), language, pack=pack)
+    return (found is not None and found[0].keep) or pack.preferred[language].search(text) is not None
 
 
 def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
@@ -123,7 +131,7 @@ def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
     pack, language = changes(), _language(text)
     text = _ASIDE.sub("", text)
     versus = pack.preferred[language].search(text)
-    found = _reading(text, language, pack=pack)
+    found = _reading(text, language, pack=pack, told=attribute)
     if versus is not None:
         better, worse = (versus["a"], versus["b"]) if versus["a"] else (versus["a2"], versus["b2"])
         pair = sorted(" ".join(sorted(value_of(one))) for one in (better, worse))
@@ -131,7 +139,8 @@ def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
     if found is not None:
         read, groups = found
         value = read.value or groups.get("value") or groups.get("value2") or value
-        name = read.attribute.format_map({"which": groups.get("which2", ""), **groups})
+        slots = {"which": groups.get("which2", ""), "who": groups.get("who2", "")}
+        name = read.attribute.format_map(slots | groups)
         who = pack.subject[language].match(text)
         attribute = f"{who['who']}.{name}" if who and name and "{who}" not in read.attribute else name
     if not attribute or not value:
@@ -140,11 +149,13 @@ def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
     return (None, value) if name.rsplit(".", 1)[-1] in pack.several else (name, value)
 
 
-def _reading(text: str, language: str, *, pack: Changes) -> tuple[Read, dict[str, str]] | None:
+def _reading(text: str, language: str, *, pack: Changes, told: str | None = None) -> tuple[Read, dict[str, str]] | None:
     """The first pattern that reads an attribute from the text; the rest of a sentence about a relation reads alike."""
     who = pack.subject[language].match(text)
     bare = f"{_SELF[language]}{text[who.end() :]}" if who else text
     for read in pack.reads:
+        if read.weak and told is not None:
+            continue
         pattern = read.patterns.get(language)
         found = pattern.search(text if "{who}" in read.attribute else bare) if pattern else None
         if found is not None and not (read.unless and read.unless.search(found.group())):
@@ -157,7 +168,7 @@ def object_of(text: str | None, language: str) -> tuple[Words, Words]:
     if not text:
         return frozenset(), frozenset()
     pack = changes()
-    normal = _trimmed(normalise(text), pack)
+    normal = re.sub(r"(?:的(?:味道|气味|感觉|样子)|这种|这个)$", "", _trimmed(normalise(text), pack))
     if language == "zh":
         aside = pack.adjunct["zh"].match(normal)
         rest = normal[aside.end() :] if aside else normal
@@ -195,6 +206,7 @@ def value_of(text: str, attribute: str | None = None) -> Words:
 
 def numbered(normal: str) -> str:
     """Number words up to ninety-nine as figures."""
+    normal = re.sub(r"\b(once|twice|thrice)\b", lambda found: _TIMES[found[1]], normal)
     normal = _TENS_WORD.sub(lambda found: str(_NUMBERS[found[1]] + _NUMBERS[found[2]]), normal)
     normal = _SMALL_WORD.sub(lambda found: str(_NUMBERS[found[1]]), normal)
     return _ZH_NUMBER.sub(_zh_figure, normal)
@@ -218,6 +230,21 @@ def _dated(normal: str) -> str:
 
 def _month(name: str) -> int:
     return next(number for number, month in enumerate(_MONTHS, start=1) if month.startswith(name))
+
+
+def polarity_of(text: str, polarity: int) -> int:
+    """The polarity that a rule told, turned over where the text denies a dislike ("does not hate")."""
+    return -polarity if polarity < 0 and changes().signs["double"].search(text) else polarity
+
+
+def _kinds(normal: str, words: Words, *, pack: Changes) -> Words:
+    """What the words are kinds of: a cat is a pet."""
+    found = (
+        kind
+        for kind, members in pack.kinds.items()
+        if any(member in words if member.isascii() else member in normal for member in members)
+    )
+    return frozenset(word for kind in found for word in ((kind,) if kind.isascii() else kind))
 
 
 def _occasion(normal: str, value: str | None, *, pack: Changes) -> Words:

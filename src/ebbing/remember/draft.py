@@ -10,7 +10,7 @@ from typing import Any, Final
 from ebbing.domain.decision import Fact
 from ebbing.domain.record import Kind, MemoryRecord, MemoryType, Provenance
 from ebbing.domain.scope import Scope
-from ebbing.language.claims import attribute_of, object_key
+from ebbing.language.claims import attribute_of, object_key, polarity_of
 from ebbing.language.detect import detect
 from ebbing.language.split import split_text
 from ebbing.ports.ids import Ids
@@ -81,7 +81,7 @@ def fact_draft(fact: Fact, source: Screened, drafting: Drafting) -> Draft:
         attribute=attribute,
         value=value if attribute else fact.object or value,
         object=object_key(fact.object, language) if fact.polarity else None,
-        polarity=fact.polarity,
+        polarity=polarity_of(fact.text, fact.polarity),
         trust=source.tier,
         importance=fact.importance,
         confidence=fact.confidence,
