@@ -195,7 +195,7 @@ def _by_negation(new: Claim, old: Claim) -> Verdict | None:
     if new.event and not (new.gained or new.resumed):
         return None
     said = new.words | new.kinds
-    turned = (new.changed or new.resumed) and old.negated and (old.words <= said or _taken_up(new, old))
+    turned = (new.changed or new.resumed or new.gained) and old.negated and (old.words <= said or _taken_up(new, old))
     if old.words and (new.words == old.words or turned) and new.numbers >= old.numbers:
         return Verdict(Relation.CONTRADICTS, "the opposite of what is known")
     return None
