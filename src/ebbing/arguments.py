@@ -25,6 +25,7 @@ MAX_QUERY_LENGTH: Final = 4_000
 MAX_METADATA_BYTES: Final = 65_536
 MAX_PAGE: Final = 1_000
 MAX_RECORDS: Final = 10_000
+MAX_REASON: Final = 1_000
 
 
 class Narrowing(TypedDict, total=False):
@@ -109,6 +110,24 @@ def checked_top_k(top_k: int, limit: int | None) -> int:
     return min(wanted, MAX_TOP_K)
 
 
+def checked_flag(value: object, label: str) -> bool:
+    """A truth value and nothing that merely counts as one: the text "false" would."""
+    if not isinstance(value, bool):
+        raise InvalidInputError(f"{label} must be True or False")
+    return value
+
+
+def checked_reason(reason: object) -> str | None:
+    """Why something was done, in the caller's words; None for nothing."""
+    if reason is None:
+        return None
+    if not isinstance(reason, str):
+        raise InvalidInputError("reason must be a string")
+    if len(reason) > MAX_REASON:
+        raise TooLargeError(f"reason is longer than {MAX_REASON} characters")
+    return clean_text(reason) or None
+
+
 def checked_threshold(threshold: object) -> float:
     """The least score of an answer, 0 for None."""
     if threshold is None:
@@ -149,8 +168,8 @@ def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     try:
         text = json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
         size = len(text.encode("utf-8"))
-    except (TypeError, ValueError):
-        raise InvalidInputError("metadata must hold JSON values only, in valid Unicode") from None
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInputError("metadata must hold JSON values only, in valid Unicode, not too deeply") from None
     if size > MAX_METADATA_BYTES:
         raise TooLargeError(f"metadata is larger than {MAX_METADATA_BYTES} bytes of JSON")
     checked: dict[str, Any] = json.loads(text)

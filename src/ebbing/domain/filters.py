@@ -112,7 +112,7 @@ def demanded_ids(wanted: Filter) -> Iterator[tuple[str, str]]:
     """The ids that every match carries because the filter says so, as (`user_id`, …) and value."""
     for part in conjuncts(wanted):
         if isinstance(part, Test) and part.op is Op.EQ and part.value is not None and part.field.name in _IDS:
-            yield part.field.name, part.value
+            yield part.field.name, part.value.strip() if isinstance(part.value, str) else part.value
 
 
 def beyond(wanted: Filter, scope: Scope) -> Filter:

@@ -12,6 +12,7 @@ from ebbing.domain.scope import Scope
 from ebbing.privacy.redact import RedactionPolicy
 from ebbing.recall.search import Searching
 from ebbing.remember.add import Remembering
+from ebbing.remember.messages import clean_text
 from ebbing.remember.policy import WritePolicy
 from ebbing.wiring.build import Parts
 from ebbing.wiring.settings import Settings
@@ -59,8 +60,11 @@ class Facade:
     async def _scope_of(self, memory_id: str, user_id: str | None) -> Scope | None:
         if not isinstance(memory_id, str) or not memory_id.strip():
             raise InvalidInputError("memory_id must be a non-empty string")
+        user = None if user_id is None else Scope(user_id=user_id).user_id
+        if memory_id != clean_text(memory_id):
+            return None  # no store could keep such an id
         scope = await self._parts.store.scope_of(self._parts.settings.tenant, memory_id)
-        return None if scope is None or (user_id is not None and scope.user_id != user_id) else scope
+        return None if scope is None or (user is not None and scope.user_id != user) else scope
 
     async def _known_scope(self, memory_id: str, user_id: str | None) -> Scope:
         scope = await self._scope_of(memory_id, user_id)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ebbing.domain.errors import InvalidInputError, TooLargeError
+from ebbing.arguments import checked_reason
+from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.usage import SIGNAL_NAMES, Feedback, Signal
 from ebbing.facade.base import Facade
 from ebbing.recall.cited import cited
 from ebbing.remember.messages import clean_text
 from ebbing.shapes import Item
 
-MAX_REASON: Final = 1_000
 MAX_RECALL_ID: Final = 256
 
 
@@ -49,7 +49,7 @@ class Hearing(Facade):
             TooLargeError: a reason over 1,000 characters.
             StoreError: it could not be stored.
         """
-        meant, why, answer_id = _signal(signal), _reason(reason), _recall_id(recall_id)
+        meant, why, answer_id = _signal(signal), checked_reason(reason), _recall_id(recall_id)
         scope = await self._known_scope(memory_id, user_id)
         told = Feedback(memory_id, meant, answer_id or self._parts.ids.new(), self._parts.clock.now(), why)
         counted = await self._parts.store.usage.tell(scope, told)
@@ -96,16 +96,6 @@ def _signal(signal: object) -> Signal:
     if meant is None:
         raise InvalidInputError(f"signal must be one of {', '.join(SIGNAL_NAMES)}")
     return meant
-
-
-def _reason(reason: object) -> str | None:
-    if reason is None:
-        return None
-    if not isinstance(reason, str):
-        raise InvalidInputError("reason must be a string")
-    if len(reason) > MAX_REASON:
-        raise TooLargeError(f"reason is longer than {MAX_REASON} characters")
-    return clean_text(reason) or None
 
 
 def _recall_id(recall_id: object) -> str | None:

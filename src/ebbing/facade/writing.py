@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from ebbing.arguments import AddOptions, checked_add_options, checked_metadata, named_by
+from ebbing.arguments import (
+    AddOptions,
+    checked_add_options,
+    checked_flag,
+    checked_metadata,
+    checked_reason,
+    named_by,
+)
 from ebbing.domain.errors import InvalidInputError
 from ebbing.facade.base import Facade
 from ebbing.remember.add import add_extracted, add_raw
-from ebbing.remember.messages import parse_messages
+from ebbing.remember.messages import optional_text, parse_messages
 from ebbing.remember.repeats import forget_source
 from ebbing.remember.revise import delete, restore, update
 from ebbing.shapes import Item, add_answer, memory_item
@@ -52,7 +59,7 @@ class Writing(Facade):
         checked = checked_add_options(options)
         scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
         parsed = named_by(parse_messages(messages), checked.source_id)
-        step = add_extracted if infer else add_raw
+        step = add_extracted if checked_flag(infer, "infer") else add_raw
         remembered = await step(
             await self._using(), parsed, scope=scope, metadata=checked_metadata(metadata), trust=checked.trust
         )
@@ -71,6 +78,7 @@ class Writing(Facade):
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
             InvalidInputError: nothing to change, or a blank text.
+            BlockedContentError: the redaction policy blocks the text.
             TooLargeError: a text over 4,000 characters or metadata over 64 KiB.
         """
         scope = await self._known_scope(memory_id, user_id)
@@ -97,18 +105,23 @@ class Writing(Facade):
 
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
-            InvalidInputError: neither or both of memory and source, or a source without its user.
+            InvalidInputError: neither or both of memory and source, a source without its user, or an unusable reason.
+            TooLargeError: a reason over 1,000 characters.
         """
         if source_id is not None:
             if memory_id is not None or user_id is None:
                 raise InvalidInputError("give a memory_id alone, or a source_id with its user_id")
             scope = self._scope(user_id=user_id, filters=None)
-            gone = await forget_source(self._parts.store, source_id, scope=scope, now=self._parts.clock.now())
+            name = optional_text(source_id, "source_id")
+            if name is None:
+                raise InvalidInputError("source_id must be a non-empty string")
+            gone = await forget_source(self._parts.store, name, scope=scope, now=self._parts.clock.now())
             return {"message": "Memories deleted successfully!", "deleted": gone}
         if memory_id is None:
             raise InvalidInputError("give a memory_id, or a source_id with its user_id")
         scope = await self._known_scope(memory_id, user_id)
-        await delete(await self._writing(), memory_id, scope=scope, reason=reason, hard=hard)
+        why, for_good = checked_reason(reason), checked_flag(hard, "hard")
+        await delete(await self._writing(), memory_id, scope=scope, reason=why, hard=for_good)
         return {"message": "Memory deleted successfully!"}
 
     async def restore(self, memory_id: str, *, user_id: str | None = None) -> Item:

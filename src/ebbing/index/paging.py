@@ -24,6 +24,8 @@ def position(cursor: str | None) -> tuple[int, int]:
     """
     if cursor is None:
         return START
+    if not isinstance(cursor, str):
+        raise InvalidInputError("the cursor is not one that a page gave: start again without one")
     try:
         created, _, seq = base64.urlsafe_b64decode(cursor.encode()).decode().partition(".")
         found = int(created), int(seq)

@@ -10,6 +10,7 @@ from typing import Any, Final
 from ebbing.domain.errors import InvalidInputError, TooLargeError
 from ebbing.domain.message import Message
 from ebbing.domain.record import Role
+from ebbing.language.dates_rules import FIRST_YEAR, LAST_YEAR
 
 MAX_MESSAGE_LENGTH: Final = 100_000
 """Characters of one message; a longer one is refused, so that nothing of it is lost unseen."""
@@ -52,8 +53,17 @@ def parse_time(value: object, label: str = "timestamp") -> datetime:
     """ISO 8601 text, epoch seconds or milliseconds, or a datetime, as aware UTC; a naive time is taken as UTC.
 
     Raises:
-        InvalidInputError: none of these.
+        InvalidInputError: none of these, or outside the years in which words like "last week" can be understood.
     """
+    moment = _moment(value)
+    if moment is None:
+        raise InvalidInputError(f"{label} must be ISO 8601 text, epoch seconds, or a datetime")
+    if not FIRST_YEAR < moment.year < LAST_YEAR:
+        raise InvalidInputError(f"{label} must lie between the years {FIRST_YEAR} and {LAST_YEAR}")
+    return moment
+
+
+def _moment(value: object) -> datetime | None:
     try:
         if isinstance(value, datetime):
             return _as_utc(value)
@@ -65,7 +75,7 @@ def parse_time(value: object, label: str = "timestamp") -> datetime:
             return _as_utc(datetime.fromisoformat(value.strip()))
     except (ValueError, OverflowError, OSError):
         pass
-    raise InvalidInputError(f"{label} must be ISO 8601 text, epoch seconds, or a datetime")
+    return None
 
 
 def _as_utc(moment: datetime) -> datetime:
