@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError, TooLargeError
+from ebbing.domain.errors import (
+    BlockedContentError,
+    ConflictError,
+    InvalidInputError,
+    MemoryNotFoundError,
+    TooLargeError,
+)
 from ebbing.domain.events import Event
 from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.language.detect import detect
 from ebbing.language.split import MAX_TEXT_LENGTH
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Revise
+from ebbing.privacy.redact import RedactionPolicy, redact
 from ebbing.remember.add import Remembering
 from ebbing.remember.draft import Draft, was_said
 from ebbing.remember.embed import embedded
@@ -25,22 +32,26 @@ ATTEMPTS: Final = 5
 async def update(
     using: Remembering, memory_id: str, *, scope: Scope, text: str | None, metadata: Mapping[str, Any] | None
 ) -> MemoryRecord:
-    """Gives a memory another text, other metadata, or both.
+    """Gives a memory another text, other metadata, or both; the same again writes nothing.
 
     Raises:
         InvalidInputError: neither is given, or the text is blank.
+        BlockedContentError: the redaction policy blocks the text.
         TooLargeError: the text is longer than 4,000 characters.
         MemoryNotFoundError: no such memory in this scope.
     """
-    wording = None if text is None else _checked_text(text)
+    wording = None if text is None else _checked_text(text, using.policy.redaction)
     if wording is None and metadata is None:
         raise InvalidInputError("give a text or metadata to update")
 
-    async def change(old: MemoryRecord) -> Revise:
+    async def change(old: MemoryRecord) -> Revise | None:
+        reworded = wording is not None and wording != old.content
+        if not reworded and (metadata is None or metadata == old.metadata):
+            return None
         record = replace(old, version=old.version + 1, updated_at=using.clock.now())
         if metadata is not None:
             record = replace(record, metadata=dict(metadata))
-        if wording is None or wording == old.content:
+        if wording is None or not reworded:
             return Revise(record, Event.UPDATE, reason="metadata changed")
         record = replace(
             record,
@@ -97,11 +108,14 @@ async def _changed(
     memory_id: str,
     *,
     scope: Scope,
-    change: Callable[[MemoryRecord], Any],
+    change: Callable[[MemoryRecord], Awaitable[Revise | None]],
     deleted: bool = False,
 ) -> MemoryRecord:
     for attempt in range(ATTEMPTS):
-        revise: Revise = await change(await _the(store, memory_id, scope=scope, deleted=deleted))
+        old = await _the(store, memory_id, scope=scope, deleted=deleted)
+        revise = await change(old)
+        if revise is None:
+            return old
         try:
             await store.write(scope, [revise])
         except ConflictError:
@@ -119,8 +133,11 @@ async def _the(store: MemoryStore, memory_id: str, *, scope: Scope, deleted: boo
     return found[0]
 
 
-def _checked_text(text: str) -> str:
-    if not isinstance(text, str) or not (cleaned := clean_text(text)):
+def _checked_text(text: str, policy: RedactionPolicy) -> str:
+    redacted = redact(clean_text(text), policy) if isinstance(text, str) else None
+    if redacted is not None and redacted.blocked:
+        raise BlockedContentError("the new text holds what may not be stored: take it out, or change the redaction")
+    if redacted is None or not (cleaned := redacted.text.strip()):
         raise InvalidInputError("the new text is blank: to remove a memory, delete it")
     if len(cleaned) > MAX_TEXT_LENGTH:
         raise TooLargeError(f"the new text is longer than {MAX_TEXT_LENGTH} characters: shorten it")
