@@ -273,3 +273,15 @@ def test_a_long_text_is_read_in_linear_time(unit: str) -> None:
         return perf_counter() - begun
 
     assert seconds(16_000) < 12 * seconds(4_000) + 0.02
+
+
+@pytest.mark.parametrize("month", range(1, 13))
+@pytest.mark.parametrize("day", [1, 15, 28])
+def test_what_comes_once_a_year_is_found_on_both_sides_of_every_day(month: int, day: int) -> None:
+    now = datetime(2024, month, day, 0, 1, tzinfo=UTC)
+    for season in ("spring", "summer", "autumn", "winter"):
+        [last] = resolve(f"last {season}", now=now)
+        [following] = resolve(f"next {season}", now=now)
+        assert last.end <= now < following.start
+    for text in ("last Christmas", "next Christmas", "last May", "去年冬天", "上个冬天", "on February 29"):
+        resolve(text, now=now)

@@ -203,17 +203,17 @@ def holidays() -> Mapping[str, Holiday]:
 
 
 def years_around(said: Said, period: Callable[[datetime, int], Period]) -> list[Period]:
-    """What falls once a year, in last year, this one and the next; for the 29th of February, in the leap years around.
+    """What falls once a year, in the years around now: at least one that is over and one that is yet to begin.
 
-    Raises `ValueError` if no year has it.
+    Two years each way will do, but for the 29th of February. Raises `ValueError` if no year has it.
     """
-    for reach in (1, 8):
+    for reach in (2, 8, 12):
         found = []
         for number in range(said.now.year - reach, said.now.year + reach + 1):
             try:
                 found.append(period(said.now, number))
             except ValueError:  # no such day in this year
                 continue
-        if found:
+        if any(one.end <= said.now for one in found) and any(one.start > said.now for one in found):
             return found
     raise ValueError("no year has such a day")
