@@ -127,7 +127,7 @@ def _by_attribute(new: Claim, old: Claim) -> Verdict | None:
     if new.occasion != old.occasion and new.occasion and old.occasion:
         return APART
     if new.value == old.value:
-        return _fuller(new, old, "this value is known")
+        return _fuller(new, old, reason="this value is known")
     if within(old.value, new.value):
         return Verdict(Relation.RICHER, "it names the known value more exactly")
     if within(new.value, old.value) and not new.changed:
@@ -228,7 +228,7 @@ def _by_wording(new: Claim, old: Claim, *, similarity: float) -> Verdict:
     if new.words == old.words:
         return Verdict(Relation.SAME, "known in other words")
     if similarity > NEAR and shared >= SHARED and new.numbers == old.numbers:
-        return _fuller(new, old, "known in other words")
+        return _fuller(new, old, reason="known in other words")
     if new.words < old.words and new.numbers <= old.numbers and (similarity >= CLOSE or shared >= SHARED):
         return Verdict(Relation.SAME, "a known memory says this and more")
     if old.words < new.words and old.numbers <= new.numbers and (similarity >= CLOSE or shared >= SHARED):
@@ -236,7 +236,7 @@ def _by_wording(new: Claim, old: Claim, *, similarity: float) -> Verdict:
     return APART
 
 
-def _fuller(new: Claim, old: Claim, reason: str) -> Verdict:
+def _fuller(new: Claim, old: Claim, *, reason: str) -> Verdict:
     """The same; richer if every word of the old one is in the new one, and others are."""
     if old.words < new.words and len(new.words - old.words) >= 2:
         return Verdict(Relation.RICHER, f"{reason}, and it says more")

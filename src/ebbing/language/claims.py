@@ -7,8 +7,8 @@ attributes and well-known values come out in one spelling, so that 上海 and Sh
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from ebbing.domain.conflict import Claim, End, Words
@@ -19,6 +19,7 @@ from ebbing.language.detect import detect
 
 _CJK: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 _LATIN: Final = re.compile(r"[a-z][a-z'’&.+-]*|\d+(?:[.,:]\d+)*")
+_WORD: Final = re.compile(r"[a-z']+|\d+|[\u4e00-\u9fff]")
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 _SMALL: Final = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
@@ -52,7 +53,7 @@ class Told:
     """What is known of a statement beside its text, in the words of `domain.decision.Fact`."""
 
     type: MemoryType = MemoryType.FACT
-    tags: Sequence[str] = ()
+    tags: tuple[str, ...] = ()
     attribute: str | None = None
     value: str | None = None
     object: str | None = None
@@ -68,6 +69,7 @@ class Told:
     """It was read before: the attribute stands in its one spelling."""
 
 
+@lru_cache(maxsize=2_048)
 def claim_of(text: str, told: Told) -> Claim:
     """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
     pack, language = changes(), _language(text)
@@ -202,6 +204,14 @@ def value_of(text: str, attribute: str | None = None) -> Words:
     words = {_one_spelling(_trimmed(run, pack), pack) for run in _CJK.findall(dated)}
     words |= {_one_spelling(word, pack) for word in _LATIN.findall(dated)} - pack.filler - pack.light
     return frozenset(words - {""}) or frozenset({normal})
+
+
+def content_share(text: str) -> float:
+    """Share of a text's words that are no filler, in [0, 1]; a Chinese character counts as a word."""
+    pack = changes()
+    words = _WORD.findall(normalise(text))
+    content = sum(1 for word in words if word not in pack.filler and query_terms(word))
+    return content / len(words) if words else 0.0
 
 
 def numbered(normal: str) -> str:

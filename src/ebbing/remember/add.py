@@ -27,6 +27,7 @@ from ebbing.remember.relate import reach, relate
 from ebbing.remember.repeats import Before, told_before, withdrawn_episodes
 from ebbing.remember.screen import screened
 from ebbing.remember.telling import telling
+from ebbing.remember.weigh import weighed
 from ebbing.remember.worth import worth_keeping
 
 ATTEMPTS: Final = 32
@@ -102,19 +103,18 @@ async def add_extracted(
     kept = screened(messages, using.policy, trust=trust)
     before = await told_before(using.store, kept, scope=scope)
     facts = worth_keeping(kept, now=drafting.now, agent_facts=scope.agent_id is not None, known=before.repeated)
-    drafts = [(fact, fact_draft(fact, kept[fact.source], drafting)) for fact in facts]
-    drafts = await telling(using.store, drafts, drafting)
+    drafts = [(fact, fact_draft(fact, kept[fact.source], drafting=drafting)) for fact in facts]
+    drafts = await telling(using.store, drafts, drafting=drafting)
     episodes = message_drafts(kept, kind=Kind.EPISODE, drafting=drafting)
     inserts = await embedded(using.embedder, [*episodes, *(draft for _, draft in drafts)])
     heard = [heard_as(fact, insert) for (fact, _), insert in zip(drafts, inserts[len(episodes) :], strict=True)]
-    decisions, held = await _commit(using, heard, episodes=inserts[: len(episodes)], before=before, drafting=drafting)
-    outcomes = (*map(_known_outcome, before.known), *map(_outcome, heard, decisions))
-    return Remembered(outcomes, tuple(held[: len(episodes)]))
+    outcomes, held = await _commit(using, heard, episodes=inserts[: len(episodes)], before=before, drafting=drafting)
+    return Remembered((*map(_known_outcome, before.known), *outcomes), tuple(held[: len(episodes)]))
 
 
 async def _commit(
     using: Remembering, heard: Sequence[Heard], *, episodes: Sequence[Insert], before: Before, drafting: Drafting
-) -> tuple[list[Decision], list[str]]:
+) -> tuple[list[Outcome], list[str]]:
     """Relates, decides and writes; again if somebody else wrote in between, since the decision might be another one."""
     store, scope, now = using.store, drafting.scope, drafting.now
     calibration = using.embedder.calibration if using.embedder else None
@@ -125,6 +125,7 @@ async def _commit(
         if heard or before.products:
             related = await relate(store, heard, scope=scope, now=now, calibration=calibration, always=before.products)
             seen = related.generation if attempt < ATTEMPTS else None
+            heard = weighed(heard, related.candidates, formula=using.policy.importance, now=now)
             decisions = decide(heard, related.candidates, confidence_threshold=using.policy.confidence_threshold)
             decisions = [before.as_edit(decision) for decision in decisions]
             changes += carried_out(zip(heard, decisions, strict=True), around=related.all, now=now)
@@ -135,7 +136,7 @@ async def _commit(
             if attempt == ATTEMPTS:
                 raise
             continue
-        return decisions, held[len(before.episodes) :]
+        return list(map(_outcome, heard, decisions)), held[len(before.episodes) :]
     raise AssertionError("the loop returns or raises")
 
 

@@ -67,26 +67,38 @@ def _refused(heard: Heard, confidence_threshold: float) -> Ignore | None:
 
 
 def _decided(heard: Heard, around: Sequence[Candidate]) -> Decision:
+    fact = heard.fact
     verdicts = [(one.record, _verdict(heard, one)) for one in around]
     against = [(record, verdict) for record, verdict in verdicts if verdict.relation is Relation.CONTRADICTS]
-    if any(not may_change(trust_of(heard.record), trust_of(record)) for record, _ in against):
-        return Ignore(heard.fact, "it contradicts what somebody more trusted said")
-    standing = [record for record, _ in against if _outweighs(record, heard)]
-    if standing and not heard.fact.tentative:
-        newest = max(standing, key=lambda record: record.created_at)
-        return AddClosed(heard.fact, newest.id, "it was said before something newer that contradicts it")
-    if heard.fact.tentative and not against:
-        return Ignore(heard.fact, "nothing known is about this")
+    stopped = _stopped(heard, [record for record, _ in against])
+    if stopped is not None:
+        return stopped
     closed = tuple(record.id for record, _ in against)
     known = _best(heard, verdicts)
     if known is not None:
         record, verdict = known
         if verdict.relation is Relation.RICHER:
-            return Update(heard.fact, record.id, heard.fact.text, verdict.reason, closes=closed)
-        return Keep(heard.fact, record.id, verdict.reason, closes=closed)
+            return Update(fact, record.id, fact.text, verdict.reason, closes=closed)
+        return Keep(fact, record.id, verdict.reason, closes=closed)
     if against:
-        return Supersede(heard.fact, closed[0], against[0][1].reason, closes=closed[1:])
-    return Add(heard.fact, "nothing known says this")
+        return Supersede(fact, closed[0], against[0][1].reason, closes=closed[1:])
+    return Add(fact, "nothing known says this")
+
+
+def _stopped(heard: Heard, against: Sequence[MemoryRecord]) -> Ignore | AddClosed | None:
+    """What becomes of a fact that may not, or does not, end what it contradicts; None if nothing stands in its way."""
+    fact = heard.fact
+    if fact.tentative and not against:
+        return Ignore(fact, "nothing known is about this")
+    if any(not may_change(trust_of(heard.record), trust_of(record)) for record in against):
+        return Ignore(fact, "it contradicts what somebody more trusted said")
+    standing = [record for record in against if _outweighs(record, heard)]
+    if not standing:
+        return None
+    if fact.tentative:
+        return Ignore(fact, "something newer is known about this")
+    newest = max(standing, key=lambda record: record.created_at)
+    return AddClosed(fact, newest.id, "it was said before something newer that contradicts it")
 
 
 def _verdict(heard: Heard, other: Candidate) -> Verdict:

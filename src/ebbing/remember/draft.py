@@ -62,7 +62,7 @@ def was_said(record: MemoryRecord) -> bool:
     return record.kind is Kind.EPISODE or origin.method == "raw" or by_hand
 
 
-def fact_draft(fact: Fact, source: Screened, drafting: Drafting) -> Draft:
+def fact_draft(fact: Fact, source: Screened, *, drafting: Drafting) -> Draft:
     """The memory that a fact would become."""
     message, language = source.message, detect(fact.text)
     attribute, value = attribute_of(fact.text, told_by(fact, message.name))

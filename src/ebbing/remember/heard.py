@@ -23,6 +23,7 @@ class Heard:
 
     @property
     def record(self) -> MemoryRecord:
+        """The memory, without its index entry."""
         return self.insert.record
 
 

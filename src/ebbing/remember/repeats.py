@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from typing import Final
 
 from ebbing.domain.decision import Decision, Keep, Supersede, Update
@@ -63,24 +65,37 @@ class Before:
 
 async def told_before(store: MemoryStore, kept: Sequence[Screened], *, scope: Scope) -> Before:
     """What is stored of these messages, by the ids that the caller gave them."""
-    ids = {one.message.id: place for place, one in enumerate(kept) if one.message.id is not None}
-    if not ids:
+    places = {one.message.id: place for place, one in enumerate(kept) if one.message.id is not None}
+    if not places:
         return Before()
-    stored = [record for record in await store.from_sources(scope, list(ids)) if record.whose.run_id == scope.run_id]
-    episodes: dict[str, list[MemoryRecord]] = {}
+    stored = await store.from_sources(scope, list(places))
+    episodes: defaultdict[str, list[MemoryRecord]] = defaultdict(list)
+    memories: list[MemoryRecord] = []
     for record in stored:
+        if record.whose.run_id != scope.run_id or _is_raw_memory(record):
+            continue
         if record.kind is Kind.EPISODE:
-            episodes.setdefault(record.provenance.source_ids[-1], []).append(record)
-    same = {name for name, parts in episodes.items() if _says(parts, kept[ids[name]])}
-    edited = episodes.keys() - same
-    memories = [record for record in stored if record.kind is Kind.MEMORY and record.provenance.method != "raw"]
+            episodes[record.provenance.source_ids[-1]].append(record)
+        else:
+            memories.append(record)
+    same = frozenset(name for name, parts in episodes.items() if _says(parts, kept[places[name]]))
+    edited = frozenset(episodes) - same
     return Before(
-        repeated=frozenset(ids[name] for name in same),
-        known=tuple(one for one in memories if one.valid_to is None and not same.isdisjoint(one.provenance.source_ids)),
-        episodes=tuple(part for name in edited for part in episodes[name]),
-        sources=frozenset(edited),
-        products=tuple(one.id for one in memories if not edited.isdisjoint(one.provenance.source_ids)),
+        repeated=frozenset(map(places.__getitem__, same)),
+        known=tuple(one for one in _from(memories, same) if one.valid_to is None),
+        episodes=tuple(chain.from_iterable(map(episodes.__getitem__, edited))),
+        sources=edited,
+        products=tuple(one.id for one in _from(memories, edited)),
     )
+
+
+def _from(memories: Iterable[MemoryRecord], sources: frozenset[str]) -> list[MemoryRecord]:
+    return [one for one in memories if not sources.isdisjoint(one.provenance.source_ids)]
+
+
+def _is_raw_memory(record: MemoryRecord) -> bool:
+    """A message that was stored as a memory on purpose, not what was concluded from it."""
+    return record.kind is Kind.MEMORY and record.provenance.method == "raw"
 
 
 def _says(parts: Sequence[MemoryRecord], one: Screened) -> bool:
@@ -120,7 +135,7 @@ async def withdrawn(
 async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now: datetime) -> int:
     """Deletes a message and what rests on it alone; the number of records that are gone."""
     records = await store.from_sources(scope, [source_id])
-    episodes = [one for one in records if one.kind is Kind.EPISODE or one.provenance.method == "raw"]
+    episodes = [one for one in records if one.kind is Kind.EPISODE or _is_raw_memory(one)]
     memories = [one for one in records if one not in episodes]
     sources = frozenset({source_id})
     changes = withdrawn_episodes(episodes, now=now, reason=DELETED)

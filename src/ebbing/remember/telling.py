@@ -14,7 +14,7 @@ from ebbing.remember.relate import relate
 
 
 async def telling(
-    store: MemoryStore, found: Sequence[tuple[Fact, Draft]], drafting: Drafting
+    store: MemoryStore, found: Sequence[tuple[Fact, Draft]], *, drafting: Drafting
 ) -> list[tuple[Fact, Draft]]:
     """The facts without the tentative ones that touch nothing known, nor each other; by words alone, so at once."""
     if not any(fact.tentative for fact, _ in found):
