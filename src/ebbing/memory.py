@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -71,11 +72,15 @@ class AsyncMemory(Writing, Recalling, Preparing, Hearing, Keeping):
         return cls()
 
     async def close(self) -> None:
-        """Finishes what was accepted and lets go of files and threads; idempotent."""
-        await self._parts.usage.flush()
-        await self._parts.reranker.aclose()
-        await self._parts.store.aclose()
-        await self._parts.embedder.aclose()
+        """Finishes what was accepted and lets go of files and threads; idempotent.
+
+        What cannot be closed keeps nothing else open; its error is raised at the end.
+        """
+        async with AsyncExitStack() as closing:  # it closes the last first
+            closing.push_async_callback(self._parts.embedder.aclose)
+            closing.push_async_callback(self._parts.store.aclose)
+            closing.push_async_callback(self._parts.reranker.aclose)
+            closing.push_async_callback(self._parts.usage.flush)
 
     async def __aenter__(self) -> Self:
         return self

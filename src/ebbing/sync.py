@@ -6,11 +6,11 @@ import asyncio
 import threading
 import weakref
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from functools import partial, update_wrapper
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from ebbing.domain.errors import StoreClosedError, StoreError
 from ebbing.memory import AsyncMemory
@@ -20,6 +20,7 @@ from ebbing.ports.reranker import Reranker
 from ebbing.recall.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
+_CLOSED: Final = "this memory is closed: open a new one"
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
@@ -108,9 +109,15 @@ class Memory:
     reset = _blocking(AsyncMemory.reset)
 
     def close(self) -> None:
-        """Finishes what was accepted and lets go of files and threads; idempotent."""
-        if not self._closed:
+        """Finishes what was accepted and lets go of files and threads; idempotent.
+
+        What cannot be closed keeps nothing else open; its error is raised at the end.
+        """
+        if self._closed or self._loop.is_inherited:
+            return
+        try:
             self._run(self._memory.close)
+        finally:
             self._closed = True
             self._loop.stop()
 
@@ -124,7 +131,7 @@ class Memory:
 
     def _run(self, call: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
         if self._closed:
-            raise StoreClosedError("this memory is closed: open a new one")
+            raise StoreClosedError(_CLOSED)
         return self._loop.run(call())
 
 
@@ -139,33 +146,53 @@ class _Loop:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopped = False
+        self._awaited: set[Future[Any]] = set()
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this is a forked child, to which the parent's thread did not come along."""
+        return self._thread is not None and not self._thread.is_alive() and not self._stopped
 
     def run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        """What `work` returns or raises; given up when the caller is interrupted."""
+        """What `work` returns or raises; given up when the caller is interrupted or the loop is stopped."""
         try:
-            loop = self._running()
-        except StoreError:
+            done = asyncio.run_coroutine_threadsafe(work, self._running())
+        except (StoreError, RuntimeError) as error:
             work.close()
+            if self._stopped:
+                raise StoreClosedError(_CLOSED) from error
             raise
-        done = asyncio.run_coroutine_threadsafe(work, loop)
+        self._awaited.add(done)
         try:
+            if self._stopped:
+                done.cancel()
             return done.result()
+        except CancelledError as error:
+            if self._stopped:
+                raise StoreClosedError(_CLOSED) from error
+            raise
         except BaseException:
             done.cancel()
             raise
+        finally:
+            self._awaited.discard(done)
 
     def stop(self) -> None:
-        """Ends the loop and waits for its thread."""
+        """Ends the loop and waits for its thread; whoever still waits for an answer is told that there is none."""
         if self._loop is not None and self._thread is not None and self._thread.is_alive():
             _stop(self._loop)
             self._thread.join()
+        self._stopped = True
+        for awaited in self._awaited.copy():
+            awaited.cancel()
 
     def _running(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
             with self._lock:
                 if self._loop is None:
                     self._start()
-        if self._loop is None or self._thread is None or not self._thread.is_alive():
+        if self._loop is None or self.is_inherited:
             raise StoreError("this memory was opened before a fork: open a new one in each process")
         return self._loop
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -103,6 +104,8 @@ class SqliteMemoryStore:
         """A `UsageLog` in the same file."""
         self.outbox = Outbox(connections, self._writer)
         """What indexes outside the file have to follow."""
+        # Whoever forgets to close a store leaves neither a thread nor an open file behind.
+        weakref.finalize(self, _let_go, connections, self._writer)
 
     @classmethod
     def open(
@@ -295,3 +298,9 @@ def _entry_of(row: Sequence[Any]) -> HistoryEntry:
         role=role,
         reason=reason,
     )
+
+
+def _let_go(connections: Connections, writer: GroupCommitWriter) -> None:
+    """Closes what a store worked with, unless that was done."""
+    if connections.begin_closing() and writer.close():
+        connections.close()

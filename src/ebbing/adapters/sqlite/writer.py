@@ -82,12 +82,18 @@ class GroupCommitWriter:
             self._queue.put(_Task(work, future, loop, scrub))
         return await future
 
-    def close(self) -> None:
-        """Finishes what was accepted, then ends the thread. Blocks; call it once, from a thread that may wait."""
+    def close(self) -> bool:
+        """Finishes what was accepted, then ends the thread. Blocks; call it once, from a thread that may wait.
+
+        False if called from the writing thread itself, which may collect a forgotten store: that ends later.
+        """
         with self._gate:
             self._open = False
             self._queue.put(None)
+        if threading.current_thread() is self._thread:
+            return False
         self._thread.join()
+        return True
 
     def _run(self) -> None:
         batch: list[_Task] = []
