@@ -1,0 +1,342 @@
+"""A memory from its opening to its end: twins, threads, processes, closing, and being forgotten open."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import multiprocessing
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import anyio
+import pytest
+
+from ebbing import AsyncMemory, Memory
+from ebbing.domain.errors import EbbingError, EmbeddingError, StoreClosedError, StoreError
+from ebbing.testing.embedder import FakeEmbedder
+
+COROUTINES = sorted(
+    name for name, _ in inspect.getmembers(AsyncMemory, inspect.iscoroutinefunction) if not name.startswith("_")
+)
+
+
+def opened(path: Path) -> Memory:
+    return Memory(path, embedder=FakeEmbedder())
+
+
+def texts(memory: Memory, question: str = "tea") -> set[str]:
+    return {item["memory"] for item in memory.search(question, user_id="ada", top_k=50)["results"]}
+
+
+def threads() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name.startswith("ebbing")}
+
+
+# ── one brain, two mouths ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", COROUTINES)
+def test_every_coroutine_has_a_blocking_twin_with_the_same_signature_and_documentation(name: str) -> None:
+    coroutine, twin = getattr(AsyncMemory, name), getattr(Memory, name)
+    mine, its = inspect.signature(twin), inspect.signature(coroutine)
+    assert list(mine.parameters.values()) == list(its.parameters.values())
+    assert not inspect.iscoroutinefunction(twin)
+    assert coroutine.__doc__
+    if name != "close":
+        assert mine == its
+    assert twin.__doc__ == coroutine.__doc__
+
+
+def test_the_twins_are_opened_in_the_same_ways_and_have_nothing_else_of_their_own() -> None:
+    for name in ("__init__", "from_config", "from_env"):
+        assert inspect.signature(getattr(Memory, name)) == inspect.signature(getattr(AsyncMemory, name))
+    public = [{name for name in dir(twin) if not name.startswith("_")} for twin in (Memory, AsyncMemory)]
+    assert public[0] == public[1]
+
+
+# ── many at once ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_many_threads_share_one_memory(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory, ThreadPoolExecutor(8) as pool:
+
+        def work(number: int) -> bool:
+            text = f"tea number {number}"
+            [result] = memory.add(text, user_id="ada", infer=False)["results"]
+            memory.update(result["id"], f"{text} again")
+            return f"{text} again" in texts(memory, text)
+
+        assert all(pool.map(work, range(40)))
+        assert len(memory.get_all(user_id="ada", limit=1_000)["results"]) == 40
+        assert memory.verify() == []
+
+
+def test_many_tasks_share_one_memory(tmp_path: Path) -> None:
+    async def run() -> int:
+        async with AsyncMemory(tmp_path, embedder=FakeEmbedder()) as memory, anyio.create_task_group() as tasks:
+            for number in range(40):
+                tasks.start_soon(lambda text: memory.add(text, user_id="ada"), f"I like tea number {number}")
+        async with AsyncMemory(tmp_path, embedder=FakeEmbedder()) as memory:
+            return len((await memory.get_all(user_id="ada", include="episodes"))["results"])
+
+    assert anyio.run(run) == 40
+
+
+def test_two_memories_on_one_path_see_each_others_writes_at_once(tmp_path: Path) -> None:
+    with opened(tmp_path) as one, opened(tmp_path) as two:
+        for number, (writer, reader) in enumerate([(one, two), (two, one)] * 5):
+            [result] = writer.add(f"tea number {number}", user_id="ada", infer=False)["results"]
+            assert f"tea number {number}" in texts(reader)
+            reader.update(result["id"], f"changed tea {number}")
+            assert f"changed tea {number}" in texts(writer)
+            assert f"tea number {number}" not in texts(writer)
+        one.delete_all(user_id="ada")
+        assert texts(two) == set()
+
+
+def test_a_blocking_memory_works_inside_a_running_event_loop(tmp_path: Path) -> None:
+    async def run() -> set[str]:
+        with opened(tmp_path) as memory:
+            memory.add("I like tea", user_id="ada", infer=False)
+            return texts(memory)
+
+    assert anyio.run(run) == {"I like tea"}
+
+
+# ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_was_added_is_there_after_closing_and_opening(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.add("I like tea", user_id="ada", infer=False)
+    with opened(tmp_path) as memory:
+        assert texts(memory) == {"I like tea"}
+
+
+def test_closing_twice_and_closing_what_was_never_used_is_fine(tmp_path: Path) -> None:
+    before = threads()
+    for use in (True, False):
+        memory = opened(tmp_path)
+        if use:
+            memory.add("I like tea", user_id="ada")
+        memory.close()
+        memory.close()
+    assert threads() == before
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda memory: memory.add("tea", user_id="ada"),
+        lambda memory: memory.search("tea", user_id="ada"),
+        lambda memory: memory.get_all(user_id="ada"),
+        lambda memory: memory.get("some-id"),
+        lambda memory: memory.stats(),
+    ],
+)
+def test_a_closed_memory_says_so(tmp_path: Path, call: Callable[[Memory], object]) -> None:
+    memory = opened(tmp_path)
+    memory.add("I like tea", user_id="ada")
+    memory.close()
+    with pytest.raises(StoreClosedError, match="closed"):
+        call(memory)
+
+
+def test_a_closed_async_memory_says_so_and_closes_twice(tmp_path: Path) -> None:
+    async def run() -> None:
+        memory = AsyncMemory(tmp_path, embedder=FakeEmbedder())
+        await memory.add("I like tea", user_id="ada")
+        await memory.close()
+        await memory.close()
+        for call in (memory.add("tea", user_id="ada"), memory.search("tea", user_id="ada"), memory.get("x")):
+            with pytest.raises(StoreClosedError):
+                await call
+
+    anyio.run(run)
+
+
+def test_closing_while_others_work_hangs_nobody_and_tells_them(tmp_path: Path) -> None:
+    for attempt in range(10):
+        memory = opened(tmp_path / str(attempt))
+        begun = threading.Barrier(5)
+        ended: list[type[BaseException]] = []
+
+        def work(
+            memory: Memory = memory, begun: threading.Barrier = begun, ended: list[type[BaseException]] = ended
+        ) -> None:
+            begun.wait()
+            try:
+                while True:
+                    memory.add("I like tea", user_id="ada", infer=False)
+                    memory.search("tea", user_id="ada")
+            except BaseException as error:  # noqa: BLE001 - whatever it is, the test looks at it
+                ended.append(type(error))
+
+        workers = [threading.Thread(target=work, daemon=True) for _ in range(4)]
+        for worker in workers:
+            worker.start()
+        begun.wait()
+        memory.close()
+        for worker in workers:
+            worker.join(timeout=20)
+        assert not any(worker.is_alive() for worker in workers)
+        assert ended == [StoreClosedError] * 4
+
+
+class Unclosable(FakeEmbedder):
+    """Cannot even be closed."""
+
+    async def aclose(self) -> None:
+        raise EmbeddingError("the endpoint does not let go")
+
+
+def test_what_cannot_be_closed_keeps_nothing_else_open(tmp_path: Path) -> None:
+    before = threads()
+    memory = Memory(tmp_path, embedder=Unclosable())
+    memory.add("I like tea", user_id="ada")
+    with pytest.raises(EmbeddingError, match="let go"):
+        memory.close()
+    assert threads() == before
+    memory.close()
+    with opened(tmp_path) as again:
+        assert again.verify() == []
+
+
+# ── forgotten ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_memory_that_is_forgotten_open_leaves_no_thread_and_no_warning(tmp_path: Path) -> None:
+    before = threads()
+    memory = opened(tmp_path)
+    memory.add("I like tea", user_id="ada", infer=False)
+    memory.search("tea", user_id="ada")
+    gone = weakref.ref(memory)
+    del memory
+    for _ in range(100):
+        gc.collect()
+        if threads() == before:
+            break
+        threading.Event().wait(0.05)
+    assert gone() is None
+    assert threads() == before
+
+
+FORGETFUL = """
+    import sys, threading
+    from ebbing import Memory
+    from ebbing.testing.embedder import FakeEmbedder
+    memory = Memory(sys.argv[1], embedder=FakeEmbedder())
+    memory.add("I like tea", user_id="ada", infer=False)
+    memory.search("tea", user_id="ada")
+    {end}
+"""
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "print('done')",
+        "del memory; print('done')",
+        "print('done'); sys.exit(0)",
+        "threading.Thread(target=memory.search, args=['tea'], kwargs={'user_id': 'ada'}).start(); print('done')",
+    ],
+)
+def test_a_forgotten_close_neither_hangs_nor_spoils_the_end_of_the_program(tmp_path: Path, end: str) -> None:
+    program = textwrap.dedent(FORGETFUL).format(end=end)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-X", "dev", "-c", program, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "done", "")
+    with opened(tmp_path) as memory:
+        assert texts(memory) == {"I like tea"}
+        assert memory.verify() == []
+
+
+# ── after a fork ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+forking = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+
+
+def in_child(work: Callable[[], object]) -> str:
+    """What `work` gives or raises in a forked child, as text; the test fails if the child hangs."""
+    context = multiprocessing.get_context("fork")
+    mine, its = context.Pipe(duplex=False)
+
+    def run() -> None:
+        try:
+            its.send(f"gave {work()}")
+        except EbbingError as error:
+            its.send(f"raised {type(error).__name__}: {error}")
+        finally:
+            its.close()
+
+    child = context.Process(target=run)
+    child.start()
+    its.close()
+    said = mine.recv() if mine.poll(30) else "hung"
+    child.join(30)
+    if child.is_alive():
+        child.kill()
+    return str(said)
+
+
+@forking
+@pytest.mark.parametrize("used", [True, False], ids=["used before", "only opened before"])
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+def test_a_forked_child_is_told_to_open_its_own_and_the_parent_goes_on(tmp_path: Path, used: bool) -> None:
+    with opened(tmp_path) as memory:
+        if used:
+            memory.add("I like tea", user_id="ada", infer=False)
+        calls: Sequence[Callable[[], object]] = (
+            lambda: memory.search("tea", user_id="ada"),
+            lambda: memory.add("I like rain", user_id="ada"),
+            lambda: memory.get_all(user_id="ada"),
+            lambda: memory.delete_all(user_id="ada"),
+        )
+        for call in calls:
+            said = in_child(call)
+            assert said.startswith("raised StoreError")
+            assert "fork" in said
+        memory.add("I like green tea", user_id="ada", infer=False)
+        assert "I like green tea" in texts(memory)
+        assert memory.verify() == []
+
+
+@forking
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+def test_a_forked_child_may_close_what_it_inherited_and_open_its_own(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.add("I like tea", user_id="ada", infer=False)
+
+        def work() -> set[str]:
+            memory.close()
+            with opened(tmp_path) as own:
+                own.add("I like rain", user_id="ada", infer=False)
+                return texts(own)
+
+        assert "I like rain" in in_child(work)
+        assert texts(memory) == {"I like tea", "I like rain"}
+        assert memory.verify() == []
+
+
+def test_a_store_that_cannot_be_opened_says_so_and_leaves_nothing(tmp_path: Path) -> None:
+    before = threads()
+    (tmp_path / "file").write_text("no directory")
+    with pytest.raises(StoreError):
+        opened(tmp_path / "file")
+    (tmp_path / "ebbing.db").write_bytes(b"no database" * 1_000)
+    with pytest.raises(StoreError):
+        opened(tmp_path)
+    assert threads() == before
