@@ -109,7 +109,8 @@ def _verdict(heard: Heard, other: Candidate) -> Verdict:
 
 def _outweighs(known: MemoryRecord, heard: Heard) -> bool:
     """Whether a memory stands although something else is heard now: it was said later, and is not much less sure."""
-    return known.created_at > heard.record.created_at and heard.fact.confidence <= known.confidence + SURER
+    surer = round(heard.fact.confidence - known.confidence, 6) > SURER
+    return known.created_at > heard.record.created_at and not surer
 
 
 def _best(heard: Heard, verdicts: Sequence[tuple[MemoryRecord, Verdict]]) -> tuple[MemoryRecord, Verdict] | None:
