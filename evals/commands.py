@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from evals import conflicts, extraction
+from evals import conflicts, extraction, memorybank
 from evals.ablations import ablate
 from evals.datasets import LOADERS
 from evals.embedding import KeptE5, warm
@@ -40,6 +40,9 @@ def main(arguments: list[str] | None = None) -> None:
     reading = commands.add_parser("extraction", help="are facts read from sentences, and nothing else?")
     extraction.add_arguments(reading)
     reading.set_defaults(run=extraction.run)
+    replayed = commands.add_parser("memorybank", help="what is kept of real conversations?")
+    memorybank.add_options(replayed)
+    replayed.set_defaults(run=memorybank.run)
     options = parser.parse_args(arguments)
     options.run(options)
 
