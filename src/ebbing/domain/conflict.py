@@ -145,11 +145,11 @@ def _by_object(new: Claim, old: Claim) -> Verdict | None:
     if new.object != old.object:
         return APART
     if new.polarity == old.polarity:
-        if new.adjunct == old.adjunct or new.adjunct < old.adjunct:
+        if new.words <= old.words:
             return Verdict(Relation.SAME, "this taste is known")
-        if old.adjunct < new.adjunct:
+        if old.words < new.words:
             return Verdict(Relation.RICHER, "it says more about a known taste")
-        return APART
+        return Verdict(Relation.SAME, "this taste is known") if new.adjunct == old.adjunct else APART
     if new.adjunct == old.adjunct or (not new.adjunct and (new.polarity < 0 or new.changed)):
         return Verdict(Relation.CONTRADICTS, "the opposite taste about the same thing")
     return APART
@@ -220,7 +220,11 @@ def _by_number(new: Claim, old: Claim) -> Verdict | None:
 def _by_wording(new: Claim, old: Claim, *, similarity: float) -> Verdict:
     if (new.negated, new.past, bool(new.ends)) != (old.negated, old.past, bool(old.ends)) or not new.words:
         return APART
-    if new.polarity * old.polarity < 0 or new.event != old.event or new.occasion != old.occasion:
+    if (
+        new.polarity * old.polarity < 0
+        or (new.event, new.plan) != (old.event, old.plan)
+        or new.occasion != old.occasion
+    ):
         return APART
     if new.attribute and old.attribute and new.attribute != old.attribute:
         return APART

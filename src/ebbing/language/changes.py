@@ -53,6 +53,9 @@ class Changes:
     occasion: re.Pattern[str]
     subject: Mapping[str, re.Pattern[str]]
     preferred: Mapping[str, re.Pattern[str]]
+    unsettled: Mapping[str, re.Pattern[str]]
+    taste: frozenset[str]
+    nameless: re.Pattern[str]
     kinds: Mapping[str, Sequence[str]]
     vague: frozenset[str]
     vague_zh: re.Pattern[str]
@@ -78,6 +81,9 @@ def changes() -> Changes:
         occasion=_compiled(f"{data['occasion']['en']}|{data['occasion']['zh']}"),
         subject=_by_language(data["subject"], _compiled),
         preferred=_by_language(data["preferred"], _compiled),
+        unsettled=_by_language(data["unsettled"], _compiled),
+        taste=frozenset(data["taste"]["en"].split()) | frozenset(data["taste"]["zh"]),
+        nameless=_compiled(data["nameless"]["words"]),
         kinds=data["kinds"],
         vague=frozenset(data["vague"]["en"].split()),
         vague_zh=_compiled(data["vague"]["zh"]),

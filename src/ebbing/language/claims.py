@@ -82,6 +82,7 @@ def claim_of(text: str, told: Told) -> Claim:
     likes = told.polarity != 0 and told.type is MemoryType.PREFERENCE
     past = bool(pack.signs["past"].search(normal)) and not over
     words = _words(normal, pack) - _words(normalise(told.speaker or ""), pack)
+    words -= pack.taste if told.polarity else frozenset()
     ends = _ends(text, over=over and not likes, language=language)
     sentence = f"{normal} {normalise(told.source)}" if told.source else normal
     return Claim(
@@ -145,7 +146,7 @@ def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
         name = read.attribute.format_map(slots | groups)
         who = pack.subject[language].match(text)
         attribute = f"{who['who']}.{name}" if who and name and "{who}" not in read.attribute else name
-    if not attribute or not value:
+    if not attribute or not value or (attribute.endswith("employer") and pack.nameless.search(value.strip())):
         return None, value
     name = ".".join(_one_spelling(part, pack) for part in attribute.lower().split("."))
     return (None, value) if name.rsplit(".", 1)[-1] in pack.several else (name, value)
@@ -177,7 +178,7 @@ def object_of(text: str | None, language: str) -> tuple[Words, Words]:
         head = pack.light_zh.sub("", rest) or rest
         return frozenset({_one_spelling(head, pack)}), _words(aside.group(), pack) if aside else frozenset()
     cut = pack.adjunct["en"].search(normal, 1)
-    while cut is not None and not _heads(normal[: cut.start()], pack):
+    while cut is not None and not _stands(normal[: cut.start()], cut.group(), pack=pack):
         cut = pack.adjunct["en"].search(normal, cut.end())
     head_text = normal[: cut.start()] if cut else normal
     return _heads(head_text, pack) or _words(normal, pack), _words(normal[cut.end() :], pack) if cut else frozenset()
@@ -288,6 +289,12 @@ def _heads(text: str, pack: Changes) -> Words:
     return frozenset(term for word in heavy or words[-1:] for term in query_terms(_one_spelling(word, pack)))
 
 
+def _stands(head: str, mark: str, *, pack: Changes) -> bool:
+    """Whether a thing is complete before what may be its when and where: "listen" before "to" is not."""
+    words = [word for word in _LATIN.findall(head) if word not in pack.filler]
+    return bool(words) and (mark != "to" or any(word not in pack.light for word in words))
+
+
 def _trimmed(normal: str, pack: Changes) -> str:
     normal = normal.strip(" .,!;:。，！；：~")
     for head, tail in (("en_head", "en_tail"), ("zh_head", "zh_tail")):
@@ -316,6 +323,8 @@ def _ends(text: str, *, over: bool, language: str) -> tuple[End, ...]:
         pattern = ending.patterns.get(language)
         match = pattern.search(text) if pattern else None
         if match is None or (ending.unless and ending.unless.search(text)):
+            continue
+        if pack.unsettled[language].search(text[: match.start()]):
             continue
         thing = next((part for part in match.groupdict().values() if part), "")
         words = _bare(pack.vague_zh.sub("", thing) or thing, pack)
