@@ -36,7 +36,18 @@ async def test_that_no_note_helps_is_an_answer_too() -> None:
 
 
 async def test_marks_that_make_no_sense_are_passed_over() -> None:
-    odd = marks((0, 5), (4, 5), (1, BEST_MARK + 1), (1, -1), ("2", 5), (True, 5), (2, None), (3, 7), (float("nan"), 1), (10**400, 1))
+    odd = marks(
+        (0, 5),
+        (4, 5),
+        (1, BEST_MARK + 1),
+        (1, -1),
+        ("2", 5),
+        (True, 5),
+        (2, None),
+        (3, 7),
+        (float("nan"), 1),
+        (10**400, 1),
+    )
     odd["marks"].append("3: 9")
     assert await ChatReranker(ScriptedChatModel(odd)).rerank("q", NOTES) == [0.0, 0.0, 0.7]
 

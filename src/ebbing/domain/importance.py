@@ -64,8 +64,7 @@ def measured_importance(text: Substance) -> float:
     one better signal, and counts later.
     """
     score = sum(
-        weight * (value - mean) / spread
-        for value, (weight, mean, spread) in zip(_signals(text), _WEIGHTS, strict=True)
+        weight * (value - mean) / spread for value, (weight, mean, spread) in zip(_signals(text), _WEIGHTS, strict=True)
     )
     return 0.5 * (1 + erf(score / _SPREAD / sqrt(2)))
 

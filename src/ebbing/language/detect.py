@@ -15,7 +15,7 @@ MAX_LOOKED_AT: Final = 2_000
 def detect(text: str) -> str:
     """`zh`, `en`, `ja`, `ko`, or `und` when no script decides.
 
-    A Han character weighs as much as a Latin word, so "我用 Python" is Chinese and "我爱 you and me, always" is English.
+    A Han character weighs as much as a Latin word, so "我用 Python" is Chinese and "我爱 you and me" is English.
     """
     head = text[:MAX_LOOKED_AT]
     han = len(_HAN.findall(head))

@@ -36,9 +36,7 @@ def _importance(heard: Heard, scarcity: float, *, formula: str, now: datetime) -
     text = heard.fact.text
     if formula == "seed":
         age_days = (now - heard.record.created_at).total_seconds() / _DAY
-        return seed_importance(
-            heard.fact.type, scarcity=scarcity, age_days=age_days, certainty=heard.fact.confidence
-        )
+        return seed_importance(heard.fact.type, scarcity=scarcity, age_days=age_days, certainty=heard.fact.confidence)
     return measured_importance(
         Substance(
             specifics=len({*_NAME.findall(text), *_NUMBER.findall(text)}),

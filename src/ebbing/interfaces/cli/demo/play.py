@@ -100,7 +100,8 @@ def _everything(memory: Memory, user: str) -> Iterator[dict[str, Any]]:
 
 def _opened(directory: Path, clock: StoryClock, **more: Any) -> Memory:
     # The demo shows the product as it comes: what a person has set for their own memory is not touched.
-    config = {"path": directory, "store": "sqlite", "history_path": None, "api_version": "v1.1", "embedder_threads": 2, **more}
+    fixed = {"store": "sqlite", "history_path": None, "api_version": "v1.1", "embedder_threads": 2}
+    config = {"path": directory, **fixed, **more}
     return ebbing.Memory.from_config(config, clock=clock)
 
 
