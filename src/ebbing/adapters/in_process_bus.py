@@ -1,0 +1,63 @@
+"""Events for listeners in the same process."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from ebbing.ports.event_bus import Handler, Happening, Topic
+
+_log: Final = logging.getLogger("ebbing.events")
+
+
+class InProcessEventBus:
+    """An `EventBus` whose handlers are called where the event was published. Async handlers run side by side."""
+
+    def __init__(self) -> None:
+        self._handlers: dict[Topic, tuple[_Entry, ...]] = {}
+
+    def subscribe(self, topic: Topic, handler: Handler) -> Callable[[], None]:
+        entry = _Entry(handler)
+        self._handlers[topic] = (*self._handlers.get(topic, ()), entry)
+
+        def end() -> None:
+            self._handlers[topic] = tuple(one for one in self._handlers[topic] if one is not entry)
+
+        return end
+
+    def is_heard(self, topic: Topic) -> bool:
+        return bool(self._handlers.get(topic))
+
+    async def publish(self, happening: Happening) -> list[Exception]:
+        handlers = self._handlers.get(happening.topic, ())
+        if not handlers:
+            return []
+        results = await asyncio.gather(*(_told(one, happening) for one in handlers), return_exceptions=True)
+        failures = [_as_error(result) for result in results if isinstance(result, BaseException)]
+        for error in failures:
+            # The error's own words may hold what the handler was working on.
+            _log.warning("a handler of %s failed: %s", happening.topic.value, type(error).__name__)
+        return failures
+
+
+class _Entry:
+    """One subscription: the same handler may be subscribed twice, and each ends by itself."""
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+
+    def __call__(self, happening: Happening) -> object:
+        return self._handler(happening)
+
+
+async def _told(handler: _Entry, happening: Happening) -> None:
+    answer = handler(happening)
+    if inspect.isawaitable(answer):
+        await answer
+
+
+def _as_error(raised: BaseException) -> Exception:
+    return raised if isinstance(raised, Exception) else RuntimeError("the handler was cancelled")

@@ -1,0 +1,60 @@
+"""What tells others that something happened."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from ebbing.domain.scope import Scope
+
+
+class Topic(StrEnum):
+    """What can be listened to."""
+
+    SESSION_END = "session.end"
+    MEMORY_ADDED = "memory.added"
+    MEMORY_UPDATED = "memory.updated"
+    MEMORY_DELETED = "memory.deleted"
+    MEMORY_ACCESSED = "memory.accessed"
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One thing that happened. It names memories and never holds their text."""
+
+    topic: Topic
+    scope: Scope
+    """Whose memory, and for `session.end` the session."""
+    at: datetime
+    memory_ids: tuple[str, ...] = ()
+    source_id: str | None = None
+    """The message whose memories were deleted, where a message was."""
+    is_everything: bool = False
+    """All that the scope held was erased."""
+
+
+Handler = Callable[[Happening], Awaitable[None] | None]
+"""Sync or async. It runs before the call that it hears of returns; a sync one runs on the event loop and must not
+wait."""
+
+
+class EventBus(Protocol):
+    """Hands what happens to those who listen, in this process."""
+
+    def subscribe(self, topic: Topic, handler: Handler) -> Callable[[], None]:
+        """Calls the handler for everything of this topic from now on; returns what ends that. Order is kept."""
+        ...
+
+    def is_heard(self, topic: Topic) -> bool:
+        """Whether anybody listens, so that nothing need be put together if not."""
+        ...
+
+    async def publish(self, happening: Happening) -> list[Exception]:
+        """Calls every handler of the topic and returns what they raised, when all are done.
+
+        A handler that fails is logged without what it failed on, and stops nobody else.
+        """
+        ...
