@@ -87,10 +87,12 @@ def named_by(messages: list[Message], source_id: str | None) -> list[Message]:
 
 
 def checked_narrowing(given: Mapping[str, Any]) -> None:
-    """Refuses a name that `Narrowing` does not have, as a call with a wrong argument is refused."""
+    """Refuses a name that `Narrowing` does not have, as a call with a wrong argument is refused, and unclear flags."""
     for name in given:
         if name not in Narrowing.__annotations__:
             raise TypeError(f"search() got an unexpected keyword argument {name!r}")
+    for name in ("precise", "explain"):
+        checked_flag(given.get(name, False), name)
 
 
 def checked_expand(turns: object) -> int:

@@ -600,7 +600,7 @@ def test_a_message_that_was_edited_by_hand_stays_a_turn_of_its_conversation(memo
         assert [turn["memory"] for turn in best["context"]] == ["tea", wording, "snow"]
 
 
-def test_reset_erases_everybody(memory: Memory) -> None:
+def test_a_reset_erases_what_everybody_said(memory: Memory) -> None:
     added(memory, "I like tea")
     added(memory, "I like rain", user_id="bob")
     memory.search("tea", user_id="ada")

@@ -10,7 +10,6 @@ from ebbing.arguments import (
     DEFAULT_TOP_K,
     Narrowing,
     checked_expand,
-    checked_flag,
     checked_limit,
     checked_narrowing,
     checked_query,
@@ -77,19 +76,18 @@ class Recalling(Facade):
             now=_time(reference_date, "reference_date") or as_of or self._parts.clock.now(),
             include=include,
             min_score=checked_threshold(narrowing.get("threshold")),
-            precise=checked_flag(narrowing.get("precise", False), "precise"),
+            precise=narrowing.get("precise", False),
             filter=wanted,
             as_of=as_of,
             expand=checked_expand(narrowing.get("expand", 0)),
         )
-        explained = checked_flag(narrowing.get("explain", False), "explain")
         found = await search(await self._searching(), scope, query=asked)
         self._parts.usage.returned(scope, (hit.record.id for hit in found.hits), at=self._parts.clock.now())
         return search_answer(
             found,
             self._parts.settings.api_version,
             recall_id=self._parts.ids.new(),
-            explained=explained,
+            explained=narrowing.get("explain", False),
         )
 
     async def get(self, memory_id: str, *, user_id: str | None = None) -> Item | None:

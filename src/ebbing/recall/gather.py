@@ -59,7 +59,7 @@ async def gather_meaning(embedder: Embedder | None, text: str, *, seconds: float
         return _dropped(f"the embedder raised {type(error).__name__}")
 
 
-async def gather_opinion(reranker: Reranker, query: str, texts: Sequence[str], *, seconds: float) -> Opinion:
+async def gather_opinion(reranker: Reranker, query: str, *, texts: Sequence[str], seconds: float) -> Opinion:
     """What a reranker says of candidates. A late, failing or confused one costs its say, never the answer."""
     try:
         with anyio.fail_after(seconds):

@@ -57,7 +57,7 @@ async def rerank(
     texts = candidates[: how.depth]
     if len(texts) < 2 or how.weight == 0:
         return Reranked(scores, None)
-    said = await gather_opinion(reranker, query, texts, seconds=how.seconds)
+    said = await gather_opinion(reranker, query, texts=texts, seconds=how.seconds)
     if said.scores is None:
         return Reranked(scores, None, said.failure)
     blended = scores.astype(np.float64)
