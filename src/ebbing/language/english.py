@@ -48,7 +48,8 @@ class EnglishReader:
 
     def plain(self, text: str) -> str:
         """Contractions written out, common misspellings mended, `I` in capitals."""
-        text = self._short.sub(lambda short: self._tables["contractions"][short.group().lower()], text)
+        written = self._tables["contractions"]  # "İ" matches "i" but is not one in lower case
+        text = self._short.sub(lambda short: written.get(short.group().lower(), short.group()), text)
         text = self._words["is_short"].sub(r"\g<who> is", text)
         text = self._words["who_is"].sub(r"\g<who> \g<what>; \g<who> ", text)
         return _SPACES.sub(" ", self._words["as_a"].sub(r"I am \g<what>; ", text)).strip()

@@ -41,7 +41,7 @@ def retold(text: str, speaker: Speaker, *, owner: str | None = None) -> str:
             return speaker.name
         if word.startswith("you"):
             return {"you are": f"{speaker.assistant} is", "your": f"{speaker.assistant}'s"}.get(word, speaker.assistant)
-        return _TOLD[word]
+        return _TOLD.get(word, found.group())  # "İ" matches "i" but is not one in lower case
 
     return _OWN.sub(tell, text)
 
