@@ -77,13 +77,15 @@ def _without_block(message: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _cut_out(text: str) -> str:
-    begin = text.find(OPEN)
-    while begin >= 0:
-        end = text.find(CLOSE, begin)
-        if end < 0:
-            break
-        text = f"{text[:begin].removesuffix(_GAP)}{text[end + len(CLOSE) :]}"
-        begin = text.find(OPEN)
+    """The text without its blocks. One opens at the last mark before its end: a lone mark is the host's own text."""
+    at = 0
+    while (end := text.find(CLOSE, at)) >= 0:
+        begin, after = text.rfind(OPEN, 0, end), end + len(CLOSE)
+        if begin < 0:
+            at = after
+            continue
+        before = text[:begin].removesuffix(_GAP)
+        text, at = before + text[after:], len(before)
     return text
 
 
