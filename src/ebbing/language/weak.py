@@ -39,7 +39,7 @@ class _Words:
     zh: frozenset[str]
     longest_zh: int
     en: frozenset[str]
-    simplified: dict[int, str]
+    simplified: dict[int, int]
 
 
 @lru_cache(maxsize=1)

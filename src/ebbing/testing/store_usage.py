@@ -22,12 +22,15 @@ class UsageSuite(StoreCase):
     """Book-keeping beside the records."""
 
     def returned(self, record: MemoryRecord, times: int = 1, *, scope: Scope = ADA) -> Returned:
+        """What a search tells of a record that it returned."""
         return Returned(scope.owner, record.id, times, self.clock.now())
 
     def signal(self, record: MemoryRecord, signal: Signal, *, recall: str = "r1") -> Feedback:
+        """What somebody tells of a record."""
         return Feedback(record.id, signal, recall, self.clock.now(), reason="in her words")
 
     async def now(self, store: MemoryStore, record: MemoryRecord) -> MemoryRecord:
+        """The record as it stands."""
         [found] = await store.get(ADA, [record.id], deleted=True)
         return found
 
