@@ -584,6 +584,30 @@ def test_a_change_to_the_same_text_is_no_change(memory: Memory) -> None:
     assert [entry["event"] for entry in memory.history(memory_id)] == ["ADD"]
 
 
+def test_a_memory_that_was_reworded_no_longer_answers_for_its_old_value(memory: Memory) -> None:
+    [known] = memory.add("I live in Berlin", user_id="ada")["results"]
+    memory.update(known["id"], "User collects stamps")
+    memory.add("I moved to Hamburg", user_id="ada")
+    assert "User collects stamps" in texts(memory.search("stamps", user_id="ada", include="memories"))
+
+
+def test_a_memory_that_was_put_right_by_hand_answers_for_its_new_value(memory: Memory) -> None:
+    [known] = memory.add("I live in Berlin", user_id="ada")["results"]
+    memory.update(known["id"], "User lives in Bremen")
+    assert memory.get(known["id"])["value"] == "Bremen"
+    memory.add("I moved to Hamburg", user_id="ada")
+    now = texts(memory.search("Where does the user live?", user_id="ada", include="memories"))
+    assert "User lives in Bremen" not in now
+
+
+def test_a_taste_that_is_reworded_stays_a_taste_of_the_same_thing(memory: Memory) -> None:
+    [known] = memory.add("I love green tea", user_id="ada")["results"]
+    memory.update(known["id"], "User loves green tea very much")
+    memory.add("I hate green tea", user_id="ada")
+    now = texts(memory.search("green tea", user_id="ada", include="memories"))
+    assert "User loves green tea very much" not in now
+
+
 def test_secrets_in_a_new_wording_are_redacted_as_in_a_message(memory: Memory) -> None:
     memory_id = added(memory, "Write to ada@example.org")
     assert "ada@example.org" not in memory.get(memory_id)["memory"]

@@ -16,6 +16,8 @@ from ebbing.domain.errors import (
 from ebbing.domain.events import Event
 from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
+from ebbing.language.analyse import normalise
+from ebbing.language.claims import attribute_of
 from ebbing.language.detect import detect
 from ebbing.language.split import MAX_TEXT_LENGTH
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Revise
@@ -23,6 +25,7 @@ from ebbing.privacy.redact import RedactionPolicy, redact
 from ebbing.remember.add import Remembering
 from ebbing.remember.draft import Draft, was_said
 from ebbing.remember.embed import embedded
+from ebbing.remember.heard import told_of
 from ebbing.remember.messages import clean_text
 
 ATTEMPTS: Final = 5
@@ -54,9 +57,7 @@ async def update(
         if wording is None or not reworded:
             return Revise(record, Event.UPDATE, reason="metadata changed")
         record = replace(
-            record,
-            content=wording,
-            language=detect(wording),
+            _reread(record, wording),
             provenance=replace(old.provenance, method="user", reason="edited by hand"),
         )
         insert: Insert = (await embedded(using.embedder, [Draft(record, utterance=was_said(old))]))[0]
@@ -131,6 +132,20 @@ async def _the(store: MemoryStore, memory_id: str, *, scope: Scope, deleted: boo
     if not found:
         raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
     return found[0]
+
+
+def _reread(record: MemoryRecord, wording: str) -> MemoryRecord:
+    """The record in another wording, with what that says: it must not answer for the value that the old one gave."""
+    record = replace(record, content=wording, language=detect(wording))
+    if was_said(record):
+        return record
+    keeps_object = bool(record.object and record.value) and normalise(record.value or "") in normalise(wording)
+    object_, polarity = (record.object, record.polarity) if keeps_object else (None, 0)
+    told = replace(told_of(record), attribute=None, value=None, object=None, polarity=0, known=False)
+    attribute, value = attribute_of(wording, told)
+    if attribute is None and keeps_object:
+        value = record.value
+    return replace(record, attribute=attribute, value=value, object=object_, polarity=polarity)
 
 
 def _checked_text(text: str, policy: RedactionPolicy) -> str:
