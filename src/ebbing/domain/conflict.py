@@ -33,6 +33,8 @@ class End:
     """The single-valued attributes whose value it was."""
     within: Words = frozenset()
     """Where not empty, a memory must also hold one of these: "graduated from X" ends studying there, not working."""
+    ongoing: bool = False
+    """A memory must tell of something that goes on: "finished the book" ends reading it, not liking it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,7 @@ def _by_end(new: Claim, old: Claim) -> Verdict | None:
     if old.over or (old.event and not old.gained):
         return None
     for end in new.ends:
-        if end.within and not end.within & old.words:
+        if (end.within and not end.within & old.words) or (end.ongoing and not old.lasting):
             continue
         if _ends_attribute(end, old, subject=new.subject) or _ends_words(end, old, subject=new.subject):
             return Verdict(Relation.CONTRADICTS, "it says that this is over")
@@ -167,7 +169,10 @@ def _by_end(new: Claim, old: Claim) -> Verdict | None:
 
 
 def _ends_attribute(end: End, old: Claim, *, subject: Words) -> bool:
-    if old.attribute is None or old.attribute.rsplit(".", 1)[-1] not in end.attributes or old.subject != subject:
+    if old.attribute is None:
+        return False
+    named = old.attribute in end.attributes and "." in old.attribute
+    if not named and (old.attribute.rsplit(".", 1)[-1] not in end.attributes or old.subject != subject):
         return False
     return not end.words or within(old.value, end.words) or within(end.words, old.value) or end.words <= old.words
 

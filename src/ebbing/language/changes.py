@@ -34,6 +34,10 @@ class Ending:
 
     attributes: tuple[str, ...]
     within: frozenset[str]
+    or_words: tuple[str, ...]
+    """Words of other memories that are over as well, whatever the text names."""
+    ongoing: bool
+    """Only what goes on can be over in this way."""
     patterns: Mapping[str, re.Pattern[str]]
     unless: re.Pattern[str] | None
 
@@ -120,6 +124,8 @@ def _ending(entry: Mapping[str, Any]) -> Ending:
     return Ending(
         attributes=tuple(entry.get("attributes", ())),
         within=frozenset(entry.get("within", ())),
+        or_words=tuple(entry.get("or_words", ())),
+        ongoing=bool(entry.get("ongoing", False)),
         patterns=_by_language(entry, _compiled),
         unless=_compiled(entry["unless_en"]) if "unless_en" in entry else None,
     )

@@ -330,7 +330,8 @@ def _ends(text: str, *, over: bool, language: str) -> tuple[End, ...]:
         words = _bare(pack.vague_zh.sub("", thing) or thing, pack)
         words = (words - _words(" ".join(pack.vague), pack)) or words
         if words or ending.attributes:
-            found.append(End(words, ending.attributes, ending.within))
+            found.append(End(words, ending.attributes, ending.within, ending.ongoing))
+        found += [End(_words(word, pack), ongoing=ending.ongoing) for word in ending.or_words]
     return tuple(found)
 
 

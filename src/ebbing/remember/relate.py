@@ -106,7 +106,7 @@ def _same_matter(shard: Shard, heard: Heard) -> NDArray[np.bool_]:
     names = (
         code
         for name, code in shard.attributes.items()
-        if name == heard.record.attribute or name.rsplit(".", 1)[-1] in ended
+        if name == heard.record.attribute or name in ended or name.rsplit(".", 1)[-1] in ended
     )
     same = np.isin(shard.attribute, list(names))
     if heard.record.object is not None:
