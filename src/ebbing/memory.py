@@ -8,11 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ebbing.facade.context import Preparing
+from ebbing.facade.conversing import Conversing
 from ebbing.facade.feedback import Hearing
 from ebbing.facade.keeping import Keeping
-from ebbing.facade.recalling import Recalling
-from ebbing.facade.writing import Writing
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.reranker import Reranker
@@ -20,7 +18,7 @@ from ebbing.recall.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
 
-class AsyncMemory(Writing, Recalling, Preparing, Hearing, Keeping):
+class AsyncMemory(Conversing, Hearing, Keeping):
     """A person's long-term memory, in one directory, with nothing but this package.
 
     Every call names whose memory is meant by `user_id`, `agent_id` or `run_id` (directly or inside `filters`); a
@@ -72,7 +70,7 @@ class AsyncMemory(Writing, Recalling, Preparing, Hearing, Keeping):
         return cls()
 
     async def close(self) -> None:
-        """Finishes what was accepted and lets go of files and threads; idempotent.
+        """Ends running sessions, finishes what was accepted and lets go of files and threads; idempotent.
 
         What cannot be closed keeps nothing else open; its error is raised at the end.
         """
@@ -81,6 +79,7 @@ class AsyncMemory(Writing, Recalling, Preparing, Hearing, Keeping):
             closing.push_async_callback(self._parts.store.aclose)
             closing.push_async_callback(self._parts.reranker.aclose)
             closing.push_async_callback(self._parts.usage.flush)
+            closing.push_async_callback(self._conversations.end_all)
 
     async def __aenter__(self) -> Self:
         return self

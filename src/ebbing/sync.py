@@ -13,9 +13,12 @@ from types import TracebackType
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from ebbing.domain.errors import StoreClosedError, StoreError
+from ebbing.facade.blocking_session import Session
+from ebbing.facade.listening import in_a_thread
 from ebbing.memory import AsyncMemory
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
+from ebbing.ports.event_bus import Handler
 from ebbing.ports.reranker import Reranker
 from ebbing.recall.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
@@ -108,8 +111,45 @@ class Memory:
     diagnose = _blocking(AsyncMemory.diagnose)
     reset = _blocking(AsyncMemory.reset)
 
+    def session(
+        self,
+        *,
+        user_id: str | None = None,
+        run_id: str | None = None,
+        agent_id: str | None = None,
+        infer: bool = True,
+    ) -> Session:
+        """A conversation whose last rounds are at hand at once and which is remembered when it ends.
+
+        Args:
+            run_id: its name; made up if not given. Two sessions of one name are one conversation.
+            infer: what is made of it, as for `add`.
+
+        Raises:
+            InvalidInputError: an unusable id.
+        """
+        session = self._memory.session(user_id=user_id, run_id=run_id, agent_id=agent_id, infer=infer)
+        return Session(session, self._run)
+
+    def on(self, topic: str, handler: Handler) -> Callable[[], None]:
+        """Calls a function, sync or async, with a `Happening` whenever this happens through this memory.
+
+        The call that it hears of returns after it. One that fails is logged and stops nobody. A sync one runs in a
+        thread of its own and may use this memory; an async one may not, since it runs where the memory does.
+
+        Args:
+            topic: `session.end`, `memory.added`, `memory.updated`, `memory.deleted` or `memory.accessed`.
+
+        Returns:
+            What ends it.
+
+        Raises:
+            InvalidInputError: an unknown topic, or nothing to call.
+        """
+        return self._memory.on(topic, in_a_thread(handler))
+
     def close(self) -> None:
-        """Finishes what was accepted and lets go of files and threads; idempotent.
+        """Ends running sessions, finishes what was accepted and lets go of files and threads; idempotent.
 
         What cannot be closed keeps nothing else open; its error is raised at the end.
         """

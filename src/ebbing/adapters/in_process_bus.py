@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import threading
 from collections.abc import Callable
 from typing import Final
 
@@ -18,13 +19,16 @@ class InProcessEventBus:
 
     def __init__(self) -> None:
         self._handlers: dict[Topic, tuple[_Entry, ...]] = {}
+        self._lock = threading.Lock()
 
     def subscribe(self, topic: Topic, handler: Handler) -> Callable[[], None]:
         entry = _Entry(handler)
-        self._handlers[topic] = (*self._handlers.get(topic, ()), entry)
+        with self._lock:
+            self._handlers[topic] = (*self._handlers.get(topic, ()), entry)
 
         def end() -> None:
-            self._handlers[topic] = tuple(one for one in self._handlers[topic] if one is not entry)
+            with self._lock:
+                self._handlers[topic] = tuple(one for one in self._handlers[topic] if one is not entry)
 
         return end
 

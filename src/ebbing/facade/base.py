@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ebbing.arguments import scoped
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.domain.filters import EVERYTHING, Filter
 from ebbing.domain.scope import Scope
+from ebbing.ports.event_bus import Happening, Topic
 from ebbing.privacy.redact import RedactionPolicy
 from ebbing.recall.search import Searching
 from ebbing.remember.add import Remembering
@@ -71,6 +72,30 @@ class Facade:
         if scope is None:
             raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
         return scope
+
+    async def _announce(
+        self,
+        topic: Topic,
+        scope: Scope,
+        *,
+        memory_ids: Iterable[str] = (),
+        source_id: str | None = None,
+        is_everything: bool = False,
+    ) -> None:
+        """Tells those who listen; nothing is put together where nobody does, and nothing told of no memory."""
+        if not self._parts.events.is_heard(topic):
+            return
+        ids = tuple(dict.fromkeys(memory_ids))
+        if ids or source_id is not None or is_everything:
+            happening = Happening(topic, scope, self._parts.clock.now(), ids, source_id, is_everything)
+            await self._parts.events.publish(happening)
+
+    async def _forget_sessions(self, within: Scope | None) -> None:
+        """Lets go of what was said in running sessions of this scope (None: of this tenant), unremembered."""
+        working = self._parts.working
+        for session in await working.sessions():
+            if session.tenant == self._parts.settings.tenant and (within is None or within.covers(session)):
+                await working.drop(session, await working.read(session))
 
 
 def _write_policy(settings: Settings) -> WritePolicy:

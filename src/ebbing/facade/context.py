@@ -16,6 +16,7 @@ from ebbing.domain.record import Role
 from ebbing.domain.risk import is_risky
 from ebbing.domain.scope import Scope
 from ebbing.facade.base import Facade
+from ebbing.ports.event_bus import Topic
 from ebbing.ports.query_rewriter import QueryRewriter
 from ebbing.recall.context import Context, context
 from ebbing.recall.ladder import Climb, Look, Talk
@@ -101,6 +102,7 @@ class Preparing(Facade):
         )
         # What stands in every block, as profile and news do, says nothing about its use.
         self._parts.usage.returned(scope, made.hits, at=self._parts.clock.now())
+        await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=made.hits)
         return context_item(made, now)
 
     async def _look(self, scope: Scope, asked: Query) -> Look:

@@ -78,5 +78,6 @@ class Keeping(Facade):
 
     async def reset(self) -> Item:
         """Erases everything of this memory's tenant for good."""
+        await self._forget_sessions(None)
         await self._parts.store.reset(self._parts.settings.tenant)
         return {"message": "Memory reset successfully!"}

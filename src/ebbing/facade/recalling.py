@@ -20,6 +20,7 @@ from ebbing.arguments import (
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.query import Include, Query
 from ebbing.facade.base import Facade
+from ebbing.ports.event_bus import Topic
 from ebbing.recall.listing import listed
 from ebbing.recall.search import search
 from ebbing.remember.messages import parse_time
@@ -60,9 +61,8 @@ class Recalling(Facade):
 
         Returns:
             `{"results": [{"id", "memory", "score", "kind", "source_ids", …}], "recall_id"}`, `score` in [0, 1]. The
-            `recall_id` names the answer for `feedback`. A result that
-            stands for others that say the same names them in `repeat_ids`. `dropped` tells which route failed or was
-            late, and why; the answer is then made without it.
+            `recall_id` names the answer for `feedback`. A result that stands for others that say the same names them in
+            `repeat_ids`. `dropped` tells which route failed or was late, and why; the answer is then made without it.
 
         Raises:
             InvalidInputError: a blank query, a number out of range, an unusable filter or time, or no owner.
@@ -83,6 +83,7 @@ class Recalling(Facade):
         )
         found = await search(await self._searching(), scope, query=asked)
         self._parts.usage.returned(scope, (hit.record.id for hit in found.hits), at=self._parts.clock.now())
+        await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=(hit.record.id for hit in found.hits))
         return search_answer(
             found,
             self._parts.settings.api_version,

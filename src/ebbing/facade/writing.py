@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, Unpack
 
 from ebbing.arguments import (
@@ -14,8 +15,11 @@ from ebbing.arguments import (
     named_by,
 )
 from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.events import Event
+from ebbing.domain.scope import Scope
 from ebbing.facade.base import Facade
-from ebbing.remember.add import add_extracted, add_raw
+from ebbing.ports.event_bus import Topic
+from ebbing.remember.add import Remembered, add_extracted, add_raw
 from ebbing.remember.messages import optional_text, parse_messages
 from ebbing.remember.repeats import forget_source
 from ebbing.remember.revise import delete, restore, update
@@ -63,6 +67,7 @@ class Writing(Facade):
         remembered = await step(
             await self._using(), parsed, scope=scope, metadata=checked_metadata(metadata), trust=checked.trust
         )
+        await self._announce_remembered(scope, remembered)
         return add_answer(remembered, self._parts.settings.api_version)
 
     async def update(
@@ -84,7 +89,9 @@ class Writing(Facade):
         scope = await self._known_scope(memory_id, user_id)
         values = None if metadata is None else checked_metadata(metadata)
         using = await self._using()
-        return memory_item(await update(using, memory_id, scope=scope, text=text, metadata=values))
+        item = memory_item(await update(using, memory_id, scope=scope, text=text, metadata=values))
+        await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id])
+        return item
 
     async def delete(
         self,
@@ -116,12 +123,15 @@ class Writing(Facade):
             if name is None:
                 raise InvalidInputError("source_id must be a non-empty string")
             gone = await forget_source(self._parts.store, name, scope=scope, now=self._parts.clock.now())
+            if gone:
+                await self._announce(Topic.MEMORY_DELETED, scope, source_id=name)
             return {"message": "Memories deleted successfully!", "deleted": gone}
         if memory_id is None:
             raise InvalidInputError("give a memory_id, or a source_id with its user_id")
         scope = await self._known_scope(memory_id, user_id)
         why, for_good = checked_reason(reason), checked_flag(hard, "hard")
         await delete(await self._writing(), memory_id, scope=scope, reason=why, hard=for_good)
+        await self._announce(Topic.MEMORY_DELETED, scope, memory_ids=[memory_id])
         return {"message": "Memory deleted successfully!"}
 
     async def restore(self, memory_id: str, *, user_id: str | None = None) -> Item:
@@ -132,7 +142,9 @@ class Writing(Facade):
             InvalidInputError: it is not deleted.
         """
         scope = await self._known_scope(memory_id, user_id)
-        return memory_item(await restore(await self._writing(), memory_id, scope=scope))
+        item = memory_item(await restore(await self._writing(), memory_id, scope=scope))
+        await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id])
+        return item
 
     async def delete_all(
         self,
@@ -142,7 +154,7 @@ class Writing(Facade):
         run_id: str | None = None,
         filters: Mapping[str, Any] | None = None,
     ) -> Item:
-        """Erases everything of a user, agent or run for good: memories, episodes, history, index.
+        """Erases everything of a user, agent or run for good: memories, episodes, history, index, running sessions.
 
         Returns:
             `{"message", "deleted": {"memories", "episodes", "history", "index_entries"}}`, the counts of what went.
@@ -151,6 +163,16 @@ class Writing(Facade):
             MissingOwnerError: no owner; to erase everybody's, `reset`.
         """
         scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
+        await self._forget_sessions(scope)
         receipt = await self._parts.store.erase(scope)
+        await self._announce(Topic.MEMORY_DELETED, scope, is_everything=True)
         counts = {name: getattr(receipt, name) for name in receipt.__slots__}
         return {"message": "Memories deleted successfully!", "deleted": counts}
+
+    async def _announce_remembered(self, scope: Scope, remembered: Remembered) -> None:
+        told = remembered.outcomes
+        new = (one.memory_id for one in told if one.event is Event.ADD and one.memory_id is not None)
+        await self._announce(Topic.MEMORY_ADDED, scope, memory_ids=new)
+        reworded = (one.memory_id for one in told if one.event is Event.UPDATE and one.memory_id is not None)
+        closed = (memory_id for one in told for memory_id in one.closed_ids)
+        await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=chain(reworded, closed))

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from ebbing.domain.message import Message
 from ebbing.domain.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message, and what it costs in a prompt: counted once, when it comes in."""
+
+    message: Message
+    tokens: int
+    """Estimated; at least 1."""
 
 
 class WorkingMemory(Protocol):
@@ -20,22 +30,22 @@ class WorkingMemory(Protocol):
         StoreError: it could not be done; nothing was changed.
     """
 
-    async def append(self, session: Scope, message: Message) -> bool:
-        """Keeps a message behind the others; False, and nothing changed, where there is no room.
+    async def append(self, session: Scope, turn: Turn) -> bool:
+        """Keeps a turn behind the others; False, and nothing changed, where there is no room.
 
         A message whose id the session holds takes that one's place. One that is longer than what a session may hold
         is kept if the session is below its bound without it.
         """
         ...
 
-    async def read(self, session: Scope) -> list[Message]:
-        """All messages of a session, oldest first; empty for one that is not open."""
+    async def read(self, session: Scope) -> list[Turn]:
+        """All turns of a session, oldest first; empty for one that is not open."""
         ...
 
-    async def drop(self, session: Scope, messages: Sequence[Message]) -> None:
-        """Lets go of these messages, and of the session with its last one; what it does not hold is no matter.
+    async def drop(self, session: Scope, turns: Sequence[Turn]) -> None:
+        """Lets go of these turns, and of the session with its last one; what it does not hold is no matter.
 
-        A message that got another text meanwhile stays.
+        A turn that got another text meanwhile stays.
         """
         ...
 

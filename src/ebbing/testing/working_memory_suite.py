@@ -13,16 +13,16 @@ from ebbing.domain.message import Message
 from ebbing.domain.record import Role
 from ebbing.domain.scope import Scope
 from ebbing.ports.clock import Clock
-from ebbing.ports.working_memory import WorkingMemory
+from ebbing.ports.working_memory import Turn, WorkingMemory
 from ebbing.testing.clock import ManualClock
 
 ADA = Scope(user_id="ada", run_id="monday")
 MINUTE = timedelta(minutes=1)
 
 
-def said(text: str, message_id: str | None = None) -> Message:
-    """A message of a user."""
-    return Message(text, id=message_id or text)
+def said(text: str, message_id: str | None = None) -> Turn:
+    """What a user says, one token a character."""
+    return Turn(Message(text, id=message_id or text), len(text))
 
 
 @pytest.mark.anyio
@@ -46,18 +46,20 @@ class WorkingMemorySuite:
 
     async def texts(self, working: WorkingMemory, session: Scope = ADA) -> list[str]:
         """What a session holds, in its order."""
-        return [message.content for message in await working.read(session)]
+        return [turn.message.content for turn in await working.read(session)]
 
     async def test_messages_come_back_whole_in_the_order_said(self, working: WorkingMemory) -> None:
         at = datetime(2024, 5, 1, 12, tzinfo=UTC)
-        messages = [
+        said_so = [
             Message("你好 👋🏽\n", Role.ASSISTANT, "Max", "1", at),
             Message("tea", id="2"),
-            Message("tea", id="3"),
+            Message("tea"),
+            Message("tea"),
         ]
-        for message in messages:
-            assert await working.append(ADA, message)
-        assert await working.read(ADA) == messages
+        turns = [Turn(message, tokens) for tokens, message in enumerate(said_so, start=1)]
+        for turn in turns:
+            assert await working.append(ADA, turn)
+        assert await working.read(ADA) == turns
 
     async def test_a_session_that_nobody_began_is_empty(self, working: WorkingMemory) -> None:
         assert await working.read(ADA) == []
@@ -78,16 +80,16 @@ class WorkingMemorySuite:
         assert await self.texts(working) == ["tea"]
 
     async def test_a_message_with_a_known_id_takes_the_place_of_the_other(self, working: WorkingMemory) -> None:
-        for message in (said("tea", "1"), said("cake", "2"), said("coffee", "1")):
-            assert await working.append(ADA, message)
+        for turn in (said("tea", "1"), said("cake", "2"), said("coffee", "1")):
+            assert await working.append(ADA, turn)
         assert await self.texts(working) == ["coffee", "cake"]
 
     async def test_dropped_messages_are_gone_and_the_others_stay(self, working: WorkingMemory) -> None:
-        messages = [said(str(number)) for number in range(4)]
-        for message in messages:
-            await working.append(ADA, message)
-        await working.drop(ADA, [*messages[:2], said("never held")])
-        await working.drop(ADA, messages[:2])
+        turns = [said(str(number)) for number in range(4)]
+        for turn in turns:
+            await working.append(ADA, turn)
+        await working.drop(ADA, [*turns[:2], said("never held")])
+        await working.drop(ADA, turns[:2])
         assert await self.texts(working) == ["2", "3"]
 
     async def test_a_message_that_was_edited_meanwhile_is_not_dropped(self, working: WorkingMemory) -> None:

@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
 from ebbing.domain.errors import ConfigurationError
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
+from ebbing.ports.event_bus import EventBus
 from ebbing.ports.ids import Ids
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.reranker import Reranker
+from ebbing.ports.working_memory import WorkingMemory
 from ebbing.recall.tuning import Tuning
 from ebbing.recall.usage import UsageBuffer
 from ebbing.wiring.embedders import EmbedderSlot, configured, given
 from ebbing.wiring.mem0_config import from_mem0
 from ebbing.wiring.rerankers import RerankerSlot, reranker_slot
 from ebbing.wiring.settings import Settings
+
+_HELD_BACK: Final = 8
+"""Times the tokens of the last rounds: what a session may hold while the store does not take what leaves them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,9 @@ class Parts:
     usage: UsageBuffer
     """Where searches note what they returned."""
     reranker: RerankerSlot
+    working: WorkingMemory
+    """The running conversations."""
+    events: EventBus
 
 
 def build(
@@ -54,7 +62,9 @@ def build(
         StoreError: the store cannot be opened.
     """
     from ebbing.adapters.clock import SystemClock
+    from ebbing.adapters.ephemeral import EphemeralWorkingMemory
     from ebbing.adapters.ids import TimeOrderedIds
+    from ebbing.adapters.in_process_bus import InProcessEventBus
 
     changes: dict[str, Any] = {}
     if path is not None:
@@ -69,7 +79,18 @@ def build(
     reranking = reranker_slot(settings, slot, given=None if isinstance(reranker, str) else reranker)
     store = _open_store(settings, clock)
     usage = UsageBuffer(store.usage, most=settings.usage_batch)
-    return Parts(store, slot, clock, TimeOrderedIds(), settings, tuning or Tuning(), usage, reranking)
+    return Parts(
+        store,
+        slot,
+        clock,
+        TimeOrderedIds(),
+        settings,
+        tuning or Tuning(),
+        usage,
+        reranking,
+        EphemeralWorkingMemory(clock, most_tokens=_HELD_BACK * settings.working_tokens),
+        InProcessEventBus(),
+    )
 
 
 def load_settings(values: Mapping[str, Any] | None = None) -> Settings:

@@ -84,6 +84,13 @@ class Settings(BaseSettings):
     usage_batch: int = Field(
         default=512, ge=0, le=100_000, description="Returned memories counted in one write; 0 counts none."
     )
+    working_rounds: int = Field(default=10, ge=1, le=100, description="Last rounds of a running conversation it keeps.")
+    working_tokens: int = Field(
+        default=4_000, ge=100, le=1_000_000, description="Estimated tokens that these rounds have at most."
+    )
+    working_idle_minutes: int = Field(
+        default=60, ge=1, le=43_200, description="A session in which nothing is said for so long is ended."
+    )
     api_version: Literal["v1.0", "v1.1"] = Field(
         default="v1.1", description="Shape of answers: `v1.1` is {'results': [...]}, `v1.0` a bare list."
     )

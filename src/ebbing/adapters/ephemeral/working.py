@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice, takewhile
 
-from ebbing.domain.message import Message
 from ebbing.domain.scope import Scope
-from ebbing.language.tokens import estimate_tokens
 from ebbing.ports.clock import Clock
+from ebbing.ports.working_memory import Turn
 
 
 @dataclass(slots=True)
 class _Session:
     used_at: datetime
-    messages: list[Message] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
     tokens: int = 0
 
 
@@ -35,40 +34,35 @@ class EphemeralWorkingMemory:
         self._sessions: dict[Scope, _Session] = {}
         self._lock = threading.Lock()
 
-    async def append(self, session: Scope, message: Message) -> bool:
-        tokens = estimate_tokens(message.content)
+    async def append(self, session: Scope, turn: Turn) -> bool:
         with self._lock:
             held = self._sessions.get(session)
             if held is None and len(self._sessions) >= self._most_sessions:
                 return False
             held = held or _Session(self._clock.now())
-            place = _place_of(message, held.messages)
-            if place is not None:
-                tokens -= estimate_tokens(held.messages[place].content)
-            if tokens > 0 and held.tokens >= self._most_tokens:
+            place = _place_of(turn, held.turns)
+            more = turn.tokens - sum(old.tokens for old in held.turns[place : place + 1])
+            if more > 0 and held.tokens >= self._most_tokens:
                 return False
-            if place is None:
-                held.messages.append(message)
-            else:
-                held.messages[place] = message
-            held.tokens += tokens
+            held.turns[place : place + 1] = [turn]
+            held.tokens += more
             self._use(session, held)
             return True
 
-    async def read(self, session: Scope) -> list[Message]:
+    async def read(self, session: Scope) -> list[Turn]:
         with self._lock:
             held = self._sessions.get(session)
-            return [] if held is None else held.messages.copy()
+            return [] if held is None else held.turns.copy()
 
-    async def drop(self, session: Scope, messages: Sequence[Message]) -> None:
-        gone = set(messages)
+    async def drop(self, session: Scope, turns: Sequence[Turn]) -> None:
+        gone = set(turns)
         with self._lock:
             held = self._sessions.get(session)
             if held is None:
                 return
-            held.tokens -= sum(estimate_tokens(one.content) for one in held.messages if one in gone)
-            held.messages = [one for one in held.messages if one not in gone]
-            if not held.messages:
+            held.turns = [turn for turn in held.turns if turn not in gone]
+            held.tokens = sum(turn.tokens for turn in held.turns)
+            if not held.turns:
                 del self._sessions[session]
 
     async def touch(self, session: Scope) -> None:
@@ -89,7 +83,8 @@ class EphemeralWorkingMemory:
         self._sessions[session] = held
 
 
-def _place_of(message: Message, messages: Sequence[Message]) -> int | None:
-    if message.id is None:
-        return None
-    return next((at for at, held in enumerate(messages) if held.id == message.id), None)
+def _place_of(turn: Turn, turns: Sequence[Turn]) -> int:
+    """Where it belongs: in the place of the turn with its id, else behind the last."""
+    if turn.message.id is None:
+        return len(turns)
+    return next((at for at, held in enumerate(turns) if held.message.id == turn.message.id), len(turns))
