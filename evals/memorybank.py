@@ -141,7 +141,9 @@ def _show_sample(language: str, kept: Kept, *, verdicts: dict[tuple[str, str], b
         mark = "?" if verdict is None else "junk" if verdict else "good"
         print(f"  {mark:<5}{kept.memories[at]}    ← {kept.sources[at]}")
     if judged:
-        print(f"junk: {sum(judged)} of {len(judged)} judged ({sum(judged) / len(judged):.0%}), {len(order)} in the sample")
+        print(
+            f"junk: {sum(judged)} of {len(judged)} judged ({sum(judged) / len(judged):.0%}), {len(order)} in the sample"
+        )
 
 
 def _verdicts() -> dict[tuple[str, str], bool]:

@@ -7,7 +7,8 @@ import pytest
 from ebbing.domain.conflict import Relation, compare
 from ebbing.domain.importance import Substance, measured_importance, seed_importance
 from ebbing.domain.record import MemoryType
-from ebbing.language.claims import Told, attribute_of, claim_of, object_key, polarity_of, value_of
+from ebbing.language.claims import Told, attribute_of, claim_of, polarity_of
+from ebbing.language.values import object_key, value_of
 
 
 def relation(new: str, old: str, **told: object) -> Relation:

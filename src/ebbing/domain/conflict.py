@@ -178,7 +178,7 @@ def _ends_attribute(end: End, old: Claim, *, subject: Words) -> bool:
 
 
 def _ends_words(end: End, old: Claim, *, subject: Words) -> bool:
-    if not end.words or not end.words <= old.words:
+    if not end.words or not end.words <= old.words or len(old.words) > 3 * len(end.words) + 6:
         return False
     named = all(any(word in value for value in old.value) for word in end.words) and old.subject
     return old.subject == subject or (old.subject or subject) <= end.words or bool(named)
@@ -188,7 +188,7 @@ def _by_resumption(new: Claim, old: Claim) -> Verdict | None:
     """What was said to be over is so again."""
     if new.over or new.subject != old.subject or not (new.resumed or new.changed):
         return None
-    if any(end.words and end.words <= new.words for end in old.ends):
+    if any(end.words and end.words <= new.words and len(new.words - end.words) <= 3 for end in old.ends):
         return Verdict(Relation.CONTRADICTS, "it says that this is so again")
     return None
 
@@ -255,7 +255,7 @@ def _fuller(new: Claim, old: Claim, *, reason: str) -> Verdict:
 def within(part: Words, whole: Words) -> bool:
     """Whether every word of `part` stands in `whole`, also as part of a longer word of a script without spaces."""
     return bool(part) and all(
-        word in whole or (not word.isascii() and any(word in other for other in whole)) for word in part
+        word in whole or (not word.isascii() and any(set(word) <= set(other) for other in whole)) for word in part
     )
 
 

@@ -59,7 +59,10 @@ class Changes:
     preferred: Mapping[str, re.Pattern[str]]
     unsettled: Mapping[str, re.Pattern[str]]
     taste: frozenset[str]
-    nameless: re.Pattern[str]
+    nameless: Mapping[str, re.Pattern[str]]
+    """Values that name nothing, by attribute; `any` for all."""
+    instead: Sequence[tuple[str, str, re.Pattern[str]]]
+    """Attribute, the attribute that takes its place, and for which values."""
     kinds: Mapping[str, Sequence[str]]
     vague: frozenset[str]
     vague_zh: re.Pattern[str]
@@ -87,7 +90,8 @@ def changes() -> Changes:
         preferred=_by_language(data["preferred"], _compiled),
         unsettled=_by_language(data["unsettled"], _compiled),
         taste=frozenset(data["taste"]["en"].split()) | frozenset(data["taste"]["zh"]),
-        nameless=_compiled(data["nameless"]["words"]),
+        nameless={name: _compiled(pattern) for name, pattern in data["nameless"].items()},
+        instead=[(one["attribute"], one["becomes"], _compiled(one["value"])) for one in data["instead"]],
         kinds=data["kinds"],
         vague=frozenset(data["vague"]["en"].split()),
         vague_zh=_compiled(data["vague"]["zh"]),

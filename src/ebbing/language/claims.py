@@ -13,30 +13,14 @@ from typing import Final
 
 from ebbing.domain.conflict import Claim, End, Words
 from ebbing.domain.record import MemoryType
-from ebbing.language.analyse import normalise, query_terms
+from ebbing.language.analyse import normalise
 from ebbing.language.changes import Changes, Read, changes
 from ebbing.language.detect import detect
+from ebbing.language.numerals import numbered
+from ebbing.language.values import NUMBER, object_of, one_spelling, value_of, words_of
 
-_CJK: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
-_LATIN: Final = re.compile(r"[a-z][a-z'’&.+-]*|\d+(?:[.,:]\d+)*")
-_WORD: Final = re.compile(r"[a-z']+|\d+|[\u4e00-\u9fff]")
-_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
-_SMALL: Final = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-)
-_TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_NUMBERS: Final = dict(zip((*_SMALL, *_TENS), (*range(20), *range(20, 100, 10)), strict=True))
-_TIMES: Final = {"once": "1", "twice": "2", "thrice": "3"}
-_TENS_WORD: Final = re.compile(rf"\b({'|'.join(_TENS)})[- ]({'|'.join(_SMALL[1:10])})\b")
-_SMALL_WORD: Final = re.compile(rf"\b({'|'.join(_NUMBERS)})\b")
-_ZH_DIGITS: Final = "零一二三四五六七八九"
-_ZH_NUMBER: Final = re.compile(
-    r"([一二两三四五六七八九])?(十)?([一二三四五六七八九])?(?=[岁个只条点月日号斤公千米位名口辆套部台周年次])"
-)
-_MONTHS: Final = "january february march april may june july august september october november december".split()
-_MONTH_NAMES: Final = rf"({'|'.join(month[:3] for month in _MONTHS)})[a-z]*"
-_MONTH: Final = re.compile(rf"\b{_MONTH_NAMES}\.?(?= \d|$|,)|(?<=\d )(?:of )?{_MONTH_NAMES}\b")
+MAX_COMPARED: Final = 600
+"""Characters of a statement that are read; a longer one tells a story, not one thing."""
 _LASTING: Final = re.compile(
     r"\S+ (?:is|are|has been) (?:\w+ )?\w+ing\b|(?:用户|助手)(?:现在|最近|目前)?(?:正在|在|一直)"
 )
@@ -44,8 +28,6 @@ _LASTING: Final = re.compile(
 _SELF: Final = {"en": "User", "zh": "用户"}
 _ASIDE: Final = re.compile(r", ?(?:and |but )?not [^,]+$|[,，] ?(?:而)?不是[^,，]+$| ?[(（][^()（）]*[)）]")
 """What is said beside: the date that a time word was given, and what something is not."""
-_ORDINAL: Final = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b")
-_ZH_DATE: Final = re.compile(r"(\d{1,2})月(\d{1,2})[日号]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +55,7 @@ class Told:
 def claim_of(text: str, told: Told) -> Claim:
     """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
     pack, language = changes(), _language(text)
-    text = _ASIDE.sub("", text)
+    text = _ASIDE.sub("", text[:MAX_COMPARED])
     normal = numbered(normalise(text))
     subject = _subject(text, language, pack=pack)
     attribute, value = attribute_of(text, told)
@@ -81,7 +63,7 @@ def claim_of(text: str, told: Told) -> Claim:
     over = bool(pack.signs["over"].search(normal)) or told.ended
     likes = told.polarity != 0 and told.type is MemoryType.PREFERENCE
     past = bool(pack.signs["past"].search(normal)) and not over
-    words = _words(normal, pack) - _words(normalise(told.speaker or ""), pack)
+    words = words_of(normal, pack) - words_of(normalise(told.speaker or ""), pack)
     words -= pack.taste if told.polarity else frozenset()
     ends = _ends(text, over=over and not likes, language=language)
     sentence = f"{normal} {normalise(told.source)}" if told.source else normal
@@ -97,7 +79,7 @@ def claim_of(text: str, told: Told) -> Claim:
         adjunct=adjunct,
         polarity=polarity_of(text, told.polarity),
         kinds=_kinds(normal, words, pack=pack),
-        numbers=frozenset(_NUMBER.findall(normal)),
+        numbers=frozenset(NUMBER.findall(normal)),
         occasion=_occasion(normal, value, pack=pack),
         negated=bool(pack.signs["negated"].search(normal)),
         past=past,
@@ -106,7 +88,7 @@ def claim_of(text: str, told: Told) -> Claim:
         changed=told.corrects or bool(pack.signs["changed"].search(sentence)),
         further=bool(pack.signs["further"].search(sentence)),
         resumed=bool(pack.signs["resumed"].search(normal)),
-        single=attribute is None or attribute.rsplit(".", 1)[-1] not in pack.soft,
+        single=_is_single(attribute, pack=pack),
         ends=ends,
     )
 
@@ -132,7 +114,7 @@ def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
     if told.known:
         return attribute, value
     pack, language = changes(), _language(text)
-    text = _ASIDE.sub("", text)
+    text = _ASIDE.sub("", text[:MAX_COMPARED])
     versus = pack.preferred[language].search(text)
     found = _reading(text, language, pack=pack, told=attribute)
     if versus is not None:
@@ -146,10 +128,29 @@ def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
         name = read.attribute.format_map(slots | groups)
         who = pack.subject[language].match(text)
         attribute = f"{who['who']}.{name}" if who and name and "{who}" not in read.attribute else name
-    if not attribute or not value or (attribute.endswith("employer") and pack.nameless.search(value.strip())):
+    if not attribute or not value:
         return None, value
-    name = ".".join(_one_spelling(part, pack) for part in attribute.lower().split("."))
-    return (None, value) if name.rsplit(".", 1)[-1] in pack.several else (name, value)
+    name = ".".join(one_spelling(part, pack) for part in attribute.lower().split("."))
+    return _fitting(name, value, pack=pack), value
+
+
+def _fitting(name: str, value: str, *, pack: Changes) -> str | None:
+    """The attribute that such a value belongs to, None where it may have several or the value names nothing."""
+    owner, dot, last = name.rpartition(".")
+    nameless = (pack.nameless.get(last), pack.nameless["any"])
+    if last in pack.several or any(pattern is not None and pattern.search(value.strip()) for pattern in nameless):
+        return None
+    instead = (new for old, new, pattern in pack.instead if old == last and pattern.search(value))
+    return f"{owner}{dot}{next(instead, last)}"
+
+
+def _is_single(attribute: str | None, *, pack: Changes) -> bool:
+    """Whether another value replaces the known one although nothing says that it is new.
+
+    What others do for a living is told in passing, now by trade, now by rank: there a change must be said.
+    """
+    owner, _, last = (attribute or "").rpartition(".")
+    return last not in pack.soft and not (owner and last == "job")
 
 
 def _reading(text: str, language: str, *, pack: Changes, told: str | None = None) -> tuple[Read, dict[str, str]] | None:
@@ -164,83 +165,6 @@ def _reading(text: str, language: str, *, pack: Changes, told: str | None = None
         if found is not None and not (read.unless and read.unless.search(found.group())):
             return read, {name: part for name, part in found.groupdict().items() if part}
     return None
-
-
-def object_of(text: str | None, language: str) -> tuple[Words, Words]:
-    """Head and adjunct of what is liked: "to play cricket with friends" is cricket, with friends."""
-    if not text:
-        return frozenset(), frozenset()
-    pack = changes()
-    normal = re.sub(r"(?:的(?:味道|气味|感觉|样子)|这种|这个)$", "", _trimmed(normalise(text), pack))
-    if language == "zh":
-        aside = pack.adjunct["zh"].match(normal)
-        rest = normal[aside.end() :] if aside else normal
-        head = pack.light_zh.sub("", rest) or rest
-        return frozenset({_one_spelling(head, pack)}), _words(aside.group(), pack) if aside else frozenset()
-    cut = pack.adjunct["en"].search(normal, 1)
-    while cut is not None and not _stands(normal[: cut.start()], cut.group(), pack=pack):
-        cut = pack.adjunct["en"].search(normal, cut.end())
-    head_text = normal[: cut.start()] if cut else normal
-    return _heads(head_text, pack) or _words(normal, pack), _words(normal[cut.end() :], pack) if cut else frozenset()
-
-
-def object_key(text: str | None, language: str) -> str | None:
-    """The head of what is liked, in the short form under which it is stored and found again."""
-    head, _ = object_of(text, language)
-    return " ".join(sorted(head)) or None
-
-
-def value_of(text: str, attribute: str | None = None) -> Words:
-    """A value's words in one spelling: without articles, "now" and units; numbers as figures."""
-    pack = changes()
-    if attribute is not None and attribute.endswith(("age", "phone", "weight", "height")):
-        figures = frozenset(_NUMBER.findall(numbered(normalise(text)).replace("-", "").replace(" ", "")))
-        if figures:
-            return figures
-    normal = _trimmed(normalise(text), pack)
-    if not normal or normal in pack.same:
-        return frozenset({_one_spelling(normal, pack)})
-    normal = _tail_in_one_spelling(normal, pack)
-    dated = _dated(numbered(normal))
-    words = {_one_spelling(_trimmed(run, pack), pack) for run in _CJK.findall(dated)}
-    words |= {_one_spelling(word, pack) for word in _LATIN.findall(dated)} - pack.filler - pack.light
-    return frozenset(words - {""}) or frozenset({normal})
-
-
-def content_share(text: str) -> float:
-    """Share of a text's words that are no filler, in [0, 1]; a Chinese character counts as a word."""
-    pack = changes()
-    words = _WORD.findall(normalise(text))
-    content = sum(1 for word in words if word not in pack.filler and query_terms(word))
-    return content / len(words) if words else 0.0
-
-
-def numbered(normal: str) -> str:
-    """Number words up to ninety-nine as figures."""
-    normal = re.sub(r"\b(once|twice|thrice)\b", lambda found: _TIMES[found[1]], normal)
-    normal = _TENS_WORD.sub(lambda found: str(_NUMBERS[found[1]] + _NUMBERS[found[2]]), normal)
-    normal = _SMALL_WORD.sub(lambda found: str(_NUMBERS[found[1]]), normal)
-    return _ZH_NUMBER.sub(_zh_figure, normal)
-
-
-def _zh_figure(found: re.Match[str]) -> str:
-    tens, ten, ones = found.groups()
-    if not found.group():
-        return ""
-    digits = "2" if tens == "两" else str(_ZH_DIGITS.index(tens)) if tens else ""
-    if not ten:
-        return digits if not ones else found.group()
-    return str((int(digits) if digits else 1) * 10 + (_ZH_DIGITS.index(ones) if ones else 0))
-
-
-def _dated(normal: str) -> str:
-    normal = _ORDINAL.sub(r"\1", normal)
-    normal = _MONTH.sub(lambda found: f"month{_month(found[1] or found[2])} ", normal)
-    return _ZH_DATE.sub(r" month\1 \2 ", normal)
-
-
-def _month(name: str) -> int:
-    return next(number for number, month in enumerate(_MONTHS, start=1) if month.startswith(name))
 
 
 def polarity_of(text: str, polarity: int) -> int:
@@ -274,46 +198,7 @@ def _speaker(told: Told) -> str:
 
 def _subject(text: str, language: str, *, pack: Changes) -> Words:
     found = pack.subject[language].match(text)
-    return _words(normalise(found["who"]), pack) if found else frozenset()
-
-
-def _words(normal: str, pack: Changes) -> Words:
-    """Content words: stems of spaced scripts, single characters of Chinese."""
-    terms = (term for term in query_terms(normal) if len(term) == 1 or not _CJK.fullmatch(term))
-    return frozenset(term for term in terms if term not in pack.filler)
-
-
-def _heads(text: str, pack: Changes) -> Words:
-    words = [word for word in _LATIN.findall(text) if word not in pack.filler]
-    heavy = [word for word in words if word not in pack.light]
-    return frozenset(term for word in heavy or words[-1:] for term in query_terms(_one_spelling(word, pack)))
-
-
-def _stands(head: str, mark: str, *, pack: Changes) -> bool:
-    """Whether a thing is complete before what may be its when and where: "listen" before "to" is not."""
-    words = [word for word in _LATIN.findall(head) if word not in pack.filler]
-    return bool(words) and (mark != "to" or any(word not in pack.light for word in words))
-
-
-def _trimmed(normal: str, pack: Changes) -> str:
-    normal = normal.strip(" .,!;:。，！；：~")
-    for head, tail in (("en_head", "en_tail"), ("zh_head", "zh_tail")):
-        shorter = pack.edges[tail].sub("", pack.edges[head].sub("", normal))
-        normal = shorter.strip() or normal
-    return normal
-
-
-def _tail_in_one_spelling(normal: str, pack: Changes) -> str:
-    """The longest known ending in its one spelling: a "backend software engineer" is a backend programmer."""
-    starts = [0, *(at for at in range(1, len(normal)) if normal[at - 1] == " " or not normal[at].isascii())]
-    for at in starts:
-        if normal[at:] in pack.same:
-            return f"{normal[:at]} {pack.same[normal[at:]]}"
-    return normal
-
-
-def _one_spelling(word: str, pack: Changes) -> str:
-    return pack.same.get(word, word)
+    return words_of(normalise(found["who"]), pack) if found else frozenset()
 
 
 def _ends(text: str, *, over: bool, language: str) -> tuple[End, ...]:
@@ -328,17 +213,17 @@ def _ends(text: str, *, over: bool, language: str) -> tuple[End, ...]:
             continue
         thing = next((part for part in match.groupdict().values() if part), "")
         words = _bare(pack.vague_zh.sub("", thing) or thing, pack)
-        words = (words - _words(" ".join(pack.vague), pack)) or words
+        words = (words - words_of(" ".join(pack.vague), pack)) or words
         if words or ending.attributes:
             found.append(End(words, ending.attributes, ending.within, ending.ongoing))
-        found += [End(_words(word, pack), ongoing=ending.ongoing) for word in ending.or_words]
+        found += [End(words_of(word, pack), ongoing=ending.ongoing) for word in ending.or_words]
     return tuple(found)
 
 
 def _bare(text: str, pack: Changes) -> Words:
     """The content words of what is over, without the words that say so."""
     plain = pack.signs["over"].sub(_without_marks, normalise(text))
-    return _words(pack.signs["negated"].sub(" ", plain), pack)
+    return words_of(pack.signs["negated"].sub(" ", plain), pack)
 
 
 _MARKS: Final = re.compile(r"no longer|any ?more|any longer|不再|再也不|已经|现在|早就?|没再|[不没了]")

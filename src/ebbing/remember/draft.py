@@ -10,9 +10,10 @@ from typing import Any, Final
 from ebbing.domain.decision import Fact
 from ebbing.domain.record import Kind, MemoryRecord, MemoryType, Provenance
 from ebbing.domain.scope import Scope
-from ebbing.language.claims import attribute_of, object_key, polarity_of
+from ebbing.language.claims import attribute_of, polarity_of
 from ebbing.language.detect import detect
 from ebbing.language.split import split_text
+from ebbing.language.values import object_key
 from ebbing.ports.ids import Ids
 from ebbing.remember.heard import told_by
 from ebbing.remember.screen import Screened

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from ebbing.domain.conflict import Words
 from ebbing.domain.importance import Substance, measured_importance, seed_importance
-from ebbing.language.claims import content_share
+from ebbing.language.values import content_share
 from ebbing.remember.heard import Candidate, Heard
 
 _NAME: Final = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'-]+")
