@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -38,11 +39,16 @@ class Calibration:
 
     def cosine(self, similarity: float) -> float:
         """The cosine at which a similarity in [0, 1] is reached: to compare many cosines without mapping each."""
-        return float(np.interp(similarity, _LEVELS, self._anchors))
+        return _interpolated(similarity, self._anchors)
 
     @property
     def _anchors(self) -> tuple[float, float, float, float]:
         return self.unrelated, self.related, self.paraphrase, self.same
+
+
+@lru_cache(maxsize=256)
+def _interpolated(similarity: float, anchors: tuple[float, ...]) -> float:
+    return float(np.interp(similarity, _LEVELS, anchors))
 
 
 class Embedder(Protocol):
