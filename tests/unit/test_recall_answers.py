@@ -94,6 +94,14 @@ async def test_a_log_that_repeats_itself_tells_each_thing_once() -> None:
     assert found[0].repeats
 
 
+async def test_a_statement_that_fills_the_whole_depth_leaves_room_for_the_others() -> None:
+    others = [
+        f"I like {fruit}" for fruit in ("plums", "figs", "dates", "limes", "pears", "kiwis", "melons", "cherries")
+    ]
+    ranked = answers(log(*["I like tea"] * 200, *others), asked("what tea do I like?", top_k=6))
+    assert len(ranked) == 6
+
+
 async def test_a_log_without_repeats_keeps_wordings_that_are_merely_alike() -> None:
     alike = ("my saxophone lesson is with Viktor", "oh, my saxophone lesson is with Viktor, you know")
     found = answers(log(*alike, *WEEK), asked("Who is my saxophone lesson with?"))

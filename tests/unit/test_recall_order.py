@@ -104,9 +104,24 @@ def test_a_chinese_speaker_is_found_inside_a_sentence() -> None:
 
 def test_what_was_said_around_the_time_that_a_question_names_is_lifted() -> None:
     said = [Said("I swam", at=START - timedelta(days=days)) for days in (0, 7, 60)]
-    assert lifts("What did I do last week?", *said, route="time", now=START) == [PLAIN.date_bonus] * 2 + [0]
+    assert lifts("How far did I swim last week, in lanes?", *said, route="time", now=START) == [
+        PLAIN.date_bonus
+    ] * 2 + [0]
     assert lifts("我上周做了什么？", *said, route="time", now=START)[2] == 0
     assert lifts("What do I do?", *said, route="time", now=START) == []
+
+
+def test_a_question_that_only_names_a_time_lets_the_time_decide() -> None:
+    said = [Said("I swam", at=START - timedelta(days=days)) for days in (0, 7, 60)]
+    only = [PLAIN.only_date_bonus] * 2 + [0]
+    assert lifts("What did I do last week?", *said, route="time", now=START) == only
+    assert lifts("我上周做了什么？", *said, route="time", now=START)[2] == 0
+
+
+def test_a_speaker_whose_name_is_a_common_word_is_known_when_it_is_written_like_a_name() -> None:
+    said = (Said("I fish", by="Will"), Said("I cook", by="Ann"))
+    assert lifts("What does Will like to catch?", *said, route="speaker") == [PLAIN.speaker_bonus, 0]
+    assert lifts("What will she cook?", *said, route="speaker") == []
 
 
 def test_a_standing_instruction_is_lifted_whatever_is_asked() -> None:

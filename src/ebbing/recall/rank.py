@@ -9,7 +9,7 @@ import numpy as np
 from ebbing.domain.query import Query
 from ebbing.index.shard import Shard
 from ebbing.ports.embedder import Calibration
-from ebbing.recall.collapse import collapse
+from ebbing.recall.collapse import Group, collapse
 from ebbing.recall.fuse import Mask, best_rows
 from ebbing.recall.newer import newer_first
 from ebbing.recall.relevance import relevance
@@ -54,6 +54,10 @@ def rank(
     if question.value:
         order = newer_first(shard, scored, order=order, tuning=tuning)
     groups = collapse(shard, order, count=query.top_k, calibration=calibration, tuning=tuning)
+    if len(groups) < query.top_k and len(order) < (living := int(np.count_nonzero(among))):
+        # One statement fills the whole depth: what stands below it is looked at as well, without its repeats.
+        order = best_rows(scored.total, among & ~_told(shard, groups), count=living)
+        groups = [*groups, *(Group(row) for row in order[: query.top_k - len(groups)].tolist())]
     rows = [group.lead for group in groups]
     total, coverage = scored.total[rows].tolist(), scored.coverage[rows].tolist()
     meaning = _meaning(scored, rows, calibration=calibration)
@@ -68,6 +72,13 @@ def rank(
     if query.precise:
         return [answer for answer in answers if _is_set_apart(answer, best=answers[0], tuning=tuning)]
     return answers
+
+
+def _told(shard: Shard, groups: list[Group]) -> Mask:
+    """Rows that a group holds, or whose text one of its rows has."""
+    rows = [row for group in groups for row in (group.lead, *group.repeats)]
+    told: Mask = np.isin(shard.digest, shard.digest[rows])
+    return told
 
 
 def _meaning(scored: Scored, rows: list[int], *, calibration: Calibration | None) -> list[float]:

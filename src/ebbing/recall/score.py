@@ -143,7 +143,8 @@ def _bonuses(shard: Shard, question: Question, *, surface: _Surface, tuning: Tun
         inside = np.zeros(shard.size, dtype=bool)
         for first, last in question.spans:
             inside |= (shard.created >= first) & (shard.created <= last)
-        bonuses["time"] = tuning.date_bonus * inside.astype(np.float64)
+        bonus = tuning.only_date_bonus if question.only_time else tuning.date_bonus
+        bonuses["time"] = bonus * inside.astype(np.float64)
     return bonuses
 
 

@@ -62,6 +62,8 @@ class Tuning:
     """A preference, when the question asks for advice."""
     date_bonus: float = 1.5
     """The question names a time, and it was said about then."""
+    only_date_bonus: float = 4.0
+    """The same when it names next to nothing else."""
     date_days_before: int = 2
     date_days_after: int = 14
     standing_weight: float = 0.2

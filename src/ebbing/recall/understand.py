@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,6 +27,8 @@ class Question:
     """Hashes of its keyword terms, distinct, in order."""
     spans: tuple[tuple[int, int], ...]
     """Times in which an answer may have been said: first and last microsecond."""
+    only_time: bool
+    """It asks what was, at a time, and says next to nothing else: the time decides."""
     speakers: frozenset[int]
     """Codes of the owner's speakers that it names."""
     quotes: tuple[tuple[int, ...], ...] = ()
@@ -42,14 +45,14 @@ def understand(query: Query, shard: Shard, *, tuning: Tuning) -> Question:
     """Reads the query against what the owner's shard knows (speaker names)."""
     early, late = tuning.date_days_before * _DAY, tuning.date_days_after * _DAY
     words = query_terms(query.text)
+    times = resolve(query.text, now=query.now)
     speakers = _named(query.text, shard, words=frozenset(words))
     spoken = {term for code in speakers for term in _hashes(shard.actors.name(code) or "")}
     return Question(
         text=query.text,
         terms=tuple(map(term_hash, words)),
-        spans=tuple(
-            (micros(span.start) - early, micros(span.end) + late) for span in resolve(query.text, now=query.now)
-        ),
+        spans=tuple((micros(span.start) - early, micros(span.end) + late) for span in times),
+        only_time=bool(times) and len(words) - len(query_terms(" ".join(span.text for span in times))) < 2,
         speakers=speakers,
         quotes=tuple(filter(None, map(_hashes, quoted_phrases(query.text)))),
         names=tuple(found for name in names(query.text) if (found := _hashes(name)) and not spoken.issuperset(found)),
@@ -67,7 +70,13 @@ def _named(text: str, shard: Shard, *, words: frozenset[str]) -> frozenset[int]:
         return frozenset()
     normal = normalise(text)
     return frozenset(
-        code
-        for name, code in shard.actors.items()
-        if normalise(name) in normal and (not name.isascii() or words & frozenset(query_terms(name)))
+        code for name, code in shard.actors.items() if normalise(name) in normal and _means(name, text, words=words)
     )
+
+
+def _means(name: str, text: str, *, words: frozenset[str]) -> bool:
+    """Whether the name is a word of its own there; one that is no keyword ("Will") must be written like a name."""
+    if not name.isascii():
+        return True
+    terms = frozenset(query_terms(name))
+    return bool(words & terms) if terms else re.search(rf"\b{re.escape(name)}\b", text) is not None
