@@ -15,6 +15,7 @@ from ebbing.domain.message import Message
 from ebbing.domain.query import INCLUDES, KINDS_OF, Include
 from ebbing.domain.record import Kind
 from ebbing.domain.scope import Scope
+from ebbing.domain.unread import WriteMode
 from ebbing.privacy.guard import TrustTier
 from ebbing.remember.messages import clean_text, optional_text
 
@@ -54,6 +55,8 @@ class AddOptions(TypedDict, total=False):
     """Id of the one message that is added: added again it changes nothing, with another text it counts as edited."""
     trust: str | None
     """Nothing of the call counts for more than the word of a `user`, `import`, `assistant`, `tool` or `document`."""
+    mode: str | None
+    """How it is read: `rules`, `llm`, `summarize`, `structured` or `raw`; as the settings say unless given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class CheckedAddOptions:
     filters: Mapping[str, Any] | None = None
     source_id: str | None = None
     trust: TrustTier | None = None
+    mode: WriteMode | None = None
 
 
 def checked_add_options(given: Mapping[str, Any]) -> CheckedAddOptions:
@@ -73,8 +77,15 @@ def checked_add_options(given: Mapping[str, Any]) -> CheckedAddOptions:
     trust = given.get("trust")
     if trust is not None and trust not in set(TrustTier):
         raise InvalidInputError(f"trust must be one of {', '.join(TrustTier)}")
-    tier = None if trust is None else TrustTier(trust)
-    return CheckedAddOptions(given.get("filters"), given.get("source_id"), tier)
+    mode = given.get("mode")
+    if mode is not None and mode not in set(WriteMode):
+        raise InvalidInputError(f"mode must be one of {', '.join(WriteMode)}")
+    return CheckedAddOptions(
+        given.get("filters"),
+        given.get("source_id"),
+        None if trust is None else TrustTier(trust),
+        None if mode is None else WriteMode(mode),
+    )
 
 
 def named_by(messages: list[Message], source_id: str | None) -> list[Message]:

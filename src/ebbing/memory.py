@@ -11,6 +11,7 @@ from typing import Any, Self
 from ebbing.facade.conversing import Conversing
 from ebbing.facade.feedback import Hearing
 from ebbing.facade.keeping import Keeping
+from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.reranker import Reranker
@@ -33,6 +34,7 @@ class AsyncMemory(Conversing, Hearing, Keeping):
         clock: Clock | None = None,
         tuning: Tuning | None = None,
         reranker: Reranker | str | None = None,
+        chat: ChatModel | None = None,
         parts: Parts | None = None,
     ) -> None:
         """Opens the memory at `path` (default: `EBBING_PATH`, else `./ebbing-data`); the model loads on first use.
@@ -43,13 +45,16 @@ class AsyncMemory(Conversing, Hearing, Keeping):
             clock: the source of "now"; the system's unless a test or a simulation gives one.
             tuning: the numbers that recall runs on.
             reranker: `none`, `late`, `endpoint`, or an object with the `Reranker` port.
+            chat: a language model with the `ChatModel` port, in place of the endpoint that the settings name.
             parts: everything at once, made by `ebbing.wiring.build`.
 
         Raises:
             ConfigurationError: a setting is wrong.
             StoreError: the store cannot be opened.
         """
-        super().__init__(parts or build(path=path, embedder=embedder, clock=clock, tuning=tuning, reranker=reranker))
+        super().__init__(
+            parts or build(path=path, embedder=embedder, clock=clock, tuning=tuning, reranker=reranker, chat=chat)
+        )
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], *, clock: Clock | None = None) -> Self:
@@ -78,6 +83,7 @@ class AsyncMemory(Conversing, Hearing, Keeping):
             closing.push_async_callback(self._parts.embedder.aclose)
             closing.push_async_callback(self._parts.store.aclose)
             closing.push_async_callback(self._parts.reranker.aclose)
+            closing.push_async_callback(self._parts.chat.aclose)
             closing.push_async_callback(self._parts.usage.flush)
             closing.push_async_callback(self._conversations.end_all)
 

@@ -164,7 +164,8 @@ def answer(items: Iterable[Item], api_version: str, **more: Any) -> Any:
 
 def add_answer(remembered: Remembered, api_version: str) -> Any:
     """The answer of `add`: one result a fact or raw message, and the ids of the episodes kept beside them."""
-    return answer(map(outcome_item, remembered.outcomes), api_version, episode_ids=list(remembered.episode_ids))
+    more = {"unread": remembered.unread} if remembered.unread else {}
+    return answer(map(outcome_item, remembered.outcomes), api_version, episode_ids=list(remembered.episode_ids), **more)
 
 
 def _iso(moment: datetime | None) -> str | None:

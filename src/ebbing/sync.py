@@ -16,6 +16,7 @@ from ebbing.domain.errors import StoreClosedError, StoreError
 from ebbing.facade.blocking_session import Session
 from ebbing.facade.listening import in_a_thread
 from ebbing.memory import AsyncMemory
+from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.event_bus import Handler
@@ -55,6 +56,7 @@ class Memory:
         clock: Clock | None = None,
         tuning: Tuning | None = None,
         reranker: Reranker | str | None = None,
+        chat: ChatModel | None = None,
         parts: Parts | None = None,
     ) -> None:
         """Opens the memory at `path`; see `AsyncMemory`.
@@ -63,7 +65,7 @@ class Memory:
             ConfigurationError: a setting is wrong.
             StoreError: the store cannot be opened.
         """
-        made = parts or build(path=path, embedder=embedder, clock=clock, tuning=tuning, reranker=reranker)
+        made = parts or build(path=path, embedder=embedder, clock=clock, tuning=tuning, reranker=reranker, chat=chat)
         self._memory = AsyncMemory(parts=made)
         self._loop = _Loop()
         self._closed = False
@@ -107,6 +109,7 @@ class Memory:
     export = _blocking(AsyncMemory.export)
     import_ = _blocking(AsyncMemory.import_)
     stats = _blocking(AsyncMemory.stats)
+    retry_unread = _blocking(AsyncMemory.retry_unread)
     verify = _blocking(AsyncMemory.verify)
     diagnose = _blocking(AsyncMemory.diagnose)
     reset = _blocking(AsyncMemory.reset)

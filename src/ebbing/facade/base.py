@@ -35,7 +35,11 @@ class Facade:
         """The parts of the way in, with the embedder loaded."""
         embedder = await self._parts.embedder.get()
         self._parts.store.use_model(embedder)
-        return Remembering(self._parts.store, embedder, self._parts.clock, self._parts.ids, self._policy)
+        parts = self._parts
+        chat = parts.chat
+        return Remembering(
+            parts.store, embedder, parts.clock, parts.ids, self._policy, mode=chat.mode, asking=chat.asking
+        )
 
     async def _searching(self) -> Searching:
         """The parts of the way out."""
@@ -44,7 +48,7 @@ class Facade:
         return Searching(parts.store, using.embedder, parts.tuning, reranker, parts.reranker.how)
 
     async def _writing(self) -> Remembering:
-        """The parts of the way in for what needs no vectors."""
+        """The parts of the way in for what needs neither vectors nor a language model."""
         return Remembering(self._parts.store, None, self._parts.clock, self._parts.ids, self._policy)
 
     def _scope(self, *, filters: Mapping[str, Any] | None, **ids: str | None) -> Scope:

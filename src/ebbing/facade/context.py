@@ -42,7 +42,8 @@ class ContextOptions(TypedDict, total=False):
     turns: int
     """Messages before the question that count as its conversation, 0 to 50; 6 unless said otherwise."""
     rewriter: QueryRewriter | None
-    """Rewrites a question that neither itself nor its conversation finds anything for; none unless given."""
+    """Rewrites a question that neither itself nor its conversation finds anything for; the language model
+    that is set, unless given. None leaves it out."""
     session_id: str | None
     """Memories of the scope `session:{id}` may be used, and come first."""
     channel: str | None
@@ -83,7 +84,7 @@ class Preparing(Facade):
         Raises:
             InvalidInputError: unusable words, or no owner.
         """
-        how = _climb(options)
+        how = _climb({"rewriter": self._parts.chat.rewriter, **options})
         scope, wanted = self._narrowed(
             user_id=user_id, agent_id=agent_id, run_id=run_id, filters=options.get("filters")
         )

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from ebbing.arguments import checked_limit, checked_records
+from ebbing.domain.errors import ConfigurationError
 from ebbing.domain.record import Kind
 from ebbing.facade.base import Facade
+from ebbing.remember.again import read_again
 from ebbing.remember.bring_back import bring_back
 from ebbing.shapes import Item
 from ebbing.transfer.portable import line_from_record
+from ebbing.upkeep.retry_extraction import retry_extractions, unread_counts
 from ebbing.wiring.diagnose import diagnose
 
 
@@ -63,10 +67,41 @@ class Keeping(Facade):
         return {"imported": done.imported, "known": done.known, "refused": refused}
 
     async def stats(self) -> Item:
-        """How much is kept: `owners, memories, episodes, deleted, bytes_on_disk, by_layer, by_type`."""
+        """How much is kept: `owners, memories, episodes, deleted, bytes_on_disk, by_layer, by_type, unread`.
+
+        `unread` is `{"waiting", "given_up"}`: batches of messages that a language model failed to read.
+        """
         counts = asdict(await self._parts.store.stats(self._parts.settings.tenant))
         del counts["without_vector"]  # depends on the embedder, which this does not load: `diagnose` knows
+        counts["unread"] = await unread_counts(self._parts.store.jobs, tenant=self._parts.settings.tenant)
         return counts
+
+    async def retry_unread(self, *, limit: int = 20) -> Item:
+        """Reads again what a language model failed to read, as far as it is due; call it now and then.
+
+        A batch is due a minute after it failed, then after pauses that double up to six hours; after ten attempts it is
+        given up. It ends early when the model does not answer.
+
+        Args:
+            limit: batches at most, 1 to 1,000.
+
+        Returns:
+            `{"read", "failed", "waiting", "given_up"}`, all of them batches: what this call did, and what is left.
+
+        Raises:
+            ConfigurationError: no language model is set.
+            InvalidInputError: a limit outside 1 to 1,000.
+            StoreError: what was read could not be stored; it is tried again later.
+        """
+        most = checked_limit(limit)
+        if self._parts.chat.asking is None:
+            raise ConfigurationError(
+                "reading again needs a language model: set EBBING_LLM_BASE_URL and EBBING_LLM_MODEL"
+            )
+        jobs = self._parts.store.jobs
+        done = await retry_extractions(jobs, partial(read_again, await self._using()), limit=most)
+        left = await unread_counts(jobs, tenant=self._parts.settings.tenant)
+        return {"read": done.done, "failed": done.failed, **left}
 
     async def verify(self) -> list[str]:
         """Compares every index with what it was made from; each finding is a sentence. Empty is well."""

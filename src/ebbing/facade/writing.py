@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain
-from typing import Any, Unpack
+from typing import Any, Final, Unpack
 
 from ebbing.arguments import (
     AddOptions,
@@ -17,6 +18,7 @@ from ebbing.arguments import (
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.events import Event
 from ebbing.domain.scope import Scope
+from ebbing.domain.unread import WriteMode
 from ebbing.facade.base import Facade
 from ebbing.ports.event_bus import Topic
 from ebbing.remember.add import Remembered, add_extracted, add_raw
@@ -24,6 +26,8 @@ from ebbing.remember.messages import optional_text, parse_messages
 from ebbing.remember.repeats import forget_source
 from ebbing.remember.revise import delete, restore, update
 from ebbing.shapes import Item, add_answer, memory_item
+
+_BY_MODEL: Final = frozenset({WriteMode.LLM, WriteMode.SUMMARIZE, WriteMode.STRUCTURED})
 
 
 class Writing(Facade):
@@ -52,7 +56,8 @@ class Writing(Facade):
         Returns:
             `{"results": [{"id", "memory", "event", "reason", …}], "episode_ids": […]}`; `event` is `ADD`, `UPDATE`
             where a known memory got a better wording, or `NONE` where it was known already or is not to be kept (then
-            `id` is None). `superseded` holds the ids of memories that are no longer true.
+            `id` is None). `superseded` holds the ids of memories that are no longer true. Where a language model failed
+            to read some of it, `unread` says why, as a code; see `retry_unread`.
 
         Raises:
             InvalidInputError: unusable messages, metadata or options, or no owner.
@@ -63,12 +68,20 @@ class Writing(Facade):
         checked = checked_add_options(options)
         scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
         parsed = named_by(parse_messages(messages), checked.source_id)
-        step = add_extracted if checked_flag(infer, "infer") else add_raw
-        remembered = await step(
-            await self._using(), parsed, scope=scope, metadata=checked_metadata(metadata), trust=checked.trust
-        )
+        values, mode = checked_metadata(metadata), self._mode(checked.mode, infer=checked_flag(infer, "infer"))
+        step = add_raw if mode is WriteMode.RAW else add_extracted
+        using = replace(await self._using(), mode=mode)
+        remembered = await step(using, parsed, scope=scope, metadata=values, trust=checked.trust)
         await self._announce_remembered(scope, remembered)
         return add_answer(remembered, self._parts.settings.api_version)
+
+    def _mode(self, asked: WriteMode | None, *, infer: bool) -> WriteMode:
+        """How a call is read: as it asks, else as the settings say."""
+        if not infer:
+            return WriteMode.RAW
+        if asked in _BY_MODEL and self._parts.chat.asking is None:
+            raise InvalidInputError(f"mode {asked.value!r} needs a language model: set EBBING_LLM_BASE_URL")
+        return asked or self._parts.chat.mode
 
     async def update(
         self,

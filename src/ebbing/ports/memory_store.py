@@ -13,6 +13,7 @@ from ebbing.domain.scope import Owner, Scope
 from ebbing.index.entry import IndexEntry
 from ebbing.index.shard import Shard
 from ebbing.ports.embedder import Embedder
+from ebbing.ports.job_queue import JobQueue
 from ebbing.ports.usage_log import UsageLog
 
 
@@ -104,6 +105,11 @@ class MemoryStore(Protocol):
     @property
     def usage(self) -> UsageLog:
         """Counts what is recalled of the records."""
+        ...
+
+    @property
+    def jobs(self) -> JobQueue:
+        """What is to be done later about the records; as durable as they are."""
         ...
 
     def use_model(self, embedder: Embedder | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ebbing.domain.decision import Decision, Ignore, Keep, Update
@@ -12,23 +12,29 @@ from ebbing.domain.events import Event
 from ebbing.domain.message import Message
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
+from ebbing.domain.unread import Failed, Unread, WriteMode
+from ebbing.index.entry import IndexEntry
+from ebbing.language.split import split_text
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.ids import Ids
 from ebbing.ports.memory_store import Change, Insert, MemoryStore
 from ebbing.privacy.guard import TrustTier
 from ebbing.remember.carry_out import carried_out
-from ebbing.remember.decide import closed_by, decide
-from ebbing.remember.draft import Drafting, fact_draft, message_drafts
+from ebbing.remember.decide import Proposed, closed_by, decide
+from ebbing.remember.draft import Draft, Drafting, fact_draft, message_drafts
 from ebbing.remember.embed import embedded
 from ebbing.remember.heard import Heard, heard_as
+from ebbing.remember.llm.asking import Asking
+from ebbing.remember.llm.reread import note_unread, unread_of
 from ebbing.remember.policy import WritePolicy
+from ebbing.remember.propose import proposed_by, reworded
+from ebbing.remember.reading import Read, read, said_before
 from ebbing.remember.relate import reach, relate
 from ebbing.remember.repeats import Before, told_before, withdrawn_episodes
-from ebbing.remember.screen import screened
+from ebbing.remember.screen import Screened, screened
 from ebbing.remember.telling import telling
 from ebbing.remember.weigh import weighed
-from ebbing.remember.worth import worth_keeping
 
 ATTEMPTS: Final = 32
 """How often facts are related and decided anew when somebody else wrote in between."""
@@ -43,6 +49,9 @@ class Remembering:
     clock: Clock
     ids: Ids
     policy: WritePolicy = field(default_factory=WritePolicy)
+    mode: WriteMode = WriteMode.RULES
+    asking: Asking | None = None
+    """The language model, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +75,8 @@ class Remembered:
 
     outcomes: tuple[Outcome, ...]
     episode_ids: tuple[str, ...] = ()
+    unread: str | None = None
+    """Why the language model could not read all of it, as a code; it will be read again."""
 
 
 async def add_raw(
@@ -102,22 +113,71 @@ async def add_extracted(
     drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids)
     kept = screened(messages, using.policy, trust=trust)
     before = await told_before(using.store, kept, scope=scope)
-    facts = worth_keeping(kept, now=drafting.now, agent_facts=scope.agent_id is not None, known=before.repeated)
-    drafts = [(fact, fact_draft(fact, kept[fact.source], drafting=drafting)) for fact in facts]
-    drafts = await telling(using.store, drafts, drafting=drafting)
+    agent_facts = scope.agent_id is not None
+    by_model = using.asking is not None and using.mode is not WriteMode.RULES
+    found = await read(
+        kept,
+        mode=using.mode,
+        asking=using.asking,
+        now=drafting.now,
+        agent_facts=agent_facts,
+        known=before.repeated,
+        before=await said_before(using.store, scope) if by_model else (),
+    )
     episodes = message_drafts(kept, kind=Kind.EPISODE, drafting=drafting)
+    outcomes, held = await learn(using, found, kept=kept, episodes=episodes, before=before, drafting=drafting)
+    if found.failed is not None:
+        unread = Unread(scope, (), using.mode, agent_facts=agent_facts)
+        await _note_unread(using, kept, held=held, failed=found.failed, like=unread)
+    told = (*map(_known_outcome, before.known), *outcomes)
+    return Remembered(told, tuple(held), found.failed.reason if found.failed else None)
+
+
+async def learn(
+    using: Remembering,
+    found: Read,
+    *,
+    kept: Sequence[Screened],
+    episodes: Sequence[Draft],
+    before: Before,
+    drafting: Drafting,
+) -> tuple[list[Outcome], list[str]]:
+    """Stores what was read of messages, and the messages; what became of each fact, and the ids of the episodes."""
+    drafts = [(fact, fact_draft(fact, kept[fact.source], drafting=drafting)) for fact in found.facts]
+    drafts = await telling(using.store, drafts, drafting=drafting)
     inserts = await embedded(using.embedder, [*episodes, *(draft for _, draft in drafts)])
     heard = [heard_as(fact, insert) for (fact, _), insert in zip(drafts, inserts[len(episodes) :], strict=True)]
-    outcomes, held = await _commit(using, heard, episodes=inserts[: len(episodes)], before=before, drafting=drafting)
-    return Remembered((*map(_known_outcome, before.known), *outcomes), tuple(held[: len(episodes)]))
+    outcomes, held = await _commit(
+        replace(using, asking=found.asking),
+        heard,
+        episodes=inserts[: len(episodes)],
+        before=before,
+        drafting=drafting,
+    )
+    return outcomes, held[: len(episodes)]
+
+
+async def _note_unread(
+    using: Remembering, kept: Sequence[Screened], *, held: Sequence[str], failed: Failed, like: Unread
+) -> None:
+    """Queues what the model could not read; the episodes are stored by now."""
+    numbers = [number for number, one in enumerate(kept) for _ in split_text(one.message.content)]
+    unread = unread_of(list(zip(numbers, held, strict=True)), failed, like=like)
+    await note_unread(using.store.jobs, unread, failed=failed, now=using.clock.now())
 
 
 async def _commit(
     using: Remembering, heard: Sequence[Heard], *, episodes: Sequence[Insert], before: Before, drafting: Drafting
 ) -> tuple[list[Outcome], list[str]]:
-    """Relates, decides and writes; again if somebody else wrote in between, since the decision might be another one."""
+    """Relates, decides and writes; again if somebody else wrote in between, since the decision might be another one.
+
+    The model is asked once; what it proposed counts later only for memories that are still as it saw them.
+    """
     store, scope, now = using.store, drafting.scope, drafting.now
     calibration = using.embedder.calibration if using.embedder else None
+    threshold = using.policy.confidence_threshold
+    proposed: Proposed | None = None
+    wordings: Mapping[str, IndexEntry | None] = {}
     for attempt in range(1, ATTEMPTS + 1):
         seen: int | None = None
         decisions: list[Decision] = []
@@ -126,9 +186,14 @@ async def _commit(
             related = await relate(store, heard, scope=scope, now=now, calibration=calibration, always=before.products)
             seen = related.generation if attempt < ATTEMPTS else None
             heard = weighed(heard, related.candidates, formula=using.policy.importance, now=now)
-            decisions = decide(heard, related.candidates, confidence_threshold=using.policy.confidence_threshold)
+            if attempt == 1:
+                proposed = await proposed_by(
+                    using.asking, heard, candidates=related.candidates, confidence_threshold=threshold
+                )
+                wordings = await reworded(using.embedder, heard, proposed=proposed)
+            decisions = decide(heard, related.candidates, confidence_threshold=threshold, proposed=proposed)
             decisions = [before.as_edit(decision) for decision in decisions]
-            changes += carried_out(zip(heard, decisions, strict=True), around=related.all, now=now)
+            changes += carried_out(zip(heard, decisions, strict=True), around=related.all, now=now, wordings=wordings)
             changes += await before.withdrawn(store, decisions=decisions, scope=scope, now=now)
         try:
             held = await store.write(reach(scope), changes, seen=seen)

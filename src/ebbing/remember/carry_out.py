@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
@@ -21,10 +21,17 @@ MAX_SOURCES: Final = 100
 
 
 def carried_out(
-    decided: Iterable[tuple[Heard, Decision]], *, around: Iterable[Candidate], now: datetime
+    decided: Iterable[tuple[Heard, Decision]],
+    *,
+    around: Iterable[Candidate],
+    now: datetime,
+    wordings: Mapping[str, IndexEntry | None],
 ) -> list[Change]:
-    """The changes, in order, for one transaction; a fact may have several decisions, and a memory several changes."""
-    batch = _Batch({one.record.id: one.record for one in around}, now=now)
+    """The changes, in order, for one transaction; a fact may have several decisions, and a memory several changes.
+
+    `wordings` holds the entries of texts for known memories that are not the fact's own.
+    """
+    batch = _Batch({one.record.id: one.record for one in around}, now=now, wordings=wordings)
     for heard, decision in decided:
         batch.carry_out(heard, decision)
     return batch.changes
@@ -35,6 +42,7 @@ class _Batch:
     latest: dict[str, MemoryRecord]
     """Each memory as the changes so far leave it."""
     now: datetime
+    wordings: Mapping[str, IndexEntry | None]
     changes: list[Change] = field(default_factory=list)
 
     def carry_out(self, heard: Heard, decision: Decision) -> None:
@@ -86,7 +94,8 @@ class _Batch:
         values["provenance"] = replace(new.provenance, source_ids=_merged(known, new), reason=decision.reason)
         values["confidence"] = max(known.confidence, new.confidence)
         values["importance"] = max(known.importance, new.importance)
-        entry = _entry_of(known, heard.insert, text=decision.text)
+        own = heard.insert.entry if decision.text == new.content else self.wordings.get(decision.text)
+        entry = _entry_of(known, own, text=decision.text)
         self._revise(known, Event.UPDATE, entry=entry, reason=decision.reason, updated_at=self.now, **values)
 
     def _revise(
@@ -102,10 +111,9 @@ def _merged(known: MemoryRecord, new: MemoryRecord) -> tuple[str, ...]:
     return ids if len(ids) <= MAX_SOURCES else (ids[0], *ids[1 - MAX_SOURCES :])
 
 
-def _entry_of(known: MemoryRecord, new: Insert, *, text: str) -> IndexEntry | None:
-    """The entry of another wording under the known memory's own date; a wording of a model's own has no vector yet."""
-    if new.entry is None:
-        return None
+def _entry_of(known: MemoryRecord, new: IndexEntry | None, *, text: str) -> IndexEntry:
+    """The entry of another wording under the known memory's own date, with the vector that the wording has."""
     analysis = analyse(text, speaker=known.actor, said_at=known.created_at)
-    vector = new.entry.vector if text == new.record.content else None
-    return entry_for(analysis, vector=vector, model_id=new.entry.model_id)
+    if new is None:
+        return entry_for(analysis)
+    return entry_for(analysis, vector=new.vector, model_id=new.model_id)

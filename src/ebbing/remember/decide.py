@@ -1,12 +1,13 @@
 """What to do about each fact, given what is known around it: the deterministic decider.
 
 A fact and a memory are compared by `domain.conflict`; here stands who wins. The newer one does, unless the older one
-is surer by more than 0.2; what the user said is never changed by what a tool or a document says.
+is surer by more than 0.2; what the user said is never changed by what a tool or a document says. A language model may
+propose a decision: it counts where nothing here speaks against it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,16 +19,32 @@ from ebbing.remember.heard import Candidate, Heard, as_candidate, trust_of
 
 SURER: Final = 0.2
 """By how much more confidence something said earlier outweighs what was said later."""
+_SAME_WORDS: Final = "already known in these words"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """What a language model would do."""
+
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
+    """By the id of the memory that the fact would become."""
+    versions: Mapping[str, int] = field(default_factory=dict)
+    """Of the memories that it was shown: one that was changed since is not the one that it spoke of."""
 
 
 def decide(
-    heard: Sequence[Heard], candidates: Sequence[Sequence[Candidate]], *, confidence_threshold: float
+    heard: Sequence[Heard],
+    candidates: Sequence[Sequence[Candidate]],
+    *,
+    confidence_threshold: float,
+    proposed: Proposed | None = None,
 ) -> list[Decision]:
     """One decision a fact, in order; a fact is compared with the facts before it as well."""
     view = _View()
     decisions: list[Decision] = []
     for one, around in zip(heard, candidates, strict=True):
-        decision = _refused(one, confidence_threshold) or _decided(one, view.around(around))
+        known = view.around(around)
+        decision = refused(one, confidence_threshold) or _agreed(one, proposed, own=_decided(one, known), around=known)
         view.note(one, decision)
         decisions.append(decision)
     return decisions
@@ -57,7 +74,8 @@ def closed_by(decision: Decision) -> tuple[str, ...]:
     return decision.closes if isinstance(decision, Keep | Update) else ()
 
 
-def _refused(heard: Heard, confidence_threshold: float) -> Ignore | None:
+def refused(heard: Heard, confidence_threshold: float) -> Ignore | None:
+    """Why a fact is not to be kept whatever is known; None if nothing is against it."""
     fact, tier = heard.fact, trust_of(heard.record)
     if fact.confidence < confidence_threshold:
         return Ignore(fact, f"not sure enough: confidence {fact.confidence:.2f} is under {confidence_threshold:.2f}")
@@ -85,6 +103,29 @@ def _decided(heard: Heard, around: Sequence[Candidate]) -> Decision:
     return Add(fact, "nothing known says this")
 
 
+def _agreed(heard: Heard, proposed: Proposed | None, *, own: Decision, around: Sequence[Candidate]) -> Decision:
+    """The model's decision if it holds, else our own.
+
+    What we would end is ended, and what may not end anything does not: a model can find more that is known, or no
+    longer true, but cannot keep two values of what has one, nor drop what is new.
+    """
+    decision = proposed.decisions.get(heard.record.id) if proposed is not None else None
+    if proposed is None or decision is None or isinstance(own, Ignore | AddClosed) or closed_by(own):
+        return own
+    if isinstance(own, Keep) and own.reason == _SAME_WORDS:
+        return own
+    named = {one.record.id: one.record for one in around if proposed.versions.get(one.record.id) == one.record.version}
+    told = (decision.memory_id,) if isinstance(decision, Keep | Update) else ()
+    ended = closed_by(decision)
+    if not named.keys() >= {*told, *ended}:
+        return own
+    changed = ended + (told if isinstance(decision, Update) else ())
+    tier = trust_of(heard.record)
+    if any(not may_change(tier, trust_of(named[one])) or _outweighs(named[one], heard) for one in changed):
+        return own
+    return decision
+
+
 def _stopped(heard: Heard, against: Sequence[MemoryRecord]) -> Ignore | AddClosed | None:
     """What becomes of a fact that may not, or does not, end what it contradicts; None if nothing stands in its way."""
     fact = heard.fact
@@ -103,7 +144,7 @@ def _stopped(heard: Heard, against: Sequence[MemoryRecord]) -> Ignore | AddClose
 
 def _verdict(heard: Heard, other: Candidate) -> Verdict:
     if heard.record.hash == other.record.hash:
-        return Verdict(Relation.SAME, "already known in these words")
+        return Verdict(Relation.SAME, _SAME_WORDS)
     return compare(heard.claim, other.claim, similarity=other.similarity)
 
 

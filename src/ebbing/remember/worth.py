@@ -18,6 +18,7 @@ _LONGEST: Final = 120
 _NEWS: Final = 0.6
 _SURE: Final = 0.9
 _PLACEHOLDER: Final = re.compile(r"\[(?:REDACTED_[A-Z_]+|[A-Z_]+:[a-p]+)\]")
+_MARKS: Final = " ,.;:!，。；！"
 
 
 def worth_keeping(kept: Sequence[Screened], *, now: datetime, agent_facts: bool, known: Collection[int]) -> list[Fact]:
@@ -29,8 +30,18 @@ def worth_keeping(kept: Sequence[Screened], *, now: datetime, agent_facts: bool,
     return [
         fact
         for fact in facts
-        if fact.source not in known and kept[fact.source].held_back is None and not _is_redacted(fact)
+        if fact.source not in known and kept[fact.source].held_back is None and not is_redacted(fact)
     ]
+
+
+def is_redacted(fact: Fact) -> bool:
+    """Whether a fact tells of a value that was masked: it says nothing."""
+    if fact.value is not None:
+        return not _PLACEHOLDER.sub("", fact.value).strip(_MARKS)
+    if fact.method != "llm":
+        return False
+    *_, end = _PLACEHOLDER.split(fact.text)
+    return end != fact.text and not end.strip(_MARKS)
 
 
 def _tentative(statement: Statement) -> Fact | None:
@@ -48,9 +59,3 @@ def _tentative(statement: Statement) -> Fact | None:
         corrects=statement.corrects,
         tentative=not names_a_value(statement.text),
     )
-
-
-def _is_redacted(fact: Fact) -> bool:
-    if fact.value is not None:
-        return not _PLACEHOLDER.sub("", fact.value).strip(" ,.;:，。")
-    return False

@@ -64,13 +64,16 @@ def pause(attempts: int, failed: Failed) -> timedelta:
     return max(min(doubled, _LONGEST_PAUSE), asked)
 
 
-async def unread_counts(queue: JobQueue) -> dict[str, int]:
-    """How many batches of messages wait to be read again, and how many were given up: `{"waiting", "given_up"}`."""
+async def unread_counts(queue: JobQueue, *, tenant: str | None = None) -> dict[str, int]:
+    """How many batches of messages wait to be read again, and how many were given up: `{"waiting", "given_up"}`.
+
+    Of all tenants, or of one.
+    """
     counts = {"waiting": 0, "given_up": 0}
     states = {JobState.WAITING: "waiting", JobState.RUNNING: "waiting", JobState.DEAD: "given_up"}
     for state, name in states.items():
         jobs = await queue.list(state=state, limit=10_000)
-        counts[name] += sum(job.kind == EXTRACT for job in jobs)
+        counts[name] += sum(job.kind == EXTRACT and tenant in {None, job.payload.get("tenant")} for job in jobs)
     return counts
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from ebbing.domain.errors import ConfigurationError
+from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.event_bus import EventBus
@@ -19,6 +20,7 @@ from ebbing.ports.reranker import Reranker
 from ebbing.ports.working_memory import WorkingMemory
 from ebbing.recall.tuning import Tuning
 from ebbing.recall.usage import UsageBuffer
+from ebbing.wiring.chat import Chat, chat_of
 from ebbing.wiring.embedders import EmbedderSlot, configured, given
 from ebbing.wiring.mem0_config import from_mem0
 from ebbing.wiring.rerankers import RerankerSlot, reranker_slot
@@ -44,6 +46,8 @@ class Parts:
     working: WorkingMemory
     """The running conversations."""
     events: EventBus
+    chat: Chat
+    """The language model, if there is one, and how what is said is read."""
 
 
 def build(
@@ -54,6 +58,7 @@ def build(
     clock: Clock | None = None,
     tuning: Tuning | None = None,
     reranker: Reranker | str | None = None,
+    chat: ChatModel | None = None,
 ) -> Parts:
     """Opens the store and gets the embedder ready; what is given in code wins over settings.
 
@@ -77,6 +82,7 @@ def build(
     clock = clock or SystemClock()
     slot = configured(settings) if embedder is None or isinstance(embedder, str) else given(embedder)
     reranking = reranker_slot(settings, slot, given=None if isinstance(reranker, str) else reranker)
+    talking = chat_of(settings, model=chat)
     store = _open_store(settings, clock)
     usage = UsageBuffer(store.usage, most=settings.usage_batch)
     return Parts(
@@ -90,6 +96,7 @@ def build(
         reranking,
         EphemeralWorkingMemory(clock, most_tokens=_HELD_BACK * settings.working_tokens),
         InProcessEventBus(),
+        talking,
     )
 
 

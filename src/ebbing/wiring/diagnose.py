@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from ebbing.domain.errors import EbbingError
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.memory_store import StoreStats
+from ebbing.upkeep.retry_extraction import unread_counts
 from ebbing.wiring.build import Parts
 from ebbing.wiring.settings import Settings
 
@@ -39,6 +40,7 @@ async def diagnose(parts: Parts) -> dict[str, Any]:
         *_about_store(parts.settings),
         *_about_embedder(parts, embedder, failure=failure),
         await _about_reranker(parts),
+        *await _about_chat(parts),
         *_about_counts(stats, embedder),
     ]
     return {"findings": findings, "stats": asdict(stats), "settings": _shown(parts.settings)}
@@ -83,6 +85,18 @@ async def _about_reranker(parts: Parts) -> Finding:
         return _finding("reranker", "on", detail=reranker.name)
     notes = parts.reranker.notes
     return _finding("reranker", "attention" if notes else "off", detail=notes[-1] if notes else "none is set")
+
+
+async def _about_chat(parts: Parts) -> list[Finding]:
+    """What reads; it is not asked anything here."""
+    found = [_finding("model", "on" if parts.chat.asking else "off", detail=parts.chat.note)]
+    left = await unread_counts(parts.store.jobs, tenant=parts.settings.tenant)
+    if any(left.values()):
+        detail = (
+            f"{left['waiting']} batches of messages wait to be read again (ebbing retry), {left['given_up']} given up"
+        )
+        found.append(_finding("unread", "attention", detail=detail))
+    return found
 
 
 def _about_counts(stats: StoreStats, embedder: Embedder | None) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ def register(app: typer.Typer) -> None:
     """Adds the commands of this module to the app."""
     command(app, "stats")(stats)
     command(app, "doctor")(doctor)
+    command(app, "retry")(retry)
 
 
 def stats(session: Session) -> None:
@@ -32,10 +33,28 @@ def stats(session: Session) -> None:
         **{f"  {name}": count for name, count in sorted(counts["by_type"].items())},
         "messages": counts["episodes"],
         "deleted": counts["deleted"],
+        "unread": counts["unread"]["waiting"],
+        "given up": counts["unread"]["given_up"],
     }
     for name, count in rows.items():
         session.screen.say((f"{name:<14}", "dim"), f"{count:>9,}")
     session.screen.say((f"{'on disk':<14}", "dim"), f"{counts['bytes_on_disk'] / 2**20:>9.1f} MiB")
+
+
+def retry(
+    session: Session,
+    *,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Batches at most, 1 to 1,000.")] = 20,
+) -> None:
+    """Read again what a language model failed to read, as far as it is due."""
+    done = session.memory.retry_unread(limit=limit)
+    if session.screen.as_json:
+        session.screen.emit(done)
+    else:
+        session.screen.say(
+            f"{done['read']} batches read, {done['failed']} failed, {done['waiting']} waiting, "
+            f"{done['given_up']} given up"
+        )
 
 
 def doctor(

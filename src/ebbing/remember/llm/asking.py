@@ -29,7 +29,7 @@ class Asking:
     timeout_seconds: float = 30.0
     """Of one call."""
     budget_seconds: float = 60.0
-    """Of one step with all its calls: what is not done by then is given back as failed."""
+    """Of all calls of the steps that share it: what is not done by then is given back as failed."""
     chunk_tokens: int = 3_000
     """Estimated tokens of conversation that are shown at once: with prompt and answer it fits a context of 8,000."""
     max_tokens: int = 2_000

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from ebbing.domain.decision import Fact
 from ebbing.domain.message import Message
 from ebbing.domain.record import MemoryType
 from ebbing.domain.unread import Failed, WriteMode
-from ebbing.remember.llm.asking import Asking
+from ebbing.remember.llm.asking import Asking, Budget
 from ebbing.remember.llm.extract import Extraction, extract_with_model
 
 Nominate = Callable[[Sequence[Message]], Sequence[Fact]]
@@ -47,10 +48,12 @@ async def read_facts(
     hints = tuple(hint for hint in nominate(messages) if hint.source not in known)
     if mode is WriteMode.RULES or asking is None:
         return Extraction(hints)
+    budget = Budget(asking.budget_seconds)
     readings = [await extract_with_model(asking, messages, now=now, hints=hints, before=before, known=known, mode=mode)]
     if agent_facts and mode is WriteMode.LLM:
+        rest = replace(asking, budget_seconds=budget.left)
         readings.append(
-            await extract_with_model(asking, messages, now=now, about="agent", hints=hints, before=before, known=known)
+            await extract_with_model(rest, messages, now=now, about="agent", hints=hints, before=before, known=known)
         )
     return _joined(readings, hints, values_only=mode is WriteMode.STRUCTURED)
 

@@ -25,6 +25,8 @@ class Reread:
 
     messages: tuple[Message, ...]
     extraction: Extraction
+    episodes: tuple[MemoryRecord, ...] = ()
+    """What keeps each of the messages."""
 
 
 async def note_unread(queue: JobQueue, unread: Unread, *, failed: Failed, now: datetime) -> int | None:
@@ -52,7 +54,7 @@ async def reread(
         now=now,
         agent_facts=unread.agent_facts,
     )
-    return Reread(messages, extraction)
+    return Reread(messages, extraction, tuple(kept))
 
 
 def unread_of(episodes: Sequence[tuple[int, str]], failed: Failed, *, like: Unread) -> Unread:
@@ -72,6 +74,6 @@ def _message(record: MemoryRecord) -> Message:
         record.content,
         record.role or Role.USER,
         name=record.actor,
-        id=ids[0] if ids else None,
+        id=ids[-1] if ids else None,
         timestamp=record.created_at,
     )
