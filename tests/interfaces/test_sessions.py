@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 
 from ebbing import AsyncMemory, Memory
-from ebbing.domain.errors import BlockedContentError, ConfigurationError, InvalidInputError
+from ebbing.adapters.ephemeral import EphemeralWorkingMemory
+from ebbing.domain.errors import BlockedContentError, ConfigurationError, InvalidInputError, StoreClosedError
 from ebbing.facade.blocking_session import Session
-from ebbing.facade.session import AsyncSession
+from ebbing.facade.session import AsyncSession, as_given
 from ebbing.ports.embedder import Embedder, Vectors
 from ebbing.ports.event_bus import Happening
 from ebbing.testing.clock import ManualClock
@@ -155,6 +156,18 @@ async def test_a_message_that_is_edited_while_it_runs_is_remembered_as_it_reads_
     assert await kept(memory) == ["I live in Hamburg"]
 
 
+@pytest.mark.parametrize("infer", [True, False])
+async def test_a_turn_that_is_here_and_stored_already_is_told_once(memory: AsyncMemory, infer: bool) -> None:
+    session = memory.session(user_id="ada", infer=infer)
+    await session.add("My train leaves at ten")
+    [turn] = await memory.parts.working.read(session._scope)
+    await memory.add(as_given([turn.message]), user_id="ada", run_id=session.run_id, infer=infer)
+    await memory.add("My train left at nine", user_id="ada", run_id="long ago", infer=False)
+    found = (await session.search("When does my train leave?"))["results"]
+    assert [item["kind"] for item in found if item["memory"] == "My train leaves at ten"] == ["working"]
+    assert "My train left at nine" in [item["memory"] for item in found]
+
+
 @pytest.mark.parametrize("messages", [None, 7, "", [], {"role": "owner", "content": "x"}])
 async def test_what_is_no_message_is_refused_and_nothing_is_kept(memory: AsyncMemory, messages: Any) -> None:
     session = memory.session(user_id="ada")
@@ -188,16 +201,6 @@ async def test_what_was_just_said_comes_first_and_what_is_known_behind_it(memory
     for narrowed in ({"include": "memories"}, {"filters": {"type": "fact"}}, {"as_of": NOW}, {"threshold": 1.0}):
         items = (await session.search("When does my train to Munich leave?", **narrowed))["results"]
         assert "working" not in {item["kind"] for item in items}
-
-
-async def test_a_turn_that_is_here_and_stored_already_is_told_once(tmp_path: Path) -> None:
-    async with AsyncMemory(parts=parts_of(tmp_path, settings={"working_rounds": 1})) as memory:
-        session = memory.session(user_id="ada")
-        for text in ("One", "My train leaves at ten", "Two", "Three"):
-            await session.add([{"role": "assistant", "content": "Go on."}, text])
-            await settled(memory)
-        found = (await session.search("When does my train leave?", include="episodes"))["results"]
-        assert [item["memory"] for item in found].count("My train leaves at ten") == 1
 
 
 async def test_the_bare_list_of_the_older_shape_has_the_session_in_it_too(tmp_path: Path) -> None:
@@ -296,6 +299,36 @@ async def test_closing_ends_what_is_still_open_even_without_the_embedder(tmp_pat
     async with AsyncMemory(parts=parts_of(tmp_path, **on_disk)) as memory:
         assert await kept(memory) == ["I live in Berlin"]
         assert await kept(memory, "memories", user_id="bob") == ["I like tea"]
+
+
+async def test_a_closed_memory_hears_nothing_more_and_closes_twice(tmp_path: Path) -> None:
+    memory = AsyncMemory(parts=parts_of(tmp_path, settings={"store": "sqlite"}))
+    session = memory.session(user_id="ada")
+    await session.add("I live in Berlin")
+    await memory.close()
+    await memory.close()
+    with pytest.raises(StoreClosedError, match="closed"):
+        await session.add("I like tea")
+    assert await session.end()
+
+
+async def test_of_sessions_that_cannot_be_stored_at_all_closing_says_so(tmp_path: Path) -> None:
+    memory = AsyncMemory(parts=parts_of(tmp_path, settings={"store": "sqlite"}))
+    await memory.session(user_id="ada").add("I live in Berlin")
+    await memory.parts.store.aclose()
+    with pytest.raises(StoreClosedError):
+        await memory.close()
+
+
+async def test_one_session_too_many_ends_the_one_that_is_idle_for_longest(tmp_path: Path) -> None:
+    parts = parts_of(tmp_path)
+    two = EphemeralWorkingMemory(parts.clock, most_sessions=2)
+    async with AsyncMemory(parts=replace(parts, working=two)) as memory:
+        sessions = [memory.session(user_id="ada", run_id=str(number)) for number in range(3)]
+        for session in sessions:
+            await session.add(f"I live in house {session.run_id}")
+        assert [len(await session.messages()) for session in sessions] == [0, 1, 1]
+        assert await kept(memory) == ["I live in house 0"]
 
 
 async def test_while_nothing_can_be_stored_a_session_holds_what_it_can_and_then_says_so(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any, Final, Protocol
 
-from ebbing.domain.errors import EbbingError, InvalidInputError, StoreError
+from ebbing.domain.errors import EbbingError, InvalidInputError, StoreClosedError, StoreError
 from ebbing.domain.message import Message
 from ebbing.domain.scope import Scope
 from ebbing.ports.event_bus import Happening, Topic
@@ -40,6 +40,7 @@ class Conversations:
         self._parts, self._remember = parts, remember
         self._open: dict[Scope, bool] = {}
         """The sessions in which this memory heard something, and whether it is to learn from them."""
+        self._closed = False
         self._under_way: set[Scope] = set()
         self._tasks: set[asyncio.Task[object]] = set()
         parts.events.subscribe(Topic.SESSION_END, self._extract)
@@ -48,8 +49,11 @@ class Conversations:
         """Keeps what was said; microseconds, unless working memory is full.
 
         Raises:
-            StoreError: it is full, and what it holds cannot be stored.
+            EbbingError: it is full, and what it holds cannot be stored; the error says why.
+            StoreClosedError: the memory is closed.
         """
+        if self._closed:
+            raise StoreClosedError("this memory is closed: open a new one")
         working = self._parts.working
         for turn in turns:
             if not await working.append(session, turn):
@@ -89,15 +93,23 @@ class Conversations:
         """Ends the sessions of this memory, since it is about to close; without vectors where there are none to be had.
 
         Raises:
-            StoreError: a session cannot be stored in any way, and is lost with the process.
+            EbbingError: a session cannot be stored in any way, and is lost with the process; the others are stored.
         """
+        self._closed = True
+        lost: list[EbbingError] = []
         for session in list(self._open):
             if await self.end(session):
-                await self._extract_from(session, vectors=False)
+                try:
+                    await self._extract_from(session, vectors=False)
+                except EbbingError as error:
+                    lost.append(error)
+        self._open.clear()
         loop = asyncio.get_running_loop()
         under_way = [task for task in self._tasks if task.get_loop() is loop]
         if under_way:
             await asyncio.wait(under_way)
+        if lost:
+            raise lost[0]
 
     async def _tidy(self, session: Scope) -> None:
         """Starts to remember what left the last rounds, and a session that seems to be forgotten open."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -70,7 +70,7 @@ class AsyncSession:
         Raises:
             InvalidInputError: unusable messages.
             TooLargeError: a message over 100,000 characters.
-            StoreError: working memory is full, and what it holds cannot be stored.
+            EbbingError: working memory is full, and what it holds cannot be stored; the error says why.
         """
         now = self._clock.now()
         named = (
@@ -106,9 +106,9 @@ class AsyncSession:
         if include != "memories" and not options.get("filters") and options.get("as_of") is None:
             least = checked_threshold(options.get("threshold"))
             fits = [one for one in fitting(checked_query(query, include=include), turns) if one.score >= least]
-        here = {one.message.id for one in fits}
+        here = {one.message.id: one.message.content for one in fits}
         # What left the last rounds may be stored already: it is told once.
-        others = [item for item in results if item["kind"] == "memory" or here.isdisjoint(item["source_ids"])]
+        others = [item for item in results if not _is_told(item, here)]
         results[:] = [*(self._working_item(one) for one in fits), *others][:most]
         return found
 
@@ -170,6 +170,12 @@ class AsyncSession:
             "score": round(found.score, 4),
             "routes": {"working": round(found.coverage, 4)},
         }
+
+
+def _is_told(item: Item, here: Mapping[str | None, str]) -> bool:
+    """Whether a result is one of these messages as it was stored, and not what was concluded from it."""
+    same = [here[name] for name in item["source_ids"] if name in here]
+    return bool(same) and (item["kind"] == "episode" or item["memory"] in same)
 
 
 def _chat_item(message: Message) -> Item:
