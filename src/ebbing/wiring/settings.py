@@ -60,7 +60,7 @@ class Settings(BaseSettings):
         default="auto", description="What kind of endpoint it is; `auto` tells it by the address."
     )
     llm_timeout_seconds: float = Field(default=30, gt=0, le=600, description="How long one call may take.")
-    llm_budget_seconds: float = Field(default=60, gt=0, le=3_600, description="How long one step of an add may take.")
+    llm_budget_seconds: float = Field(default=60, gt=0, le=3_600, description="How long an add may wait for it in all.")
     llm_chunk_tokens: int = Field(
         default=3_000, ge=200, le=100_000, description="Estimated tokens of conversation that it is shown at once."
     )
