@@ -167,6 +167,21 @@ def test_the_turns_before_help_the_model_to_understand(memory: Memory, llm: Fake
     assert "I have a sister." not in json.loads(prompts(llm)[-1])[-1]["content"]
 
 
+def test_with_an_agent_the_model_reads_what_it_says_of_itself(memory: Memory, llm: FakeLlm) -> None:
+    fact = {"text": "Assistant speaks Welsh", "category": "fact", "message": 1, "quote": "I speak Welsh"}
+    llm.add(Rule("about the assistant.*I speak Welsh", {"facts": [fact]}))
+    said = [{"role": "user", "content": "Hello there"}, {"role": "assistant", "content": "I speak Welsh"}]
+    assert [one["memory"] for one in told(memory, said, agent_id="nova")] == ["Assistant speaks Welsh"]
+    assert told(memory, said) == []
+
+
+def test_a_conversation_that_ends_is_read_by_the_model(memory: Memory, llm: FakeLlm) -> None:
+    llm.add(reads(PEANUTS, (ALLERGIC, "peanuts kill me")))
+    with memory.session(user_id="ann") as session:
+        session.add(PEANUTS)
+    assert current(memory) == [ALLERGIC]
+
+
 def test_a_message_that_is_known_is_not_read_again(memory: Memory, llm: FakeLlm) -> None:
     llm.add(reads(PEANUTS, (ALLERGIC, "peanuts kill me")))
     [first] = told(memory, PEANUTS, source_id="m1")
@@ -401,6 +416,16 @@ def test_whatever_the_model_does_nothing_said_is_lost(
     for record in caplog.records:
         assert "peanuts" not in record.getMessage()
         assert KEY not in record.getMessage()
+
+
+def test_no_add_waits_longer_than_its_budget(opener: Opener, llm: FakeLlm) -> None:
+    memory = opener(llm_timeout_seconds=5, llm_budget_seconds=1)
+    llm.add(Rule(fault=Fault.HANG))
+    said = [{"role": "user", "content": "I love tea"}, {"role": "assistant", "content": "I love coffee"}]
+    began = time.monotonic()
+    answer = memory.add(said, user_id="ann", agent_id="nova")
+    assert time.monotonic() - began < 2
+    assert answer["unread"] == "out_of_time"
 
 
 @pytest.mark.parametrize("fault", [Fault.RATE_LIMIT, Fault.HANG, Fault.WRONG_SCHEMA, Fault.INVENTED_IDS])
