@@ -63,7 +63,7 @@ class Analysis:
 
 def analyse(text: str, *, speaker: str | None = None, said_at: datetime | None = None) -> Analysis:
     """Terms of a text to be stored, with its speaker and its date as fields of their own."""
-    normal = normalise(text[:MAX_ANALYSED])
+    normal = _bounded(text)
     counts = Counter(_terms(normal))
     return Analysis(
         text=counts,
@@ -77,12 +77,18 @@ def analyse(text: str, *, speaker: str | None = None, said_at: datetime | None =
 
 def query_terms(text: str) -> list[str]:
     """Distinct terms of a question, in order."""
-    return list(dict.fromkeys(_terms(normalise(text[:MAX_ANALYSED]))))
+    return list(dict.fromkeys(_terms(_bounded(text))))
 
 
 def normalise(text: str) -> str:
     """Compatibility-composed, lower-case, with straight apostrophes."""
     return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+
+
+def _bounded(text: str) -> str:
+    """The text to analyse, normal and of bounded length: one character may become eighteen on the way."""
+    head = text[:MAX_ANALYSED]
+    return normalise(head)[: 2 * len(head) + 64]
 
 
 def date_terms(moment: datetime) -> frozenset[str]:
@@ -107,12 +113,12 @@ def flags_of(normal: str) -> TextFlag:
 
 def wants_advice(text: str) -> bool:
     """Whether a question asks for a recommendation, for help or how to go about something."""
-    return _pack().advice.search(normalise(text[:MAX_ANALYSED])) is not None
+    return _pack().advice.search(_bounded(text)) is not None
 
 
 def asks_for_value(text: str) -> bool:
     """Whether a question asks for something that has one current value: a number, a date, a state."""
-    return _pack().value.search(normalise(text[:MAX_ANALYSED])) is not None
+    return _pack().value.search(_bounded(text)) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ _YEAR_BEFORE: Final = re.compile(
     r"|to|and|through|for|spring|summer|autumn|fall|winter)\s|mid-|\(|[在到从于至])$"
 )
 _VERSION: Final = re.compile(r"(?:\b(?:version|release|build|ver\.?|v)\s?|版本?\s?)$")
-START: Final = r"(?<![a-z0-9_@#$€£¥])(?<!\d\.)(?<!(?<!mid)-)"
+START: Final = r"(?<![a-z\d_@#$€£¥])(?<!\d\.)(?<!(?<!mid)-)"
 """Where an expression may begin: not inside a word, a number, a price, a version or an address."""
 
 
