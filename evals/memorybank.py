@@ -4,10 +4,10 @@
     python -m evals memorybank --data ../shared/eval-data --sample 0     # the counts alone
 
 Every round of a user and the assistant is added as it was said, on its day. *Kept*: memories (not episodes) for 100
-user messages. *Duplicates*: of the memories that hold at the end, those whose content words, numbers and yes-or-no another
-one of the same user has too. The sample is drawn with a fixed seed from what was kept; whether a memory is junk is
-judged by reading. `data/memorybank_junk.jsonl` holds the verdicts on such a sample; memories of the sample that were
-judged are shown with their verdict, and the share of junk among them is printed.
+user messages. *Duplicates*: of the memories that hold at the end, those whose content words, numbers and yes-or-no
+another one of the same user has too. The sample is drawn with a fixed seed from what was kept; whether a memory is
+junk is judged by reading. `data/memorybank_junk.jsonl` holds the verdicts on such a sample; memories of the sample
+that were judged are shown with their verdict, and the share of junk among them is printed.
 """
 
 from __future__ import annotations
