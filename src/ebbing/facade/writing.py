@@ -23,6 +23,7 @@ from ebbing.facade.base import Facade
 from ebbing.ports.event_bus import Topic
 from ebbing.remember.add import Remembered, add_extracted, add_raw
 from ebbing.remember.messages import optional_text, parse_messages
+from ebbing.remember.ready import patterns_ready
 from ebbing.remember.repeats import forget_source
 from ebbing.remember.revise import delete, restore, update
 from ebbing.shapes import Item, add_answer, memory_item
@@ -71,6 +72,7 @@ class Writing(Facade):
         values, mode = checked_metadata(metadata), self._mode(checked.mode, infer=checked_flag(infer, "infer"))
         step = add_raw if mode is WriteMode.RAW else add_extracted
         using = replace(await self._using(), mode=mode)
+        await patterns_ready(reading=mode is not WriteMode.RAW)
         remembered = await step(using, parsed, scope=scope, metadata=values, trust=checked.trust)
         await self._announce_remembered(scope, remembered)
         return add_answer(remembered, self._parts.settings.api_version)
