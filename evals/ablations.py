@@ -29,8 +29,11 @@ STEPS: dict[str, dict[str, Any]] = {
     "instruction bonus": {"instruction_bonus": 0.0},
     "preference bonus": {"preference_bonus": 0.0},
     "date bonus": {"date_bonus": 0.0},
-    "session prior": {"session_prior": 0.0},
-    "duplicate collapse": {"collapse_from": 1_000},
+    "quotes and names": {"quote_bonus": 0.0, "name_bonus": 0.0},
+    "session prior": {"session_prior": 0.0, "diary_session_prior": 0.0},
+    "weight of the assistant": {"assistant_weight": 1.0},
+    "newer value first": {"newer_depth": 0},
+    "duplicate collapse": {"collapse_from": 1_000, "same_similarity": 2.0},
 }
 """The name of a step, and the settings that switch it off."""
 CENTRING = "language centring"

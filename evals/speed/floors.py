@@ -11,7 +11,8 @@ import numpy as np
 
 from ebbing.ports.embedder import Vectors
 
-TOP = 20
+TOP = 5
+"""Answers of a search: what the product returns unless asked for more."""
 
 
 def timed(call: Callable[[], object]) -> float:
