@@ -120,6 +120,7 @@ def described(item: dict[str, Any]) -> str:
         [
             item["type"] if is_memory else "said in the conversation",
             f"importance {item['importance']:.2f}" if is_memory else None,
+            f"no longer true since {item['valid_to'][:10]}" if "valid_to" in item else None,
             f"{said_by(item)}, {day(item['created_at'])}" if said_by(item) else day(item["created_at"]),
             f"from message {', '.join(item['source_ids'])}" if item["source_ids"] else None,
         ]
