@@ -11,8 +11,8 @@ import numpy as np
 
 from ebbing.ports.embedder import Vectors
 
-TOP = 5
-"""Answers of a search: what the product returns unless asked for more."""
+TOP = 20
+"""Answers of every search here, ours and those it is held against (`mem0_worker.py` asks for as many)."""
 
 
 def timed(call: Callable[[], object]) -> float:

@@ -136,16 +136,12 @@ def test_what_the_demo_kept_can_be_used_by_the_other_commands(
 
 
 @pytest.mark.slow
-def test_the_second_run_of_the_demo_shows_its_first_memory_within_three_seconds(told: dict[str, Any]) -> None:
+def test_the_second_run_of_the_demo_ends_within_three_seconds(told: dict[str, Any]) -> None:
     seconds = []
     for _ in range(3):
         start = perf_counter()
         code = "from ebbing.interfaces.cli.app import main; main()"
-        command = [sys.executable, "-u", "-c", code, "demo"]
-        with subprocess.Popen(command, env=without_settings(), stdout=subprocess.PIPE, encoding="utf-8") as demo:
-            assert demo.stdout is not None
-            while told["kept"][0]["memory"] not in demo.stdout.readline():
-                assert demo.poll() is None, "the demo ended without showing what it kept"
-            seconds.append(perf_counter() - start)
-            demo.communicate()
+        command = [sys.executable, "-c", code, "demo"]
+        subprocess.run(command, env=without_settings(), capture_output=True, check=True)
+        seconds.append(perf_counter() - start)
     assert min(seconds) < 3
