@@ -17,7 +17,7 @@ from ebbing.domain.record import Kind
 from ebbing.domain.scope import Scope
 from ebbing.domain.unread import WriteMode
 from ebbing.privacy.guard import TrustTier
-from ebbing.remember.messages import clean_text, optional_text
+from ebbing.remember.messages import clean_text, optional_text, parse_time
 
 DEFAULT_TOP_K: Final = 5
 MAX_TOP_K: Final = 50
@@ -128,6 +128,11 @@ def checked_flag(value: object, label: str) -> bool:
     if not isinstance(value, bool):
         raise InvalidInputError(f"{label} must be True or False")
     return value
+
+
+def checked_time(given: object, label: str) -> datetime | None:
+    """The moment that was given as a datetime, ISO 8601 text or epoch number; None for None."""
+    return None if given is None else parse_time(given, label)
 
 
 def checked_reason(reason: object) -> str | None:

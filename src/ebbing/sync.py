@@ -110,6 +110,7 @@ class Memory:
     import_ = _blocking(AsyncMemory.import_)
     stats = _blocking(AsyncMemory.stats)
     retry_unread = _blocking(AsyncMemory.retry_unread)
+    upkeep = _blocking(AsyncMemory.upkeep)
     verify = _blocking(AsyncMemory.verify)
     diagnose = _blocking(AsyncMemory.diagnose)
     reset = _blocking(AsyncMemory.reset)

@@ -13,17 +13,12 @@ from math import exp, log
 from types import MappingProxyType
 from typing import Final, Protocol
 
-from ebbing.domain.errors import ConfigurationError
+from ebbing.domain.bounds import require_between
 from ebbing.domain.record import MemoryRecord, MemoryType
 
 PROTECTED_TAGS: Final = frozenset({"identity", "constraint"})
 """A person's name or allergy is not forgotten for want of being asked."""
 SECONDS_A_DAY: Final = 86_400.0
-
-
-def _require(name: str, value: float, *, least: float, most: float) -> None:
-    if not least <= value <= most:
-        raise ConfigurationError(f"forgetting: {name} must be from {least:g} to {most:g}")
 
 
 class Curve(Protocol):
@@ -61,13 +56,13 @@ class ExponentialCurve:
     forgotten_below: float = 0.1
 
     def __post_init__(self) -> None:
-        _require("base_days", self.base_days, least=0.01, most=3_650)
-        _require("days_per_importance", self.days_per_importance, least=0, most=3_650)
-        _require("days_per_use", self.days_per_use, least=0, most=365)
-        _require("longest_days", self.longest_days, least=0.01, most=36_500)
-        _require("forgotten_below", self.forgotten_below, least=0, most=1)
+        require_between("forgetting: base_days", self.base_days, least=0.01, most=3_650)
+        require_between("forgetting: days_per_importance", self.days_per_importance, least=0, most=3_650)
+        require_between("forgetting: days_per_use", self.days_per_use, least=0, most=365)
+        require_between("forgetting: longest_days", self.longest_days, least=0.01, most=36_500)
+        require_between("forgetting: forgotten_below", self.forgotten_below, least=0, most=1)
         for factor in self.type_factors.values():
-            _require("type_factors", factor, least=0.01, most=100)
+            require_between("forgetting: type_factors", factor, least=0.01, most=100)
 
     def stability_days(self, record: MemoryRecord) -> float:
         """S in days, at most `longest_days`."""
@@ -98,12 +93,12 @@ class PowerLawCurve:
     forgotten_below: float = 0.7
 
     def __post_init__(self) -> None:
-        _require("decay", self.decay, least=0.1, most=0.8)
-        _require("least_days", self.least_days, least=0.01, most=365)
-        _require("spread", self.spread, least=1, most=10_000)
-        _require("growth_per_use", self.growth_per_use, least=0, most=10)
-        _require("longest_days", self.longest_days, least=0.01, most=36_500)
-        _require("forgotten_below", self.forgotten_below, least=0, most=1)
+        require_between("forgetting: decay", self.decay, least=0.1, most=0.8)
+        require_between("forgetting: least_days", self.least_days, least=0.01, most=365)
+        require_between("forgetting: spread", self.spread, least=1, most=10_000)
+        require_between("forgetting: growth_per_use", self.growth_per_use, least=0, most=10)
+        require_between("forgetting: longest_days", self.longest_days, least=0.01, most=36_500)
+        require_between("forgetting: forgotten_below", self.forgotten_below, least=0, most=1)
 
     def stability_days(self, record: MemoryRecord) -> float:
         """S in days: the time after which retention is 0.9, at most `longest_days`."""

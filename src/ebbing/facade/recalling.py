@@ -14,6 +14,7 @@ from ebbing.arguments import (
     checked_narrowing,
     checked_query,
     checked_threshold,
+    checked_time,
     checked_top_k,
     kinds_of,
 )
@@ -23,7 +24,6 @@ from ebbing.facade.base import Facade
 from ebbing.ports.event_bus import Topic
 from ebbing.recall.listing import listed
 from ebbing.recall.search import search
-from ebbing.remember.messages import parse_time
 from ebbing.shapes import Item, answer, explained_item, history_item, memory_item, search_answer
 
 
@@ -69,11 +69,11 @@ class Recalling(Facade):
         """
         checked_narrowing(narrowing)
         scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
-        as_of = _time(narrowing.get("as_of"), "as_of")
+        as_of = checked_time(narrowing.get("as_of"), "as_of")
         asked = Query(
             text=checked_query(query, include=include),
             top_k=checked_top_k(top_k, narrowing.get("limit")),
-            now=_time(reference_date, "reference_date") or as_of or self._parts.clock.now(),
+            now=checked_time(reference_date, "reference_date") or as_of or self._parts.clock.now(),
             include=include,
             min_score=checked_threshold(narrowing.get("threshold")),
             precise=narrowing.get("precise", False),
@@ -129,7 +129,7 @@ class Recalling(Facade):
             scope,
             kinds=kinds_of(include),
             wanted=wanted,
-            as_of=_time(as_of, "as_of"),
+            as_of=checked_time(as_of, "as_of"),
             limit=checked_limit(limit),
             cursor=cursor,
         )
@@ -152,7 +152,3 @@ class Recalling(Facade):
         if not found:
             raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
         return explained_item(found[0], await self._parts.store.history(scope, memory_id))
-
-
-def _time(given: object, label: str) -> datetime | None:
-    return None if given is None else parse_time(given, label)

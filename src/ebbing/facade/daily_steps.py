@@ -1,0 +1,13 @@
+"""The steps of the daily round: one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from ebbing.upkeep.step import Step
+
+DAILY: Final[Mapping[str, Step]] = MappingProxyType({})
+"""By the names of `upkeep.round.ORDER`, which says when each runs. Here the rooms meet that do not know each other
+(`upkeep`, `people`)."""

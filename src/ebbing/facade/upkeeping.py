@@ -1,0 +1,117 @@
+"""The part of the façade that looks after memories while nobody asks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+
+from ebbing.arguments import checked_flag, checked_time
+from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.scope import Owner, Scope
+from ebbing.domain.upkeep_policy import UpkeepPolicy
+from ebbing.facade.base import Facade
+from ebbing.facade.daily_steps import DAILY
+from ebbing.shapes import Item
+from ebbing.upkeep.round import RoundReport, go_round
+from ebbing.upkeep.step import Upkeeping
+from ebbing.wiring.settings import Settings
+
+
+class KeepingUp(Facade):
+    """What expires, merges, fades and counts memories as time goes by."""
+
+    async def upkeep(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        now: datetime | str | float | None = None,
+        dry_run: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Item:
+        """Does what the daily round does, of one owner or of all: what is due by then, so that a second run at the same
+        time finds nothing left to do.
+
+        Args:
+            user_id: whose memories; without any id everybody's, one after the other. One id only: a round is about
+                everything of an owner.
+            now: the time to go by; a time to come shows what will be.
+            dry_run: change nothing, and list in `changes` what would be.
+            progress: called with how many owners are done, and of how many.
+
+        Returns:
+            `{"owners": int, "steps": {step: {count: int}}, "now", "dry_run"}`, of a dry run also `changes`, each with
+            the owner's id, `step`, `memory_id`, `what` and `why`.
+
+        Raises:
+            InvalidInputError: more than one id, or an unusable one; a time that is none.
+            StoreError: the store could not do it; what was done by then stays.
+        """
+        moment = checked_time(now, "now") or self._parts.clock.now()
+        dry = checked_flag(dry_run, "dry_run")
+        using = await self._upkeeping()
+        owners = await self._owners_meant(user_id=user_id, agent_id=agent_id, run_id=run_id)
+        rounds: list[RoundReport] = []
+        for done, scope in enumerate(owners, 1):
+            rounds.append(await go_round(using, scope, steps=DAILY, now=moment, dry_run=dry))
+            if progress is not None:
+                progress(done, len(owners))
+        return _answer(rounds, moment, dry_run=dry)
+
+    async def _upkeeping(self) -> Upkeeping:
+        """The parts that the steps of the upkeep work with, with the embedder loaded."""
+        parts, using = self._parts, await self._using()
+        asking = parts.chat.asking
+        model = asking.model if asking else None
+        return Upkeeping(parts.store, using.embedder, parts.ids, _upkeep_policy(parts.settings), model)
+
+    async def _owners_meant(self, **ids: str | None) -> list[Scope]:
+        named = {name: value for name, value in ids.items() if value is not None}
+        if len(named) > 1:
+            raise InvalidInputError("upkeep is about everything of an owner: give one of user_id, agent_id and run_id")
+        tenant = self._parts.settings.tenant
+        if named:
+            return [Scope(**named, tenant=tenant)]
+        return [scope_of(owner) for owner in await self._parts.store.owners(tenant)]
+
+
+def scope_of(owner: Owner) -> Scope:
+    """The scope that holds everything of an owner."""
+    return Scope(**{f"{owner.kind}_id": owner.name}, tenant=owner.tenant)
+
+
+def _answer(rounds: list[RoundReport], now: datetime, *, dry_run: bool) -> Item:
+    steps: dict[str, Counter[str]] = {}
+    for report in rounds:
+        for step in report.steps:
+            steps.setdefault(step.step, Counter()).update(step.counts)
+    item: Item = {
+        "owners": len(rounds),
+        "steps": {name: dict(counts) for name, counts in steps.items()},
+        "now": now.isoformat(),
+        "dry_run": dry_run,
+    }
+    if dry_run:
+        item["changes"] = [change for report in rounds for change in _changes(report)]
+    return item
+
+
+def _changes(report: RoundReport) -> list[Item]:
+    owner = report.scope.owner
+    return [
+        {
+            f"{owner.kind}_id": owner.name,
+            "step": step.step,
+            "memory_id": one.memory_id,
+            "what": one.what,
+            "why": one.why,
+        }
+        for step in report.steps
+        for one in step.changes
+    ]
+
+
+def _upkeep_policy(settings: Settings) -> UpkeepPolicy:
+    return UpkeepPolicy(llm_timeout_seconds=settings.llm_timeout_seconds)
