@@ -53,6 +53,21 @@ def test_an_end_that_was_learned_later_was_not_known() -> None:
     assert as_it_was(ended, history, moment=START + 5 * DAY) == ended
 
 
+@pytest.mark.parametrize(("day", "since"), [(1, None), (2, 2), (3, 2), (4, None)])
+def test_a_memory_was_retired_from_its_merge_to_its_split(day: int, since: int | None) -> None:
+    history = [told(Event.ADD, day=0), told(Event.MERGE, day=2, old="first"), told(Event.SPLIT, day=4, old="first")]
+    was = as_it_was(RECORD, history, moment=START + day * DAY)
+    assert was.retired_at == (None if since is None else START + since * DAY)
+    assert is_believed(was, START + day * DAY) is (since is None)
+
+
+def test_what_was_merged_later_told_for_itself() -> None:
+    merged = replace(RECORD, retired_at=START + 2 * DAY, superseded_by="n")
+    history = [told(Event.ADD, day=0), told(Event.MERGE, day=2, old="first")]
+    assert as_it_was(merged, history, moment=START + DAY) == RECORD
+    assert as_it_was(merged, history, moment=START + 3 * DAY) == merged
+
+
 def test_deleting_and_restoring_are_taken_back_in_order() -> None:
     history = [
         told(Event.ADD, day=0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from importlib.resources import files
@@ -26,7 +27,8 @@ HISTORY_COLUMNS = (
 def layout(db: sqlite3.Connection) -> list[str]:
     """What defines every table, index and view, without white space and comments that change nothing."""
     rows = db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name")
-    return [" ".join(line.partition("--")[0].strip() for line in row[0].splitlines()) for row in rows]
+    bare = (" ".join(line.partition("--")[0].strip() for line in row[0].splitlines()) for row in rows)
+    return [re.sub(r" *([,)])", r"\1", sql) for sql in bare]
 
 
 async def test_the_migrations_lead_to_the_schema_that_is_written_down(tmp_path: Path) -> None:

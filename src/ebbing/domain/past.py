@@ -27,6 +27,10 @@ def as_it_was(record: MemoryRecord, history: Sequence[HistoryEntry], *, moment: 
     )
     if any(told.event is Event.SUPERSEDE for told in later):
         was = replace(was, valid_to=None, superseded_by=None)
+    if turn := next((told.event for told in later if told.event in {Event.MERGE, Event.SPLIT}), None):
+        merges = [told for told in earlier if told.event is Event.MERGE]
+        retired = merges[-1].updated_at if turn is Event.SPLIT and merges else None
+        was = replace(was, retired_at=retired, superseded_by=was.superseded_by if retired else None)
     return _with_deletion(was, earlier, later=later)
 
 
@@ -44,10 +48,14 @@ def _with_deletion(
 
 
 def is_believed(record: MemoryRecord, moment: datetime) -> bool:
-    """Whether the record was known, valid, not expired and not deleted at `moment`; ends do not belong to a span."""
+    """Whether the record was known and valid, and neither expired, retired nor deleted, at `moment`.
+
+    Ends do not belong to a span.
+    """
     return (
         record.recorded_at <= moment
         and (record.deleted_at is None or record.deleted_at > moment)
+        and (record.retired_at is None or record.retired_at > moment)
         and (record.valid_from is None or record.valid_from <= moment)
         and (record.valid_to is None or record.valid_to > moment)
         and (record.expires_at is None or record.expires_at > moment)

@@ -104,6 +104,12 @@ class MemoryRecord:
     expires_at: datetime | None = None
     deleted_at: datetime | None = None
     delete_reason: str | None = None
+    retired_at: datetime | None = None
+    """When it left every answer without being deleted: since then `superseded_by` tells what it tells."""
+    mentions: int = 1
+    """How often it was said, as far as is known; at least 1."""
+    first_said_at: datetime | None = None
+    """When it was said first, where it was said more than once; `created_at` is the latest time then."""
     strength: float = 1.0
     """How well it is remembered, in [0, 1], as of the last recall or reinforcement."""
     access_count: int = 0
@@ -117,6 +123,11 @@ class MemoryRecord:
     abstraction_level: int = 0
     version: int = 1
     """Rises with every change; a write that names an older one is refused."""
+
+    @property
+    def is_active(self) -> bool:
+        """Neither deleted nor retired; it may have expired or be superseded."""
+        return self.deleted_at is None and self.retired_at is None
 
     @property
     def hash(self) -> str:

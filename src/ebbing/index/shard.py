@@ -53,6 +53,7 @@ class Row(NamedTuple):
     strength: float
     recorded: int
     deleted: int | None
+    """When it left the answers: it was deleted then, or retired."""
     alive: int
     length: int | None
     """From here on the index entry: None where it is missing."""
@@ -64,6 +65,7 @@ class Row(NamedTuple):
     attribute: str | None = None
     """Again of the memory: what it gives the value of, and what it likes or dislikes."""
     object: str | None = None
+    mentions: int = 1
 
 
 class Names:
@@ -132,6 +134,7 @@ _COLUMNS: Final[dict[str, tuple[Any, _Convert | None]]] = {
     "length": (np.int32, _or(0)),
     "flags": (np.uint8, _or(0)),
     "numbers": (np.int64, _or(0)),
+    "mentions": (np.int32, None),
 }
 _EMBEDDED: Final = "embedded"
 _Derived = TypeVar("_Derived")
@@ -331,6 +334,7 @@ class Shard:
 
 def row_for(seq: int, record: MemoryRecord, *, entry: IndexEntry | None) -> Row:
     """The row of a record that is at hand; stores that keep rows as columns read it from there instead."""
+    gone = [moment for moment in (record.deleted_at, record.retired_at) if moment is not None]
     return Row(
         seq=seq,
         id=record.id,
@@ -349,8 +353,8 @@ def row_for(seq: int, record: MemoryRecord, *, entry: IndexEntry | None) -> Row:
         importance=record.importance,
         strength=record.strength,
         recorded=micros(record.recorded_at),
-        deleted=micros(record.deleted_at) if record.deleted_at else None,
-        alive=record.deleted_at is None,
+        deleted=min(map(micros, gone), default=None),
+        alive=not gone,
         length=entry.length if entry else None,
         flags=entry.flags if entry else None,
         numbers=entry.numbers if entry else None,
@@ -359,6 +363,7 @@ def row_for(seq: int, record: MemoryRecord, *, entry: IndexEntry | None) -> Row:
         vector=stored_vector(entry) if entry else None,
         attribute=record.attribute,
         object=record.object,
+        mentions=record.mentions,
     )
 
 

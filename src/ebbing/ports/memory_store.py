@@ -49,7 +49,11 @@ class Revise:
 
 @dataclass(frozen=True, slots=True)
 class Erase:
-    """Removes a record with its index entry and history for good."""
+    """Removes a record with its index entry and history for good, and whatever it tells in the place of others.
+
+    Those are the retired records that it names in `compression_sources` and that name it in `superseded_by`: what they
+    said goes with it. To keep them, let them tell for themselves in an earlier change of the same call.
+    """
 
     memory_id: str
 

@@ -17,11 +17,12 @@ from __future__ import annotations
 from ebbing.testing.store_isolation import ErasureSuite, IsolationSuite, OnceSuite
 from ebbing.testing.store_past import PastSuite
 from ebbing.testing.store_records import PagesSuite, RecordsSuite
+from ebbing.testing.store_retired import RetiredSuite
 from ebbing.testing.store_shards import ShardsSuite
 from ebbing.testing.store_usage import UsageSuite
 
 
 class MemoryStoreSuite(
-    RecordsSuite, PagesSuite, ShardsSuite, PastSuite, IsolationSuite, OnceSuite, ErasureSuite, UsageSuite
+    RecordsSuite, PagesSuite, ShardsSuite, PastSuite, RetiredSuite, IsolationSuite, OnceSuite, ErasureSuite, UsageSuite
 ):
     """Everything that a memory store promises."""

@@ -109,6 +109,12 @@ def _count(value: object) -> int:
     return value
 
 
+def _times(value: object) -> int:
+    if (times := _count(value)) < 1:
+        raise ValueError
+    return times
+
+
 def _sign(value: object) -> int:
     if isinstance(value, bool) or value not in {-1, 0, 1}:
         raise ValueError
@@ -132,10 +138,11 @@ _READ: Final[Mapping[str, Callable[[object], Any]]] = {
     **dict.fromkeys(("source_text", "method", "rule", "reason", "attribute", "value", "object", "trust"), _text),
     "polarity": _sign,
     **dict.fromkeys(("created_at", "recorded_at", "updated_at", "last_accessed_at"), _time),
-    **dict.fromkeys(("valid_from", "valid_to", "expires_at", "deleted_at"), _time),
+    **dict.fromkeys(("valid_from", "valid_to", "expires_at", "deleted_at", "retired_at", "first_said_at"), _time),
     **dict.fromkeys(("tags", "related_ids", "compression_sources", "source_ids"), _texts),
     **dict.fromkeys(("strength", "importance", "confidence"), _share),
     **dict.fromkeys(("access_count", "abstraction_level", "version"), _count),
+    "mentions": _times,
     "is_compressed": _flag,
     "metadata": _mapping,
     "kind": lambda value: Kind(_text(value)),

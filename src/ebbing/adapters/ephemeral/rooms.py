@@ -73,9 +73,7 @@ class Staged:
     def apply(self, change: Change) -> str:
         """Stages one change; returns the id that holds it."""
         if isinstance(change, Erase):
-            self._find(change.memory_id)
-            self.rows[change.memory_id] = None
-            return change.memory_id
+            return self._erase(change.memory_id)
         if change.record.whose.owner != self._scope.owner:
             raise InvalidInputError("the record names another owner than the scope it is written under")
         if isinstance(change, Revise):
@@ -110,6 +108,14 @@ class Staged:
         entry = change.entry or before.entry
         self.rows[record.id] = Kept(before.seq, record, entry, before.history + told)
         return record.id
+
+    def _erase(self, memory_id: str) -> str:
+        teller = self._find(memory_id).record
+        self.rows[memory_id] = None
+        for behind in map(self._look, teller.compression_sources):
+            if behind and behind.record.retired_at is not None and behind.record.superseded_by == memory_id:
+                self._erase(behind.record.id)
+        return memory_id
 
     def _look(self, memory_id: str) -> Kept | None:
         return self.rows[memory_id] if memory_id in self.rows else self._room.kept.get(memory_id)
@@ -165,8 +171,8 @@ def _source_key(record: MemoryRecord) -> tuple[Kind, str | None, str] | None:
 def advanced(room: Room, shard: Shard) -> Shard:
     """The room's shard with what it was behind."""
     shard = shard.successor()
-    gone = [seq for seq, kept in room.behind.items() if kept is None or kept.record.deleted_at is not None]
-    living = (kept for seq, kept in sorted(room.behind.items()) if kept and kept.record.deleted_at is None)
+    gone = [seq for seq, kept in room.behind.items() if kept is None or not kept.record.is_active]
+    living = (kept for seq, kept in sorted(room.behind.items()) if kept and kept.record.is_active)
     shard.drop(gone)
     shard.put([row_for(kept.seq, kept.record, entry=kept.entry) for kept in living])
     shard.generation = room.generation

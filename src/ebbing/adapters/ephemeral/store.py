@@ -101,7 +101,7 @@ class EphemeralMemoryStore:
             shown = [
                 (micros(kept.record.created_at), kept.seq, kept.record)
                 for kept in self._room(scope.owner).covered(scope)
-                if kept.record.kind in kinds and (deleted or kept.record.deleted_at is None)
+                if kept.record.kind in kinds and (deleted or kept.record.is_active)
             ]
         rest = sorted((row for row in shown if row[:2] < after), key=lambda row: row[:2], reverse=True)
         records = tuple(copy_of(record) for _, _, record in rest[:limit])
@@ -185,7 +185,7 @@ class EphemeralMemoryStore:
     async def verify(self) -> list[str]:
         with self._opened():
             rows = [kept for room in self._rooms.values() for kept in room.kept.values()]
-        missing = sum(kept.entry is None and kept.record.deleted_at is None for kept in rows)
+        missing = sum(kept.entry is None and kept.record.is_active for kept in rows)
         stale = sum(not _agrees(kept) for kept in rows)
         return [
             *([f"{missing} records have no index entry"] if missing else []),

@@ -39,6 +39,12 @@ _FIND: Final = (
     " AND (? IS NULL OR agent_id = ?) AND (? IS NULL OR run_id = ?)"
 )
 
+_TOLD_BY: Final = (
+    "SELECT id FROM memory WHERE superseded_by = ? AND retired_at IS NOT NULL AND id IN"
+    " (SELECT json_each.value FROM memory AS teller, json_each(teller.compression_sources) WHERE teller.mid = ?)"
+    " AND mid >> 24 = ?"
+)
+
 Source = tuple[str, str, str]
 """Kind, run ('' for none) and a source id of a record; of its first one `Insert.once` compares them."""
 
@@ -162,6 +168,8 @@ class _Batch:
 
     def _erase(self, change: Erase) -> str:
         mid, _, _, sources = self._find(change.memory_id)
+        for (behind,) in self._db.execute(_TOLD_BY, (change.memory_id, mid, self._no)).fetchall():
+            self._erase(Erase(behind))
         self._db.execute("DELETE FROM history WHERE memory_id = ?", (change.memory_id,))
         for table in ("index_entry", "returned", "feedback"):
             self._db.execute(f"DELETE FROM {table} WHERE mid = ?", (mid,))  # noqa: S608

@@ -36,7 +36,7 @@ RECORD_COLUMNS: Final = (
         "abstraction_level",
     ),
     *("tags", "related_ids", "compression_sources", "source_ids", "delete_reason", "reason", "source_text"),
-    *("metadata", "content"),
+    *("metadata", "content", "retired_at", "mentions", "first_said_at"),
 )
 
 # Looked up rather than constructed: a search reads ten records, and an enum call takes a microsecond.
@@ -83,6 +83,8 @@ def record_values(record: MemoryRecord) -> Values:
             *(_json(record.tags), _json(record.related_ids), _json(record.compression_sources)),
             *(_json(source.source_ids), record.delete_reason, source.reason, source.source_text),
             *(_json(record.metadata), record.content),
+            *(_micros(record.retired_at), record.mentions if record.mentions > 1 else None),
+            _micros(record.first_said_at),
         )
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInputError(
@@ -97,7 +99,7 @@ def record_of(row: Sequence[Any], *, user: str | None, tenant: str) -> MemoryRec
     (importance, strength, attribute, object_, version, recorded, updated, accessed, access_count) = row[14:23]
     (confidence, value, polarity, trust, scope, language, method, rule) = row[23:31]
     (superseded_by, compressed, abstraction, tags, related, compression, sources) = row[31:38]
-    (delete_reason, reason, source_text, metadata, content) = row[38:]
+    (delete_reason, reason, source_text, metadata, content, retired, mentions, first_said) = row[38:]
     return MemoryRecord(
         id=memory_id,
         whose=_scope(user, agent, run=run, tenant=tenant),
@@ -125,6 +127,9 @@ def record_of(row: Sequence[Any], *, user: str | None, tenant: str) -> MemoryRec
         expires_at=_moment(expires),
         deleted_at=_moment(deleted),
         delete_reason=delete_reason,
+        retired_at=_moment(retired),
+        mentions=mentions or 1,
+        first_said_at=_moment(first_said),
         strength=strength,
         access_count=access_count,
         importance=importance,

@@ -92,7 +92,10 @@ CREATE TABLE memory (
   reason TEXT,
   source_text TEXT,
   metadata TEXT,
-  content TEXT NOT NULL
+  content TEXT NOT NULL,
+  retired_at INTEGER,
+  mentions INTEGER,
+  first_said_at INTEGER
 );
 
 CREATE TABLE model (

@@ -15,11 +15,14 @@ from ebbing.index.shard import ALWAYS, Row, Shard
 
 _SELECT: Final = (
     "SELECT mid - :first, id, kind, role, type, layer, agent_id, run_id, actor, created_at, valid_from, valid_to,"
-    " expires_at, digest, importance, strength, recorded_at, deleted_at, deleted_at IS NULL, length, flags, numbers,"
-    " terms, name, vector, attribute, object"
+    " expires_at, digest, importance, strength, recorded_at,"
+    " min(ifnull(deleted_at, retired_at), ifnull(retired_at, deleted_at)), deleted_at IS NULL AND retired_at IS NULL,"
+    " length, flags, numbers, terms, name, vector, attribute, object, ifnull(mentions, 1)"
     " FROM memory LEFT JOIN index_entry USING (mid) LEFT JOIN model ON model.no = index_entry.model WHERE "
 )
-_NEW: Final = _SELECT + "mid > :after AND mid <= :last AND (:gone OR deleted_at IS NULL) ORDER BY mid"
+_NEW: Final = (
+    _SELECT + "mid > :after AND mid <= :last AND (:gone OR deleted_at IS NULL AND retired_at IS NULL) ORDER BY mid"
+)
 _CHANGED: Final = _SELECT + "mid >> 24 = :no AND changed > :generation AND mid <= :after"
 _STANDING: Final = (
     "SELECT no, generation, erased_generation, last_seq FROM owner WHERE tenant = ? AND kind = ? AND name = ?"

@@ -55,7 +55,8 @@ _FROM_SOURCES: Final = (
 _PAGE: Final = (
     f"SELECT mid & 16777215, {_COLUMNS} FROM memory WHERE {_OF_OWNER}"  # noqa: S608
     " AND created_at <= :created AND (created_at < :created OR mid & 16777215 < :seq)"
-    f" AND kind IN (SELECT value FROM json_each(:kinds)) AND {_COVERED} AND (:deleted OR deleted_at IS NULL)"
+    f" AND kind IN (SELECT value FROM json_each(:kinds)) AND {_COVERED}"
+    " AND (:deleted OR deleted_at IS NULL AND retired_at IS NULL)"
     " ORDER BY created_at DESC, mid DESC LIMIT :limit"
 )
 _HISTORY_COLUMNS: Final = (

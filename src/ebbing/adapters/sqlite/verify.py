@@ -12,9 +12,10 @@ from ebbing.index.shard import digest, moment
 from ebbing.language.analyse import ANALYZER_VERSION
 
 _COUNTS: Final = {
-    "SELECT count(*) FROM memory LEFT JOIN index_entry USING (mid) WHERE deleted_at IS NULL AND length IS NULL": (
-        "{} records have no index entry"
-    ),
+    "SELECT count(*) FROM memory LEFT JOIN index_entry USING (mid) WHERE deleted_at IS NULL AND retired_at IS NULL"
+    " AND length IS NULL": "{} records have no index entry",
+    "SELECT count(*) FROM memory WHERE retired_at IS NOT NULL AND superseded_by IS NOT NULL AND superseded_by NOT IN"
+    " (SELECT id FROM memory)": "{} memories are told by a memory that is not there",
     "SELECT count(*) FROM index_entry WHERE mid NOT IN (SELECT mid FROM memory)": (
         "{} index entries belong to no record"
     ),
