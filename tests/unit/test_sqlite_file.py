@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from ebbing.adapters.sqlite.schema import migrate, migrations, statements
 from ebbing.adapters.sqlite.store import SqliteMemoryStore
 from ebbing.domain.errors import SchemaError, StoreError
 from ebbing.domain.events import Event
+from ebbing.domain.scope import Scope
+from ebbing.domain.unread import Unread
 from tests.unit.sqlite_stores import ADA, BOB, CLOCK, open_store, raw, stored
 
 pytestmark = pytest.mark.anyio
@@ -53,6 +57,24 @@ async def test_an_older_file_is_brought_up_to_date_without_loss(tmp_path: Path) 
             (record.id, "likes tea", "calm; and quiet")
         ]
         assert db.execute("PRAGMA user_version").fetchone() == (len(newer),)
+
+
+async def test_jobs_of_an_older_file_are_known_by_their_owners(tmp_path: Path) -> None:
+    before = next(at for at, script in enumerate(migrations()) if "job ADD COLUMN user_id" in script)
+    Connections(tmp_path, scripts=migrations()[:before]).close()
+    unread = Unread(Scope("ada", "nova", "r1", "acme"), ("e1",))
+    with raw(tmp_path / "ebbing.db") as db:
+        db.execute(
+            "INSERT INTO job (kind, key, payload, state, attempts, max_attempts, run_at)"
+            " VALUES ('extract', 'e1', ?, 'dead', 10, 10, 0)",
+            (json.dumps(unread.payload()),),
+        )
+        db.commit()
+    store = open_store(tmp_path)
+    [job] = await store.jobs.list()
+    assert (job.whose, job.tenant, job.ended_at) == (unread.scope, "acme", datetime(1970, 1, 1, tzinfo=UTC))
+    assert await store.jobs.forget(Scope("ada", tenant="acme")) == 1
+    await store.aclose()
 
 
 async def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:

@@ -10,11 +10,13 @@ import anyio
 import pytest
 
 from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.scope import Scope
 from ebbing.ports.clock import Clock
-from ebbing.ports.job_queue import Job, JobQueue, JobState
+from ebbing.ports.job_queue import Job, JobQueue, JobState, NewJob
 from ebbing.testing.clock import ManualClock
 
 MINUTE = timedelta(minutes=1)
+ADA = Scope(user_id="ada")
 
 
 @pytest.mark.anyio
@@ -158,6 +160,197 @@ class JobQueueSuite:
                 tasks.start_soon(work)
         assert sorted(done, key=int) == [str(number) for number in range(20)]
 
+    # ── long work ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def test_a_renewed_lease_keeps_others_away_and_notes_how_far_the_work_is(self, queue: JobQueue) -> None:
+        await queue.enqueue("decay", "ada")
+        job = await self.claimed(queue)
+        self.clock.advance(MINUTE / 2)
+        assert await queue.renew(job, lease=MINUTE, progress={"步骤": 3}) is True
+        self.clock.advance(MINUTE * 0.75)
+        assert await queue.claim(["decay"], lease=MINUTE) is None
+        assert await queue.renew(job, lease=MINUTE) is True
+        [seen] = await queue.list()
+        assert (seen.progress, seen.leased_until) == ({"步骤": 3}, self.clock.now() + MINUTE)
+        assert await queue.complete(job) is True
+
+    async def test_progress_is_there_for_the_next_attempt(self, queue: JobQueue) -> None:
+        await queue.enqueue("decay", "ada")
+        await queue.renew(await self.claimed(queue), lease=MINUTE, progress={"done": 3})
+        self.clock.advance(MINUTE)
+        assert (await self.claimed(queue)).progress == {"done": 3}
+
+    async def test_a_lease_that_another_worker_has_cannot_be_renewed(self, queue: JobQueue) -> None:
+        await queue.enqueue("decay", "ada")
+        lost = await self.claimed(queue)
+        self.clock.advance(MINUTE)
+        mine = await self.claimed(queue)
+        assert await queue.renew(lost, lease=MINUTE, progress={"done": 9}) is False
+        assert (await queue.list())[0].progress == {}
+        assert await queue.renew(mine, lease=MINUTE) is True
+
+    async def test_a_job_given_back_is_handed_out_at_once_and_not_counted_as_tried(self, queue: JobQueue) -> None:
+        await queue.enqueue("decay", "ada", max_attempts=1)
+        given = await self.claimed(queue)
+        assert await queue.release(given) is True
+        assert await queue.release(given) is False
+        again = await self.claimed(queue)
+        assert (again.id, again.attempts) == (given.id, 1)
+        assert await queue.complete(again) is True
+
+    async def test_a_job_given_back_makes_way_for_one_that_waits(self, queue: JobQueue) -> None:
+        await queue.enqueue("decay", "ada")
+        given = await self.claimed(queue)
+        newer = await queue.enqueue("decay", "ada")
+        assert await queue.release(given) is True
+        assert [job.id for job in await queue.list()] == [newer]
+
+    # ── many at once, and only once ──────────────────────────────────────────────────────────────────────────────────
+
+    async def test_many_jobs_are_added_together_and_those_that_wait_already_are_left_out(self, queue: JobQueue) -> None:
+        await queue.enqueue("decay", "ada")
+        names = ("ada", "bob", "eve", "bob")
+        assert await queue.enqueue_all([NewJob("decay", name) for name in names]) == 2
+        assert await queue.enqueue_all([]) == 0
+        assert [job.key for job in await queue.list()] == ["eve", "bob", "ada"]
+
+    @pytest.mark.parametrize("end", ["waiting", "running", "done", "dead"])
+    async def test_what_is_to_be_done_once_is_not_added_again_however_it_ended(self, queue: JobQueue, end: str) -> None:
+        today = NewJob("daily", "ada/2026-01-01", once=True, max_attempts=1)
+        assert await queue.enqueue_all([today]) == 1
+        if end != "waiting":
+            job = await self.claimed(queue, "daily")
+            if end == "done":
+                await queue.complete(job)
+            elif end == "dead":
+                await queue.fail(job, "no", retry_after=timedelta(0))
+        assert await queue.enqueue_all([today]) == 0
+        assert await queue.enqueue_all([NewJob("daily", "ada/2026-01-02", once=True)]) == 1
+        assert [str(state) for state in await self.states(queue)] == [end, "waiting"]
+
+    async def test_workers_that_plan_the_same_day_at_once_plan_it_once(self, queue: JobQueue) -> None:
+        day = [NewJob("daily", f"{name}/2026-01-01", once=True) for name in range(20)]
+        added: list[int] = []
+
+        async def plan() -> None:
+            added.append(await queue.enqueue_all(day))
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(4):
+                tasks.start_soon(plan)
+        assert sum(added) == 20
+        assert await queue.counts() == {("daily", JobState.WAITING): 20}
+
+    # ── seen and looked after ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def test_jobs_are_counted_by_kind_and_state(self, queue: JobQueue) -> None:
+        assert await queue.counts() == {}
+        for name in ("ada", "bob", "eve"):
+            await queue.enqueue("decay", name)
+        await queue.enqueue_all([NewJob("profile", "all", tenant="acme")])
+        await queue.complete(await self.claimed(queue))
+        await self.claimed(queue)
+        assert await queue.counts() == {
+            ("decay", JobState.DONE): 1,
+            ("decay", JobState.RUNNING): 1,
+            ("decay", JobState.WAITING): 1,
+            ("profile", JobState.WAITING): 1,
+        }
+        assert await queue.counts(tenant="acme") == {("profile", JobState.WAITING): 1}
+
+    async def test_a_job_is_found_by_its_id(self, queue: JobQueue) -> None:
+        number = await queue.enqueue("decay", "ada", whose=ADA)
+        job = await queue.get(number)
+        assert job is not None
+        assert (job.key, job.whose, job.tenant) == ("ada", ADA, "default")
+        assert await queue.get(number + 1) is None
+
+    async def test_a_dead_job_can_be_tried_again(self, queue: JobQueue) -> None:
+        number = await queue.enqueue("decay", "ada", max_attempts=1)
+        await queue.fail(await self.claimed(queue), "no model", retry_after=MINUTE)
+        again = await queue.requeue(number, tries=2)
+        assert again is not None
+        assert (again.state, again.ended_at, again.last_error) == (JobState.WAITING, None, "no model")
+        for _ in range(2):
+            await queue.fail(await self.claimed(queue), "still none", retry_after=timedelta(0))
+        [job] = await queue.list()
+        assert (job.state, job.ended_at) == (JobState.DEAD, self.clock.now())
+
+    async def test_a_worker_from_before_a_job_died_cannot_finish_it_after_it_was_revived(self, queue: JobQueue) -> None:
+        number = await queue.enqueue("decay", "ada", max_attempts=1)
+        lost = await self.claimed(queue)
+        self.clock.advance(MINUTE)
+        assert await queue.claim(["decay"], lease=MINUTE) is None  # buried
+        await queue.requeue(number)
+        await self.claimed(queue)
+        assert await queue.complete(lost) is False
+
+    async def test_only_a_dead_job_without_a_successor_can_be_revived(self, queue: JobQueue) -> None:
+        number = await queue.enqueue("decay", "ada", max_attempts=1)
+        assert await queue.requeue(number) is None
+        await queue.fail(await self.claimed(queue), "no model", retry_after=MINUTE)
+        await queue.enqueue("decay", "ada")
+        assert await queue.requeue(number) is None
+        assert await queue.requeue(number + 99) is None
+
+    async def test_what_is_done_is_dropped_after_a_while_and_what_was_given_up_is_not(self, queue: JobQueue) -> None:
+        for name in ("ada", "bob"):
+            await queue.enqueue("decay", name, max_attempts=1)
+        await queue.fail(await self.claimed(queue), "no model", retry_after=MINUTE)
+        await queue.complete(await self.claimed(queue))
+        assert await queue.drop_done(before=self.clock.now()) == 0
+        self.clock.advance(MINUTE)
+        assert await queue.drop_done(before=self.clock.now()) == 1
+        assert await self.states(queue) == [JobState.DEAD]
+
+    # ── whose they are ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    @pytest.mark.parametrize(
+        ("scope", "left"),
+        [
+            (ADA, {"by nobody", "bob", "ada elsewhere", "nova", "r1"}),
+            (
+                Scope(user_id="ada", run_id="r1"),
+                {"by nobody", "ada", "ada, nova", "bob", "ada elsewhere", "nova", "r1"},
+            ),
+            (Scope(agent_id="nova"), {"by nobody", "ada", "ada, r1", "ada, nova", "bob", "ada elsewhere", "r1"}),
+            (Scope(run_id="r1"), {"by nobody", "ada", "ada, r1", "ada, nova", "bob", "ada elsewhere", "nova"}),
+        ],
+    )
+    async def test_forgetting_somebody_leaves_no_job_about_them_and_every_other(
+        self, queue: JobQueue, *, scope: Scope, left: set[str]
+    ) -> None:
+        jobs = {
+            "by nobody": None,
+            "ada": ADA,
+            "ada, r1": Scope("ada", run_id="r1"),
+            "ada, nova": Scope("ada", "nova"),
+            "bob": Scope("bob"),
+            "ada elsewhere": Scope("ada", tenant="acme"),
+            "nova": Scope(agent_id="nova"),
+            "r1": Scope(run_id="r1"),
+        }
+        await queue.enqueue_all([NewJob("decay", name, whose=whose) for name, whose in jobs.items()])
+        assert await queue.forget(scope) == len(jobs) - len(left)
+        assert {job.key for job in await queue.list()} == left
+
+    async def test_a_job_in_hand_is_forgotten_too(self, queue: JobQueue) -> None:
+        await queue.enqueue("decay", "ada", whose=ADA)
+        job = await self.claimed(queue)
+        assert await queue.forget(ADA) == 1
+        assert await queue.renew(job, lease=MINUTE) is False
+        assert await queue.complete(job) is False
+        assert await queue.list() == []
+
+    async def test_a_tenants_jobs_are_listed_and_forgotten_apart(self, queue: JobQueue) -> None:
+        await queue.enqueue_all(
+            [NewJob("sweep", "all"), NewJob("sweep", "acme", tenant="acme"), NewJob("decay", "x", whose=ADA)]
+        )
+        assert [job.key for job in await queue.list(tenant="acme")] == ["acme"]
+        assert [job.key for job in await queue.list(kind="decay")] == ["x"]
+        assert await queue.forget_tenant("default") == 2
+        assert [job.key for job in await queue.list()] == ["acme"]
+
     async def test_jobs_are_listed_newest_first(self, queue: JobQueue) -> None:
         numbers = [await queue.enqueue("decay", str(number)) for number in range(3)]
         await self.claimed(queue)
@@ -170,4 +363,8 @@ class JobQueueSuite:
             await queue.enqueue("decay", "ada", payload={"when": self.clock.now()})
         with pytest.raises(InvalidInputError):
             await queue.enqueue("decay", "ada", max_attempts=0)
+        with pytest.raises(InvalidInputError):
+            await queue.enqueue_all([NewJob("decay", "bob"), NewJob("decay", "ada", {"when": self.clock.now()})])
+        with pytest.raises(InvalidInputError):
+            NewJob("decay", "ada", whose=ADA, tenant="acme")
         assert await queue.list() == []

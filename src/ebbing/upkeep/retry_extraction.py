@@ -69,12 +69,9 @@ async def unread_counts(queue: JobQueue, *, tenant: str | None = None) -> dict[s
 
     Of all tenants, or of one.
     """
-    counts = {"waiting": 0, "given_up": 0}
-    states = {JobState.WAITING: "waiting", JobState.RUNNING: "waiting", JobState.DEAD: "given_up"}
-    for state, name in states.items():
-        jobs = await queue.list(state=state, limit=10_000)
-        counts[name] += sum(job.kind == EXTRACT and tenant in {None, job.payload.get("tenant")} for job in jobs)
-    return counts
+    counts = await queue.counts(tenant=tenant)
+    waiting = (counts.get((EXTRACT, state), 0) for state in (JobState.WAITING, JobState.RUNNING))
+    return {"waiting": sum(waiting), "given_up": counts.get((EXTRACT, JobState.DEAD), 0)}
 
 
 async def _outcome(job: Job, again: Again) -> Failed | None:

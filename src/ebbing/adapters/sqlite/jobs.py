@@ -6,35 +6,23 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 from anyio import to_thread
 
+from ebbing.adapters.job_payload import payload_text
+from ebbing.adapters.sqlite import job_rows as rows
 from ebbing.adapters.sqlite.connections import Connections
-from ebbing.adapters.sqlite.writer import GroupCommitWriter
-from ebbing.domain.errors import InvalidInputError
-from ebbing.index.shard import micros, moment
+from ebbing.adapters.sqlite.writer import GroupCommitWriter, Scrub
+from ebbing.domain.scope import Scope
+from ebbing.index.shard import micros
 from ebbing.ports.clock import Clock
-from ebbing.ports.job_queue import Job, JobState
-
-KEEP_DONE: Final = timedelta(days=30)
-"""Finished jobs are shown for so long."""
-
-_COLUMNS: Final = "id, kind, key, payload, state, attempts, max_attempts, run_at, leased_until, last_error"
-_DUE: Final = (
-    f"SELECT {_COLUMNS} FROM job WHERE kind IN (SELECT value FROM json_each(:kinds))"  # noqa: S608
-    " AND ((state = 'waiting' AND run_at <= :now) OR (state = 'running' AND leased_until <= :now))"
-    " ORDER BY run_at, id LIMIT 1"
-)
-_BURY: Final = (
-    "UPDATE job SET state = 'dead', leased_until = NULL, last_error = 'the worker died or overran its lease'"
-    " WHERE state = 'running' AND leased_until <= ? AND attempts >= max_attempts"
-)
-_LEASED: Final = "WHERE id = ? AND state = 'running' AND attempts = ?"
+from ebbing.ports.job_queue import LOST, Job, JobState, NewJob
 
 
 class SqliteJobQueue:
-    """A `JobQueue` in the store's file. An attempt's number names its lease, so that a late worker cannot finish it."""
+    """A `JobQueue` in the store's file."""
 
     def __init__(self, connections: Connections, writer: GroupCommitWriter, *, clock: Clock) -> None:
         self._connections, self._writer, self._clock = connections, writer, clock
@@ -47,94 +35,146 @@ class SqliteJobQueue:
         payload: Mapping[str, Any] | None = None,
         run_at: datetime | None = None,
         max_attempts: int = 5,
+        whose: Scope | None = None,
     ) -> int:
-        if max_attempts < 1:
-            raise InvalidInputError("max_attempts must be at least 1")
-        try:
-            text = json.dumps(dict(payload or {}), ensure_ascii=False)
-        except (TypeError, ValueError) as error:
-            raise InvalidInputError("a job's payload must be JSON") from error
-        values = (kind, key, text, max_attempts, micros(run_at or self._clock.now()))
+        values = self._values(NewJob(kind, key, payload, run_at, max_attempts, whose))
 
         def work(db: sqlite3.Connection) -> int:
-            db.execute(
-                "INSERT INTO job (kind, key, payload, state, attempts, max_attempts, run_at)"
-                " VALUES (?, ?, ?, 'waiting', 0, ?, ?) ON CONFLICT DO NOTHING",
-                values,
-            )
-            waiting = "SELECT id FROM job WHERE kind = ? AND key = ? AND state = 'waiting'"
-            return int(db.execute(waiting, (kind, key)).fetchone()[0])
+            db.execute(rows.ADD, values)
+            return int(db.execute(rows.WAITING, values).fetchone()[0])
 
         return await self._writer.run(work)
+
+    async def enqueue_all(self, jobs: Sequence[NewJob]) -> int:
+        values = [self._values(job) for job in jobs]
+        if not values:
+            return 0
+        return await self._writer.run(lambda db: sum(db.execute(rows.ADD, one).rowcount for one in values))
 
     async def claim(self, kinds: Sequence[str], *, lease: timedelta) -> Job | None:
         now = self._clock.now()
         due = {"kinds": json.dumps(list(kinds)), "now": micros(now)}
         with self._connections.reading() as db:
-            if db.execute(_DUE, due).fetchone() is None:
+            if _due(db, due) is None:
                 return None
 
         def work(db: sqlite3.Connection) -> Job | None:
-            db.execute(_BURY, (due["now"],))
-            row = db.execute(_DUE, due).fetchone()
-            if row is None:
+            db.execute(rows.BURY, {**due, "lost": LOST})
+            number = _due(db, due)
+            if number is None:
                 return None
-            db.execute(
-                "UPDATE job SET state = 'running', attempts = attempts + 1, leased_until = ? WHERE id = ?",
-                (micros(now + lease), row[0]),
-            )
-            return _job(db.execute(f"SELECT {_COLUMNS} FROM job WHERE id = ?", (row[0],)).fetchone())  # noqa: S608
+            db.execute(rows.LEASE, (micros(now + lease), number))
+            return rows.job_of(db.execute(rows.BY_ID, (number,)).fetchone())
 
         return await self._writer.run(work)
+
+    async def renew(self, job: Job, *, lease: timedelta, progress: Mapping[str, Any] | None = None) -> bool:
+        noted = None if progress is None else payload_text(progress)
+        return await self._end(job, rows.RENEW, micros(self._clock.now() + lease), noted)
 
     async def complete(self, job: Job) -> bool:
-        forgotten = micros(self._clock.now() - KEEP_DONE)
-
-        def work(db: sqlite3.Connection) -> bool:
-            ended = db.execute(
-                f"UPDATE job SET state = 'done', leased_until = NULL, last_error = NULL {_LEASED}",  # noqa: S608
-                (job.id, job.attempts),
-            )
-            db.execute("DELETE FROM job WHERE state = 'done' AND run_at < ?", (forgotten,))
-            return ended.rowcount == 1
-
-        return await self._writer.run(work)
+        return await self._end(job, rows.COMPLETE, micros(self._clock.now()))
 
     async def fail(self, job: Job, error: str, *, retry_after: timedelta) -> bool:
-        again = micros(self._clock.now() + retry_after)
+        now = self._clock.now()
+        values = {
+            **rows.lease_of(job),
+            "last": job.attempts >= job.max_attempts,
+            "again": micros(now + retry_after),
+            "now": micros(now),
+            "error": error,
+        }
+        return await self._writer.run(lambda db: db.execute(rows.FAIL, values).rowcount == 1)
+
+    async def release(self, job: Job) -> bool:
+        values = rows.lease_of(job)
 
         def work(db: sqlite3.Connection) -> bool:
-            waiting = "SELECT 1 FROM job WHERE kind = ? AND key = ? AND state = 'waiting'"
-            replaced = db.execute(waiting, (job.kind, job.key)).fetchone() is not None
-            is_last = replaced or job.attempts >= job.max_attempts
-            ended = db.execute(
-                f"UPDATE job SET state = ?, run_at = ?, leased_until = NULL, last_error = ? {_LEASED}",  # noqa: S608
-                ("dead" if is_last else "waiting", again, error, job.id, job.attempts),
-            )
-            return ended.rowcount == 1
+            return db.execute(rows.GIVE_WAY, values).rowcount + db.execute(rows.RELEASE, values).rowcount == 1
 
         return await self._writer.run(work)
 
-    def _list(self, state: JobState | None, limit: int) -> Sequence[Job]:
-        query = f"SELECT {_COLUMNS} FROM job WHERE ? IS NULL OR state = ? ORDER BY id DESC LIMIT ?"  # noqa: S608
+    async def get(self, job_id: int) -> Job | None:
+        [*found] = await to_thread.run_sync(self._jobs, rows.BY_ID, (job_id,))
+        return found[0] if found else None
+
+    async def list(
+        self,
+        *,
+        state: JobState | None = None,
+        kind: str | None = None,
+        tenant: str | None = None,
+        limit: int = 100,
+    ) -> list[Job]:
+        values = {"state": state, "kind": kind, "tenant": tenant, "limit": limit}
+        return [*await to_thread.run_sync(self._jobs, rows.LIST, values)]
+
+    async def counts(self, *, tenant: str | None = None) -> dict[tuple[str, JobState], int]:
+        return await to_thread.run_sync(self._counts, tenant)
+
+    async def requeue(self, job_id: int, *, tries: int = 5) -> Job | None:
+        values = {"id": job_id, "tries": tries, "now": micros(self._clock.now())}
+
+        def work(db: sqlite3.Connection) -> Job | None:
+            if db.execute(rows.REQUEUE, values).rowcount == 0:
+                return None
+            return rows.job_of(db.execute(rows.BY_ID, (job_id,)).fetchone())
+
+        return await self._writer.run(work)
+
+    async def forget(self, scope: Scope) -> int:
+        return await self._writer.run(partial(forget_jobs, scope=scope), scrub=Scrub.LOG)
+
+    async def forget_tenant(self, tenant: str) -> int:
+        return await self._writer.run(partial(forget_jobs_of_tenant, tenant=tenant), scrub=Scrub.LOG)
+
+    async def drop_done(self, *, before: datetime) -> int:
+        moment = micros(before)
+        return await self._writer.run(lambda db: db.execute(rows.DROP_DONE, (moment,)).rowcount)
+
+    async def _end(self, job: Job, statement: str, *values: object) -> bool:
+        """Whether the statement found the job still in this lease."""
+        every = (*values, job.id, job.attempts)
+        return await self._writer.run(lambda db: db.execute(statement, every).rowcount == 1)
+
+    def _values(self, job: NewJob) -> dict[str, Any]:
+        whose = job.whose
+        return {
+            "kind": job.kind,
+            "key": job.key,
+            "payload": payload_text(job.payload),
+            "max_attempts": job.max_attempts,
+            "run_at": micros(job.run_at or self._clock.now()),
+            "tenant": job.of_tenant,
+            "user": whose and whose.user_id,
+            "agent": whose and whose.agent_id,
+            "run": whose and whose.run_id,
+            "once": job.once,
+        }
+
+    def _jobs(self, query: str, values: Sequence[Any] | dict[str, Any]) -> Sequence[Job]:
         with self._connections.reading() as db:
-            return [_job(row) for row in db.execute(query, (state, state, limit))]
+            return [rows.job_of(row) for row in db.execute(query, values)]
 
-    async def list(self, *, state: JobState | None = None, limit: int = 100) -> list[Job]:
-        return [*await to_thread.run_sync(self._list, state, limit)]
+    def _counts(self, tenant: str | None) -> dict[tuple[str, JobState], int]:
+        with self._connections.reading() as db:
+            found = db.execute(rows.COUNTS, {"tenant": tenant}).fetchall()
+        return {(kind, JobState(state)): count for kind, state, count in found}
 
 
-def _job(row: Sequence[Any]) -> Job:
-    number, kind, key, payload, state, attempts, max_attempts, run_at, leased_until, last_error = row
-    return Job(
-        id=number,
-        kind=kind,
-        key=key,
-        payload=json.loads(payload),
-        state=JobState(state),
-        attempts=attempts,
-        max_attempts=max_attempts,
-        run_at=moment(run_at),
-        leased_until=None if leased_until is None else moment(leased_until),
-        last_error=last_error,
-    )
+def forget_jobs(db: sqlite3.Connection, *, scope: Scope) -> int:
+    """Removes the jobs about what the scope covers, within whoever's transaction."""
+    names = {"tenant": scope.tenant, "user": scope.user_id, "agent": scope.agent_id, "run": scope.run_id}
+    return db.execute(rows.FORGET, names).rowcount
+
+
+def forget_jobs_of_tenant(db: sqlite3.Connection, *, tenant: str) -> int:
+    """Removes every job of a tenant, within whoever's transaction."""
+    return db.execute("DELETE FROM job WHERE tenant = ?", (tenant,)).rowcount
+
+
+def _due(db: sqlite3.Connection, due: Mapping[str, Any]) -> int | None:
+    """The id of the job that has been due longest: of those that wait, and of those whose worker is gone."""
+    candidates = (db.execute(query, due).fetchone() for query in (rows.DUE_WAITING, rows.DUE_LOST))
+    found = [(run_at, number) for number, run_at in filter(None, candidates)]
+    return min(found)[1] if found else None

@@ -44,7 +44,13 @@ CREATE TABLE job (
   max_attempts INTEGER NOT NULL,
   run_at INTEGER NOT NULL,
   leased_until INTEGER,
-  last_error TEXT
+  last_error TEXT,
+  tenant TEXT NOT NULL DEFAULT 'default',
+  user_id TEXT,
+  agent_id TEXT,
+  run_id TEXT,
+  progress TEXT,
+  ended_at INTEGER
 );
 
 CREATE TABLE memory (
@@ -145,6 +151,10 @@ CREATE TABLE source (
 CREATE INDEX history_of_memory ON history (memory_id);
 
 CREATE INDEX job_due ON job (state, run_at);
+
+CREATE INDEX job_named ON job (kind, key);
+
+CREATE INDEX job_of_owner ON job (tenant, user_id, agent_id, run_id);
 
 CREATE UNIQUE INDEX job_waiting ON job (kind, key) WHERE state = 'waiting';
 

@@ -37,7 +37,14 @@ async def note_unread(queue: JobQueue, unread: Unread, *, failed: Failed, now: d
     if not unread.episode_ids:
         return None
     wait = timedelta(seconds=max(60.0, failed.retry_after_seconds or 0.0))
-    return await queue.enqueue(EXTRACT, unread.key, payload=unread.payload(), run_at=now + wait, max_attempts=ATTEMPTS)
+    return await queue.enqueue(
+        EXTRACT,
+        unread.key,
+        payload=unread.payload(),
+        run_at=now + wait,
+        max_attempts=ATTEMPTS,
+        whose=unread.scope,
+    )
 
 
 async def reread(
