@@ -43,6 +43,12 @@ async def test_the_migrations_lead_to_the_schema_that_is_written_down(tmp_path: 
         assert layout(migrated) == layout(written_down)
 
 
+def test_every_migration_has_a_number_of_its_own_and_none_is_left_out() -> None:
+    scripts = files("ebbing.adapters.sqlite").joinpath("migrations").iterdir()
+    numbers = sorted(int(script.name[:4]) for script in scripts if script.name.endswith(".sql"))
+    assert numbers == [*range(1, len(numbers) + 1)]
+
+
 async def test_an_older_file_is_brought_up_to_date_without_loss(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     record = await stored(store, ADA, "likes tea")
