@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from ebbing.index.entry import FIELD_DATE, FIELD_SPEAKER, TERM, entry_for, pack, term_hash, term_hashes
+from ebbing.domain.record import MemoryRecord
+from ebbing.domain.scope import Scope
+from ebbing.index.entry import FIELD_DATE, FIELD_SPEAKER, TERM, entry_for, pack, passage, term_hash
 from ebbing.index.postings import TAIL_ROWS, Postings, _stable_order
 from ebbing.language.analyse import Analysis
+from ebbing.testing.clock import ManualClock
 
 A, B, C = 11, 1 << 40, (1 << 64) - 1
 
@@ -78,8 +83,11 @@ def test_speaker_and_date_are_fields_of_the_same_term() -> None:
     assert terms == {term_hash("may"): (2, FIELD_SPEAKER | FIELD_DATE), term_hash("ada"): (0, FIELD_SPEAKER)}
 
 
-def test_hashes_of_a_question_keep_their_order() -> None:
-    assert term_hashes(["b", "a"]).tolist() == [term_hash("b"), term_hash("a")]
+def test_what_is_read_of_a_record_names_its_speaker() -> None:
+    now = ManualClock().now()
+    record = MemoryRecord(id="1", whose=Scope(user_id="ada"), content="I like tea", created_at=now, recorded_at=now)
+    assert passage(record) == "I like tea"
+    assert passage(replace(record, actor="Lin")) == "Lin: I like tea"
 
 
 def test_a_vector_of_zeros_is_no_vector() -> None:

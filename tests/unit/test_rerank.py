@@ -9,10 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
-from ebbing.recall.rerank import Reranked, Reranking, candidate_text, rerank
-from ebbing.testing.clock import ManualClock
+from ebbing.recall.rerank import Reranked, Reranking, rerank
 from ebbing.testing.reranker import FakeReranker
 
 pytestmark = pytest.mark.anyio
@@ -91,10 +88,3 @@ async def test_scores_that_cannot_be_right_are_reported(said: list[float]) -> No
 async def test_a_reranker_without_an_opinion_changes_nothing() -> None:
     found = await blended(Confused([0.5] * 4))
     assert found.scores.tolist() == SCORES.tolist()
-
-
-def test_a_candidate_is_read_with_its_speaker() -> None:
-    now = ManualClock().now()
-    record = MemoryRecord(id="1", whose=Scope(user_id="ada"), content="I like tea", created_at=now, recorded_at=now)
-    assert candidate_text(record) == "I like tea"
-    assert candidate_text(replace(record, actor="Lin")) == "Lin: I like tea"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import subprocess
 import sys
@@ -186,9 +187,9 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
 def test_a_killed_process_loses_less_than_a_batch_of_counts_and_nothing_else(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(tmp_path)], env={"EBBING_USAGE_BATCH": "64"}, check=False, timeout=60
-    )
+    environment = {**os.environ, "EBBING_USAGE_BATCH": "64"}
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    done = subprocess.run(command, env=environment, check=False, timeout=60)
     assert done.returncode == -signal.SIGKILL
     with Memory(path=tmp_path, embedder="none") as memory:
         [kept] = memory.get_all(user_id="ada")["results"]

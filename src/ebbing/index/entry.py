@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -82,11 +81,6 @@ def pack(analysis: Analysis) -> Terms:
     for position, key in enumerate(sorted(rows)):
         packed[position] = (key, *rows[key])
     return packed
-
-
-def term_hashes(terms: Iterable[str]) -> NDArray[np.uint64]:
-    """Hashes of query terms, in the order given."""
-    return np.fromiter((term_hash(term) for term in terms), dtype=np.uint64)
 
 
 @lru_cache(maxsize=65_536)

@@ -7,6 +7,8 @@ that equals a dictionary segmenter, and it knows every new name. Chinese dates g
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import tomllib
 import unicodedata
@@ -17,19 +19,20 @@ from datetime import datetime
 from enum import IntFlag
 from functools import lru_cache
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 import Stemmer
 
-ANALYZER_VERSION: Final = 1
-"""Rises when the same text would give other terms; entries of an older version are built again."""
+from ebbing.language.figures import figures
+
+_RULES: Final = 2
+"""Rises when the code below would give other terms, numbers or flags for the same text."""
 MAX_ANALYSED: Final = 100_000
 """Characters of a text that are analysed; what follows cannot be found by keyword."""
 
 _CJK: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
 _TOKEN: Final = re.compile(rf"(?P<cjk>[{_CJK}]+)|(?P<word>(?:(?![{_CJK}])[^\W_])+(?:['’](?:(?![{_CJK}])[^\W\d_])+)?)")
 _CHINESE_DATE: Final = re.compile(r"(\d{1,2})(月)|(\d{1,2})([日号])")
-_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*", re.ASCII)
 _MONTHS: Final = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -71,7 +74,7 @@ def analyse(text: str, *, speaker: str | None = None, said_at: datetime | None =
         speaker=frozenset(_terms(normalise(speaker))) if speaker else (),
         date=date_terms(said_at) if said_at else (),
         flags=flags_of(normal),
-        numbers=frozenset(_NUMBER.findall(normal)),
+        numbers=figures(normal),
     )
 
 
@@ -132,8 +135,27 @@ class _Pack:
 
 
 @lru_cache(maxsize=1)
+def _data() -> dict[str, Any]:
+    return tomllib.loads((files("ebbing.language") / "packs" / "analyser.toml").read_text("utf-8"))
+
+
+def version_under(pack: Mapping[str, Any]) -> int:
+    """Another number whenever the same text could get other terms, numbers or flags: by code or by the pack's words.
+
+    In [0, 2³²). What only questions are read with is not part of it: nothing of that is stored.
+    """
+    stored = {name: pack[name] for name in ("en", "zh", "question", "instruction", "preference")}
+    read_by = json.dumps([_RULES, stored], sort_keys=True).encode()
+    return int.from_bytes(hashlib.blake2b(read_by, digest_size=4).digest(), "little")
+
+
+ANALYZER_VERSION: Final = version_under(_data())
+"""Stored with each index entry; an entry with another number is built again (`upkeep.reindex`)."""
+
+
+@lru_cache(maxsize=1)
 def _pack() -> _Pack:
-    data = tomllib.loads((files("ebbing.language") / "packs" / "analyser.toml").read_text("utf-8"))
+    data = _data()
     return _Pack(
         stop=frozenset(data["en"]["stop"].split()) | frozenset(data["zh"]["stop"].split()),
         question=(*data["question"]["marks"], *data["question"]["zh"]),

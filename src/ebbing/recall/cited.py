@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ebbing.language.analyse import normalise, query_terms
+from ebbing.language.figures import figures
 
 MAX_ANSWER: Final = 20_000
 """Characters of an answer that are read."""
@@ -20,7 +21,6 @@ SHARE_WITH_TELLING: Final = 0.2
 TELLING_WEIGHT: Final = 2.0
 """A number or a name counts so many times a word."""
 
-_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*", re.ASCII)
 _NAME: Final = re.compile(r"(?<![.!?:\n])[ (\"'“‘]([A-Z][\w'’-]+)")
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 
@@ -70,7 +70,7 @@ def _weight(words: Collection[str], text: _Said, *, among: Counter[str]) -> floa
 
 def _read(text: str) -> _Said:
     normal = normalise(text)
-    numbers = frozenset(_NUMBER.findall(normal))
+    numbers = figures(normal)
     names = frozenset(term for name in _NAME.findall(text) for term in query_terms(name))
     terms = query_terms(text)
     content = frozenset(terms)  # a pair of characters tells nothing if one of them alone is a stop word

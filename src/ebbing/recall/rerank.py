@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.record import MemoryRecord
 from ebbing.ports.reranker import Reranker
 from ebbing.recall.fuse import Scores, zscore
 from ebbing.recall.gather import gather_opinion
@@ -37,11 +36,6 @@ class Reranked:
     """Why it had no say, where it should have had one; holds no personal text."""
 
 
-def candidate_text(record: MemoryRecord) -> str:
-    """What a reranker reads of a record: its text, with the speaker's name before it (worth 1 point of R@10)."""
-    return f"{record.actor}: {record.content}" if record.actor else record.content
-
-
 async def rerank(
     reranker: Reranker, query: str, *, candidates: Sequence[str], scores: Scores, how: Reranking
 ) -> Reranked:
@@ -51,7 +45,8 @@ async def rerank(
     its score and its place: order only what was read.
 
     Args:
-        candidates: texts, best first (see `candidate_text`); only the first `how.depth` are needed.
+        candidates: texts, best first, each with its speaker (`index.entry.passage`; worth 1 point of R@10); only the
+            first `how.depth` are needed.
         scores: their fused scores, shape (at least len(candidates),), in the same order.
     """
     texts = candidates[: how.depth]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ebbing.domain.query import KINDS_OF, Hit, Query
 from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
+from ebbing.index.entry import passage
 from ebbing.index.neighbours import neighbours
 from ebbing.index.shard import Shard, micros
 from ebbing.ports.embedder import Embedder
@@ -22,7 +23,7 @@ from ebbing.recall.gather import gather_meaning
 from ebbing.recall.narrow import covered, fresh_records, narrowed
 from ebbing.recall.past import shard_as_of
 from ebbing.recall.rank import Ranked, rank
-from ebbing.recall.rerank import Reranking, candidate_text, rerank
+from ebbing.recall.rerank import Reranking, rerank
 from ebbing.recall.score import Scored, score_rows
 from ebbing.recall.tuning import Tuning
 from ebbing.recall.understand import understand
@@ -93,7 +94,7 @@ async def _second_opinion(
     order = best_rows(scored.total, among, count=using.reranking.depth)
     past = query.as_of is not None
     records = await fresh_records(using.store, shard, scope=scope, rows=order.tolist(), deleted=past)
-    text_of = {record.id: candidate_text(record) for record in records}
+    text_of = {record.id: passage(record) for record in records}
     rows = np.array([row for row in order.tolist() if shard.ids[row] in text_of], dtype=np.int64)
     texts = [text_of[shard.ids[row]] for row in rows.tolist()]
     done = await rerank(using.reranker, query.text, candidates=texts, scores=scored.total[rows], how=using.reranking)

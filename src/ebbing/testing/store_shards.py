@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from ebbing.domain.events import Event
 from ebbing.domain.record import Kind
-from ebbing.index.entry import term_hashes
+from ebbing.index.entry import term_hash
 from ebbing.index.shard import NEVER, TYPES, Shard, micros
 from ebbing.language.analyse import query_terms
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore
@@ -17,7 +17,7 @@ from ebbing.testing.store_case import ADA, StoreCase
 
 def ids_with(shard: Shard, word: str) -> list[str]:
     """Ids of the living rows that hold a word."""
-    found = shard.postings.find(term_hashes(query_terms(word)))
+    found = shard.postings.find(np.array([term_hash(term) for term in query_terms(word)], dtype=np.uint64))
     return [shard.ids[row] for row in sorted(found.rows) if shard.alive[row]]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,12 +9,12 @@ from typing import Any, Final
 
 from ebbing.domain.decision import Add, Decision, Fact, Keep, Supersede, Update
 from ebbing.domain.record import MemoryRecord, content_hash
-from ebbing.language.analyse import query_terms
+from ebbing.language.analyse import normalise, query_terms
+from ebbing.language.figures import figures
 from ebbing.language.split import MAX_TEXT_LENGTH
 from ebbing.privacy.guard import TrustTier, may_change, tier_of
 from ebbing.remember.llm.read import one_line
 
-_NUMBER: Final = re.compile(r"\d+")
 _SURER: Final = 0.2
 """How much surer an older statement must be to end a newer one."""
 _ALIKE: Final = 0.5
@@ -163,5 +162,5 @@ def _merged(text: str | None, fact: Fact, *, memory: MemoryRecord) -> str | None
     return None if content_hash(merged) == memory.hash else merged
 
 
-def _numbers(text: str) -> set[str]:
-    return set(_NUMBER.findall(text))
+def _numbers(text: str) -> frozenset[str]:
+    return figures(normalise(text))

@@ -1,0 +1,84 @@
+"""The numbers that a text names, in one spelling: 三只, 3只 and ３只 name the same one."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+_DIGITS: Final = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
+_TENS: Final = {"十": 10, "百": 100, "千": 1_000}
+_MYRIADS: Final = {"万": 10_000, "萬": 10_000, "亿": 100_000_000, "億": 100_000_000}
+_DIGIT: Final = f"[{''.join(_DIGITS)}]"
+_ANY: Final = f"[{''.join((*_DIGITS, *_TENS, *_MYRIADS))}]"
+_MEASURES: Final = (
+    "岁歲个個只隻条條月日号號斤公千米位名口辆輛套部台臺周年次本件张張杯瓶块塊元层層楼樓天"
+    "间間家份支双雙把颗顆场場遍趟页頁集"
+)
+_UNITS: Final = "小时|小時|分钟|分鐘|点钟|星期|礼拜|厘米|毫升|人(?!人)"
+_LATIN: Final = r"(?P<latin>\d+(?:[.,:]\d+)*)(?P<myriad>[万萬亿億])?"
+# A lone digit counts before a measure word, or as a share (百分之五); "十分" and "万一" are no numbers.
+_HAN: Final = (
+    rf"(?<!周)(?<!星期)(?<!礼拜)(?P<whole>(?:{_DIGIT}|十(?!分(?![钟鐘之]))){_ANY}{{0,15}})"
+    rf"(?:[点點](?P<part>{_DIGIT}{{1,6}})(?![十分]))?(?P<measured>(?=[{_MEASURES}点點]|{_UNITS}))?"
+)
+_FIGURE: Final = re.compile(f"{_LATIN}|{_HAN}")
+_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_A_BIT: Final = re.compile(f"[点點](?!{_DIGIT}|[半钟鐘整])")
+_SHARE: Final = "分之"
+
+
+def figures(normal: str) -> frozenset[str]:
+    """Every number of a normalised text as figures: in Latin or other digits, and Chinese numerals where they count.
+
+    Chinese numerals count when they are made with 十, 百, 千, 万, 亿, read digit by digit (二〇二四), or stand before a
+    measure word: 一起 and 万一 name no number, and 三四个 none that is certain.
+    """
+    return frozenset(filter(None, map(_figure, _FIGURE.finditer(normal))))
+
+
+def _figure(found: re.Match[str]) -> str:
+    if found["latin"]:
+        return _latin(found["latin"], found["myriad"])
+    whole, part = found["whole"], found["part"]
+    if part:
+        return f"{_value(whole)}.{''.join(str(_DIGITS[digit]) for digit in part)}"
+    if not _DIGITS.keys() >= set(whole):
+        return str(_value(whole))
+    if len(whole) > 2 or (len(whole) == 2 and (set(whole) & set("零〇") or found.string[found.end() :][:1] == "年")):
+        return "".join(str(_DIGITS[digit]) for digit in whole)
+    is_share = found.string[: found.start()].endswith(_SHARE)
+    is_a_bit = whole == "一" and _A_BIT.match(found.string, found.end()) is not None
+    counts = len(whole) == 1 and not is_a_bit and (found["measured"] is not None or is_share)
+    return str(_DIGITS[whole]) if counts else ""
+
+
+def _latin(figure: str, myriad: str | None) -> str:
+    if not figure.isascii():
+        figure = "".join(str(unicodedata.digit(char)) if char.isdigit() else char for char in figure)
+    if _THOUSANDS.fullmatch(figure):
+        figure = figure.replace(",", "")
+    if myriad is None or not re.fullmatch(r"\d{1,12}(?:\.\d{1,8})?", figure):
+        return figure
+    whole, _, part = figure.partition(".")
+    times = _MYRIADS[myriad]
+    shifted = int(whole + part) * times
+    return str(shifted // 10 ** len(part)) if shifted % 10 ** len(part) == 0 else figure
+
+
+def _value(numeral: str) -> int:
+    """What a numeral amounts to; the digit behind the last unit counts for the next lower one (两千三 is 2,300)."""
+    total = section = digit = 0
+    last = 1
+    for char in numeral:
+        if char in _DIGITS:
+            digit = _DIGITS[char]
+            last = 1 if digit == 0 else last
+        elif char in _TENS:
+            section += (digit or 1) * _TENS[char]
+            digit, last = 0, _TENS[char]
+        else:
+            times = _MYRIADS[char]
+            total = total + (section + digit) * times if total > times else (total + section + digit) * times
+            section, digit, last = 0, 0, times
+    return total + section + digit * (last // 10 or 1)
