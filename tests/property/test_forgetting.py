@@ -18,12 +18,14 @@ from ebbing.domain.forgetting import (
     PowerLawCurve,
     has_faded,
     idle_days,
-    is_protected,
+    lapse,
+    never_fades,
     reinforce,
     retention,
 )
 from ebbing.domain.record import MemoryRecord, MemoryType
 from ebbing.domain.scope import Scope
+from ebbing.domain.spacing import FSRS, SpacedUse
 
 START = datetime(2025, 3, 1, tzinfo=UTC)
 curves = st.one_of(
@@ -39,7 +41,6 @@ curves = st.one_of(
         decay=st.floats(0.1, 0.8),
         least_days=st.floats(0.01, 365),
         spread=st.floats(1, 10_000),
-        growth_per_use=st.floats(0, 10),
     ),
 )
 moments = st.integers(-30, 3_650).map(lambda days: START + timedelta(days=days))
@@ -56,6 +57,7 @@ records = st.builds(
     importance=st.floats(0, 1),
     access_count=st.integers(0, 10_000),
     last_accessed_at=st.none() | moments,
+    growth=st.floats(0.01, 1_000),
 )
 
 
@@ -98,8 +100,12 @@ def test_a_memory_is_whole_at_the_moment_of_its_recall(record: MemoryRecord, cur
 
 @given(records, curves, moments)
 def test_who_somebody_is_and_what_they_require_never_fades(record: MemoryRecord, curve: Curve, now: datetime) -> None:
-    for kept in (replace(record, tags=("fact", "identity")), replace(record, type=MemoryType.CONSTRAINT)):
-        assert is_protected(kept)
+    for kept in (
+        replace(record, tags=("fact", "identity")),
+        replace(record, type=MemoryType.CONSTRAINT),
+        replace(record, tags=("pinned",)),
+    ):
+        assert never_fades(kept)
         assert retention(kept, now, curve=curve) == 1
         assert not has_faded(kept, now, curve=curve)
 
@@ -107,14 +113,14 @@ def test_who_somebody_is_and_what_they_require_never_fades(record: MemoryRecord,
 def test_the_exponential_follows_its_formula() -> None:
     record = memory(importance=0.5, access_count=10, type=MemoryType.FACT)
     assert EXPONENTIAL.stability_days(record) == pytest.approx((1 + 1 + 1) * 1.3)
-    assert retention(record, START + timedelta(days=3.9)) == pytest.approx(0.36788, abs=1e-5)
+    assert retention(record, START + timedelta(days=3.9), curve=EXPONENTIAL) == pytest.approx(0.36788, abs=1e-5)
     assert EXPONENTIAL.stability_days(memory(importance=1, access_count=500)) == 10
 
 
 def test_on_the_exponential_everything_idle_has_faded_after_23_days() -> None:
     strongest = memory(importance=1, access_count=10_000, type=MemoryType.PREFERENCE)
-    assert not has_faded(strongest, START + timedelta(days=23))
-    assert has_faded(strongest, START + timedelta(days=23.1))
+    assert not has_faded(strongest, START + timedelta(days=23), curve=EXPONENTIAL)
+    assert has_faded(strongest, START + timedelta(days=23.1), curve=EXPONENTIAL)
 
 
 def test_on_the_power_law_retention_is_nine_tenths_after_one_stability() -> None:
@@ -134,6 +140,45 @@ def test_the_clock_starts_again_with_the_last_recall_and_never_turns_back() -> N
     assert (used.access_count, used.strength) == (1, 1.0)
 
 
+@given(st.lists(st.integers(0, 400), max_size=6), st.floats(0, 1), st.floats(0, 1), st.integers(0, 3_650))
+def test_at_equal_use_what_matters_more_is_kept_at_least_as_well(
+    pauses: list[int], one: float, other: float, idle: int
+) -> None:
+    less, more = memory(importance=min(one, other)), memory(importance=max(one, other))
+    now = START
+    for pause in pauses:
+        now += timedelta(days=pause)
+        less, more = reinforce(less, now), reinforce(more, now)
+    later = now + timedelta(days=idle)
+    assert retention(less, later) <= retention(more, later) + 1e-12
+
+
+@given(st.floats(0, 1), st.integers(0, 400), st.integers(1, 400))
+def test_a_late_use_is_worth_more_than_an_early_one(importance: float, pause: int, longer: int) -> None:
+    early = reinforce(memory(importance=importance), START + timedelta(days=pause))
+    late = reinforce(memory(importance=importance), START + timedelta(days=pause + longer))
+    assert early.growth <= late.growth
+
+
+@given(records, moments, moments)
+def test_a_lapse_weakens_a_memory_and_does_not_turn_its_clock(
+    record: MemoryRecord, corrected: datetime, now: datetime
+) -> None:
+    weaker = lapse(record, corrected)
+    assert retention(weaker, now) <= retention(record, now)
+    assert weaker.strength <= record.strength
+    assert (weaker.last_accessed_at, weaker.access_count) == (record.last_accessed_at, record.access_count)
+
+
+def test_spaced_uses_follow_the_formula_of_fsrs() -> None:
+    # e^1.8722 · (11 − 5) · 4^−0.1666 · (e^(0.796 · 0.1) − 1) = 2.5659 at R = 0.9
+    assert FSRS.after_use(4.0, idle_days=4.0, remembered=0.9) == pytest.approx(4 * (1 + 2.5659), rel=1e-4)
+    # 1.4835 · 5^−0.0614 · (5^0.2629 − 1) · e^(1.6483 · 0.1) = 0.8347
+    assert FSRS.after_lapse(4.0, remembered=0.9) == pytest.approx(0.8347, rel=1e-3)
+    assert FSRS.after_use(4.0, idle_days=0.5, remembered=0.98) == 4.0
+    assert FSRS.after_use(1.0, idle_days=0.5, remembered=0.98) == pytest.approx(1.0507, rel=1e-3)
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -141,6 +186,7 @@ def test_the_clock_starts_again_with_the_last_recall_and_never_turns_back() -> N
         lambda: ExponentialCurve(forgotten_below=1.1),
         lambda: ExponentialCurve(type_factors={MemoryType.FACT: 0}),
         lambda: PowerLawCurve(decay=0.9),
+        lambda: SpacedUse(difficulty=11),
         lambda: PowerLawCurve(spread=float("nan")),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from ebbing import AsyncMemory
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError, TooLargeError
-from ebbing.domain.forgetting import idle_days
+from ebbing.domain.forgetting import idle_days, retention
 from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.testing.clock import ManualClock
@@ -48,7 +48,7 @@ async def test_a_memory_that_was_of_use_starts_afresh(memory: AsyncMemory, clock
     assert (record.access_count, record.strength, idle_days(record, clock.now())) == (1, 1.0, 0)
 
 
-@pytest.mark.parametrize("signal", ["ignored", "corrected", "down", "NEGATIVE", "VERY_NEGATIVE"])
+@pytest.mark.parametrize("signal", ["ignored", "down", "NEGATIVE", "VERY_NEGATIVE"])
 async def test_other_signals_do_not_reinforce(memory: AsyncMemory, signal: str) -> None:
     memory_id = await added(memory, "likes rain")
     before = await kept(memory, memory_id)
@@ -56,6 +56,18 @@ async def test_other_signals_do_not_reinforce(memory: AsyncMemory, signal: str) 
     assert await kept(memory, memory_id) == before
     [told] = (await memory.parts.store.usage.usage(ADA, memory_id)).feedback
     assert told.reason == "no longer"
+
+
+async def test_a_memory_that_was_corrected_fades_faster(memory: AsyncMemory, clock: ManualClock) -> None:
+    memory_id = await added(memory, "likes rain")
+    clock.advance(timedelta(days=5))
+    before = await kept(memory, memory_id)
+    await memory.feedback(memory_id, "corrected", recall_id="r1")
+    after = await kept(memory, memory_id)
+    assert retention(after, clock.now()) < retention(before, clock.now())
+    assert after.strength < before.strength
+    await memory.feedback(memory_id, "corrected", recall_id="r1")
+    assert await kept(memory, memory_id) == after
 
 
 async def test_a_repeated_call_counts_once_for_its_answer(memory: AsyncMemory) -> None:

@@ -7,6 +7,7 @@ real logs, the raw value of either curve predicts worse than a constant.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import exp, log
@@ -15,10 +16,16 @@ from typing import Final, Protocol
 
 from ebbing.domain.bounds import require_between
 from ebbing.domain.record import MemoryRecord, MemoryType
+from ebbing.domain.spacing import FSRS
+from ebbing.domain.usage import REINFORCING, Feedback, Signal
 
-PROTECTED_TAGS: Final = frozenset({"identity", "constraint"})
+PINNED: Final = "pinned"
+"""Tag of what the user wants kept whatever happens."""
+LASTING_TAGS: Final = frozenset({"identity", "constraint", PINNED})
 """A person's name or allergy is not forgotten for want of being asked."""
 SECONDS_A_DAY: Final = 86_400.0
+_SHORTEST_DAYS: Final = 0.001
+"""Stability under which corrections do not shorten it any more."""
 
 
 class Curve(Protocol):
@@ -78,16 +85,15 @@ class ExponentialCurve:
 class PowerLawCurve:
     """R = (1 + f · t/S)^(-d), f = 0.9^(-1/d) - 1, so that R = 0.9 at t = S: the curve of the FSRS-6 scheduler.
 
-    S = S0 · (1 + growth · uses), S0 = least · e^(importance · ln spread): an unimportant memory starts at
-    `least_days`, the most important at `least_days · spread`. FSRS keeps a stability and a difficulty per card and
-    updates them at each review; a memory holds neither, so a use lengthens S by a fixed share of S0 instead.
+    S = S0 · growth, S0 = least · e^(importance · ln spread): an unimportant memory starts at `least_days`, the most
+    important at `least_days · spread`. The growth is kept with each memory: a use raises it, the more so the later it
+    comes, and a correction lowers it (`SpacedUse`).
     """
 
     decay: float = 0.1542
     """d; the default weight w20 of FSRS-6, which allows 0.1 to 0.8."""
     least_days: float = 0.5
     spread: float = 60.0
-    growth_per_use: float = 0.5
     longest_days: float = 3_650.0
     """Cap of the stability."""
     forgotten_below: float = 0.7
@@ -96,14 +102,12 @@ class PowerLawCurve:
         require_between("forgetting: decay", self.decay, least=0.1, most=0.8)
         require_between("forgetting: least_days", self.least_days, least=0.01, most=365)
         require_between("forgetting: spread", self.spread, least=1, most=10_000)
-        require_between("forgetting: growth_per_use", self.growth_per_use, least=0, most=10)
         require_between("forgetting: longest_days", self.longest_days, least=0.01, most=36_500)
         require_between("forgetting: forgotten_below", self.forgotten_below, least=0, most=1)
 
     def stability_days(self, record: MemoryRecord) -> float:
         """S in days: the time after which retention is 0.9, at most `longest_days`."""
-        first = self.least_days * exp(record.importance * log(self.spread))
-        return min(self.longest_days, first * (1 + self.growth_per_use * record.access_count))
+        return min(self.longest_days, self.least_days * exp(record.importance * log(self.spread)) * record.growth)
 
     def remembered(self, days: float, stability_days: float) -> float:
         """(1 + f · t/S)^(-d)."""
@@ -115,9 +119,9 @@ EXPONENTIAL: Final = ExponentialCurve()
 POWER_LAW: Final = PowerLawCurve()
 
 
-def is_protected(record: MemoryRecord) -> bool:
-    """Whether a memory never fades: who somebody is, and what they require or forbid."""
-    return record.type is MemoryType.CONSTRAINT or not PROTECTED_TAGS.isdisjoint(record.tags)
+def never_fades(record: MemoryRecord) -> bool:
+    """Whether a memory is kept whatever time passes: who somebody is, what they require or forbid, what is pinned."""
+    return record.type is MemoryType.CONSTRAINT or not LASTING_TAGS.isdisjoint(record.tags)
 
 
 def idle_days(record: MemoryRecord, now: datetime) -> float:
@@ -125,14 +129,14 @@ def idle_days(record: MemoryRecord, now: datetime) -> float:
     return max(0.0, (now - (record.last_accessed_at or record.created_at)).total_seconds() / SECONDS_A_DAY)
 
 
-def retention(record: MemoryRecord, now: datetime, *, curve: Curve = EXPONENTIAL) -> float:
-    """How well the memory is remembered at `now`, in [0, 1]; 1 for what is protected."""
-    if is_protected(record):
+def retention(record: MemoryRecord, now: datetime, *, curve: Curve = POWER_LAW) -> float:
+    """How well the memory is remembered at `now`, in [0, 1]; 1 for what never fades."""
+    if never_fades(record):
         return 1.0
     return curve.remembered(idle_days(record, now), curve.stability_days(record))
 
 
-def has_faded(record: MemoryRecord, now: datetime, *, curve: Curve = EXPONENTIAL) -> bool:
+def has_faded(record: MemoryRecord, now: datetime, *, curve: Curve = POWER_LAW) -> bool:
     """Whether the memory has fallen below what the curve calls forgotten."""
     return retention(record, now, curve=curve) < curve.forgotten_below
 
@@ -142,5 +146,37 @@ def reinforce(record: MemoryRecord, now: datetime) -> MemoryRecord:
 
     A use before the last one counts, but does not turn the clock back.
     """
-    last = record.last_accessed_at or record.created_at
-    return replace(record, last_accessed_at=max(now, last), access_count=record.access_count + 1, strength=1.0)
+    before, remembered = _standing(record, now)
+    longer = FSRS.after_use(before, idle_days=idle_days(record, now), remembered=remembered)
+    return replace(
+        record,
+        last_accessed_at=max(now, record.last_accessed_at or record.created_at),
+        access_count=record.access_count + 1,
+        strength=1.0,
+        growth=record.growth * max(1.0, min(longer, POWER_LAW.longest_days) / before),
+    )
+
+
+def lapse(record: MemoryRecord, now: datetime) -> MemoryRecord:
+    """The memory after somebody said at `now` that it is wrong: it fades faster from there, and its clock goes on."""
+    before, remembered = _standing(record, now)
+    shorter = max(FSRS.after_lapse(before, remembered=remembered), _SHORTEST_DAYS)
+    weaker = replace(record, growth=record.growth * min(1.0, shorter / before))
+    return replace(weaker, strength=min(record.strength, retention(weaker, now)))
+
+
+def _standing(record: MemoryRecord, now: datetime) -> tuple[float, float]:
+    """Stability in days and retention on the power law, by which uses are reckoned whatever curve is chosen."""
+    stability = POWER_LAW.stability_days(record)
+    return stability, POWER_LAW.remembered(idle_days(record, now), stability)
+
+
+def after_signal(record: MemoryRecord, told: Feedback, *, before: AbstractSet[Signal]) -> MemoryRecord:
+    """The memory after somebody said what became of it; `before` holds what was said of the same answer already.
+
+    A use reinforces it, once an answer; being corrected is a lapse. Being ignored changes nothing: an answer is given
+    more memories than it needs.
+    """
+    if told.signal in REINFORCING:
+        return reinforce(record, told.at) if REINFORCING.isdisjoint(before) else record
+    return lapse(record, told.at) if told.signal is Signal.CORRECTED else record

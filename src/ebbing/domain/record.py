@@ -39,6 +39,18 @@ class Layer(StrEnum):
     LONG_TERM = "long_term"
 
 
+class Stage(StrEnum):
+    """How far a memory has faded. Each stage can be undone until the record is erased."""
+
+    FULL = "full"
+    WORDS = "words"
+    """Without its vector: found by its words."""
+    SHORT = "short"
+    """In a shortened wording; `packed` holds the full one."""
+    PACKED = "packed"
+    """Deleted, with nothing left but the full text, packed; erased after the grace period."""
+
+
 class Role(StrEnum):
     """Who spoke the words behind a memory."""
 
@@ -113,6 +125,11 @@ class MemoryRecord:
     strength: float = 1.0
     """How well it is remembered, in [0, 1], as of the last recall or reinforcement."""
     access_count: int = 0
+    growth: float = 1.0
+    """How many times longer than for its importance alone it lasts, as its uses and corrections left it; above 0."""
+    stage: Stage = Stage.FULL
+    packed: bytes | None = None
+    """The full text, where `content` is a shortened one (see `language.packing`)."""
     importance: float = 0.5
     confidence: float = 1.0
     provenance: Provenance = field(default_factory=Provenance)

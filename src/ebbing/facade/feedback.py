@@ -30,8 +30,8 @@ class Hearing(Facade):
     ) -> Item:
         """Says what became of a recalled memory; durable when it returns.
 
-        `used` and `up` reinforce it: it fades more slowly from now on. The other signals are kept for `explain` and
-        change nothing else: to correct a memory, `update` or `delete` it.
+        `used` and `up` reinforce it: it fades more slowly from now on; `corrected` lets it fade faster. The other
+        signals are kept for `explain` and change nothing else: to put a memory right, `update` or `delete` it.
 
         Args:
             signal: `used`, `ignored`, `corrected`, `up` or `down`; or mem0's `POSITIVE` (up), `NEGATIVE` and

@@ -36,8 +36,8 @@ class Revise:
     """A changed record in place of the one with the same id.
 
     `record.version` must be one more than what is stored. With `entry` None the index entry stays as it is (nothing
-    searchable changed). A use that was noted in between stays: the higher `access_count` and the later
-    `last_accessed_at` win. `event` and `reason` go to the history; `Event.NONE` writes none
+    searchable changed). A use that was noted in between stays: the higher `access_count`, with its `growth`, and the
+    later `last_accessed_at` win. `event` and `reason` go to the history; `Event.NONE` writes none
     (book-keeping such as a changed layer).
     """
 

@@ -27,8 +27,8 @@ class Returned:
 class UsageLog(Protocol):
     """Book-keeping beside the records: it writes no history, raises no version, and makes no shard reload.
 
-    What it changes of a record (`access_count`, `last_accessed_at`, `strength`) shows in `get` and `page` at once; a
-    shard may know an older strength until the owner's next write. All of it goes when the memory is erased.
+    What it changes of a record (`access_count`, `last_accessed_at`, `strength`, `growth`) shows in `get` and `page`
+    at once; a shard may know an older strength until the owner's next write. All of it goes when the memory is erased.
 
     Raises:
         StoreError: the store could not do it; nothing was written.
@@ -40,7 +40,7 @@ class UsageLog(Protocol):
         ...
 
     async def tell(self, scope: Scope, feedback: Feedback) -> bool:
-        """Notes a signal, and reinforces the memory at the first signal of use in this answer; durable on return.
+        """Notes a signal, and what it does to the memory (`domain.forgetting.after_signal`); durable on return.
 
         Returns:
             False when the same signal about the same memory and answer was noted before: nothing changed.

@@ -9,7 +9,7 @@ import pytest
 
 from ebbing.domain.errors import MemoryNotFoundError, StoreClosedError
 from ebbing.domain.events import Event
-from ebbing.domain.forgetting import reinforce
+from ebbing.domain.forgetting import lapse, reinforce
 from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.domain.usage import Feedback, Signal, Usage
@@ -73,13 +73,32 @@ class UsageSuite(StoreCase):
         assert await store.usage.tell(ADA, self.signal(record, signal))
         assert await self.now(store, record) == reinforce(record, self.clock.now())
 
-    @pytest.mark.parametrize("signal", [Signal.IGNORED, Signal.CORRECTED, Signal.DOWN])
+    @pytest.mark.parametrize("signal", [Signal.IGNORED, Signal.DOWN])
     async def test_other_signals_are_noted_and_no_more(self, store: MemoryStore, signal: Signal) -> None:
         record = await self.stored(ADA, "x")
         told = self.signal(record, signal)
         assert await store.usage.tell(ADA, told)
         assert await self.now(store, record) == record
         assert (await store.usage.usage(ADA, record.id)).feedback == (told,)
+
+    async def test_being_corrected_lets_a_memory_fade_faster(self, store: MemoryStore) -> None:
+        record = await self.stored(ADA, "x")
+        self.clock.advance(timedelta(days=9))
+        told = self.signal(record, Signal.CORRECTED)
+        assert await store.usage.tell(ADA, told)
+        found = await self.now(store, record)
+        assert found == lapse(record, self.clock.now())
+        assert (found.access_count, found.last_accessed_at) == (0, None)
+
+    async def test_a_change_decided_before_a_use_keeps_what_the_use_did(self, store: MemoryStore) -> None:
+        record = await self.stored(ADA, "x")
+        self.clock.advance(timedelta(days=9))
+        await store.usage.tell(ADA, self.signal(record, Signal.USED))
+        await store.usage.tell(ADA, self.signal(record, Signal.CORRECTED, recall="r2"))
+        lasting = (await self.now(store, record)).growth
+        await store.write(ADA, [self.revise(record, Event.NONE, tags=("seen",), growth=99.0)])
+        found = await self.now(store, record)
+        assert (found.growth, found.tags) == (lasting, ("seen",))
 
     async def test_a_signal_that_is_sent_again_counts_once(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x")

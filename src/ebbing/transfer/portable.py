@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -9,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role
+from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role, Stage
 from ebbing.domain.scope import Scope
 
 FORMAT_KEY: Final = "ebbing"
@@ -67,6 +68,8 @@ def _plain(value: object) -> object:
         return value.astimezone(UTC).isoformat()
     if isinstance(value, tuple):
         return list(value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
     return dict(value) if isinstance(value, Mapping) else value
 
 
@@ -101,6 +104,16 @@ def _share(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1 or math.isnan(value):
         raise ValueError
     return float(value)
+
+
+def _factor(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise ValueError
+    return float(value)
+
+
+def _bytes(value: object) -> bytes:
+    return base64.b64decode(_text(value), validate=True)
 
 
 def _count(value: object) -> int:
@@ -143,10 +156,13 @@ _READ: Final[Mapping[str, Callable[[object], Any]]] = {
     **dict.fromkeys(("strength", "importance", "confidence"), _share),
     **dict.fromkeys(("access_count", "abstraction_level", "version"), _count),
     "mentions": _times,
+    "growth": _factor,
+    "packed": _bytes,
     "is_compressed": _flag,
     "metadata": _mapping,
     "kind": lambda value: Kind(_text(value)),
     "type": lambda value: MemoryType(_text(value)),
+    "stage": lambda value: Stage(_text(value)),
     "layer": lambda value: Layer(_text(value)),
     "role": lambda value: Role(_text(value)),
 }

@@ -160,7 +160,8 @@ def _with_uses(record: MemoryRecord, before: MemoryRecord) -> MemoryRecord:
     """The record with the uses that were noted since its writer read it."""
     times = [moment for moment in (record.last_accessed_at, before.last_accessed_at) if moment]
     uses = max(record.access_count, before.access_count)
-    return replace(record, access_count=uses, last_accessed_at=max(times, default=None))
+    growth = record.growth if record.access_count > before.access_count else before.growth
+    return replace(record, access_count=uses, last_accessed_at=max(times, default=None), growth=growth)
 
 
 def _source_key(record: MemoryRecord) -> tuple[Kind, str | None, str] | None:

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from ebbing.adapters.ephemeral.rooms import Kept, Room
 from ebbing.domain.errors import MemoryNotFoundError
-from ebbing.domain.forgetting import reinforce
+from ebbing.domain.forgetting import after_signal
 from ebbing.domain.scope import Owner, Scope
-from ebbing.domain.usage import REINFORCING, Feedback, Usage
+from ebbing.domain.usage import Feedback, Usage
 from ebbing.ports.usage_log import KEPT_FEEDBACK, Returned
 
 
@@ -43,8 +43,7 @@ class EphemeralUsageLog:
                 return False
             said = sorted((*tally.feedback, feedback), key=lambda one: one.at)[-KEPT_FEEDBACK:]
             room.tallies[feedback.memory_id] = replace(tally, feedback=tuple(said))
-            if feedback.signal in REINFORCING and REINFORCING.isdisjoint(before):
-                room.kept[feedback.memory_id] = replace(kept, record=reinforce(kept.record, feedback.at))
+            room.kept[feedback.memory_id] = replace(kept, record=after_signal(kept.record, feedback, before=before))
             return True
 
     async def usage(self, scope: Scope, memory_id: str) -> Usage:

@@ -30,10 +30,17 @@ _ID_TAKEN: Final = "a memory with this id is already stored: give the new one an
 _MARKS: Final = ", ".join("?" for _ in RECORD_COLUMNS)
 _INSERT: Final = f"INSERT INTO memory (mid, {', '.join(RECORD_COLUMNS)}) VALUES (?, {_MARKS})"  # noqa: S608
 # A use is noted beside the version (see `usage.py`): whoever read the record before must not take it back.
-_LATER: Final = "last_accessed_at = nullif(max(ifnull(last_accessed_at, -1 << 63), ifnull(?, -1 << 63)), -1 << 63)"
-_KEPT: Final = {"access_count": "access_count = max(access_count, ?)", "last_accessed_at": _LATER}
-_SET: Final = ", ".join(_KEPT.get(name, f"{name} = ?") for name in RECORD_COLUMNS[1:])
-_UPDATE: Final = f"UPDATE memory SET changed = ?, {_SET} WHERE mid = ?"  # noqa: S608
+_USES: Final = f"?{1 + RECORD_COLUMNS.index('access_count')}"
+_KEPT: Final = {
+    "access_count": "max(access_count, {new})",
+    "last_accessed_at": "nullif(max(ifnull(last_accessed_at, -1 << 63), ifnull({new}, -1 << 63)), -1 << 63)",
+    "growth": f"iif(access_count < {_USES}, {{new}}, growth)",
+}
+_SET: Final = ", ".join(
+    f"{name} = {_KEPT.get(name, '{new}').format(new=f'?{number}')}"
+    for number, name in enumerate(RECORD_COLUMNS[1:], start=2)
+)
+_UPDATE: Final = f"UPDATE memory SET changed = ?1, {_SET} WHERE mid = ?{len(RECORD_COLUMNS) + 1}"  # noqa: S608
 _FIND: Final = (
     "SELECT mid, version, content, kind, run_id, source_ids FROM memory WHERE id = ? AND mid BETWEEN ? AND ?"
     " AND (? IS NULL OR agent_id = ?) AND (? IS NULL OR run_id = ?)"

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role
+from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role, Stage
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import IndexEntry
 from ebbing.index.shard import digest, micros, moment, stored_vector
@@ -36,13 +36,14 @@ RECORD_COLUMNS: Final = (
         "abstraction_level",
     ),
     *("tags", "related_ids", "compression_sources", "source_ids", "delete_reason", "reason", "source_text"),
-    *("metadata", "content", "retired_at", "mentions", "first_said_at"),
+    *("metadata", "content", "retired_at", "mentions", "first_said_at", "stage", "growth", "packed"),
 )
 
 # Looked up rather than constructed: a search reads ten records, and an enum call takes a microsecond.
 _KINDS: Final = {str(member): member for member in Kind}
 _TYPES: Final = {str(member): member for member in MemoryType}
 _LAYERS: Final = {str(member): member for member in Layer}
+_STAGES: Final[dict[str | None, Stage]] = {None: Stage.FULL, **{str(member): member for member in Stage}}
 _ROLES: Final[dict[str | None, Role | None]] = {None: None, **{str(member): member for member in Role}}
 
 Values = tuple[Any, ...]
@@ -85,6 +86,8 @@ def record_values(record: MemoryRecord) -> Values:
             *(_json(record.metadata), record.content),
             *(_micros(record.retired_at), record.mentions if record.mentions > 1 else None),
             _micros(record.first_said_at),
+            None if record.stage is Stage.FULL else record.stage,
+            *(None if record.growth == 1 else record.growth, record.packed),
         )
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInputError(
@@ -99,7 +102,8 @@ def record_of(row: Sequence[Any], *, user: str | None, tenant: str) -> MemoryRec
     (importance, strength, attribute, object_, version, recorded, updated, accessed, access_count) = row[14:23]
     (confidence, value, polarity, trust, scope, language, method, rule) = row[23:31]
     (superseded_by, compressed, abstraction, tags, related, compression, sources) = row[31:38]
-    (delete_reason, reason, source_text, metadata, content, retired, mentions, first_said) = row[38:]
+    (delete_reason, reason, source_text, metadata, content, retired, mentions, first_said) = row[38:46]
+    stage, growth, packed = row[46:]
     return MemoryRecord(
         id=memory_id,
         whose=_scope(user, agent, run=run, tenant=tenant),
@@ -132,6 +136,9 @@ def record_of(row: Sequence[Any], *, user: str | None, tenant: str) -> MemoryRec
         first_said_at=_moment(first_said),
         strength=strength,
         access_count=access_count,
+        growth=1.0 if growth is None else growth,
+        stage=_STAGES[stage],
+        packed=packed,
         importance=importance,
         confidence=confidence,
         provenance=Provenance(_tuple(sources), source_text, "raw" if method is None else method, rule, reason),

@@ -101,7 +101,10 @@ CREATE TABLE memory (
   content TEXT NOT NULL,
   retired_at INTEGER,
   mentions INTEGER,
-  first_said_at INTEGER
+  first_said_at INTEGER,
+  stage TEXT,
+  growth REAL,
+  packed BLOB
 );
 
 CREATE TABLE model (

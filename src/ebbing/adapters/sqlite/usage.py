@@ -10,9 +10,9 @@ from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, record_of
 from ebbing.adapters.sqlite.writer import GroupCommitWriter
 from ebbing.domain.errors import MemoryNotFoundError
-from ebbing.domain.forgetting import reinforce
+from ebbing.domain.forgetting import after_signal
 from ebbing.domain.scope import Owner, Scope
-from ebbing.domain.usage import REINFORCING, Feedback, Signal, Usage
+from ebbing.domain.usage import Feedback, Signal, Usage
 from ebbing.index.shard import micros, moment
 from ebbing.ports.usage_log import KEPT_FEEDBACK, Returned
 
@@ -79,12 +79,19 @@ def _tell(db: sqlite3.Connection, scope: Scope, *, feedback: Feedback) -> bool:
         "INSERT INTO feedback (mid, recall, signal, at, reason) VALUES (?, ?, ?, ?, ?)",
         (mid, feedback.recall_id, feedback.signal, micros(feedback.at), feedback.reason),
     )
-    if feedback.signal in REINFORCING and REINFORCING.isdisjoint(before):
-        stronger = reinforce(record_of(row, user=scope.user_id, tenant=scope.tenant), feedback.at)
-        last = stronger.last_accessed_at
+    record = record_of(row, user=scope.user_id, tenant=scope.tenant)
+    changed = after_signal(record, feedback, before=before)
+    if changed is not record:
+        last = changed.last_accessed_at
         db.execute(
-            "UPDATE memory SET access_count = ?, last_accessed_at = ?, strength = ? WHERE mid = ?",
-            (stronger.access_count, None if last is None else micros(last), stronger.strength, mid),
+            "UPDATE memory SET access_count = ?, last_accessed_at = ?, strength = ?, growth = ? WHERE mid = ?",
+            (
+                changed.access_count,
+                None if last is None else micros(last),
+                changed.strength,
+                changed.growth,
+                mid,
+            ),
         )
     db.execute(_OLD, {"mid": mid})
     return True

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from ebbing.domain.forgetting import EXPONENTIAL, POWER_LAW, is_protected, reinforce, retention
+from ebbing.domain.forgetting import EXPONENTIAL, POWER_LAW, never_fades, reinforce, retention
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import DEFAULT_TENANT
 from ebbing.transfer.portable import record_from_line
@@ -30,7 +30,7 @@ class Fading:
     @property
     def fate(self) -> str:
         """What would become of it on the power law: `protected`, `stays` or `fades`."""
-        if is_protected(self.record):
+        if never_fades(self.record):
             return "protected"
         return "fades" if self.later < POWER_LAW.forgotten_below else "stays"
 
