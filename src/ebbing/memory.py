@@ -80,6 +80,8 @@ class AsyncMemory(Conversing, Hearing, Keeping, KeepingUp):
 
         What cannot be closed keeps nothing else open; its error is raised at the end.
         """
+        if self._is_view:
+            return
         async with AsyncExitStack() as closing:  # it closes the last first
             closing.push_async_callback(self._parts.embedder.aclose)
             closing.push_async_callback(self._parts.store.aclose)

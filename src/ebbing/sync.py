@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import CancelledError, Future
+from copy import copy
 from functools import partial, update_wrapper
 from pathlib import Path
 from types import TracebackType
@@ -68,7 +69,7 @@ class Memory:
         made = parts or build(path=path, embedder=embedder, clock=clock, tuning=tuning, reranker=reranker, chat=chat)
         self._memory = AsyncMemory(parts=made)
         self._loop = _Loop()
-        self._closed = False
+        self._closed = self._is_view = False
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], *, clock: Clock | None = None) -> Self:
@@ -152,12 +153,24 @@ class Memory:
         """
         return self._memory.on(topic, in_a_thread(handler))
 
+    def for_tenant(self, tenant: str) -> Self:
+        """The same memory for another tenant: the same store and models, and none but that tenant's rows.
+
+        It lives as long as the memory that it came from; closing it closes nothing.
+
+        Raises:
+            InvalidInputError: an unusable name.
+        """
+        view = copy(self)
+        vars(view).update(_memory=self._memory.for_tenant(tenant), _is_view=True)
+        return view
+
     def close(self) -> None:
         """Ends running sessions, finishes what was accepted and lets go of files and threads; idempotent.
 
         What cannot be closed keeps nothing else open; its error is raised at the end.
         """
-        if self._closed or self._loop.is_inherited:
+        if self._is_view or self._closed or self._loop.is_inherited:
             return
         try:
             self._run(self._memory.close)
@@ -224,10 +237,11 @@ class _Loop:
 
     def stop(self) -> None:
         """Ends the loop and waits for its thread; whoever still waits for an answer is told that there is none."""
-        if self._loop is not None and self._thread is not None and self._thread.is_alive():
+        is_running = self._thread is not None and self._thread.is_alive()
+        self._stopped = True  # first, so that who is cancelled by the loop's end knows why
+        if is_running and self._loop is not None and self._thread is not None:
             _stop(self._loop)
             self._thread.join()
-        self._stopped = True
         for awaited in self._awaited.copy():
             awaited.cancel()
 

@@ -71,6 +71,15 @@ class Scope:
         )
 
 
+def checked_tenant(tenant: object) -> str:
+    """A usable name of a tenant.
+
+    Raises:
+        InvalidInputError: it is blank, too long (256 characters), or holds control characters.
+    """
+    return _checked_name("tenant", tenant)
+
+
 def _checked_name(label: str, value: object) -> str:
     if not isinstance(value, str):
         raise InvalidInputError(f"{label} must be a string")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 from ebbing.arguments import scoped
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.domain.filters import EVERYTHING, Filter
-from ebbing.domain.scope import Scope
+from ebbing.domain.scope import Scope, checked_tenant
 from ebbing.ports.event_bus import Happening, Topic
 from ebbing.privacy.redact import RedactionPolicy
 from ebbing.recall.search import Searching
@@ -25,11 +26,25 @@ class Facade:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._policy = _write_policy(parts.settings)
+        self._is_view = False
+        """It shares the parts of another memory, which closes them."""
 
     @property
     def parts(self) -> Parts:
         """What this memory is made of."""
         return self._parts
+
+    def for_tenant(self, tenant: str) -> Self:
+        """The same memory for another tenant: the same store and models, and none but that tenant's rows.
+
+        It lives as long as the memory that it came from; closing it closes nothing.
+
+        Raises:
+            InvalidInputError: an unusable name.
+        """
+        view = copy(self)
+        vars(view).update(_parts=self._parts.for_tenant(checked_tenant(tenant)), _is_view=True)
+        return view
 
     async def _using(self) -> Remembering:
         """The parts of the way in, with the embedder loaded."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from ebbing.arguments import checked_flag
 from ebbing.domain.errors import InvalidInputError
@@ -13,7 +13,7 @@ from ebbing.facade.conversations import Conversations
 from ebbing.facade.recalling import Recalling
 from ebbing.facade.session import AsyncSession, as_given
 from ebbing.facade.writing import Writing
-from ebbing.ports.event_bus import Handler, Topic
+from ebbing.ports.event_bus import Handler, Happening, Topic
 from ebbing.remember.add import add_extracted, add_raw
 from ebbing.wiring.build import Parts
 
@@ -71,13 +71,19 @@ class Conversing(Writing, Recalling, Preparing):
             raise InvalidInputError(f"topic must be one of {', '.join(Topic)}")
         if not callable(handler):
             raise InvalidInputError("handler must be a function that takes what happened")
-        return self._parts.events.subscribe(Topic(topic), handler)
+        tenant = self._parts.settings.tenant
+
+        def hear(happening: Happening) -> Awaitable[None] | None:
+            return handler(happening) if happening.scope.tenant == tenant else None
+
+        return self._parts.events.subscribe(Topic(topic), hear)
 
     async def _remember_said(
         self, session: Scope, messages: Sequence[Message], *, infer: bool, vectors: bool
     ) -> object:
         if vectors:
-            return await self.add(
+            # The session may be another tenant's: all who share these parts share the running sessions.
+            return await self.for_tenant(session.tenant).add(
                 as_given(messages),
                 user_id=session.user_id,
                 agent_id=session.agent_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,6 +48,10 @@ class Parts:
     events: EventBus
     chat: Chat
     """The language model, if there is one, and how what is said is read."""
+
+    def for_tenant(self, tenant: str) -> Parts:
+        """The same parts for another tenant: every call made with them names this one."""
+        return replace(self, settings=self.settings.model_copy(update={"tenant": tenant}))
 
 
 def build(

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
+
+from ebbing.wiring.service_settings import ServiceSettings
 
 
-class Settings(BaseSettings):
+class Settings(ServiceSettings):
     """What can be set; each field is read from `EBBING_<NAME>` unless code or a config gives it."""
 
     model_config = SettingsConfigDict(env_prefix="EBBING_", extra="forbid", frozen=True)

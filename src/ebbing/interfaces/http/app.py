@@ -1,0 +1,77 @@
+"""The application: the façade of one memory behind routes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+
+import ebbing
+from ebbing.domain.errors import EbbingError
+from ebbing.interfaces.http import errors
+from ebbing.interfaces.http.auth import Doorkeeper, listed
+from ebbing.interfaces.http.caller import Memories
+from ebbing.interfaces.http.gate import Gate
+from ebbing.interfaces.http.routes import health, memories
+from ebbing.memory import AsyncMemory
+from ebbing.wiring.settings import Settings
+
+_DESCRIPTION = "Long-term memory for AI assistants: remembers what matters, lets the rest fade, and says why."
+
+
+def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI:
+    """The service for one memory, which it closes when it stops.
+
+    Args:
+        settings: the memory's own unless given.
+    """
+    settings = settings or memory.parts.settings
+    app = FastAPI(
+        title="Ebbing",
+        version=ebbing.__version__,
+        description=_DESCRIPTION,
+        lifespan=_lifespan,
+        redirect_slashes=False,  # mem0's clients end their paths with a slash, and mean their own shapes by it
+        redoc_url=None,
+    )
+    app.state.memory, app.state.memories = memory, Memories(memory)
+    app.state.doorkeeper = Doorkeeper(settings)
+    app.state.ready = {"ready": False, "store": "open", "embedder": "loading"}
+    for room in (health, memories):
+        app.include_router(room.router)
+    errors.install(app)
+    app.add_middleware(Gate, settings=settings, doorkeeper=app.state.doorkeeper, ids=memory.parts.ids)
+    if origins := listed(settings.http_cors_origins):
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(origins),
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=["ETag", "Retry-After", "X-Request-ID"],
+            max_age=600,
+        )
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    warming = asyncio.create_task(_warm_up(app))
+    try:
+        yield
+    finally:
+        warming.cancel()
+        app.state.ready = {**app.state.ready, "ready": False, "store": "closing"}
+        await app.state.memory.close()
+
+
+async def _warm_up(app: FastAPI) -> None:
+    """Loads the model while the first requests come in, so that none of them waits for it twice."""
+    try:
+        embedder = await app.state.memory.parts.embedder.get()
+    except EbbingError as error:
+        app.state.ready = {**app.state.ready, "embedder": error.code}
+        return
+    app.state.ready = {**app.state.ready, "ready": True, "embedder": embedder.model_id if embedder else "none"}

@@ -1,0 +1,131 @@
+"""What every request passes before a route sees it: its id, its size, its place among others, and who sends it."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ebbing.interfaces.http.auth import Doorkeeper, Headers, listed
+from ebbing.interfaces.http.errors import RETRY_SECONDS, ProblemError, problem_of, report
+from ebbing.ports.ids import Ids
+from ebbing.wiring.settings import Settings
+
+PUBLIC: Final = frozenset({"/", "/healthz", "/health", "/readyz", "/docs", "/openapi.json"})
+"""Paths that ask for no credential and tell nothing of anybody."""
+STREAMED: Final = frozenset({"/v1/import"})
+"""Paths whose body is read as it comes, and may be larger."""
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_FORMS: Final = frozenset({b"", b"application/x-www-form-urlencoded", b"text/plain"})
+"""What curl and others call a body unless they are told: no route takes forms, so JSON is meant."""
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class Gate:
+    """The outermost layer of the application but for CORS; the last to catch what went wrong."""
+
+    def __init__(self, app: ASGIApp, *, settings: Settings, doorkeeper: Doorkeeper, ids: Ids) -> None:
+        self._app, self._doorkeeper, self._ids = app, doorkeeper, ids
+        self._most_bytes = settings.http_max_body_kib * 1_024
+        self._most_import_bytes = settings.http_max_import_mib * 2**20
+        self._most_at_once = settings.http_concurrency
+        self._under_way = 0
+        self._hosts = _LOOPBACK_NAMES | {name.lower() for name in listed(settings.http_allowed_hosts)}
+        self._origins = frozenset(listed(settings.http_cors_origins))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request, or hands it on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers: Headers = dict(scope["headers"])
+        state = scope.setdefault("state", {})
+        state["request_id"] = request_id = self._request_id(headers)
+        started = False
+
+        async def answer(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        self._under_way += 1
+        try:
+            await self._pass(scope, receive, send=answer, headers=headers)
+        except Exception as error:  # the last door: whatever went wrong becomes an answer
+            problem = problem_of(error)
+            if problem.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+                report(error, request_id)
+            if not started:
+                await problem.response(request_id)(scope, receive, answer)
+        finally:
+            self._under_way -= 1
+
+    async def _pass(self, scope: Scope, receive: Receive, *, send: Send, headers: Headers) -> None:
+        if self._under_way > self._most_at_once:
+            raise ProblemError("overloaded", "too many requests at once", headers={"Retry-After": str(RETRY_SECONDS)})
+        path: str = scope["path"]
+        most = self._most_import_bytes if path in STREAMED else self._most_bytes
+        if path not in PUBLIC:
+            await self._identify(scope, headers)
+        if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() in _FORMS:
+            others = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
+            scope["headers"] = [*others, (b"content-type", b"application/json")]
+        await self._app(scope, limited(receive, headers, most=most), send)
+
+    async def _identify(self, scope: Scope, headers: Headers) -> None:
+        if await self._doorkeeper.is_open():
+            self._refuse_strangers(scope, headers)
+        peer = scope.get("client")
+        principal = await self._doorkeeper.principal(headers, peer=peer[0] if peer else None)
+        scope["state"]["principal"] = principal
+
+    def _refuse_strangers(self, scope: Scope, headers: Headers) -> None:
+        """While anybody on this machine may call, a web page in their browser may not: neither under a name of its own
+        that leads here (DNS rebinding), nor by a form."""
+        host = urlsplit(f"//{headers.get(b'host', b'').decode('latin-1')}").hostname
+        if host is not None and host not in self._hosts:
+            raise ProblemError("unknown_host", "a service without auth answers only to names of this machine")
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        if origin and scope["method"] not in _SAFE and origin not in self._origins and not _same(origin, headers):
+            raise ProblemError("unknown_origin", "pages of this origin may not call this service")
+
+    def _request_id(self, headers: Headers) -> str:
+        given = headers.get(b"x-request-id", b"")
+        return given.decode() if _REQUEST_ID.fullmatch(given) else self._ids.new()
+
+
+def limited(receive: Receive, headers: Headers, *, most: int) -> Receive:
+    """The body as it comes, up to `most` bytes; more is refused as soon as that is known.
+
+    Raises:
+        ProblemError: `too_large`.
+    """
+    told = headers.get(b"content-length", b"0")
+    if told.isdigit() and int(told) > most:
+        raise _too_large(most)
+    seen = 0
+
+    async def body() -> Message:
+        nonlocal seen
+        message: dict[str, Any] = dict(await receive())
+        seen += len(message.get("body", b""))
+        if seen > most:
+            raise _too_large(most)
+        return message
+
+    return body
+
+
+def _too_large(most: int) -> ProblemError:
+    return ProblemError("too_large", f"the body is larger than {most:,} bytes", headers={"Connection": "close"})
+
+
+def _same(origin: str, headers: Headers) -> bool:
+    """Whether a page that this service served calls it."""
+    return urlsplit(origin).netloc == headers.get(b"host", b"").decode("latin-1")

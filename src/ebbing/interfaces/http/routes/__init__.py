@@ -1,0 +1,1 @@
+"""The routes under `/v1` and those that tell how the service is."""

@@ -1,0 +1,27 @@
+"""How the service is: alive, and ready to answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+import ebbing
+from ebbing.interfaces.http.answers import encoded
+
+router = APIRouter(tags=["service"])
+
+
+@router.get("/healthz")
+@router.get("/health", include_in_schema=False)
+async def healthz() -> Response:
+    """Alive: the process answers."""
+    return encoded({"status": "ok", "version": ebbing.__version__})
+
+
+@router.get("/readyz", responses={503: {"description": "Not yet, or not any more."}})
+async def readyz(request: Request) -> Response:
+    """Ready: the store is open and the embedding model is loaded."""
+    ready: dict[str, Any] = request.app.state.ready
+    return encoded(ready, status=200 if ready["ready"] else 503)

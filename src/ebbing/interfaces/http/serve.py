@@ -1,0 +1,80 @@
+"""Starting the service: where it listens, and whom it tells when it is ready."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from ebbing.domain.errors import ConfigurationError
+from ebbing.interfaces.http.app import create_app
+from ebbing.interfaces.http.auth import Doorkeeper
+from ebbing.memory import AsyncMemory
+from ebbing.wiring.build import build
+from ebbing.wiring.settings import Settings
+
+
+def serve(settings: Settings, *, started: Callable[[str], None]) -> None:
+    """Answers requests until it is stopped (Ctrl-C, SIGTERM); then finishes those under way.
+
+    Args:
+        started: called with the service's address once it answers.
+
+    Raises:
+        ConfigurationError: it would listen beyond this machine without asking for credentials, or cannot listen.
+        StoreError: the store cannot be opened.
+    """
+    if not is_loopback(settings.http_host) and asyncio.run(Doorkeeper(settings).is_open()):
+        raise ConfigurationError(
+            f"without credentials the service listens on this machine only, and {settings.http_host} is more: "
+            "make a key first (ebbing keys create), or leave --host out"
+        )
+    listener = _listener(settings)
+    port = listener.getsockname()[1]
+    host = f"[{settings.http_host}]" if ":" in settings.http_host else settings.http_host
+    config = uvicorn.Config(
+        create_app(AsyncMemory(parts=build(settings))),
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,  # who connected decides whom a trusted header is believed from
+        timeout_graceful_shutdown=settings.http_grace_seconds,
+    )
+    _Server(config, lambda: started(f"http://{host}:{port}")).run(sockets=[listener])
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is reached from this machine alone."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class _Server(uvicorn.Server):
+    """Tells when it answers."""
+
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._tell_started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begins to answer."""
+        await super().startup(sockets)
+        if self.started:
+            self._tell_started()
+
+
+def _listener(settings: Settings) -> socket.socket:
+    host, port = settings.http_host.strip("[]"), settings.http_port
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=2_048)
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot listen on {host}, port {port} ({error.strerror or error}): stop what uses it, or give a --port"
+        ) from error

@@ -1,0 +1,31 @@
+"""A service in this process, for tests: real routes on a real memory, no socket."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from ebbing.interfaces.http.app import create_app
+from ebbing.memory import AsyncMemory
+from ebbing.wiring.build import build, load_settings
+
+LOCAL = "http://localhost:8830"
+
+
+@asynccontextmanager
+async def service(
+    path: Path | None = None, *, base_url: str = LOCAL, **settings: Any
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a service with these settings; keywords alone are searched, so that no model is loaded."""
+    where = {"store": "ephemeral"} if path is None else {"path": path}
+    memory = AsyncMemory(parts=build(load_settings({"embedder": "none", **where, **settings})))
+    app = create_app(memory)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=base_url) as client,
+    ):
+        yield client
