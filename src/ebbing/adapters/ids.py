@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from secrets import token_urlsafe
 from uuid import UUID
 
 
@@ -27,3 +28,6 @@ class TimeOrderedIds:
         milliseconds, fraction = divmod(ticks, 4096)
         random = int.from_bytes(os.urandom(8)) >> 2
         return str(UUID(int=(milliseconds & (1 << 48) - 1) << 80 | 7 << 76 | fraction << 64 | 2 << 62 | random))
+
+    def secret(self) -> str:
+        return token_urlsafe(32)

@@ -9,3 +9,7 @@ class Ids(Protocol):
     """Makes identifiers: UUID text, unguessable, unique across processes, rising with time."""
 
     def new(self) -> str: ...
+
+    def secret(self) -> str:
+        """43 characters of `A-Z a-z 0-9 _ -` that hold 256 random bits: for keys."""
+        ...

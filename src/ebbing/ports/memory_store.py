@@ -12,9 +12,13 @@ from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Owner, Scope
 from ebbing.index.entry import IndexEntry
 from ebbing.index.shard import Shard
+from ebbing.ports.audit_log import AuditLog
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.job_queue import JobQueue
+from ebbing.ports.key_ring import KeyRing
+from ebbing.ports.request_log import RequestLog
 from ebbing.ports.usage_log import UsageLog
+from ebbing.ports.webhook_book import WebhookBook
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,26 @@ class MemoryStore(Protocol):
     @property
     def jobs(self) -> JobQueue:
         """What is to be done later about the records; as durable as they are."""
+        ...
+
+    @property
+    def keys(self) -> KeyRing:
+        """The keys of the service."""
+        ...
+
+    @property
+    def requests(self) -> RequestLog:
+        """Requests of the service, to be answered again or later; forgotten with what they were about."""
+        ...
+
+    @property
+    def webhooks(self) -> WebhookBook:
+        """Who wants to be told of what happens."""
+        ...
+
+    @property
+    def audit(self) -> AuditLog:
+        """Who administered what."""
         ...
 
     def use_model(self, embedder: Embedder | None) -> None:

@@ -14,3 +14,6 @@ class SequentialIds:
 
     def new(self) -> str:
         return str(UUID(int=7 << 76 | 2 << 62 | next(self._numbers)))
+
+    def secret(self) -> str:
+        return f"secret{next(self._numbers):037}"

@@ -18,11 +18,21 @@ from ebbing.testing.store_isolation import ErasureSuite, IsolationSuite, OnceSui
 from ebbing.testing.store_past import PastSuite
 from ebbing.testing.store_records import PagesSuite, RecordsSuite
 from ebbing.testing.store_retired import RetiredSuite
+from ebbing.testing.store_service import ServiceSuite
 from ebbing.testing.store_shards import ShardsSuite
 from ebbing.testing.store_usage import UsageSuite
 
 
 class MemoryStoreSuite(
-    RecordsSuite, PagesSuite, ShardsSuite, PastSuite, RetiredSuite, IsolationSuite, OnceSuite, ErasureSuite, UsageSuite
+    RecordsSuite,
+    PagesSuite,
+    ShardsSuite,
+    PastSuite,
+    RetiredSuite,
+    IsolationSuite,
+    OnceSuite,
+    ErasureSuite,
+    UsageSuite,
+    ServiceSuite,
 ):
     """Everything that a memory store promises."""

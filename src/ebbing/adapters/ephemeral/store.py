@@ -22,6 +22,12 @@ from ebbing.adapters.ephemeral.rooms import (
     is_after,
     with_deleted,
 )
+from ebbing.adapters.ephemeral.service import (
+    EphemeralAuditLog,
+    EphemeralKeyRing,
+    EphemeralRequestLog,
+    EphemeralWebhookBook,
+)
 from ebbing.adapters.ephemeral.usage import EphemeralUsageLog
 from ebbing.domain.errors import ConflictError, InvalidInputError, StoreClosedError
 from ebbing.domain.events import HistoryEntry
@@ -48,6 +54,14 @@ class EphemeralMemoryStore:
         """A `JobQueue` that lives as long."""
         self.usage = EphemeralUsageLog(self._rooms, self._opened)
         """A `UsageLog` that lives as long."""
+        self.keys = EphemeralKeyRing(self._opened)
+        """A `KeyRing` that lives as long."""
+        self.requests = EphemeralRequestLog(self._opened)
+        """A `RequestLog` that lives as long."""
+        self.webhooks = EphemeralWebhookBook(self._opened)
+        """A `WebhookBook` that lives as long."""
+        self.audit = EphemeralAuditLog(self._opened)
+        """An `AuditLog` that lives as long."""
 
     def use_model(self, embedder: Embedder | None) -> None:
         model = (embedder.model_id, embedder.dim) if embedder else (None, 0)
@@ -68,8 +82,11 @@ class EphemeralMemoryStore:
             if staged.rows:
                 self._rooms[scope.owner] = staged.keep()
                 self._owners.update(dict.fromkeys(staged.rows, scope.owner))
-            for memory_id in [memory_id for memory_id, kept in staged.rows.items() if kept is None]:
+            erased = [memory_id for memory_id, kept in staged.rows.items() if kept is None]
+            for memory_id in erased:
                 del self._owners[memory_id]
+            if erased:
+                self.requests.forget_answers(scope)
             return ids
 
     async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
@@ -150,10 +167,12 @@ class EphemeralMemoryStore:
 
     async def erase(self, scope: Scope) -> Receipt:
         with self._opened():
+            self.requests.forget(scope)
             return self._erase(scope.owner, list(self._room(scope.owner).covered(scope)))
 
     async def reset(self, tenant: str) -> Receipt:
         with self._opened():
+            self.requests.forget_tenant(tenant)
             owners = [owner for owner in self._rooms if owner.tenant == tenant]
             receipts = [self._erase(owner, list(self._rooms[owner].kept.values())) for owner in owners]
         return Receipt(

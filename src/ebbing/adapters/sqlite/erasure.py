@@ -6,6 +6,7 @@ import sqlite3
 from typing import Final
 
 from ebbing.adapters.sqlite.outbox import is_followed
+from ebbing.adapters.sqlite.requests import forget_requests, forget_requests_of_tenant
 from ebbing.adapters.sqlite.rows import first_mid, last_mid
 from ebbing.domain.record import Kind
 from ebbing.domain.scope import Scope
@@ -32,6 +33,7 @@ _STEPS: Final = {
 def erase_scope(db: sqlite3.Connection, scope: Scope) -> Receipt:
     """Removes what the scope covers, deleted rows too; an owner who has nothing left goes as well."""
     owner = scope.owner
+    forget_requests(db, scope=scope)
     found = db.execute(
         "SELECT no FROM owner WHERE tenant = ? AND kind = ? AND name = ?", (owner.tenant, owner.kind, owner.name)
     ).fetchone()
@@ -41,6 +43,7 @@ def erase_scope(db: sqlite3.Connection, scope: Scope) -> Receipt:
 def erase_tenant(db: sqlite3.Connection, tenant: str) -> Receipt:
     """Removes every owner of a tenant."""
     total = Receipt()
+    forget_requests_of_tenant(db, tenant=tenant)
     for (no,) in db.execute("SELECT no FROM owner WHERE tenant = ?", (tenant,)).fetchall():
         total = _sum(total, _erase(db, no, agent=None, run=None))
     return total

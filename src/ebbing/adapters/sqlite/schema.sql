@@ -1,5 +1,27 @@
 -- The layout that the migrations lead to, without their comments, for reading; a test compares the two.
 
+CREATE TABLE act (
+  no INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  tenant TEXT NOT NULL,
+  who TEXT NOT NULL,
+  what TEXT NOT NULL,
+  target TEXT,
+  outcome TEXT NOT NULL
+);
+
+CREATE TABLE api_key (
+  id TEXT PRIMARY KEY,
+  digest TEXT NOT NULL UNIQUE,
+  tenant TEXT NOT NULL,
+  role TEXT NOT NULL,
+  user_id TEXT,
+  note TEXT,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER
+) WITHOUT ROWID;
+
 CREATE TABLE feedback (
   mid INTEGER NOT NULL,
   recall TEXT NOT NULL,
@@ -135,6 +157,23 @@ CREATE TABLE owner (
   UNIQUE (tenant, kind, name)
 );
 
+CREATE TABLE request (
+  tenant TEXT NOT NULL,
+  caller TEXT NOT NULL,
+  key TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  begun_at INTEGER NOT NULL,
+  leased_until INTEGER NOT NULL,
+  owner_kind TEXT,
+  owner_name TEXT,
+  agent_id TEXT,
+  run_id TEXT,
+  body TEXT,
+  status INTEGER,
+  answer TEXT,
+  PRIMARY KEY (tenant, caller, key)
+) WITHOUT ROWID;
+
 CREATE TABLE returned (
   mid INTEGER PRIMARY KEY,
   times INTEGER NOT NULL,
@@ -151,6 +190,20 @@ CREATE TABLE source (
   PRIMARY KEY (owner_no, kind, run, source_id, mid)
 ) WITHOUT ROWID;
 
+CREATE TABLE webhook (
+  id TEXT PRIMARY KEY,
+  tenant TEXT NOT NULL,
+  url TEXT NOT NULL,
+  topics TEXT NOT NULL,
+  secret TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  name TEXT,
+  is_active INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE INDEX act_of_tenant ON act (tenant, no);
+
 CREATE INDEX history_of_memory ON history (memory_id);
 
 CREATE INDEX job_due ON job (state, run_at);
@@ -164,3 +217,7 @@ CREATE UNIQUE INDEX job_waiting ON job (kind, key) WHERE state = 'waiting';
 CREATE INDEX memory_by_time ON memory (mid >> 24, created_at);
 
 CREATE INDEX memory_changed ON memory (mid >> 24, changed) WHERE changed IS NOT NULL;
+
+CREATE INDEX request_begun ON request (begun_at);
+
+CREATE INDEX request_of_owner ON request (tenant, owner_kind, owner_name);

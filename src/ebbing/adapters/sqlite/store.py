@@ -13,15 +13,19 @@ from typing import Any, Final
 
 from anyio import to_thread
 
+from ebbing.adapters.sqlite.audit import SqliteAuditLog
 from ebbing.adapters.sqlite.changes import apply, prepare
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.erasure import erase_scope, erase_tenant
 from ebbing.adapters.sqlite.jobs import SqliteJobQueue
+from ebbing.adapters.sqlite.keys import SqliteKeyRing
 from ebbing.adapters.sqlite.outbox import Outbox
+from ebbing.adapters.sqlite.requests import SqliteRequestLog
 from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, record_of, utc_text
 from ebbing.adapters.sqlite.shards import ShardCache
 from ebbing.adapters.sqlite.usage import SqliteUsageLog
 from ebbing.adapters.sqlite.verify import findings
+from ebbing.adapters.sqlite.webhooks import SqliteWebhookBook
 from ebbing.adapters.sqlite.writer import GroupCommitWriter, Scrub
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.events import Event, HistoryEntry
@@ -103,6 +107,14 @@ class SqliteMemoryStore:
         """A `JobQueue` in the same file."""
         self.usage = SqliteUsageLog(connections, self._writer)
         """A `UsageLog` in the same file."""
+        self.keys = SqliteKeyRing(connections, self._writer)
+        """A `KeyRing` in the same file."""
+        self.requests = SqliteRequestLog(connections, self._writer)
+        """A `RequestLog` in the same file."""
+        self.webhooks = SqliteWebhookBook(connections, self._writer)
+        """A `WebhookBook` in the same file."""
+        self.audit = SqliteAuditLog(connections, self._writer)
+        """An `AuditLog` in the same file."""
         self.outbox = Outbox(connections, self._writer)
         """What indexes outside the file have to follow."""
         # Whoever forgets to close a store leaves neither a thread nor an open file behind.

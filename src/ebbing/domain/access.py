@@ -1,0 +1,39 @@
+"""Who may do what."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+from ebbing.domain.errors import InvalidInputError
+
+
+class Role(IntEnum):
+    """What a credential may do; each may do what those before it may."""
+
+    READ = 1
+    """Search, list and show."""
+    WRITE = 2
+    """Change memories, and erase a user's."""
+    ADMIN = 3
+    """What is about the whole tenant."""
+
+    @property
+    def word(self) -> str:
+        """Its name outside: `read`, `write` or `admin`."""
+        return self.name.lower()
+
+
+ROLES: Final = {role.word: role for role in Role}
+
+
+def role_named(word: object) -> Role:
+    """The role of this name.
+
+    Raises:
+        InvalidInputError: there is none.
+    """
+    role = ROLES.get(word) if isinstance(word, str) else None
+    if role is None:
+        raise InvalidInputError(f"role must be one of {', '.join(ROLES)}")
+    return role

@@ -1,0 +1,71 @@
+"""What remembers requests: to answer a repeated one as the first, and to do one later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from ebbing.domain.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRequest:
+    """One request under the name that its caller gave it."""
+
+    tenant: str
+    caller: str
+    """Whose names these are: the same name of another caller is another request."""
+    key: str
+    digest: str
+    """Of all that makes it the request it is."""
+    begun_at: datetime
+    leased_until: datetime
+    """Whoever answers it does so until then, or has died."""
+    whose: Scope | None = None
+    """Whose memory it is about, where that is known."""
+    body: str | None = None
+    """What was asked, if it is to be done later."""
+    status: int | None = None
+    """None until it is answered."""
+    answer: str | None = None
+
+
+class RequestLog(Protocol):
+    """Requests and their answers. They may hold what people said, and go with it: when anything of an owner is erased,
+    so is every answer about that owner, every answer of the tenant of which nobody knows whom it is about, and what was
+    to be done later about what was erased.
+
+    Raises:
+        StoreError: the log could not do it; nothing was changed.
+        StoreClosedError: after the store was closed.
+    """
+
+    async def begin(self, request: KeptRequest) -> KeptRequest | None:
+        """Notes a request that is about to be answered; None if nobody did before.
+
+        Else the one that is there, and nothing changes: unless nobody answered it and its lease has ended by
+        `request.begun_at`; then the new one takes its place.
+        """
+        ...
+
+    async def renew(self, request: KeptRequest, *, until: datetime) -> None:
+        """Lengthens the lease of one that is not answered yet."""
+        ...
+
+    async def finish(self, request: KeptRequest, *, status: int, answer: str, whose: Scope | None) -> None:
+        """Notes the answer and whose memory it was about, and lets go of the body. One that was forgotten meanwhile
+        stays forgotten."""
+        ...
+
+    async def drop(self, request: KeptRequest) -> None:
+        """Forgets a request, so that it may be asked anew."""
+        ...
+
+    async def get(self, tenant: str, caller: str, *, key: str) -> KeptRequest | None:
+        """The request of this name."""
+        ...
+
+    async def drop_answered(self, *, before: datetime) -> int:
+        """Forgets what was begun before a moment and answered; returns how many."""
+        ...
