@@ -195,6 +195,14 @@ class MemoryStore(Protocol):
         """The whole history of every memory that something happened to after a moment, oldest first; see `history`."""
         ...
 
+    async def mark(self, scope: Scope, name: str) -> int:
+        """How far a step of the upkeep has come with the scope's owner, as it said itself; 0 if it never did."""
+        ...
+
+    async def set_mark(self, scope: Scope, name: str, value: int) -> None:
+        """Remembers how far a step has come, as long as the owner has a row; no change of the owner's memories."""
+        ...
+
     async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
         """Whose memory this is, within one tenant; deleted ones too."""
         ...

@@ -9,7 +9,7 @@ from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.index.shard import micros
 from ebbing.ports.memory_store import Erase, MemoryStore
-from ebbing.testing.store_case import ADA, StoreCase
+from ebbing.testing.store_case import ADA, BOB, StoreCase
 
 DAY = timedelta(days=1)
 MONDAY = Scope(user_id="ada", run_id="monday")
@@ -68,6 +68,19 @@ class RetiredSuite(StoreCase):
         assert await store.get(ADA, [teller.id, first.id, second.id], deleted=True) == [apart.record]
         assert await store.history(ADA, first.id) == []
         assert await store.verify() == []
+
+    async def test_a_step_is_told_how_far_it_came_with_each_owner(self, store: MemoryStore) -> None:
+        assert await store.mark(ADA, "merge") == 0
+        await store.set_mark(BOB, "merge", 9)
+        await self.stored(MONDAY, "tea")
+        generation = (await store.shard(ADA)).generation
+        for value in (3, 5):
+            await store.set_mark(ADA, "merge", value)
+        assert (await store.mark(MONDAY, "merge"), await store.mark(ADA, "count")) == (5, 0)
+        assert (await store.mark(BOB, "merge"), (await store.shard(ADA)).generation) == (0, generation)
+        await store.erase(ADA)
+        await self.stored(ADA, "rain")
+        assert await store.mark(ADA, "merge") == 0
 
     async def test_a_shard_counts_how_often_a_thing_was_said(self, store: MemoryStore) -> None:
         once = await self.stored(ADA, "tea")

@@ -44,6 +44,8 @@ class Room:
     """The shard with the deleted rows, for questions about the past."""
     tallies: dict[str, Usage] = field(default_factory=dict)
     """By memory id, what is known of its use."""
+    marks: dict[str, int] = field(default_factory=dict)
+    """How far each step of the upkeep has come."""
     behind: dict[int, Kept | None] = field(default_factory=dict)
     """By seq, what the shard does not know yet; None for what is gone."""
 

@@ -150,6 +150,15 @@ class EphemeralMemoryStore:
         later = [entry for told in covered if any(is_after(entry, changed_after) for entry in told) for entry in told]
         return sorted(later, key=lambda entry: int(entry.id))
 
+    async def mark(self, scope: Scope, name: str) -> int:
+        with self._opened():
+            return self._room(scope.owner).marks.get(name, 0)
+
+    async def set_mark(self, scope: Scope, name: str, value: int) -> None:
+        with self._opened():
+            if room := self._rooms.get(scope.owner):
+                room.marks[name] = value
+
     async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
         with self._opened():
             owner = self._owners.get(memory_id)

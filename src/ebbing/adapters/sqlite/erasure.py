@@ -55,6 +55,7 @@ def _erase(db: sqlite3.Connection, no: int, *, agent: str | None, run: str | Non
     steps = [name for name in _STEPS if name != "outbox" or is_followed(db)]
     removed = {name: db.execute(_STEPS[name], values).rowcount for name in steps}
     if db.execute("SELECT 1 FROM memory WHERE mid BETWEEN :first AND :last LIMIT 1", bounds).fetchone() is None:
+        db.execute("DELETE FROM mark WHERE owner_no = ?", (no,))
         db.execute("DELETE FROM owner WHERE no = ?", (no,))
     else:
         db.execute(

@@ -75,6 +75,13 @@ CREATE TABLE job (
   ended_at INTEGER
 );
 
+CREATE TABLE mark (
+  owner_no INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  value INTEGER NOT NULL,
+  PRIMARY KEY (owner_no, name)
+) WITHOUT ROWID;
+
 CREATE TABLE memory (
   mid INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,

@@ -19,6 +19,7 @@ from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.erasure import erase_scope, erase_tenant
 from ebbing.adapters.sqlite.jobs import SqliteJobQueue
 from ebbing.adapters.sqlite.keys import SqliteKeyRing
+from ebbing.adapters.sqlite.marks import mark_of, put_mark
 from ebbing.adapters.sqlite.outbox import Outbox
 from ebbing.adapters.sqlite.requests import SqliteRequestLog
 from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, record_of, utc_text
@@ -192,6 +193,13 @@ class SqliteMemoryStore:
     async def histories(self, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
         values = {**_names(scope), "moment": utc_text(changed_after)}
         return [_entry_of(row) for row in await to_thread.run_sync(self._rows, _HISTORIES, values)]
+
+    async def mark(self, scope: Scope, name: str) -> int:
+        with self._connections.reading() as db:
+            return mark_of(db, scope.owner, name=name)
+
+    async def set_mark(self, scope: Scope, name: str, value: int) -> None:
+        await self._writer.run(lambda db: put_mark(db, scope.owner, name=name, value=value))
 
     async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
         with self._connections.reading() as db:
