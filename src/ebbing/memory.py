@@ -8,10 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from ebbing.facade.background import Background
 from ebbing.facade.conversing import Conversing
 from ebbing.facade.feedback import Hearing
 from ebbing.facade.keeping import Keeping
-from ebbing.facade.upkeeping import KeepingUp
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
@@ -20,7 +20,7 @@ from ebbing.recall.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
 
-class AsyncMemory(Conversing, Hearing, Keeping, KeepingUp):
+class AsyncMemory(Conversing, Hearing, Keeping, Background):
     """A person's long-term memory, in one directory, with nothing but this package.
 
     Every call names whose memory is meant by `user_id`, `agent_id` or `run_id` (directly or inside `filters`); a

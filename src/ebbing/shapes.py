@@ -11,6 +11,7 @@ from typing import Any, Final
 from ebbing.domain.events import HistoryEntry
 from ebbing.domain.query import Hit
 from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Role
+from ebbing.ports.job_queue import Job
 from ebbing.recall.search import Answer
 from ebbing.recall.why import why
 from ebbing.remember.add import Outcome, Remembered
@@ -153,6 +154,26 @@ def history_item(entry: HistoryEntry) -> Item:
         "actor_id": entry.actor_id,
         "role": entry.role,
         "reason": entry.reason,
+    }
+
+
+def job_item(job: Job) -> Item:
+    """A job, with the owner's ids where it is about somebody."""
+    whose = asdict(job.whose) if job.whose else {}
+    ids = {name: value for name, value in whose.items() if value is not None and name != "tenant"}
+    return {
+        "id": job.id,
+        "kind": job.kind,
+        "key": job.key,
+        "state": job.state.value,
+        "attempts": job.attempts,
+        "max_attempts": job.max_attempts,
+        "run_at": job.run_at.isoformat(),
+        "leased_until": _iso(job.leased_until),
+        "ended_at": _iso(job.ended_at),
+        "last_error": job.last_error,
+        "progress": dict(job.progress),
+        **ids,
     }
 
 

@@ -112,6 +112,10 @@ class Memory:
     stats = _blocking(AsyncMemory.stats)
     retry_unread = _blocking(AsyncMemory.retry_unread)
     upkeep = _blocking(AsyncMemory.upkeep)
+    work = _blocking(AsyncMemory.work)
+    jobs = _blocking(AsyncMemory.jobs)
+    job = _blocking(AsyncMemory.job)
+    retry_job = _blocking(AsyncMemory.retry_job)
     verify = _blocking(AsyncMemory.verify)
     diagnose = _blocking(AsyncMemory.diagnose)
     reset = _blocking(AsyncMemory.reset)
@@ -143,7 +147,8 @@ class Memory:
         thread of its own and may use this memory; an async one may not, since it runs where the memory does.
 
         Args:
-            topic: `session.end`, `memory.added`, `memory.updated`, `memory.deleted` or `memory.accessed`.
+            topic: `session.end`, `memory.added`, `memory.updated`, `memory.deleted`, `memory.accessed` or
+                `schedule.daily`.
 
         Returns:
             What ends it.

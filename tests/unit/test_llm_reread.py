@@ -21,9 +21,11 @@ from ebbing.ports.job_queue import JobState
 from ebbing.ports.memory_store import Erase, Insert
 from ebbing.remember.llm.asking import Asking
 from ebbing.remember.llm.reread import ATTEMPTS, note_unread, reread, unread_of
+from ebbing.testing.chance import FixedChance
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
-from ebbing.upkeep.retry_extraction import Retried, pause, retry_extractions, unread_counts
+from ebbing.upkeep.retry_extraction import Retried, extraction, retry_extractions, unread_counts
+from ebbing.upkeep.work import Working
 
 pytestmark = pytest.mark.anyio
 
@@ -117,7 +119,8 @@ class Round:
 
     async def run(self, after: timedelta = timedelta(minutes=2), **options: Any) -> Retried:
         self.clock.advance(after)
-        return await retry_extractions(self.queue, self.again, **options)
+        working = Working(self.queue, self.clock, FixedChance(), {EXTRACT: extraction(self.again)})
+        return await retry_extractions(working, **options)
 
 
 async def test_a_noted_batch_waits_is_counted_and_done() -> None:
@@ -194,7 +197,9 @@ async def test_a_round_takes_no_more_than_it_is_told() -> None:
     assert await round_.run(limit=3) == Retried(done=3)
 
 
-def test_pauses_double_from_a_minute_to_six_hours() -> None:
-    waits = [pause(attempt, DOWN) for attempt in (1, 2, 3, 40)]
-    assert waits == [timedelta(minutes=1), timedelta(minutes=2), timedelta(minutes=4), timedelta(hours=6)]
-    assert pause(1, Failed("x", retry_after_seconds=600)) == timedelta(minutes=10)
+async def test_a_batch_waits_as_long_as_the_endpoint_asks() -> None:
+    round_ = Round(Failed("x", retry_after_seconds=7_200))
+    await round_.note()
+    assert await round_.run() == Retried(failed=1)
+    assert await round_.run(timedelta(minutes=118)) == Retried()
+    assert await round_.run() == Retried(done=1)

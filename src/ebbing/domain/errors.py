@@ -6,6 +6,7 @@ EbbingError
 │   ├── TooLargeError        more than the documented limit
 │   └── BlockedContentError  it holds what the redaction policy blocks
 ├── MemoryNotFoundError      no such memory for this owner; also a KeyError
+├── JobNotFoundError         no such job; also a KeyError
 ├── ConflictError            somebody changed the memory in between
 ├── ConfigurationError       a setting is wrong or contradicts another
 │   └── MissingExtraError    an optional package is not installed
@@ -64,6 +65,15 @@ class MemoryNotFoundError(EbbingError, KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else "memory not found"
+
+
+class JobNotFoundError(EbbingError, KeyError):
+    """No job with this id is in the queue."""
+
+    code = "job_not_found"
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else "job not found"
 
 
 class ConflictError(EbbingError):

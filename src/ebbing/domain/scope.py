@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 from ebbing.domain.errors import InvalidInputError, MissingOwnerError
 
@@ -52,6 +52,11 @@ class Scope:
             value = getattr(self, label)
             if value is not None:
                 object.__setattr__(self, label, _checked_name(label, value))
+
+    @classmethod
+    def of(cls, owner: Owner) -> Self:
+        """The scope of everything that an owner has."""
+        return cls(**{f"{owner.kind}_id": owner.name}, tenant=owner.tenant)
 
     @property
     def owner(self) -> Owner:

@@ -15,7 +15,7 @@ from ebbing.domain.query import Hit, Query
 from ebbing.domain.record import Role
 from ebbing.domain.risk import is_risky
 from ebbing.domain.scope import Scope
-from ebbing.facade.base import Facade
+from ebbing.facade.base import Facade, foreground
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.query_rewriter import QueryRewriter
 from ebbing.recall.context import Context, context
@@ -55,6 +55,7 @@ class ContextOptions(TypedDict, total=False):
 class Preparing(Facade):
     """What brings together all that should be known before an answer."""
 
+    @foreground
     async def get_context(
         self,
         query: str | None = None,

@@ -59,7 +59,8 @@ class Conversing(Writing, Recalling, Preparing):
         The call that it hears of returns after it. One that fails is logged and stops nobody.
 
         Args:
-            topic: `session.end`, `memory.added`, `memory.updated`, `memory.deleted` or `memory.accessed`.
+            topic: `session.end`, `memory.added`, `memory.updated`, `memory.deleted`, `memory.accessed` or
+                `schedule.daily`.
 
         Returns:
             What ends it.

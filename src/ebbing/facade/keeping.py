@@ -10,12 +10,14 @@ from typing import Any
 from ebbing.arguments import checked_limit, checked_records
 from ebbing.domain.errors import ConfigurationError
 from ebbing.domain.record import Kind
+from ebbing.domain.unread import EXTRACT
 from ebbing.facade.base import Facade
 from ebbing.remember.again import read_again
 from ebbing.remember.bring_back import bring_back
 from ebbing.shapes import Item
 from ebbing.transfer.portable import line_from_record
-from ebbing.upkeep.retry_extraction import retry_extractions, unread_counts
+from ebbing.upkeep.retry_extraction import extraction, retry_extractions, unread_counts
+from ebbing.upkeep.work import Working
 from ebbing.wiring.diagnose import diagnose
 
 
@@ -99,7 +101,8 @@ class Keeping(Facade):
                 "reading again needs a language model: set EBBING_LLM_BASE_URL and EBBING_LLM_MODEL"
             )
         jobs = self._parts.store.jobs
-        done = await retry_extractions(jobs, partial(read_again, await self._using()), limit=most)
+        duties = {EXTRACT: extraction(partial(read_again, await self._using()))}
+        done = await retry_extractions(Working(jobs, self._parts.clock, self._parts.chance, duties), limit=most)
         left = await unread_counts(jobs, tenant=self._parts.settings.tenant)
         return {"read": done.done, "failed": done.failed, **left}
 

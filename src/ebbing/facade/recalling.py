@@ -20,7 +20,7 @@ from ebbing.arguments import (
 )
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.query import Include, Query
-from ebbing.facade.base import Facade
+from ebbing.facade.base import Facade, foreground
 from ebbing.ports.event_bus import Topic
 from ebbing.recall.listing import listed
 from ebbing.recall.search import search
@@ -30,6 +30,7 @@ from ebbing.shapes import Item, answer, explained_item, history_item, memory_ite
 class Recalling(Facade):
     """What brings memories back and tells about them."""
 
+    @foreground
     async def search(
         self,
         query: str,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
+from typing import Final
 
 from ebbing.arguments import checked_flag, checked_time
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.scope import Owner, Scope
+from ebbing.domain.scope import Scope
 from ebbing.domain.upkeep_policy import UpkeepPolicy
 from ebbing.facade.base import Facade
 from ebbing.facade.daily_steps import DAILY
@@ -16,6 +17,9 @@ from ebbing.shapes import Item
 from ebbing.upkeep.round import RoundReport, go_round
 from ebbing.upkeep.step import Upkeeping
 from ebbing.wiring.settings import Settings
+
+_PATIENCE_SECONDS: Final = 0.02
+"""How long it lets calls in flight go first, before each owner."""
 
 
 class KeepingUp(Facade):
@@ -53,12 +57,20 @@ class KeepingUp(Facade):
         dry = checked_flag(dry_run, "dry_run")
         using = await self._upkeeping()
         owners = await self._owners_meant(user_id=user_id, agent_id=agent_id, run_id=run_id)
-        rounds: list[RoundReport] = []
+        steps: dict[str, Counter[str]] = {}
+        changes: list[Item] = []
         for done, scope in enumerate(owners, 1):
-            rounds.append(await go_round(using, scope, steps=DAILY, now=moment, dry_run=dry))
+            await self._parts.traffic.quiet(at_most=_PATIENCE_SECONDS)
+            report = await go_round(using, scope, steps=DAILY, now=moment, dry_run=dry)
+            for step in report.steps:
+                steps.setdefault(step.step, Counter()).update(step.counts)
+            if dry:
+                changes += _changes(report)
             if progress is not None:
                 progress(done, len(owners))
-        return _answer(rounds, moment, dry_run=dry)
+        counts = {name: dict(found) for name, found in steps.items()}
+        answer = {"owners": len(owners), "steps": counts, "now": moment.isoformat(), "dry_run": dry}
+        return {**answer, "changes": changes} if dry else answer
 
     async def _upkeeping(self) -> Upkeeping:
         """The parts that the steps of the upkeep work with, with the embedder loaded."""
@@ -74,28 +86,7 @@ class KeepingUp(Facade):
         tenant = self._parts.settings.tenant
         if named:
             return [Scope(**named, tenant=tenant)]
-        return [scope_of(owner) for owner in await self._parts.store.owners(tenant)]
-
-
-def scope_of(owner: Owner) -> Scope:
-    """The scope that holds everything of an owner."""
-    return Scope(**{f"{owner.kind}_id": owner.name}, tenant=owner.tenant)
-
-
-def _answer(rounds: list[RoundReport], now: datetime, *, dry_run: bool) -> Item:
-    steps: dict[str, Counter[str]] = {}
-    for report in rounds:
-        for step in report.steps:
-            steps.setdefault(step.step, Counter()).update(step.counts)
-    item: Item = {
-        "owners": len(rounds),
-        "steps": {name: dict(counts) for name, counts in steps.items()},
-        "now": now.isoformat(),
-        "dry_run": dry_run,
-    }
-    if dry_run:
-        item["changes"] = [change for report in rounds for change in _changes(report)]
-    return item
+        return [Scope.of(owner) for owner in await self._parts.store.owners(tenant, deleted=True)]
 
 
 def _changes(report: RoundReport) -> list[Item]:

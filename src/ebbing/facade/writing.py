@@ -19,7 +19,7 @@ from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.events import Event
 from ebbing.domain.scope import Scope
 from ebbing.domain.unread import WriteMode
-from ebbing.facade.base import Facade
+from ebbing.facade.base import Facade, foreground
 from ebbing.ports.event_bus import Topic
 from ebbing.remember.add import Remembered, add_extracted, add_raw
 from ebbing.remember.messages import optional_text, parse_messages
@@ -34,6 +34,7 @@ _BY_MODEL: Final = frozenset({WriteMode.LLM, WriteMode.SUMMARIZE, WriteMode.STRU
 class Writing(Facade):
     """What puts memories in, changes them and takes them out."""
 
+    @foreground
     async def add(
         self,
         messages: Any,

@@ -19,6 +19,8 @@ class Topic(StrEnum):
     MEMORY_UPDATED = "memory.updated"
     MEMORY_DELETED = "memory.deleted"
     MEMORY_ACCESSED = "memory.accessed"
+    SCHEDULE_DAILY = "schedule.daily"
+    """The daily round of an owner is done."""
 
 
 @dataclass(frozen=True, slots=True)

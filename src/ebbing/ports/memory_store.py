@@ -207,8 +207,12 @@ class MemoryStore(Protocol):
         """Whose memory this is, within one tenant; deleted ones too."""
         ...
 
-    async def owners(self, tenant: str) -> list[Owner]:
-        """Every owner with at least one row that is not deleted."""
+    async def owners(self, tenant: str, *, deleted: bool = False) -> list[Owner]:
+        """Every owner with at least one row that is not deleted, or with any row if `deleted`."""
+        ...
+
+    async def tenants(self) -> list[str]:
+        """Every tenant that has an owner."""
         ...
 
     async def erase(self, scope: Scope) -> Receipt:

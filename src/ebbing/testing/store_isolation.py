@@ -92,7 +92,9 @@ class IsolationSuite(StoreCase):
         await self.stored(Scope(user_id="eve", tenant="acme"), "z")
         await store.write(ADA, [self.revise(record, Event.DELETE, deleted_at=self.clock.now())])
         assert await store.owners("default") == [BOB.owner]
-        assert await store.owners("nobody") == []
+        assert await store.owners("default", deleted=True) == [ADA.owner, BOB.owner]
+        assert await store.owners("nobody", deleted=True) == []
+        assert sorted(await store.tenants()) == ["acme", "default"]
 
     async def test_counts_are_those_of_one_tenant(self, store: MemoryStore) -> None:
         await self.stored(Scope(user_id="eve", tenant="acme"), "z")

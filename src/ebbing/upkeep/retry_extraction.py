@@ -10,15 +10,13 @@ from typing import Final
 from ebbing.domain.errors import EbbingError
 from ebbing.domain.unread import EXTRACT, Failed, Unread
 from ebbing.ports.job_queue import Job, JobQueue, JobState
+from ebbing.upkeep.work import AtWork, Duty, Undone, Worker, Working
 
 Again = Callable[[Unread], Awaitable[Failed | None]]
 """Reads the messages, stores what they say, and returns why that failed, or None."""
 
-_LEASE: Final = timedelta(minutes=10)
-_FIRST_PAUSE: Final = timedelta(minutes=1)
-_LONGEST_PAUSE: Final = timedelta(hours=6)
 _DOWN: Final = frozenset({"model_unavailable", "model_timeout", "out_of_time"})
-"""After these the model is left alone until the next round."""
+"""After these the model is left alone for a while."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,38 +28,38 @@ class Retried:
     """To be tried again later, or given up after the last attempt; `unread_counts` tells which."""
 
 
-async def retry_extractions(queue: JobQueue, again: Again, *, limit: int = 20) -> Retried:
+async def retry_extractions(using: Working, *, limit: int = 20) -> Retried:
     """Takes up to `limit` due jobs, one after the other; stops when none is due or the model does not answer.
 
-    A job is at-least-once work: `again` may be called for messages that were read already, and the decisions keep what
-    is known. A job that fails waits longer each time (a minute, doubling to six hours) and is dead after its last
-    attempt; dead jobs stay visible, and the messages stay searchable as episodes.
+    A job is at-least-once work: messages may be read that were read already, and the decisions keep what is known. A
+    job that fails waits longer each time (about a minute, doubling to six hours) and is dead after its last attempt;
+    dead jobs stay visible, and the messages stay searchable as episodes.
+
+    Args:
+        using: with a duty for `EXTRACT`, made by `extraction`, and no other.
 
     Raises:
         StoreError: the queue could not do it.
     """
-    done = failures = 0
-    while done + failures < limit:
-        job = await queue.claim([EXTRACT], lease=_LEASE)
-        if job is None:
+    worker = Worker(using)
+    for _ in range(limit):
+        if not await worker.do_next():
             break
+    return Retried(worker.worked.done, worker.worked.failed)
+
+
+def extraction(again: Again) -> Duty:
+    """The duty that reads again."""
+
+    async def duty(job: Job, at_work: AtWork) -> Undone | None:
+        del at_work  # one batch is one piece
         failed = await _outcome(job, again)
         if failed is None:
-            await queue.complete(job)
-            done += 1
-            continue
-        failures += 1
-        await queue.fail(job, failed.reason, retry_after=pause(job.attempts, failed))
-        if failed.reason in _DOWN:
-            break
-    return Retried(done, failures)
+            return None
+        asked = timedelta(seconds=failed.retry_after_seconds or 0.0)
+        return Undone(failed.reason, asked, rests=failed.reason in _DOWN)
 
-
-def pause(attempts: int, failed: Failed) -> timedelta:
-    """How long a job waits after so many attempts (from 1): at least as long as the endpoint asked."""
-    asked = timedelta(seconds=failed.retry_after_seconds or 0.0)
-    doubled = _FIRST_PAUSE * (1 << min(max(attempts, 1) - 1, 16))
-    return max(min(doubled, _LONGEST_PAUSE), asked)
+    return duty
 
 
 async def unread_counts(queue: JobQueue, *, tenant: str | None = None) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -16,16 +16,28 @@ ORDER: Final = ("expire", "compress", "abstract", "consolidate", "decay", "purge
 _TRIES: Final = 3
 
 
+GoesOn = Callable[[StepReport], Awaitable[bool]]
+"""Told what a step did, with more to come; False stops the round there."""
+
+
 @dataclass(slots=True)
 class RoundReport:
     """What became of one owner."""
 
     scope: Scope
     steps: list[StepReport] = field(default_factory=list)
+    is_complete: bool = True
+    """Whether the round went on to its end."""
 
 
 async def go_round(
-    using: Upkeeping, scope: Scope, *, steps: Mapping[str, Step], now: datetime, dry_run: bool = False
+    using: Upkeeping,
+    scope: Scope,
+    *,
+    steps: Mapping[str, Step],
+    now: datetime,
+    dry_run: bool = False,
+    goes_on: GoesOn | None = None,
 ) -> RoundReport:
     """Runs the given steps for the scope's owner, in `ORDER`; names that `ORDER` does not have are not run.
 
@@ -36,9 +48,12 @@ async def go_round(
         StoreError: the store could not do it; what was done by then stays, and the round can be run again.
     """
     report = RoundReport(scope)
-    for name in ORDER:
-        if name in steps:
-            report.steps.append(await run_step(steps[name], using, scope=scope, now=now, dry_run=dry_run))
+    left = [name for name in ORDER if name in steps]
+    for number, name in enumerate(left, 1):
+        report.steps.append(await run_step(steps[name], using, scope=scope, now=now, dry_run=dry_run))
+        if goes_on is not None and number < len(left) and not await goes_on(report.steps[-1]):
+            report.is_complete = False
+            break
     return report
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from ebbing.domain.errors import ConfigurationError
+from ebbing.ports.chance import Chance
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
@@ -20,6 +21,7 @@ from ebbing.ports.reranker import Reranker
 from ebbing.ports.working_memory import WorkingMemory
 from ebbing.recall.tuning import Tuning
 from ebbing.recall.usage import UsageBuffer
+from ebbing.upkeep.traffic import Traffic
 from ebbing.wiring.chat import Chat, chat_of
 from ebbing.wiring.embedders import EmbedderSlot, configured, given
 from ebbing.wiring.mem0_config import from_mem0
@@ -48,6 +50,9 @@ class Parts:
     events: EventBus
     chat: Chat
     """The language model, if there is one, and how what is said is read."""
+    chance: Chance
+    traffic: Traffic
+    """The calls in flight, for the upkeep to keep out of their way."""
 
     def for_tenant(self, tenant: str) -> Parts:
         """The same parts for another tenant: every call made with them names this one."""
@@ -74,6 +79,7 @@ def build(
     from ebbing.adapters.ephemeral import EphemeralWorkingMemory
     from ebbing.adapters.ids import TimeOrderedIds
     from ebbing.adapters.in_process_bus import InProcessEventBus
+    from ebbing.adapters.system_chance import SystemChance
 
     changes: dict[str, Any] = {}
     if path is not None:
@@ -101,6 +107,8 @@ def build(
         EphemeralWorkingMemory(clock, most_tokens=_HELD_BACK * settings.working_tokens),
         InProcessEventBus(),
         talking,
+        SystemChance(),
+        Traffic(),
     )
 
 

@@ -93,6 +93,11 @@ class Settings(ServiceSettings):
     working_idle_minutes: int = Field(
         default=60, ge=1, le=43_200, description="A session in which nothing is said for so long is ended."
     )
+    upkeep_hour: int = Field(default=3, ge=0, le=23, description="Hour of the day (UTC) of the daily round.")
+    upkeep_owner_seconds: float = Field(
+        default=60, gt=0, le=86_400, description="How long a round may take for one owner before it goes on later."
+    )
+    jobs_kept_days: int = Field(default=7, ge=2, le=3_650, description="How long finished jobs are shown.")
     api_version: Literal["v1.0", "v1.1"] = Field(
         default="v1.1", description="Shape of answers: `v1.1` is {'results': [...]}, `v1.0` a bare list."
     )

@@ -166,13 +166,18 @@ class EphemeralMemoryStore:
                 return None
             return self._rooms[owner].kept[memory_id].record.whose
 
-    async def owners(self, tenant: str) -> list[Owner]:
+    async def owners(self, tenant: str, *, deleted: bool = False) -> list[Owner]:
         with self._opened():
             return [
                 owner
                 for owner, room in self._rooms.items()
-                if owner.tenant == tenant and any(kept.record.deleted_at is None for kept in room.kept.values())
+                if owner.tenant == tenant
+                and any(deleted or kept.record.deleted_at is None for kept in room.kept.values())
             ]
+
+    async def tenants(self) -> list[str]:
+        with self._opened():
+            return list({owner.tenant: None for owner in self._rooms})
 
     async def erase(self, scope: Scope) -> Receipt:
         with self._opened():

@@ -82,7 +82,7 @@ _SCOPE_OF: Final = (
 )
 _OWNERS: Final = (
     "SELECT tenant, kind, name FROM owner WHERE tenant = ? AND EXISTS (SELECT 1 FROM memory"
-    " WHERE mid BETWEEN owner.no << 24 AND owner.no << 24 | 16777215 AND deleted_at IS NULL) ORDER BY no"
+    " WHERE mid BETWEEN owner.no << 24 AND owner.no << 24 | 16777215 AND (? OR deleted_at IS NULL)) ORDER BY no"
 )
 _COUNTS: Final = (
     "SELECT memory.kind, layer, type, deleted_at IS NOT NULL, count(*), sum(model.name IS NOT :model OR vector IS NULL)"
@@ -209,8 +209,11 @@ class SqliteMemoryStore:
         kind, name, agent, run = row
         return Scope(user_id=name if kind == "user" else None, agent_id=agent, run_id=run, tenant=tenant)
 
-    async def owners(self, tenant: str) -> list[Owner]:
-        return [Owner(*row) for row in await to_thread.run_sync(self._rows, _OWNERS, (tenant,))]
+    async def owners(self, tenant: str, *, deleted: bool = False) -> list[Owner]:
+        return [Owner(*row) for row in await to_thread.run_sync(self._rows, _OWNERS, (tenant, deleted))]
+
+    async def tenants(self) -> list[str]:
+        return [row[0] for row in await to_thread.run_sync(self._rows, "SELECT DISTINCT tenant FROM owner", ())]
 
     async def erase(self, scope: Scope) -> Receipt:
         receipt = await self._writer.run(lambda db: erase_scope(db, scope), scrub=Scrub.FILE)
@@ -278,7 +281,7 @@ class SqliteMemoryStore:
                 by_layer[layer] += count
                 by_type[type_] += count
         return StoreStats(
-            owners=len(self._rows(_OWNERS, (tenant,))),
+            owners=len(self._rows(_OWNERS, (tenant, False))),
             memories=of_kind[Kind.MEMORY],
             episodes=of_kind[Kind.EPISODE],
             deleted=deleted,
