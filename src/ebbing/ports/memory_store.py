@@ -199,7 +199,7 @@ class MemoryStore(Protocol):
         """How far a step of the upkeep has come with the scope's owner, as it said itself; 0 if it never did."""
         ...
 
-    async def set_mark(self, scope: Scope, name: str, value: int) -> None:
+    async def set_mark(self, scope: Scope, name: str, *, value: int) -> None:
         """Remembers how far a step has come, as long as the owner has a row; no change of the owner's memories."""
         ...
 

@@ -71,11 +71,11 @@ class RetiredSuite(StoreCase):
 
     async def test_a_step_is_told_how_far_it_came_with_each_owner(self, store: MemoryStore) -> None:
         assert await store.mark(ADA, "merge") == 0
-        await store.set_mark(BOB, "merge", 9)
+        await store.set_mark(BOB, "merge", value=9)
         await self.stored(MONDAY, "tea")
         generation = (await store.shard(ADA)).generation
         for value in (3, 5):
-            await store.set_mark(ADA, "merge", value)
+            await store.set_mark(ADA, "merge", value=value)
         assert (await store.mark(MONDAY, "merge"), await store.mark(ADA, "count")) == (5, 0)
         assert (await store.mark(BOB, "merge"), (await store.shard(ADA)).generation) == (0, generation)
         await store.erase(ADA)

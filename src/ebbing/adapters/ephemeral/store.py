@@ -154,7 +154,7 @@ class EphemeralMemoryStore:
         with self._opened():
             return self._room(scope.owner).marks.get(name, 0)
 
-    async def set_mark(self, scope: Scope, name: str, value: int) -> None:
+    async def set_mark(self, scope: Scope, name: str, *, value: int) -> None:
         with self._opened():
             if room := self._rooms.get(scope.owner):
                 room.marks[name] = value

@@ -198,7 +198,7 @@ class SqliteMemoryStore:
         with self._connections.reading() as db:
             return mark_of(db, scope.owner, name=name)
 
-    async def set_mark(self, scope: Scope, name: str, value: int) -> None:
+    async def set_mark(self, scope: Scope, name: str, *, value: int) -> None:
         await self._writer.run(lambda db: put_mark(db, scope.owner, name=name, value=value))
 
     async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
