@@ -6,11 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final, TypedDict
 
 from ebbing.domain.errors import InvalidInputError, TooLargeError
 from ebbing.domain.filter_grammar import parse_filter
-from ebbing.domain.filters import Filter, beyond, demanded_ids, is_number
+from ebbing.domain.filters import EVERYTHING, Filter, beyond, demanded_ids, is_number
 from ebbing.domain.message import Message
 from ebbing.domain.query import INCLUDES, KINDS_OF, Include
 from ebbing.domain.record import Kind
@@ -157,6 +158,8 @@ def checked_threshold(threshold: object) -> float:
 
 def scoped(filters: Mapping[str, Any] | None, *, tenant: str, **ids: str | None) -> tuple[Scope, Filter]:
     """Whose memory is meant, by arguments or by ids that the filters demand, and what else the filters ask for."""
+    if not filters and all(value is None or type(value) is str for value in ids.values()):
+        return _named_scope((ids.get("user_id"), ids.get("agent_id"), ids.get("run_id")), tenant), EVERYTHING
     wanted = parse_filter(filters)
     named = {name: value for name, value in ids.items() if value is not None}
     for name, value in demanded_ids(wanted):
@@ -166,6 +169,11 @@ def scoped(filters: Mapping[str, Any] | None, *, tenant: str, **ids: str | None)
         named.setdefault(name, value)
     scope = Scope(**named, tenant=tenant)
     return scope, beyond(wanted, scope)
+
+
+@lru_cache(maxsize=4_096)
+def _named_scope(names: tuple[str | None, str | None, str | None], tenant: str) -> Scope:
+    return Scope(*names, tenant=tenant)
 
 
 def checked_query(query: object, *, include: object) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 import weakref
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from concurrent.futures import CancelledError, Future
 from copy import copy
 from functools import partial, update_wrapper
 from pathlib import Path
-from types import TracebackType
+from types import TracebackType, coroutine
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from ebbing.domain.errors import StoreClosedError, StoreError
@@ -21,8 +21,10 @@ from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.event_bus import Handler
+from ebbing.ports.loop import LOOP_WANTED
 from ebbing.ports.reranker import Reranker
 from ebbing.recall.tuning import Tuning
+from ebbing.recall.usage import UsageBuffer
 from ebbing.wiring.build import Parts, build, settings_from_config
 
 _CLOSED: Final = "this memory is closed: open a new one"
@@ -37,6 +39,18 @@ def _blocking(
 
     def call(self: Memory, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
         return self._run(partial(method, self._memory, *args, **kwargs))
+
+    update_wrapper(call, method)
+    return call
+
+
+def _blocking_here(
+    method: Callable[Concatenate[AsyncMemory, _Given], Coroutine[Any, Any, _Result]],
+) -> Callable[Concatenate[Memory, _Given], _Result]:
+    """The same for a method that may begin without an event loop: it runs in the caller's thread while it can."""
+
+    def call(self: Memory, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+        return self._run_here(method(self._memory, *args, **kwargs))
 
     update_wrapper(call, method)
     return call
@@ -95,7 +109,7 @@ class Memory:
         return self._memory.parts
 
     add = _blocking(AsyncMemory.add)
-    search = _blocking(AsyncMemory.search)
+    search = _blocking_here(AsyncMemory.search)
     get_context = _blocking(AsyncMemory.get_context)
     get = _blocking(AsyncMemory.get)
     get_all = _blocking(AsyncMemory.get_all)
@@ -191,6 +205,12 @@ class Memory:
     ) -> None:
         self.close()
 
+    def _run_here(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        if self._closed:
+            work.close()
+            raise StoreClosedError(_CLOSED)
+        return self._loop.run_here(work, usage=self.parts.usage)
+
     def _run(self, call: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
         if self._closed:
             raise StoreClosedError(_CLOSED)
@@ -215,6 +235,19 @@ class _Loop:
     def is_inherited(self) -> bool:
         """Whether this is a forked child, to which the parent's thread did not come along."""
         return self._thread is not None and not self._thread.is_alive() and not self._stopped
+
+    def run_here(self, work: Coroutine[Any, Any, _Result], *, usage: UsageBuffer) -> _Result:
+        """What `work` returns or raises. It begins in this thread and moves to the loop where it asks for one."""
+        if _is_on_a_loop():
+            return self.run(work)
+        usage.live_on(self._running())
+        try:
+            wanted = work.send(None)
+        except StopIteration as done:
+            result: _Result = done.value
+            return result
+        assert wanted is LOOP_WANTED, "a blocking call waited for something without an event loop"
+        return self.run(_the_rest(work))
 
     def run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
         """What `work` returns or raises; given up when the caller is interrupted or the loop is stopped."""
@@ -265,6 +298,25 @@ class _Loop:
         self._thread.start()
         self._loop = started.result()
         weakref.finalize(self, _stop, self._loop)
+
+
+async def _the_rest(work: Coroutine[Any, Any, _Result]) -> _Result:
+    return await _resumed(work)
+
+
+@coroutine
+def _resumed(work: Coroutine[Any, Any, _Result]) -> Generator[Any, Any, _Result]:
+    """A coroutine that was begun elsewhere: `await` alone would refuse it as "being awaited already"."""
+    result: _Result = yield from work
+    return result
+
+
+def _is_on_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 async def _serve(started: Future[asyncio.AbstractEventLoop]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import inspect
 import multiprocessing
@@ -20,7 +21,9 @@ import pytest
 
 from ebbing import AsyncMemory, Memory
 from ebbing.domain.errors import EbbingError, EmbeddingError, StoreClosedError, StoreError
+from ebbing.ports.embedder import Vectors
 from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.reranker import FakeReranker
 
 COROUTINES = sorted(
     name for name, _ in inspect.getmembers(AsyncMemory, inspect.iscoroutinefunction) if not name.startswith("_")
@@ -99,6 +102,66 @@ def test_two_memories_on_one_path_see_each_others_writes_at_once(tmp_path: Path)
             assert f"tea number {number}" not in texts(writer)
         one.delete_all(user_id="ada")
         assert texts(two) == set()
+
+
+class Witness(FakeEmbedder):
+    """Notes in which thread it was asked, and whether an event loop ran there; has `at_hand` vectors at once."""
+
+    def __init__(self, *at_hand: str) -> None:
+        super().__init__()
+        self.at_hand = at_hand
+        self.at_once: list[int] = []
+        self.awaited: list[int] = []
+
+    def queries_at_once(self, texts: Sequence[str]) -> Vectors | None:
+        self.at_once.append(threading.get_ident())
+        return self.embed(texts) if set(texts) <= set(self.at_hand) else None
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        asyncio.get_running_loop()
+        await asyncio.sleep(0)
+        self.awaited.append(threading.get_ident())
+        return await super().embed_queries(texts)
+
+
+def test_a_blocking_search_stays_in_its_thread_until_something_has_to_be_awaited(tmp_path: Path) -> None:
+    embedder, here = Witness("tea"), threading.get_ident()
+    with Memory(path=tmp_path, embedder=embedder) as memory:
+        memory.add("I like tea", user_id="ada", infer=False)
+        memory.search("tea", user_id="ada")  # loads what is needed
+        embedder.at_once.clear()
+        [found] = memory.search("tea", user_id="ada")["results"]
+        assert (embedder.at_once, embedder.awaited) == ([here], [])
+        [again] = memory.search("which tea", user_id="ada")["results"]
+        assert embedder.at_once == [here, here]
+        assert embedder.awaited != [here]
+        assert len(embedder.awaited) == 1
+        assert found["id"] == again["id"]
+
+
+def test_a_blocking_search_may_ask_for_all_that_needs_a_loop(tmp_path: Path) -> None:
+    heard: list[object] = []
+    with Memory(path=tmp_path, embedder=Witness("tea"), reranker=FakeReranker()) as memory:
+        memory.add(["I like tea", "it rains"], user_id="ada", run_id="r", infer=False)
+        memory.on("memory.accessed", heard.append)
+        found = memory.search("tea", user_id="ada", as_of="2999-01-01", expand=2)["results"]
+    assert found[0]["memory"] == "I like tea"
+    assert len(heard) == 1
+
+
+def test_searches_of_many_threads_and_adds_go_side_by_side(tmp_path: Path) -> None:
+    words = ("tea", "rain", "cats", "noodles")
+    with Memory(path=tmp_path, embedder=Witness(*words)) as memory, ThreadPoolExecutor(6) as pool:
+        for word in words:
+            memory.add(f"I like {word}", user_id="ada", infer=False)
+
+        def ask(turn: int) -> bool:
+            word = words[turn % 4]
+            memory.add(f"note {turn} about {word}", user_id="ada", infer=False)
+            found = memory.search(word, user_id="ada", top_k=50)["results"]
+            return f"note {turn} about {word}" in {item["memory"] for item in found}
+
+        assert all(pool.map(ask, range(120)))
 
 
 def test_a_blocking_memory_works_inside_a_running_event_loop(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from ebbing import AsyncMemory
 from ebbing.domain.errors import EmbeddingError
 from ebbing.domain.record import Role
 from ebbing.ports.embedder import Embedder, Vectors
+from ebbing.recall import collapse
 from ebbing.recall.tuning import Tuning
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
@@ -54,6 +55,40 @@ async def told(memory: AsyncMemory, *texts: str, **more: Any) -> AsyncMemory:
 
 async def texts(memory: AsyncMemory, question: str, **more: Any) -> list[str]:
     return [item["memory"] for item in (await memory.search(question, user_id="ada", **more))["results"]]
+
+
+@pytest.mark.parametrize("kept_rows", [0, collapse.KEPT_ROWS], ids=["compared each time", "kept"])
+def test_repeats_are_told_once_whether_or_not_their_likeness_is_kept(
+    kept_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collapse, "KEPT_ROWS", kept_rows)
+    shard = log("it rained", "my rent is 900 euros", "My rent is 900 euros.", "my rent is 950 euros", "the cat slept")
+    for top_k in (2, 4, 2):
+        found = answers(shard, asked("how much is my rent", top_k=top_k))
+        assert [(answer.row, answer.repeats) for answer in found[:2]] in (
+            [(1, (2,)), (3, ())],
+            [(3, ()), (1, (2,))],
+            [(2, (1,)), (3, ())],
+            [(3, ()), (2, (1,))],
+        )
+
+
+async def test_who_changes_an_answer_changes_no_other(opened: Opened) -> None:
+    memory = await told(opened(), "I like tea", metadata={"from": "a chat"})
+    [first] = (await memory.search("tea", user_id="ada"))["results"]
+    first["tags"].append("spoiled")
+    first["metadata"]["from"] = "spoiled"
+    first["memory"] = "spoiled"
+    [second] = (await memory.search("tea", user_id="ada"))["results"]
+    assert (second["memory"], second["tags"], second["metadata"]) == ("I like tea", [], {"from": "a chat"})
+
+
+async def test_an_answer_shows_a_change_at_the_next_question(opened: Opened) -> None:
+    memory = await told(opened(), "I like tea")
+    [before] = (await memory.search("tea", user_id="ada"))["results"]
+    await memory.update(before["id"], metadata={"seen": 1})
+    [after] = (await memory.search("tea", user_id="ada"))["results"]
+    assert (before["metadata"], after["metadata"]) == (None, {"seen": 1})
 
 
 WEEK = ("it rained on Monday", "the cat slept", "my saxophone lesson was good", "we ate noodles", "the bus was late")

@@ -14,6 +14,7 @@ from ebbing.domain.record import Role
 from ebbing.index.entry import term_hash
 from ebbing.index.neighbours import neighbours
 from ebbing.language.analyse import analyse, date_terms, query_terms
+from ebbing.recall import lexical
 from ebbing.recall.lexical import bm25f, feedback_terms, smooth
 from ebbing.recall.tuning import Tuning
 from tests.unit.said import START, Said, log, read, scores
@@ -62,13 +63,16 @@ utterances = st.lists(
 )
 
 
+@pytest.mark.parametrize("weighed_rows", [0, lexical.WEIGHED_ROWS], ids=["a large log", "a small log"])
 @given(texts=utterances, question=st.lists(st.sampled_from([*WORDS, "unknown"]), max_size=5), data=st.data())
 def test_points_and_coverage_are_those_of_the_formula(
-    texts: list[Said], question: list[str], data: st.DataObject
+    texts: list[Said], question: list[str], data: st.DataObject, weighed_rows: int
 ) -> None:
     gone = data.draw(st.lists(st.integers(0, len(texts) - 1), unique=True, max_size=len(texts) - 1))
     terms = query_terms(" ".join(question))
-    found = bm25f(log(*texts, gone=gone), [*map(term_hash, terms)], tuning=TUNING)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(lexical, "WEIGHED_ROWS", weighed_rows)
+        found = bm25f(log(*texts, gone=gone), [*map(term_hash, terms)], tuning=TUNING)
     points, coverage = oracle(texts, terms, gone=gone)
     living = [at for at in range(len(texts)) if at not in gone]
     np.testing.assert_allclose(found.points[living], np.array(points)[living], rtol=1e-9)

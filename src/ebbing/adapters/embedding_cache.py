@@ -77,6 +77,12 @@ class CachingEmbedder:
         """Vectors for what is stored, shape (len(texts), dim)."""
         return await self._embed(texts, "passage")
 
+    def queries_at_once(self, texts: Sequence[str]) -> Vectors | None:
+        """Vectors for questions that are all in memory, shape (len(texts), dim); else None."""
+        keys = [_key(text, "query", model_id=self.model_id) for text in texts]
+        found = self._recent.get(keys)
+        return np.stack([found[key] for key in keys]) if texts and len(found) == len(set(keys)) else None
+
     async def aclose(self) -> None:
         """Close the file and the inner embedder."""
         if self._file is not None:

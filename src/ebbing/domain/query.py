@@ -38,9 +38,9 @@ class Query:
     """Answer with what was believed at this moment."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Hit:
-    """One memory that was recalled, and why."""
+    """One memory that was recalled, and why. Not frozen: a search makes twenty, and freezing costs 1 µs each."""
 
     record: MemoryRecord
     score: float

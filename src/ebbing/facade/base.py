@@ -12,6 +12,7 @@ from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.domain.filters import EVERYTHING, Filter
 from ebbing.domain.scope import Scope, checked_tenant
 from ebbing.ports.event_bus import Happening, Topic
+from ebbing.ports.loop import on_a_loop
 from ebbing.privacy.redact import RedactionPolicy
 from ebbing.recall.search import Searching
 from ebbing.remember.add import Remembering
@@ -46,6 +47,7 @@ class Facade:
         self._policy = _write_policy(parts.settings)
         self._is_view = False
         """It shares the parts of another memory, which closes them."""
+        self._way_out: Searching | None = None
 
     @property
     def parts(self) -> Parts:
@@ -76,9 +78,14 @@ class Facade:
 
     async def _searching(self) -> Searching:
         """The parts of the way out."""
-        parts, using = self._parts, await self._using()
-        reranker = await parts.reranker.get()
-        return Searching(parts.store, using.embedder, parts.tuning, reranker, parts.reranker.how)
+        parts = self._parts
+        embedder, reranker = await parts.embedder.get(), await parts.reranker.get()
+        made = self._way_out
+        if made is None or made.embedder is not embedder or made.reranker is not reranker:
+            parts.store.use_model(embedder)
+            made = Searching(parts.store, embedder, parts.tuning, reranker, parts.reranker.how)
+            self._way_out = made
+        return made
 
     async def _writing(self) -> Remembering:
         """The parts of the way in for what needs neither vectors nor a language model."""
@@ -125,6 +132,7 @@ class Facade:
         ids = tuple(dict.fromkeys(memory_ids))
         if ids or source_id is not None or is_everything:
             happening = Happening(topic, scope, self._parts.clock.now(), ids, source_id, is_everything)
+            await on_a_loop()
             await self._parts.events.publish(happening)
 
     async def _forget_sessions(self, within: Scope | None) -> None:

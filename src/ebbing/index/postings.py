@@ -63,6 +63,21 @@ class Segment:
         asked = np.repeat(np.arange(len(terms)), counts)
         return Found(asked, self._rows[picked], self._tf[picked], self._fields[picked])
 
+    @property
+    def terms(self) -> Hashes:
+        """The distinct terms in ascending order."""
+        return self._terms
+
+    @property
+    def bounds(self) -> NDArray[np.int64]:
+        """Where the postings of each term begin in `everything`, and behind the last one their end."""
+        return np.append(self._starts, len(self._rows))
+
+    def everything(self) -> Found:
+        """Every posting, term by term in the order of their hashes."""
+        asked = np.repeat(np.arange(len(self._terms)), self._ends - self._starts)
+        return Found(asked, self._rows, self._tf, self._fields)
+
     def terms_of(self, row: int) -> Terms:
         """The packed terms of one row."""
         at = row - self.first
@@ -89,6 +104,11 @@ class Postings:
         self._segments = segments
         self.rows = sum(segment.count for segment in segments)
         self.nbytes = sum(segment.nbytes for segment in segments)
+
+    @property
+    def only(self) -> Segment | None:
+        """The one segment that holds everything, as long as there is just one."""
+        return self._segments[0] if len(self._segments) == 1 else None
 
     def extended(self, packed: Sequence[bytes]) -> Postings:
         """A new index with one more row for each list of `TERM`s; this one stays as it is for readers that hold it."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Role
 from ebbing.index.entry import IndexEntry
+from ebbing.index.names import Names
 from ebbing.index.postings import Postings
 
 NEVER: Final = int(np.iinfo(np.int64).max)
@@ -23,6 +24,8 @@ KINDS: Final = tuple(Kind)
 ROLES: Final = (None, *Role)
 TYPES: Final = tuple(MemoryType)
 LAYERS: Final = tuple(Layer)
+WHOLE_ROWS: Final = 256
+"""Rows of an owner up to which all records are read and kept together."""
 STORED_VECTOR: Final = np.dtype("<f2")
 """Vectors rest in half precision (the cosine changes by less than 0.001) and are searched in single precision."""
 
@@ -66,39 +69,6 @@ class Row(NamedTuple):
     """Again of the memory: what it gives the value of, and what it likes or dislikes."""
     object: str | None = None
     mentions: int = 1
-
-
-class Names:
-    """Small integers for the agents, runs, speakers, attributes and objects of one owner; 0 means "none"."""
-
-    __slots__ = ("_codes", "_names")
-
-    def __init__(self) -> None:
-        self._names: list[str | None] = [None]
-        self._codes: dict[str | None, int] = {None: 0}
-
-    def codes(self, names: Sequence[str | None]) -> Iterable[int]:
-        """The numbers of names; a new one is given out at first sight."""
-        for name in dict.fromkeys(names):
-            if name not in self._codes:
-                self._codes[name] = len(self._names)
-                self._names.append(name)
-        return map(self._codes.__getitem__, names)
-
-    def find(self, name: str) -> int:
-        """The number of a name, or −1 when no row has it."""
-        return self._codes.get(name, -1)
-
-    def name(self, code: int) -> str | None:
-        """The name behind a number."""
-        return self._names[code]
-
-    def __len__(self) -> int:
-        return len(self._names) - 1
-
-    def items(self) -> Iterable[tuple[str, int]]:
-        """Every name with its number."""
-        return ((name, code) for name, code in self._codes.items() if name is not None)
 
 
 def _coded(members: Sequence[str | None]) -> _Convert:
@@ -182,14 +152,23 @@ class Shard:
         """What was worked out from the rows and holds until they change (see `kept`)."""
         self.records: dict[str, MemoryRecord] = {}
         """Records that somebody read beside the rows, by id, for whoever needs them next; as new as the rows."""
+        self.shown: dict[str, dict[str, Any]] = {}
+        """What was made of such records for whoever asks, by id, to be copied: kept and dropped with the record."""
         self.rewritten: dict[str, MemoryRecord] = {}
         """Records as they once were, by id, in a shard that shows the past: they stand before those of `records`."""
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         try:
-            return self._columns[name][: self.size]
+            column = self._columns[name][: self.size]
         except KeyError:
             raise AttributeError(name) from None
+        self.__dict__[name] = column  # until `_forget_views`: a search reads forty times, and this costs a microsecond
+        return column
+
+    def _forget_views(self) -> None:
+        """To be called when a column was replaced or the size changed."""
+        for name in self._columns:
+            self.__dict__.pop(name, None)
 
     @property
     def vectors(self) -> NDArray[np.float32]:
@@ -205,7 +184,8 @@ class Shard:
     def nbytes(self) -> int:
         """Bytes of RAM that the arrays hold, for an LRU by size."""
         columns = sum(array.nbytes for array in self._columns.values())
-        texts = 200 * len(self.ids) + 1_500 * len(self.records)
+        records = self.size if self.size <= WHOLE_ROWS else len(self.records)
+        texts = 200 * len(self.ids) + 3_000 * records
         return int(columns + self._vectors.nbytes + self.postings.nbytes + texts)
 
     def successor(self) -> Shard:
@@ -221,8 +201,9 @@ class Shard:
         other.postings = self.postings
         other._last_seq, other._row_of = self._last_seq, self._row_of
         other._columns = self._columns | {name: self._columns[name].copy() for name in ("alive", "deleted")}
+        other._forget_views()
         other._vectors = self._vectors
-        other.records = self.records.copy()
+        other.records, other.shown = self.records.copy(), self.shown.copy()
         return other
 
     def detached(self) -> Shard:
@@ -234,6 +215,7 @@ class Shard:
         other.ids = self.ids[: self.size]
         other._row_of = dict(zip(self.seq.tolist(), range(self.size), strict=True))
         other._columns = {name: array[: self.size].copy() for name, array in other._columns.items()}
+        other._forget_views()
         other._vectors, other.records = self.vectors, self.records
         return other
 
@@ -259,6 +241,7 @@ class Shard:
         fresh: list[Row] = []
         for row in rows:
             self.records.pop(row.id, None)
+            self.shown.pop(row.id, None)
             at = self._row_of.get(row.seq)
             if at is not None and self._same_entry(at, row):
                 self._write(slice(at, at + 1), [row])
@@ -278,6 +261,7 @@ class Shard:
             if at is not None:
                 self._columns["alive"][at] = False
                 self.records.pop(self.ids[at], None)
+                self.shown.pop(self.ids[at], None)
 
     def _tables(self) -> Iterable[tuple[str, Names]]:
         names = {"agent": self.agents, "run": self.runs, "actor": self.actors}
@@ -297,6 +281,7 @@ class Shard:
         self.postings = self.postings.extended([row.terms or b"" for row in rows])
         self._last_seq = max(self._last_seq, *(row.seq for row in rows))
         self.size = after
+        self._forget_views()
 
     def _grow(self, needed: int) -> None:
         have = len(self._vectors)
@@ -306,6 +291,7 @@ class Shard:
         for name, array in self._columns.items():
             self._columns[name] = np.concatenate((array, np.zeros(room - have, dtype=array.dtype)))
         self._vectors = np.concatenate((self._vectors, np.zeros((room - have, self.dim), dtype=np.float32)))
+        self._forget_views()
 
     def _same_entry(self, at: int, row: Row) -> bool:
         """Whether the row at hand says what the inverted index and the matrix already hold."""

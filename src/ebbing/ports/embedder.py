@@ -81,3 +81,11 @@ class Embedder(Protocol):
         ...
 
     async def aclose(self) -> None: ...
+
+
+class InstantEmbedder(Embedder, Protocol):
+    """An embedder that has some vectors at hand: a cache, or a model that takes no longer than a change of threads."""
+
+    def queries_at_once(self, texts: Sequence[str]) -> Vectors | None:
+        """What `embed_queries` would return, from any thread and without waiting; None where it takes its time."""
+        ...

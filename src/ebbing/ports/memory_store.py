@@ -105,6 +105,8 @@ class MemoryStore(Protocol):
     neither be seen nor changed, whatever id is passed. `write` is one transaction, durable when it returns. Reads see
     every write that was acknowledged before they began, by any process.
 
+    `shard` and `get` may be begun without an event loop: before they need one they await `ports.loop.on_a_loop`.
+
     Raises:
         StoreError: the store could not do it; nothing was written.
         StoreClosedError: after `aclose`.

@@ -41,4 +41,5 @@ def best_rows(scores: Scores, among: Mask, *, count: int) -> NDArray[np.int64]:
         level = np.flatnonzero(points == edge)[: count - len(above)]
         kept = np.concatenate((above, level))
         rows, points = rows[kept], points[kept]
-    return rows[np.lexsort((rows, -points))]
+    # Rows come in the order of arrival, so that a stable sort keeps it among equals.
+    return rows[np.argsort(-points, kind="stable")]

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.errors import EbbingError
-from ebbing.ports.embedder import Embedder
+from ebbing.ports.embedder import Embedder, InstantEmbedder, Vectors
+from ebbing.ports.loop import on_a_loop
 from ebbing.ports.reranker import Reranker
 
 _log = logging.getLogger(__name__)
@@ -47,12 +48,15 @@ async def gather_meaning(embedder: Embedder | None, text: str, *, seconds: float
     if embedder is None:
         return Meaning(None)
     try:
-        # asyncio's own deadline: on this path of some hundred microseconds anyio's costs thirty, this one ten
-        async with asyncio.timeout(seconds):
-            vectors = await embedder.embed_queries([text])
-            if vectors.shape != (1, embedder.dim) or not np.isfinite(vectors).all():
-                return _dropped("the embedder gave no usable vector")
-            return Meaning(vectors[0])
+        vectors = _at_once(embedder, text)
+        if vectors is None:
+            await on_a_loop()
+            # asyncio's own deadline: on this path of some hundred microseconds anyio's costs thirty, this one ten
+            async with asyncio.timeout(seconds):
+                vectors = await embedder.embed_queries([text])
+        if vectors.shape != (1, embedder.dim) or not np.isfinite(vectors).all():
+            return _dropped("the embedder gave no usable vector")
+        return Meaning(vectors[0])
     except TimeoutError:
         return _dropped(f"the embedder was not done within {1000 * seconds:.0f} ms")
     except EbbingError as error:
@@ -61,8 +65,15 @@ async def gather_meaning(embedder: Embedder | None, text: str, *, seconds: float
         return _dropped(f"the embedder raised {type(error).__name__}")
 
 
+def _at_once(embedder: Embedder | InstantEmbedder, text: str) -> Vectors | None:
+    ask = getattr(embedder, "queries_at_once", None)
+    found: Vectors | None = None if ask is None else ask([text])
+    return found
+
+
 async def gather_opinion(reranker: Reranker, query: str, *, texts: Sequence[str], seconds: float) -> Opinion:
     """What a reranker says of candidates. A late, failing or confused one costs its say, never the answer."""
+    await on_a_loop()
     try:
         with anyio.fail_after(seconds):
             scores = np.asarray(await reranker.rerank(query, texts), dtype=np.float64)

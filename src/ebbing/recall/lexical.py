@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.index.entry import FIELD_DATE, FIELD_SPEAKER
 from ebbing.index.neighbours import Neighbours
+from ebbing.index.postings import Found, Segment
 from ebbing.index.shard import Shard
 from ebbing.language.analyse import TextFlag
 from ebbing.recall.tuning import Tuning
 
 Scores = NDArray[np.float64]
 """Shape (rows of the shard,)."""
+
+WEIGHED_ROWS: Final = 1024
+"""Rows of an owner up to which each posting is weighed once, until a row changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +39,69 @@ def bm25f(shard: Shard, terms: Sequence[int], *, tuning: Tuning) -> Wording:
 
     Statistics are the owner's own, over rows that are not gone: nobody else's texts move a score.
     """
+    segment = shard.postings.only
+    if segment is not None and shard.size <= WEIGHED_ROWS:
+        return shard.kept("weighed", lambda: _Weighed(shard, segment, tuning=tuning)).wording(terms)
     found = shard.postings.find(np.array(terms, dtype=np.uint64))
     if not len(found.rows):
         return Wording(np.zeros(shard.size), np.zeros(shard.size))
+    idf, points = _weigh(shard, found, terms=len(terms), tuning=tuning)
+    by_row = np.bincount(found.rows, weights=points, minlength=shard.size).astype(np.float64)
+    held = np.bincount(found.rows, weights=idf[found.term], minlength=shard.size).astype(np.float64)
+    return Wording(by_row, held / float(idf.sum()))
+
+
+class _Weighed:
+    """What every posting of a small shard is worth, worked out at once: a question then adds up a few slices."""
+
+    def __init__(self, shard: Shard, segment: Segment, *, tuning: Tuning) -> None:
+        every = segment.everything()
+        idf, self._points = _weigh(shard, every, terms=len(segment.terms), tuning=tuning)
+        self._rows, self._rarity, self._size = every.rows, idf[every.term], shard.size
+        # As lists: a handful of terms is found sooner by bisection than by any call of numpy.
+        self._terms, self._bounds, self._idf = segment.terms.tolist(), segment.bounds.tolist(), idf.tolist()
+        self._unheard_of = float(_idf(shard.census.living, np.zeros(1))[0])
+
+    def wording(self, asked: Sequence[int]) -> Wording:
+        """Points and coverage for distinct term hashes."""
+        terms, bounds = self._terms, self._bounds
+        rows, points, rarity = [], [], []
+        idf = 0.0
+        for term in asked:
+            at = bisect_left(terms, term)
+            if at == len(terms) or terms[at] != term:
+                idf += self._unheard_of
+                continue
+            here = slice(bounds[at], bounds[at + 1])
+            rows.append(self._rows[here])
+            points.append(self._points[here])
+            rarity.append(self._rarity[here])
+            idf += self._idf[at]
+        if not rows:
+            return Wording(np.zeros(self._size), np.zeros(self._size))
+        where = np.concatenate(rows)
+        by_row: Scores = np.bincount(where, weights=np.concatenate(points), minlength=self._size)  # type: ignore[assignment]
+        held: Scores = np.bincount(where, weights=np.concatenate(rarity), minlength=self._size)  # type: ignore[assignment]
+        return Wording(by_row, held / idf)
+
+
+def _weigh(shard: Shard, found: Found, *, terms: int, tuning: Tuning) -> tuple[Scores, Scores]:
+    """The rarity of each term, and the BM25F points of each posting."""
     census = shard.census
     living = None if census.all_alive else shard.alive[found.rows]
-    held_by = np.bincount(found.term, weights=living, minlength=len(terms))
-    idf = np.log1p((census.living - held_by + 0.5) / (held_by + 0.5))
+    idf = _idf(census.living, np.bincount(found.term, weights=living, minlength=terms))
     by_length = tuning.length_norm / census.mean_length
     weighted = found.tf / (shard.length[found.rows] * by_length + (1 - tuning.length_norm))
     if found.fields.any():
         weighted += tuning.speaker_weight * ((found.fields & FIELD_SPEAKER) != 0)
         weighted += tuning.date_weight * ((found.fields & FIELD_DATE) != 0)
-    rarity = idf[found.term]
-    points = rarity * (weighted / (weighted + tuning.k1))
-    points *= tuning.k1 + 1
-    by_row = np.bincount(found.rows, weights=points, minlength=shard.size).astype(np.float64)
-    held = np.bincount(found.rows, weights=rarity, minlength=shard.size).astype(np.float64)
-    return Wording(by_row, held / float(idf.sum()))
+    points: Scores = idf[found.term] * (weighted / (weighted + tuning.k1)) * (tuning.k1 + 1)
+    return idf, points
+
+
+def _idf(living: int, held_by: NDArray[Any]) -> Scores:
+    rarity: Scores = np.log1p((living - held_by + 0.5) / (held_by + 0.5))
+    return rarity
 
 
 def smooth(shard: Shard, scores: Scores, *, near: Neighbours, tuning: Tuning) -> Scores:

@@ -14,7 +14,8 @@ from ebbing.domain.filters import All, AnyOf, Filter, Test, conjuncts, predicate
 from ebbing.domain.moments import Span
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
-from ebbing.index.shard import ALWAYS, KINDS, LAYERS, NEVER, ROLES, TYPES, Names, Shard, micros
+from ebbing.index.names import Names
+from ebbing.index.shard import ALWAYS, KINDS, LAYERS, NEVER, ROLES, TYPES, WHOLE_ROWS, Shard, micros
 from ebbing.ports.memory_store import MemoryStore
 
 Mask = NDArray[np.bool_]
@@ -79,8 +80,10 @@ async def fresh_records(
     current as of this search, and so is the record.
     """
     ids = [shard.ids[row] for row in rows]
-    missing = [memory_id for memory_id in ids if memory_id not in shard.records]
-    if missing:
+    if not all(map(shard.records.__contains__, ids)):
+        # A small owner's are read at one go: for the next question they are at hand.
+        wanted = shard.ids[: shard.size] if shard.size <= WHOLE_ROWS else ids
+        missing = [memory_id for memory_id in wanted if memory_id not in shard.records]
         shard.records.update((record.id, record) for record in await store.get(scope, missing, deleted=deleted))
     return [record for memory_id in ids if (record := shard.record(memory_id)) is not None]
 

@@ -7,10 +7,10 @@ wrong person's memory, so that a question without an answer gets low scores from
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
-from math import exp, log
 from typing import Final
+
+import numpy as np
 
 _GAP: Final = -0.111
 _RANK: Final = -0.891
@@ -21,7 +21,7 @@ _BASE: Final = -1.448
 _SHARE: Final = (0.0, 0.05, 0.12, 0.2, 0.33, 0.5, 0.7, 1.0)
 """Share of such rows that really are evidence …"""
 _SCORE: Final = (0.0, 0.2, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
-"""… and the score that stands for it: 0.6 is one in three, 0.75 one in two."""
+"""… and the score that stands for it, between the anchors on a straight line: 0.6 is one in three, 0.75 one in two."""
 
 
 def relevance(total: Sequence[float], *, coverage: Sequence[float], meaning: Sequence[float]) -> list[float]:
@@ -32,18 +32,10 @@ def relevance(total: Sequence[float], *, coverage: Sequence[float], meaning: Seq
         coverage: share of the question's wording that each row holds, weighted by rarity, in [0, 1].
         meaning: calibrated similarity of row and question, in [0, 1]; the coverage where either has no vector.
     """
-    scores: list[float] = []
-    least = 1.0
-    for place, (points, wording, nearness) in enumerate(zip(total, coverage, meaning, strict=True), start=1):
-        gap = total[0] - points
-        odds = _BASE + _GAP * gap + _RANK * log(place) + _COVERAGE * wording + _MEANING * nearness
-        least = min(least, _score(1.0 / (1.0 + exp(-odds))))
-        scores.append(least)
+    points = np.asarray(total, dtype=np.float64)
+    if not len(points):
+        return []
+    odds = _BASE + _GAP * (points[0] - points) + _RANK * np.log(np.arange(1, len(points) + 1))
+    odds += _COVERAGE * np.asarray(coverage) + _MEANING * np.asarray(meaning)
+    scores: list[float] = np.minimum.accumulate(np.interp(1.0 / (1.0 + np.exp(-odds)), _SHARE, _SCORE)).tolist()
     return scores
-
-
-def _score(share: float) -> float:
-    """The score that stands for a share of evidence, between the anchors on a straight line."""
-    upper = min(bisect_left(_SHARE, share), len(_SHARE) - 1) or 1
-    low, high = _SHARE[upper - 1], _SHARE[upper]
-    return _SCORE[upper - 1] + (_SCORE[upper] - _SCORE[upper - 1]) * (share - low) / (high - low)

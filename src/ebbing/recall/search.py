@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from ebbing.index.entry import passage
 from ebbing.index.neighbours import neighbours
 from ebbing.index.shard import Shard, micros
 from ebbing.ports.embedder import Embedder
+from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.reranker import Reranker
 from ebbing.recall.expand import expand, read_windows
@@ -49,6 +51,8 @@ class Answer:
     """Route to why it had no say, for the routes that failed or were late."""
     around: Mapping[str, Sequence[MemoryRecord]] = field(default_factory=dict)
     """Memory id to the turns around it in the order said, itself included, where `query.expand` asks for them."""
+    shown: dict[str, dict[str, Any]] | None = None
+    """Where the form in which a hit's record is shown may be kept until the record changes."""
 
 
 async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
@@ -72,16 +76,22 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
         shard, scored, among=among, query=query, question=question, calibration=calibration, tuning=using.tuning
     )
     rows = [best.row for best in ranked]
-    found = await fresh_records(using.store, shard, scope=scope, rows=rows, deleted=query.as_of is not None)
-    records = {record.id: record for record in found}
-    there = [best for best in ranked if shard.ids[best.row] in records]
+    records = await fresh_records(using.store, shard, scope=scope, rows=rows, deleted=query.as_of is not None)
+    there = ranked if len(records) == len(ranked) else _still_there(shard, ranked, records=records)
     around = await _around(using.store, shard, scope=scope, ranked=there, among=among, query=query)
-    return Answer(_hits(shard, scored, ranked=there, records=records), dropped, around)
+    shown = shard.shown if query.as_of is None else None
+    return Answer(_hits(shard, scored, ranked=there, records=records), dropped, around, shown)
+
+
+def _still_there(shard: Shard, ranked: list[Ranked], *, records: Sequence[MemoryRecord]) -> list[Ranked]:
+    ids = {record.id for record in records}
+    return [best for best in ranked if shard.ids[best.row] in ids]
 
 
 async def _shard(using: Searching, scope: Scope, *, query: Query) -> Shard:
     if query.as_of is None:
         return await using.store.shard(scope)
+    await on_a_loop()
     return await shard_as_of(using.store, using.embedder, scope=scope, moment=query.as_of)
 
 
@@ -127,20 +137,20 @@ def admitted(shard: Shard, scope: Scope, *, query: Query) -> NDArray[np.bool_]:
 
 
 def _hits(
-    shard: Shard, scored: Scored, *, ranked: Sequence[Ranked], records: Mapping[str, MemoryRecord]
+    shard: Shard, scored: Scored, *, ranked: Sequence[Ranked], records: Sequence[MemoryRecord]
 ) -> tuple[Hit, ...]:
     rows = [best.row for best in ranked]
     given = {"semantic": scored.dense, "keyword": scored.lexical, **scored.bonuses}
-    routes = {name: points[rows].tolist() for name, points in given.items()}
+    points = zip(*(given[name][rows].tolist() for name in given), strict=True)
     return tuple(
         Hit(
-            records[shard.ids[best.row]],
-            score=best.score,
-            rank_score=best.fused,
-            repeat_ids=tuple(shard.ids[repeat] for repeat in best.repeats),
-            routes={name: points[at] for name, points in routes.items() if points[at]},
-            coverage=best.coverage,
-            meaning=best.meaning,
+            record,
+            best.score,
+            best.fused,
+            tuple(shard.ids[repeat] for repeat in best.repeats) if best.repeats else (),
+            {name: value for name, value in zip(given, values, strict=True) if value},
+            best.coverage,
+            best.meaning,
         )
-        for at, best in enumerate(ranked)
+        for record, best, values in zip(records, ranked, points, strict=True)
     )

@@ -34,28 +34,37 @@ class UsageBuffer:
 
     def __init__(self, log: UsageLog, *, most: int = 512, seconds: float = 5.0) -> None:
         self._log, self._most, self._seconds = log, most, seconds
-        self._waiting: dict[tuple[Owner, str], Returned] = {}
+        self._waiting: dict[Owner, dict[str, tuple[int, datetime]]] = {}
+        """Owner to memory id to how often, and when last."""
         self._size = 0
         self._since = 0.0
         self._lock = threading.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._home: asyncio.AbstractEventLoop | None = None
+
+    def live_on(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Names the loop on which batches are handed over that are counted where no loop runs."""
+        self._home = loop
 
     def returned(self, scope: Scope, memory_ids: Iterable[str], *, at: datetime) -> None:
-        """Counts memories that an answer held; call it from the event loop. Takes microseconds and never fails."""
+        """Counts memories that an answer held. Takes microseconds and never fails.
+
+        Call it from an event loop, or from any thread once `live_on` has named one.
+        """
         if not self._most:
             return
-        loop = asyncio.get_running_loop()
-        owner = scope.owner
+        loop, owner = self._home or asyncio.get_running_loop(), scope.owner
         with self._lock:
-            if not self._size:
+            first = not self._size
+            if first:
                 self._since = loop.time()
-                loop.call_later(self._seconds, self._start, loop)
-            for memory_id in memory_ids:
-                self._add(Returned(owner, memory_id, 1, at))
+            self._add(owner, ((memory_id, 1, at) for memory_id in memory_ids))
             # Whoever armed the timer may have been another loop, and may be gone.
             due = self._size >= self._most or loop.time() - self._since >= self._seconds
         if due:
-            self._start(loop)
+            loop.call_soon_threadsafe(self._start, loop)
+        elif first:
+            loop.call_soon_threadsafe(loop.call_later, self._seconds, self._start, loop)
 
     async def flush(self) -> None:
         """Hands over what waits, and returns when that is done; what the store refuses waits for the next time."""
@@ -65,21 +74,25 @@ class UsageBuffer:
         if under_way:
             await asyncio.wait(under_way)
 
-    def _add(self, one: Returned) -> None:
-        if self._size >= MAX_HELD:
-            return
-        key = (one.owner, one.memory_id)
-        before = self._waiting.get(key)
-        if before is not None:
-            last = max(before.last_at, one.last_at)
-            one = Returned(one.owner, one.memory_id, before.times + one.times, last)
-        self._waiting[key] = one
-        self._size += 1
+    def _add(self, owner: Owner, counts: Iterable[tuple[str, int, datetime]]) -> None:
+        waiting = self._waiting.setdefault(owner, {})
+        for memory_id, times, last_at in counts:
+            if self._size >= MAX_HELD:
+                return
+            before = waiting.get(memory_id)
+            if before is not None:
+                times, last_at = times + before[0], max(last_at, before[1])  # noqa: PLW2901
+            waiting[memory_id] = (times, last_at)
+            self._size += 1
 
     def _take(self) -> list[Returned]:
         with self._lock:
-            batch, self._waiting, self._size = list(self._waiting.values()), {}, 0
-        return batch
+            taken, self._waiting, self._size = self._waiting, {}, 0
+        return [
+            Returned(owner, memory_id, times, last_at)
+            for owner, counts in taken.items()
+            for memory_id, (times, last_at) in counts.items()
+        ]
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         batch = self._take()
@@ -98,4 +111,4 @@ class UsageBuffer:
             with self._lock:
                 self._since = asyncio.get_running_loop().time()
                 for one in batch:
-                    self._add(one)
+                    self._add(one.owner, [(one.memory_id, one.times, one.last_at)])

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import anyio.to_thread
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 from ebbing.domain.events import Event
@@ -10,6 +16,7 @@ from ebbing.domain.record import Kind
 from ebbing.index.entry import term_hash
 from ebbing.index.shard import NEVER, TYPES, Shard, micros
 from ebbing.language.analyse import query_terms
+from ebbing.ports.loop import LOOP_WANTED
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.store_case import ADA, StoreCase
@@ -21,8 +28,31 @@ def ids_with(shard: Shard, word: str) -> list[str]:
     return [shard.ids[row] for row in sorted(found.rows) if shard.alive[row]]
 
 
+def begun(work: Coroutine[Any, Any, Any]) -> object:
+    """What a coroutine returns, or what it waits for first."""
+    try:
+        return work.send(None)
+    except StopIteration as done:
+        return done.value
+    finally:
+        work.close()
+
+
 class ShardsSuite(StoreCase):
     """Read your own writes: a shard is current as of the call, and stays as it is for whoever holds it."""
+
+    async def test_a_read_begun_without_an_event_loop_needs_none_or_asks_for_one(self, store: MemoryStore) -> None:
+        record = await self.stored(ADA, "likes rain")
+        await store.shard(ADA)
+
+        def begin() -> tuple[object, object]:
+            with pytest.raises(RuntimeError, match="no running event loop"):
+                asyncio.get_running_loop()
+            return begun(store.shard(ADA)), begun(store.get(ADA, [record.id]))
+
+        shard, found = await anyio.to_thread.run_sync(begin)
+        assert shard is LOOP_WANTED or shard.ids == [record.id]  # type: ignore[attr-defined]
+        assert found is LOOP_WANTED or found == [record]
 
     async def test_an_unknown_owner_has_an_empty_shard(self, store: MemoryStore) -> None:
         shard = await store.shard(ADA)

@@ -11,6 +11,7 @@ import anyio.to_thread
 
 from ebbing.domain.errors import ConfigurationError, EbbingError, MissingExtraError
 from ebbing.ports.embedder import Embedder
+from ebbing.ports.loop import on_a_loop
 from ebbing.wiring.settings import Settings
 
 
@@ -28,6 +29,7 @@ class EmbedderSlot:
     async def get(self) -> Embedder | None:
         """The embedder, or None for keyword-only recall; loads at the first call, once for all callers."""
         if not self._loaded:
+            await on_a_loop()
             await anyio.to_thread.run_sync(self._load_once)
         return self._embedder
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import weakref
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from anyio import to_thread
 
@@ -36,7 +36,10 @@ from ebbing.index.paging import cursor_after, position
 from ebbing.index.shard import Shard
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
+from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import Change, Erase, Page, Receipt, StoreStats
+
+_Result = TypeVar("_Result")
 
 DEFAULT_SHARD_CACHE_BYTES: Final = 512 * 1024 * 1024
 INLINE_IDS: Final = 100
@@ -159,7 +162,7 @@ class SqliteMemoryStore:
     async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
         if len(ids) <= INLINE_IDS:
             return self._get(scope, ids, deleted=deleted)
-        return await to_thread.run_sync(partial(self._get, scope, ids, deleted=deleted))
+        return await _in_a_thread(partial(self._get, scope, ids, deleted=deleted))
 
     async def from_sources(self, scope: Scope, source_ids: Sequence[str]) -> list[MemoryRecord]:
         values = {**_names(scope), "sources": json.dumps(list(source_ids))}
@@ -179,12 +182,12 @@ class SqliteMemoryStore:
             raise InvalidInputError("limit must be at least 1")
         created, seq = position(cursor)
         values = {**_names(scope), "deleted": deleted, "kinds": json.dumps(list(kinds)), "limit": limit + 1}
-        return await to_thread.run_sync(self._page, scope, {**values, "created": created, "seq": seq})
+        return await _in_a_thread(self._page, scope, {**values, "created": created, "seq": seq})
 
     async def shard(self, scope: Scope, *, deleted: bool = False) -> Shard:
         shards = self._pasts if deleted else self._shards
         found = shards.at_once(scope.owner)
-        return found if found is not None else await to_thread.run_sync(shards.load, scope.owner)
+        return found if found is not None else await _in_a_thread(shards.load, scope.owner)
 
     async def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry]:
         with self._connections.reading() as db:
@@ -192,7 +195,7 @@ class SqliteMemoryStore:
 
     async def histories(self, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
         values = {**_names(scope), "moment": utc_text(changed_after)}
-        return [_entry_of(row) for row in await to_thread.run_sync(self._rows, _HISTORIES, values)]
+        return [_entry_of(row) for row in await _in_a_thread(self._rows, _HISTORIES, values)]
 
     async def mark(self, scope: Scope, name: str) -> int:
         with self._connections.reading() as db:
@@ -210,10 +213,10 @@ class SqliteMemoryStore:
         return Scope(user_id=name if kind == "user" else None, agent_id=agent, run_id=run, tenant=tenant)
 
     async def owners(self, tenant: str, *, deleted: bool = False) -> list[Owner]:
-        return [Owner(*row) for row in await to_thread.run_sync(self._rows, _OWNERS, (tenant, deleted))]
+        return [Owner(*row) for row in await _in_a_thread(self._rows, _OWNERS, (tenant, deleted))]
 
     async def tenants(self) -> list[str]:
-        return [row[0] for row in await to_thread.run_sync(self._rows, "SELECT DISTINCT tenant FROM owner", ())]
+        return [row[0] for row in await _in_a_thread(self._rows, "SELECT DISTINCT tenant FROM owner", ())]
 
     async def erase(self, scope: Scope) -> Receipt:
         receipt = await self._writer.run(lambda db: erase_scope(db, scope), scrub=Scrub.FILE)
@@ -228,10 +231,10 @@ class SqliteMemoryStore:
         return receipt
 
     async def stats(self, tenant: str) -> StoreStats:
-        return await to_thread.run_sync(self._stats, tenant)
+        return await _in_a_thread(self._stats, tenant)
 
     async def verify(self) -> list[str]:
-        return await to_thread.run_sync(self._verify)
+        return await _in_a_thread(self._verify)
 
     async def compact(self) -> None:
         """Rewrites the file: gives unused space back and overwrites every trace of what was removed.
@@ -243,7 +246,7 @@ class SqliteMemoryStore:
     async def aclose(self) -> None:
         if not self._connections.begin_closing():
             return
-        await to_thread.run_sync(self._writer.close)
+        await _in_a_thread(self._writer.close)
         self._connections.close()
         self._shards.clear()
         self._pasts.clear()
@@ -294,6 +297,11 @@ class SqliteMemoryStore:
     def _verify(self) -> list[str]:
         with self._connections.reading() as db:
             return findings(db)
+
+
+async def _in_a_thread(work: Callable[..., _Result], *args: Any) -> _Result:
+    await on_a_loop()
+    return await to_thread.run_sync(work, *args)
 
 
 def _names(scope: Scope) -> dict[str, str | None]:
