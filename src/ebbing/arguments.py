@@ -136,14 +136,14 @@ def checked_time(given: object, label: str) -> datetime | None:
     return None if given is None else parse_time(given, label)
 
 
-def checked_reason(reason: object) -> str | None:
+def checked_reason(reason: object, label: str = "reason") -> str | None:
     """Why something was done, in the caller's words; None for nothing."""
     if reason is None:
         return None
     if not isinstance(reason, str):
-        raise InvalidInputError("reason must be a string")
+        raise InvalidInputError(f"{label} must be a string")
     if len(reason) > MAX_REASON:
-        raise TooLargeError(f"reason is longer than {MAX_REASON} characters")
+        raise TooLargeError(f"{label} is longer than {MAX_REASON} characters")
     return clean_text(reason) or None
 
 

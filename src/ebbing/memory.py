@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from ebbing.facade.access import Admitting
 from ebbing.facade.background import Background
 from ebbing.facade.conversing import Conversing
 from ebbing.facade.feedback import Hearing
@@ -20,7 +21,7 @@ from ebbing.recall.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
 
-class AsyncMemory(Conversing, Hearing, Keeping, Background):
+class AsyncMemory(Conversing, Hearing, Keeping, Background, Admitting):
     """A person's long-term memory, in one directory, with nothing but this package.
 
     Every call names whose memory is meant by `user_id`, `agent_id` or `run_id` (directly or inside `filters`); a

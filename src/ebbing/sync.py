@@ -133,6 +133,11 @@ class Memory:
     verify = _blocking(AsyncMemory.verify)
     diagnose = _blocking(AsyncMemory.diagnose)
     reset = _blocking(AsyncMemory.reset)
+    create_key = _blocking(AsyncMemory.create_key)
+    list_keys = _blocking(AsyncMemory.list_keys)
+    revoke_key = _blocking(AsyncMemory.revoke_key)
+    note_act = _blocking(AsyncMemory.note_act)
+    acts = _blocking(AsyncMemory.acts)
 
     def session(
         self,

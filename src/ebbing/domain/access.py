@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from enum import IntEnum
 from typing import Final
 
@@ -37,3 +38,8 @@ def role_named(word: object) -> Role:
     if role is None:
         raise InvalidInputError(f"role must be one of {', '.join(ROLES)}")
     return role
+
+
+def key_digest(key: str) -> str:
+    """What is kept of a key: its SHA-256, in hex. A key holds 256 random bits, so nothing slower is needed."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()

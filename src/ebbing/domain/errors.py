@@ -5,9 +5,11 @@ EbbingError
 │   ├── MissingOwnerError    no user_id, agent_id or run_id
 │   ├── TooLargeError        more than the documented limit
 │   └── BlockedContentError  it holds what the redaction policy blocks
-├── MemoryNotFoundError      no such memory for this owner; also a KeyError
-├── JobNotFoundError         no such job; also a KeyError
+├── NotFoundError            no key or webhook of this id in this tenant; also a KeyError
+│   ├── MemoryNotFoundError  no such memory for this owner
+│   └── JobNotFoundError     no such job
 ├── ConflictError            somebody changed the memory in between
+├── UnauthorizedError        no credential, or one that does not hold
 ├── ConfigurationError       a setting is wrong or contradicts another
 │   └── MissingExtraError    an optional package is not installed
 ├── StoreError               the store could not do it; nothing was written
@@ -58,22 +60,31 @@ class BlockedContentError(InvalidInputError):
     code = "blocked_content"
 
 
-class MemoryNotFoundError(EbbingError, KeyError):
+class NotFoundError(EbbingError, KeyError):
+    """Nothing of this kind has this id in this tenant."""
+
+    code = "not_found"
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else self.code.replace("_", " ")
+
+
+class MemoryNotFoundError(NotFoundError):
     """No memory with this id belongs to this owner."""
 
     code = "memory_not_found"
 
-    def __str__(self) -> str:
-        return str(self.args[0]) if self.args else "memory not found"
 
-
-class JobNotFoundError(EbbingError, KeyError):
+class JobNotFoundError(NotFoundError):
     """No job with this id is in the queue."""
 
     code = "job_not_found"
 
-    def __str__(self) -> str:
-        return str(self.args[0]) if self.args else "job not found"
+
+class UnauthorizedError(EbbingError):
+    """No credential was shown, or one that is unknown, has ended, or was not made for this service."""
+
+    code = "unauthorized"
 
 
 class ConflictError(EbbingError):

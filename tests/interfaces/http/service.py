@@ -18,14 +18,16 @@ LOCAL = "http://localhost:8830"
 
 @asynccontextmanager
 async def service(
-    path: Path | None = None, *, base_url: str = LOCAL, **settings: Any
+    path: Path | None = None, *, base_url: str = LOCAL, peer: str = "127.0.0.1", **settings: Any
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a service with these settings; keywords alone are searched, so that no model is loaded."""
+    """A client of a service with these settings; keywords alone are searched, so that no model is loaded.
+
+    Args:
+        peer: the address that the client seems to have.
+    """
     where = {"store": "ephemeral"} if path is None else {"path": path}
     memory = AsyncMemory(parts=build(load_settings({"embedder": "none", **where, **settings})))
     app = create_app(memory)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=base_url) as client,
-    ):
+    transport = httpx.ASGITransport(app, client=(peer, 50_000))
+    async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url=base_url) as client:
         yield client

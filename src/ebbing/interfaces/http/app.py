@@ -15,7 +15,7 @@ from ebbing.interfaces.http import errors
 from ebbing.interfaces.http.auth import Doorkeeper, listed
 from ebbing.interfaces.http.caller import Memories
 from ebbing.interfaces.http.gate import Gate
-from ebbing.interfaces.http.routes import health, memories
+from ebbing.interfaces.http.routes import access, health, memories
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.settings import Settings
 
@@ -38,12 +38,13 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
         redoc_url=None,
     )
     app.state.memory, app.state.memories = memory, Memories(memory)
-    app.state.doorkeeper = Doorkeeper(settings)
+    parts = memory.parts
+    app.state.doorkeeper = Doorkeeper(settings, keys=parts.store.keys, clock=parts.clock)
     app.state.ready = {"ready": False, "store": "open", "embedder": "loading"}
-    for room in (health, memories):
+    for room in (health, memories, access):
         app.include_router(room.router)
     errors.install(app)
-    app.add_middleware(Gate, settings=settings, doorkeeper=app.state.doorkeeper, ids=memory.parts.ids)
+    app.add_middleware(Gate, settings=settings, doorkeeper=app.state.doorkeeper, ids=parts.ids)
     if origins := listed(settings.http_cors_origins):
         app.add_middleware(
             CORSMiddleware,

@@ -6,25 +6,22 @@ import hmac
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from typing import Final
 
+from ebbing.domain.access import Role, key_digest
+from ebbing.domain.errors import ConfigurationError, UnauthorizedError
 from ebbing.interfaces.http.errors import ProblemError
+from ebbing.ports.clock import Clock
+from ebbing.ports.key_ring import KeyRing
 from ebbing.wiring.settings import Settings
+from ebbing.wiring.tokens import token_reader
 
 Headers = Mapping[bytes, bytes]
 """Names in lower case."""
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _SCHEMES: Final = frozenset({"bearer", "token"})
 """mem0's clients say Token."""
-
-
-class Role(IntEnum):
-    """What a credential may do; each may do what those before it may."""
-
-    READ = 1
-    WRITE = 2
-    ADMIN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +39,27 @@ class Principal:
 class Doorkeeper:
     """Tells who calls by the headers of a request.
 
-    Open (no credential is asked for) as long as none is set up and `auth` is `auto`; whoever calls then acts for the
-    settings' own tenant, with every right. The service listens on loopback alone while it is open.
+    Open (no credential is asked for) as long as `auth` is `auto` and none was ever set up: no key made, no setting for
+    keys, tokens or a trusted header. Whoever calls then acts for the settings' own tenant, with every right, and the
+    service listens on loopback alone. A door that closed stays closed, also when the last key is revoked.
+
+    Raises:
+        ConfigurationError: settings for tokens or proxies that do not fit.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self._tenant = settings.tenant
-        self._required = settings.auth == "required"
-        self._key = settings.api_key.get_secret_value().encode() if settings.api_key else None
+    def __init__(self, settings: Settings, *, keys: KeyRing, clock: Clock) -> None:
+        self._tenant, self._keys, self._clock = settings.tenant, keys, clock
+        self._digest = key_digest(settings.api_key.get_secret_value()) if settings.api_key else None
+        self._tokens = token_reader(settings)
         self._header = settings.trusted_header.strip().lower().encode() if settings.trusted_header else None
-        self._proxies = tuple(ipaddress.ip_network(one, strict=False) for one in listed(settings.trusted_proxies))
+        self._proxies = _networks(settings.trusted_proxies)
+        self._closed = settings.auth == "required" or any((self._digest, self._tokens, self._header))
 
     async def is_open(self) -> bool:
         """Whether nobody has to show anything."""
-        return not (self._required or self._key or self._header)
+        if not self._closed:
+            self._closed = not await self._keys.is_empty()
+        return not self._closed
 
     async def principal(self, headers: Headers, *, peer: str | None) -> Principal:
         """Who calls.
@@ -64,28 +68,31 @@ class Doorkeeper:
             peer: address of who connected, before any header of forwarding.
 
         Raises:
-            ProblemError: `unauthorized`.
+            UnauthorizedError: no credential, or one that does not hold.
+            ProblemError: `forbidden`, credential and trusted header name different users.
         """
         if await self.is_open():
             return Principal(self._tenant, Role.ADMIN)
-        user = self._named_user(headers)
-        shown = credential(headers)
+        user, shown = self._named_user(headers), credential(headers)
         if shown is not None:
-            return _narrowed(await self._of_credential(shown), user)
+            return _narrowed(await self._shown(shown), user)
         if user is not None and self._is_trusted(peer):
             return Principal(self._tenant, Role.WRITE, user, "header")
-        raise ProblemError(
-            "unauthorized", "this service asks for a credential", headers={"WWW-Authenticate": 'Bearer realm="ebbing"'}
-        )
+        raise UnauthorizedError("this service asks for a credential, and none was shown")
 
-    async def _of_credential(self, shown: str) -> Principal:
-        if self._key is not None and hmac.compare_digest(shown.encode("utf-8", "replace"), self._key):
+    async def _shown(self, shown: str) -> Principal:
+        if self._tokens is not None and shown.count(".") == 2:
+            told = self._tokens.read(shown)
+            return Principal(told.tenant or self._tenant, min(told.role, Role.WRITE), told.user_id, "token")
+        digest = key_digest(shown)
+        if self._digest is not None and hmac.compare_digest(digest, self._digest):
             return Principal(self._tenant, Role.ADMIN, name="api_key")
-        raise ProblemError(
-            "unauthorized",
-            "this credential is not known, or no longer valid",
-            headers={"WWW-Authenticate": 'Bearer realm="ebbing", error="invalid_token"'},
-        )
+        key = await self._keys.find(digest)
+        if key is None or not hmac.compare_digest(digest, key.digest) or key.revoked_at is not None:
+            raise UnauthorizedError("this key is not known, or was revoked")
+        if key.expires_at is not None and key.expires_at <= self._clock.now():
+            raise UnauthorizedError("this key has expired")
+        return Principal(key.tenant, key.role, key.user_id, f"key:{key.id}")
 
     def _named_user(self, headers: Headers) -> str | None:
         value = headers.get(self._header) if self._header else None
@@ -110,6 +117,13 @@ def credential(headers: Headers) -> str | None:
 def listed(text: str | None) -> tuple[str, ...]:
     """The parts of a comma-separated setting."""
     return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def _networks(text: str | None) -> tuple[Network, ...]:
+    try:
+        return tuple(ipaddress.ip_network(one, strict=False) for one in listed(text))
+    except ValueError:
+        raise ConfigurationError("EBBING_TRUSTED_PROXIES must hold addresses or networks, such as 10.0.0.0/8") from None
 
 
 def _narrowed(principal: Principal, user: str | None) -> Principal:

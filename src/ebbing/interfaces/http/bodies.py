@@ -69,3 +69,12 @@ class UpdateBody(_Body):
 
     text: Name = None
     metadata: dict[str, Any] | None = None
+
+
+class KeyBody(_Body):
+    """What a new key may do."""
+
+    role: Literal["read", "write", "admin"] = "write"
+    user_id: Name = Field(default=None, description="The one user whose memory it opens.")
+    note: Name = Field(default=None, description="What it is for.")
+    expires_in_days: float | None = None

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated, Final, TypedDict
+from typing import Annotated, Any, Final, TypedDict
 
 from fastapi import Depends, Request
 
-from ebbing.interfaces.http.auth import Principal, Role
-from ebbing.interfaces.http.errors import ProblemError
+from ebbing.domain.access import Role
+from ebbing.domain.errors import EbbingError
+from ebbing.interfaces.http.auth import Principal
+from ebbing.interfaces.http.errors import ProblemError, problem_of
 from ebbing.memory import AsyncMemory
 
 _MOST_TENANTS: Final = 1_024
 """Views of the memory that are kept; one more costs 20 microseconds."""
+
+
+_LOOKING: Final = frozenset({"GET", "HEAD"})
 
 
 class Whose(TypedDict):
@@ -31,6 +36,12 @@ class Caller:
     memory: AsyncMemory
     """Of the caller's tenant and no other."""
     principal: Principal
+    state: dict[str, Any]
+    """Of the request."""
+
+    def acted_on(self, target: str) -> None:
+        """Names what an administrative act was done to, for the log of them; never a person."""
+        self.state["act_target"] = target
 
     def user(self, named: str | None = None) -> str | None:
         """Whose memory is meant: the credential's user where it names one, else who is `named`.
@@ -94,9 +105,10 @@ def caller_of(request: Request, role: Role = Role.READ) -> Caller:
     Raises:
         ProblemError: `forbidden`, they have not the right.
     """
-    principal: Principal = request.scope["state"]["principal"]
+    state = request.scope["state"]
+    principal: Principal = state["principal"]
     memories: Memories = request.app.state.memories
-    caller = Caller(memories.of(principal.tenant), principal)
+    caller = Caller(memories.of(principal.tenant), principal, state)
     caller.needs(role)
     return caller
 
@@ -108,10 +120,22 @@ def _with(role: Role) -> Callable[[Request], Awaitable[Caller]]:
     return caller
 
 
-async def _administrator(request: Request) -> Caller:
-    caller = caller_of(request, Role.ADMIN)
-    caller.needs_whole_tenant()
-    return caller
+async def _administrator(request: Request) -> AsyncIterator[Caller]:
+    """Notes the act, unless it only looked, whatever became of it."""
+    caller = caller_of(request)
+    outcome = "failed"
+    try:
+        caller.needs_whole_tenant()
+        yield caller
+        outcome = "ok"
+    except (EbbingError, ProblemError) as error:
+        outcome = str(problem_of(error).status)
+        raise
+    finally:
+        if request.method not in _LOOKING:
+            what = f"{request.method} {request.scope['route'].path}"
+            by, target = caller.principal.name, caller.state.get("act_target")
+            await caller.memory.note_act(what, by=by, target=target, outcome=outcome)
 
 
 Reader = Annotated[Caller, Depends(_with(Role.READ))]

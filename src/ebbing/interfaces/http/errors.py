@@ -54,6 +54,7 @@ HINTS: Final[Mapping[str, Kind]] = {
     "too_large": Kind(413, "send less at a time"),
     "blocked_content": Kind(422, "take it out of the text, or change EBBING_REDACTION"),
     "memory_not_found": Kind(404, "check the id and whose it is; a deleted memory may be restorable"),
+    "job_not_found": Kind(404, "check the id: GET /v1/jobs lists those that there are"),
     "conflict": Kind(409, "read it again, decide again, retry"),
     "configuration": Kind(409, "change the setting that the detail names; `ebbing doctor` shows what is in force"),
     "missing_extra": Kind(409, "install what the detail names"),
@@ -140,6 +141,8 @@ def problem_of(error: Exception) -> Problem:
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
             asked = getattr(error, "retry_after_seconds", None)
             headers["Retry-After"] = str(max(1, round(asked or RETRY_SECONDS)))
+        if status == HTTPStatus.UNAUTHORIZED:
+            headers["WWW-Authenticate"] = 'Bearer realm="ebbing"'
         return Problem(error.code, str(error), status, headers)
     if isinstance(error, HTTPException) and isinstance(error.__cause__, ProblemError):
         return error.__cause__.problem  # what stopped the body while FastAPI read it

@@ -13,7 +13,7 @@ from ebbing.domain.errors import ConfigurationError
 from ebbing.interfaces.http.app import create_app
 from ebbing.interfaces.http.auth import Doorkeeper
 from ebbing.memory import AsyncMemory
-from ebbing.wiring.build import build
+from ebbing.wiring.build import Parts, build
 from ebbing.wiring.settings import Settings
 
 
@@ -27,16 +27,17 @@ def serve(settings: Settings, *, started: Callable[[str], None]) -> None:
         ConfigurationError: it would listen beyond this machine without asking for credentials, or cannot listen.
         StoreError: the store cannot be opened.
     """
-    if not is_loopback(settings.http_host) and asyncio.run(Doorkeeper(settings).is_open()):
-        raise ConfigurationError(
-            f"without credentials the service listens on this machine only, and {settings.http_host} is more: "
-            "make a key first (ebbing keys create), or leave --host out"
-        )
-    listener = _listener(settings)
+    memory = AsyncMemory(parts=build(settings))
+    try:
+        _refuse_an_open_door(settings, memory.parts)
+        listener, app = _listener(settings), create_app(memory)
+    except BaseException:
+        asyncio.run(memory.close())
+        raise
     port = listener.getsockname()[1]
     host = f"[{settings.http_host}]" if ":" in settings.http_host else settings.http_host
     config = uvicorn.Config(
-        create_app(AsyncMemory(parts=build(settings))),
+        app,
         lifespan="on",
         access_log=False,
         log_config=None,
@@ -53,6 +54,15 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _refuse_an_open_door(settings: Settings, parts: Parts) -> None:
+    doorkeeper = Doorkeeper(settings, keys=parts.store.keys, clock=parts.clock)
+    if not is_loopback(settings.http_host) and asyncio.run(doorkeeper.is_open()):
+        raise ConfigurationError(
+            f"without credentials the service listens on this machine only, and {settings.http_host} is more: "
+            "make a key first (ebbing keys create), or leave --host out"
+        )
 
 
 class _Server(uvicorn.Server):

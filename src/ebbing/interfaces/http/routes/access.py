@@ -1,0 +1,45 @@
+"""`/v1/keys` and `/v1/audit`: who may do what in the tenant, and who administered it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response
+
+from ebbing.interfaces.http.answers import encoded
+from ebbing.interfaces.http.bodies import KeyBody
+from ebbing.interfaces.http.caller import Administrator
+from ebbing.interfaces.http.errors import documented
+
+router = APIRouter(prefix="/v1", tags=["administration"])
+
+
+@router.post("/keys", status_code=201, responses=documented())
+async def create_key(caller: Administrator, body: KeyBody) -> Response:
+    """Make a key of this tenant; it is told now and never again."""
+    made = await caller.memory.create_key(
+        body.role, user_id=body.user_id, note=body.note, expires_in_days=body.expires_in_days
+    )
+    caller.acted_on(made["id"])
+    return encoded(made, status=201, headers={"Cache-Control": "no-store"})
+
+
+@router.get("/keys", responses=documented())
+async def list_keys(caller: Administrator) -> Response:
+    """The keys of this tenant, never what they look like."""
+    return encoded({"keys": await caller.memory.list_keys()})
+
+
+@router.delete("/keys/{key_id}", responses=documented())
+async def revoke_key(caller: Administrator, key_id: Annotated[str, Path(description="Id of a key.")]) -> Response:
+    """End a key for good."""
+    revoked = await caller.memory.revoke_key(key_id)
+    caller.acted_on(revoked["id"])
+    return encoded(revoked)
+
+
+@router.get("/audit", responses=documented())
+async def audit(caller: Administrator, *, limit: Annotated[int, Query(description="1 to 1,000.")] = 100) -> Response:
+    """Who administered what in this tenant, the newest first."""
+    return encoded({"acts": await caller.memory.acts(limit=limit)})
