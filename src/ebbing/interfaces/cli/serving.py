@@ -7,8 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ebbing.interfaces.cli.session import Store
-from ebbing.wiring.build import load_settings
-from ebbing.wiring.doors import http_service
+from ebbing.wiring.doors import serve_http
 
 Host = Annotated[str | None, typer.Option("--host", help="Address to listen on; EBBING_HTTP_HOST or 127.0.0.1.")]
 Port = Annotated[
@@ -24,8 +23,7 @@ def register(app: typer.Typer) -> None:
 def serve(*, host: Host = None, port: Port = None, path: Store = None) -> None:
     """Answer over HTTP until Ctrl-C; on this machine alone unless credentials are set up."""
     given: dict[str, Any] = {"path": path, "http_host": host, "http_port": port}
-    settings = load_settings({name: value for name, value in given.items() if value is not None})
-    http_service()(settings, started=_tell)
+    serve_http({name: value for name, value in given.items() if value is not None}, started=_tell)
 
 
 def _tell(address: str) -> None:
