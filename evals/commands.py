@@ -15,6 +15,8 @@ from evals import conflicts, extraction, memorybank
 from evals.ablations import ablate
 from evals.datasets import LOADERS
 from evals.embedding import KeptE5, warm
+from evals.forgetting.command import add_options as add_forgetting_options
+from evals.forgetting.command import measure as measure_forgetting
 from evals.recall import PRODUCT, SETS, Run, chosen_sets, measure
 from evals.report import ablation_markdown, markdown, show, standings
 from evals.speed.command import add_options as add_speed_options
@@ -43,6 +45,9 @@ def main(arguments: list[str] | None = None) -> None:
     replayed = commands.add_parser("memorybank", help="what is kept of real conversations?")
     memorybank.add_options(replayed)
     replayed.set_defaults(run=memorybank.run)
+    forgetting = commands.add_parser("forgetting", help="what is left when time passes, and is it found?")
+    add_forgetting_options(forgetting)
+    forgetting.set_defaults(run=measure_forgetting)
     options = parser.parse_args(arguments)
     options.run(options)
 

@@ -20,8 +20,8 @@ class Fact:
 
     id: str
     group: str
-    """`identity`, `allergy`, `health`, `family`, `home`, `job`, `preference`, `belongings`, `goals`; `habit` for what is
-    done every week, `event` for what happens once."""
+    """`identity`, `allergy`, `health`, `family`, `home`, `job`, `preference`, `belongings`, `goals`; `habit` for what
+    is done every week, `event` for what happens once."""
     attribute: str
     value: str
     said_on: tuple[int, ...]
@@ -45,9 +45,15 @@ class Person:
 
     user: str
     language: str
-    speaker: Speaker
+    taken: list[frozenset[str]] = field(default_factory=list)
+    """Content words of the values that mean something about this person."""
     facts: list[Fact] = field(default_factory=list)
     days: int = DAYS
+    seed: int = 1
+
+    def speaker(self, what: str) -> Speaker:
+        """This person's voice, with chances of its own for everything that is drawn with it."""
+        return Speaker(self.language, Random(f"{self.seed}/{self.user}/{what}"), self.taken)
 
     def questions_about(self, fact: Fact, language: str) -> list[str]:
         """Ways to ask for a fact in either language."""
@@ -61,29 +67,28 @@ class Person:
 def person(number: int, *, seed: int, days: int = DAYS) -> Person:
     """User `number` of the world `seed`; even numbers speak Chinese, odd ones English."""
     language = LANGUAGES[number % 2]
-    rng = Random(f"{seed}/{number}")
-    speaker = Speaker(language, rng)
-    one = Person(f"year-{number:02d}-{language}", language, speaker, days=days)
+    one = Person(f"year-{number:02d}-{language}", language, days=days, seed=seed)
+    speaker = one.speaker("facts")
     for name, attribute in attributes().items():
-        if rng.random() < attribute["chance"]:
-            one.facts += _facts_of(one, name, attribute=attribute)
-    for name in rng.sample(sorted(words(language)["habits"]), 3):
-        one.facts.append(_habit(one, name))
-    one.facts += _events(one)
+        if speaker.rng.random() < attribute["chance"]:
+            one.facts += _facts_of(one, name, attribute=attribute, speaker=speaker)
+    for name in speaker.rng.sample(sorted(words(language)["habits"]), 3):
+        one.facts.append(_habit(one, name, rng=speaker.rng))
+    one.facts += _events(one, speaker)
     return one
 
 
-def _facts_of(one: Person, name: str, *, attribute: Mapping[str, Any]) -> Iterator[Fact]:
+def _facts_of(one: Person, name: str, *, attribute: Mapping[str, Any], speaker: Speaker) -> Iterator[Fact]:
     """The fact, and where it changes in the course of the year the one that follows it."""
-    rng, values = one.speaker.rng, words(one.language)["facts"][name]["values"]
-    value = one.speaker.take(values)
+    rng, values = speaker.rng, words(one.language)["facts"][name]["values"]
+    value = speaker.take(values)
     if value is None:
         return
     first = _first_day(rng, one.days)
     changed = None
     if rng.random() < attribute.get("changes", 0.0) and first + 30 < one.days - 45:
         changed = rng.randrange(first + 30, one.days - 45)
-    following = one.speaker.take(values) if changed is not None else None
+    following = speaker.take(values) if changed is not None else None
     until = changed if following is not None else None
     yield Fact(
         f"{one.user}/{name}",
@@ -112,7 +117,7 @@ def _first_day(rng: Random, days: int) -> int:
     """Most of what is to know is told in the first weeks, some of it late."""
     if rng.random() < 0.15:
         return rng.randrange(days // 6, days * 4 // 5)
-    return min(int(rng.expovariate(1 / 25)), days // 2)
+    return min(int(rng.expovariate(15 / days)), days // 2)
 
 
 def _said(rng: Random, first: int, *, until: int, mean: float) -> tuple[int, ...]:
@@ -129,9 +134,8 @@ def _needed(rng: Random, first: int, *, until: int, mean: float) -> tuple[int, .
     return tuple(sorted(day for day in days if day < until))
 
 
-def _habit(one: Person, name: str) -> Fact:
+def _habit(one: Person, name: str, *, rng: Random) -> Fact:
     """Done on the same days of every week; spoken of on most of them."""
-    rng = one.speaker.rng
     weekdays = rng.sample(range(7), rng.choice((1, 2, 3, 3, 4)))
     begins = rng.randrange(0, 40)
     days = [day for day in range(begins, one.days) if day % 7 in weekdays and rng.random() < 0.6]
@@ -139,9 +143,9 @@ def _habit(one: Person, name: str) -> Fact:
     return Fact(f"{one.user}/{name}", "habit", name, value, tuple(days or [begins]))
 
 
-def _events(one: Person) -> Iterator[Fact]:
+def _events(one: Person, speaker: Speaker) -> Iterator[Fact]:
     """What happens once. No two of one kind within seven weeks, so that a question means one of them."""
-    rng = one.speaker.rng
+    rng = speaker.rng
     kinds = words(one.language)["events"]
     last: dict[int, int] = {}
     for number, day in enumerate(_event_days(rng, one.days)):
@@ -150,7 +154,7 @@ def _events(one: Person) -> Iterator[Fact]:
             continue
         kind = rng.choice(free)
         last[kind] = day
-        value = rng.choice([value for value in kinds[kind]["values"] if not one.speaker.names_taken(value)])
+        value = rng.choice([value for value in kinds[kind]["values"] if not speaker.names_taken(value)])
         yield Fact(f"{one.user}/event-{number}", "event", str(kind), value, (day,), min(day + 45, one.days))
 
 

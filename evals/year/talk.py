@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from evals.year.people import DAYS, Fact, Person, person
-from evals.year.words import LANGUAGES
+from evals.year.people import Fact, Person
+from evals.year.words import LANGUAGES, Speaker
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 ROUNDS_A_DAY = 10
@@ -37,6 +37,8 @@ class Round:
     said: str
     reply: str
     need: Need | None = None
+    about: Fact | None = None
+    """What the person tells in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +50,10 @@ class Asked:
     text: str
 
 
-def people(users: int, *, seed: int = 1, days: int = DAYS) -> list[Person]:
-    """The first `users` people of a world."""
-    return [person(number, seed=seed, days=days) for number in range(users)]
-
-
 def rounds(one: Person) -> Iterator[Round]:
     """The whole year of one person, in order."""
-    rng = Random(f"{one.user}/rounds/{one.speaker.rng.random()}")
-    one.speaker.rng = rng
+    speaker = one.speaker("rounds")
+    rng = speaker.rng
     about, needs = _by_day(one)
     for day in range(one.days):
         wanted = 0 if rng.random() < _IDLE else max(1, round(rng.gauss(ROUNDS_A_DAY / (1 - _IDLE), 3)))
@@ -67,7 +64,13 @@ def rounds(one: Person) -> Iterator[Round]:
         minutes = sorted(rng.sample(range(7 * 60, 23 * 60), len(turns)))
         for (fact, is_need), minute in zip(turns, minutes, strict=True):
             at = START + timedelta(days=day, minutes=minute)
-            yield _round(one, fact, at=at, day=day, is_need=is_need)
+            yield (
+                _asking(one, fact, at=at, speaker=speaker)
+                if fact is not None and is_need
+                else _telling(fact, speaker, at=at, day=day)
+                if fact is not None
+                else _chat(speaker, at)
+            )
 
 
 def questions(one: Person, day: int) -> list[Asked]:
@@ -92,38 +95,46 @@ def _by_day(one: Person) -> tuple[dict[int, list[Fact]], dict[int, list[Fact]]]:
     return about, needs
 
 
-def _round(one: Person, fact: Fact | None, *, at: datetime, day: int, is_need: bool) -> Round:
-    speaker = one.speaker
-    talk = speaker.words["talk"]
-    if fact is not None and is_need:
-        known, unknown = speaker.rng.choice(talk["recalled"]), speaker.rng.choice(talk["unknown"])
-        asked = speaker.rng.choice(one.questions_about(fact, one.language))
-        return Round(at, asked, "", Need(fact, speaker.say(known, value=fact.value), unknown))
-    if fact is not None:
-        reply = speaker.say(speaker.rng.choice(talk["acknowledge"]), value=fact.value)
-        return Round(at, _told(one, fact, day=day), reply if fact.group != "habit" else _small_reply(one))
-    kind = speaker.rng.choice(_KINDS)
-    if kind == "task":
-        said, reply = speaker.exchange(speaker.rng.choice(talk["tasks"]))
-        return Round(at, speaker.dressed(said) if speaker.rng.random() < 0.15 else said, reply)
-    said = speaker.say(speaker.rng.choice(talk[kind]))
-    if kind == "small" and speaker.rng.random() < 0.25:
-        said = f"{said}{'' if one.language == 'zh' else ' '}{speaker.say(speaker.rng.choice(talk['small']))}"
-    return Round(at, said, _small_reply(one))
+def _asking(one: Person, fact: Fact, *, at: datetime, speaker: Speaker) -> Round:
+    talk, rng = speaker.words["talk"], speaker.rng
+    known = speaker.say(rng.choice(talk["recalled"]), value=fact.value)
+    need = Need(fact, known, rng.choice(talk["unknown"]))
+    return Round(at, rng.choice(one.questions_about(fact, one.language)), "", need)
 
 
-def _small_reply(one: Person) -> str:
-    return one.speaker.say(one.speaker.rng.choice(one.speaker.words["talk"]["small_replies"]))
-
-
-def _told(one: Person, fact: Fact, *, day: int) -> str:
-    """One of the ways to say it; on the day of a change the words for that."""
-    speaker = one.speaker
-    if fact.group == "event":
-        return speaker.dressed(speaker.say(speaker.words["events"][int(fact.attribute)]["say"], value=fact.value))
+def _telling(fact: Fact, speaker: Speaker, *, at: datetime, day: int) -> Round:
+    """What is so, often in the middle of something else."""
+    talk, rng = speaker.words["talk"], speaker.rng
+    said = _wording(fact, speaker, day=day)
     if fact.group == "habit":
-        return speaker.say(speaker.rng.choice(speaker.words["habits"][fact.attribute]["say"]))
-    ways = speaker.words["facts"][fact.attribute]
+        return Round(at, said, speaker.say(rng.choice(talk["small_replies"])), about=fact)
+    said = speaker.dressed(said)
+    if rng.random() < 0.3:
+        said = speaker.joined(speaker.say(rng.choice(talk["small"])), said)
+    return Round(at, said, speaker.say(rng.choice(talk["acknowledge"]), value=fact.value), about=fact)
+
+
+def _wording(fact: Fact, speaker: Speaker, *, day: int) -> str:
+    """One of the ways to say it; on the day of a change the words for that."""
+    rng, words = speaker.rng, speaker.words
+    if fact.group == "event":
+        return speaker.say(words["events"][int(fact.attribute)]["say"], value=fact.value)
+    if fact.group == "habit":
+        return speaker.say(rng.choice(words["habits"][fact.attribute]["say"]))
+    ways = words["facts"][fact.attribute]
     if fact.old is not None and day == fact.said_on[0]:
-        return speaker.dressed(speaker.say(speaker.rng.choice(ways["change"]), value=fact.value, old=fact.old))
-    return speaker.dressed(speaker.say(speaker.rng.choice(ways["say"]), value=fact.value))
+        return speaker.say(rng.choice(ways["change"]), value=fact.value, old=fact.old)
+    return speaker.say(rng.choice(ways["say"]), value=fact.value)
+
+
+def _chat(speaker: Speaker, at: datetime) -> Round:
+    """Small talk, tasks, and what other people do."""
+    talk, rng = speaker.words["talk"], speaker.rng
+    kind = rng.choice(_KINDS)
+    if kind == "task":
+        said, reply = speaker.exchange(rng.choice(talk["tasks"]))
+        return Round(at, speaker.dressed(said) if rng.random() < 0.15 else said, reply)
+    said = speaker.say(rng.choice(talk[kind]))
+    if kind == "small" and rng.random() < 0.25:
+        said = speaker.joined(said, speaker.say(rng.choice(talk["small"])))
+    return Round(at, said, speaker.say(rng.choice(talk["small_replies"])))

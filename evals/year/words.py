@@ -72,12 +72,17 @@ class Speaker:
     def dressed(self, sentence: str) -> str:
         """The sentence as it comes up in talk: often after a word of introduction, at times with one behind it."""
         slots = self.words["slots"]
-        gap = "" if self.language == "zh" else " "
         if self.rng.random() < 0.35:
-            sentence = self.rng.choice(slots["opener"]) + gap + sentence
+            sentence = self.joined(self.rng.choice(slots["opener"]), sentence)
         if self.rng.random() < 0.15:
-            sentence = sentence + gap + self.rng.choice(slots["closer"])
+            sentence = self.joined(sentence, self.rng.choice(slots["closer"]))
         return sentence
+
+    def joined(self, first: str, second: str) -> str:
+        """One sentence behind the other, with what the language puts between them."""
+        if self.language == "en":
+            return f"{first} {second}"
+        return f"{first}{'' if first[-1] in '。！？，' else '，'}{second}"
 
     def take(self, values: Collection[str]) -> str | None:
         """A value that shares no content word with those taken before; None where none is left."""

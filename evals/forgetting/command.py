@@ -1,0 +1,47 @@
+"""`python -m evals forgetting`: what is left when time passes, and how much of it is found."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from evals.forgetting.run import SETS, Plan, run
+from evals.forgetting.score import scored
+from evals.forgetting.show import shown
+
+CACHE = Path(__file__).parent.parent.parent / ".evals-cache"
+QUICK_USERS = {"locomo": 2, "beam-100k": 4, "memdaily-zh": 3, "year": 4}
+QUICK_DAYS = 151
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m evals forgetting`."""
+    parser.add_argument("--data", type=Path, required=True, help="folder that holds locomo/, memdaily-zh/, beam-100k/")
+    parser.add_argument("--set", action="append", choices=SETS, help="which set, repeatable (default: all)")
+    parser.add_argument("--embedder", default="e5", choices=("e5", "use", "none"), help="default: e5")
+    parser.add_argument("--quick", action="store_true", help="some users, five months: minutes instead of half an hour")
+    parser.add_argument("--users", type=int, metavar="N", help="the first N users of each set only")
+    parser.add_argument("--days", type=int, metavar="N", help="length of the synthetic year")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="another world with other people")
+    parser.add_argument("--processes", type=int, default=2, metavar="N", help="how many at once (default: 2)")
+    parser.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="where vectors are kept between runs")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
+
+
+def measure(options: argparse.Namespace) -> None:
+    """Runs what the command line asks for and prints it."""
+    sets = options.set or SETS
+    users = dict.fromkeys(SETS, options.users) if options.users else QUICK_USERS if options.quick else {}
+    plan = Plan(
+        options.data,
+        sets,
+        options.embedder,
+        options.cache,
+        users,
+        options.days or (QUICK_DAYS if options.quick else 365),
+        options.seed,
+        options.processes,
+    )
+    tables = scored(run(plan))
+    print(json.dumps(tables, ensure_ascii=False) if options.json else shown(tables))
