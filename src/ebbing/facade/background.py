@@ -41,7 +41,8 @@ class Background(KeepingUp):
             progress: called after each job with the answer so far.
 
         Returns:
-            How many jobs were `{"done", "failed", "given_back"}`; one that failed is tried again later or given up.
+            How many jobs were `{"done", "failed", "given_back"}`, and how many are `waiting`; one that failed is tried
+            again later or given up.
 
         Raises:
             StoreClosedError: this memory was closed meanwhile.

@@ -18,7 +18,7 @@ from ebbing.domain.backoff import pause_after
 from ebbing.domain.errors import EbbingError, StoreClosedError
 from ebbing.ports.chance import Chance
 from ebbing.ports.clock import Clock
-from ebbing.ports.job_queue import Job, JobQueue, NewJob
+from ebbing.ports.job_queue import Job, JobQueue, JobState, NewJob
 from ebbing.upkeep.schedule import Rhythm, due
 from ebbing.upkeep.traffic import Traffic
 
@@ -126,6 +126,8 @@ class Worked:
     failed: int = 0
     """To be tried again later, or given up."""
     given_back: int = 0
+    waiting: int = field(default=0, compare=False)
+    """How many wait now, for their time or for a worker, as last counted."""
 
 
 async def run_worker(
@@ -153,11 +155,13 @@ async def run_worker(
             _log.warning("the queue of jobs cannot be used: %s", error.code)
             settled = False
         if settled and told is not None:
+            await worker.count(every_seconds=1.0)
             told(worker.worked)
         if not settled:
             if once:
                 break
             await stop.wait(using.pace.idle_seconds)
+    await worker.count()
     return worker.worked
 
 
@@ -168,6 +172,7 @@ class Worker:
         self._using = using
         self._seen: dict[str, datetime] = {}
         self._resting: dict[str, datetime] = {}
+        self._counted = -1.0
         self.worked = Worked()
 
     async def plan(self) -> None:
@@ -205,6 +210,14 @@ class Worker:
             raise
         await self._settle(job, at_work, undone=undone)
         return True
+
+    async def count(self, *, every_seconds: float = 0.0) -> None:
+        """Counts what waits, unless that was done less than so many seconds ago."""
+        now = anyio.current_time()
+        if self._counted < 0 or now - self._counted >= every_seconds:
+            self._counted, counts = now, await self._using.queue.counts()
+            waiting = (counts.get((kind, JobState.WAITING), 0) for kind in self._using.duties)
+            self.worked.waiting = sum(waiting)
 
     async def _claim(self) -> Job | None:
         using, now = self._using, self._using.clock.now()

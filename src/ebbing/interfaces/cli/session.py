@@ -68,14 +68,17 @@ class Session:
 
 
 def command(
-    app: typer.Typer, name: str, *, scoped: bool = False
+    app: typer.Typer, name: str, *, scoped: bool = False, about_somebody: bool = True
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Registers a function as a command that gets an open `Session` and, beside its own options, the shared ones.
 
     Args:
         scoped: the command works on a whole scope, so `--agent` and `--run` narrow it.
+        about_somebody: it works on one user's memory, so `--user` says whose.
     """
     shared = {**_SHARED, **(_SCOPED if scoped else {})}
+    if not about_somebody:
+        del shared["user"]
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(function)
@@ -103,7 +106,7 @@ def command(
 
 @contextmanager
 def opened(
-    *, user: str | None, path: Path | None, as_json: bool, agent: str | None = None, run: str | None = None
+    *, path: Path | None, as_json: bool, user: str | None = None, agent: str | None = None, run: str | None = None
 ) -> Iterator[Session]:
     """The session of a command; closes the memory however the command ends."""
     config: dict[str, Any] = {"api_version": "v1.1"}
