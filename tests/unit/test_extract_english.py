@@ -21,7 +21,7 @@ F, P, C, E, R = (
     [
         ("I'm allergic to peanuts.", "User is allergic to peanuts", C),
         ("My name is Rachel", "User's name is Rachel", F),
-        ("im 27 years old btw", "User is 27 years old btw", F),
+        ("im 27 years old btw", "User is 27 years old", F),
         ("I live in a tiny apartment in Queens", "User lives in a tiny apartment in Queens", F),
         ("I've got two cats", "User has two cats", F),
         ("I teach third grade", "User teaches third grade", F),

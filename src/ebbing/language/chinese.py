@@ -7,13 +7,14 @@ original, so that a fact keeps the speaker's own script.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from ebbing.language.clauses import MAX_CLAUSE
-from ebbing.language.rulebook import Pack
-from ebbing.language.statement import Sentence, Speaker, Statement
+from ebbing.language.rulebook import Pack, rewritten
+from ebbing.language.statement import Sentence, Speaker, Statement, people_of
 
 _MAX_CLAUSES: Final = 24
 
@@ -53,12 +54,14 @@ class ChineseReader:
         self._words = pack.words
         self._gates = pack.gates
         self._relations = pack.tables["relations"]
+        self._rewrites = pack.rewrites
         script = pack.tables["script"]
         self._fold = str.maketrans(script["traditional"], script["simplified"])
 
     def read(self, sentence: Sentence, speaker: Speaker, *, people: Sequence[Statement]) -> list[Statement]:
         """The statements of a sentence, in order; `people` were spoken of before."""
-        whole = _Piece(sentence.text, sentence.text.translate(self._fold))
+        text = rewritten(sentence.text, self._rewrites["sentence"])
+        whole = _Piece(text, text.translate(self._fold))
         told = self._words["told"].search(whole.folded)
         if self._gates["sentence"].search(whole.folded):
             return []
@@ -112,10 +115,20 @@ class ChineseReader:
         hedged = hedge is not None or self._words["hedge"].search(piece.folded) is not None
         piece = piece.after(hedge).stripped()
         tail = self._words["particles"].search(piece.folded)
-        piece = piece.cut(0, tail.start() if tail else None)
+        piece = self._plain(piece.cut(0, tail.start() if tail else None))
         if len(piece.folded) < 2 or self._gates["clause"].search(piece.folded):
             return None
-        return replace(self._about(piece, heard), hedged=hedged, corrects=corrects)
+        statement = self._about(piece, heard)
+        mentioned = self._mentioned(statement, piece, speaker=heard.speaker)
+        return replace(statement, hedged=hedged, corrects=corrects, mentioned=mentioned)
+
+    def _mentioned(self, statement: Statement, piece: _Piece, *, speaker: Speaker) -> Statement | None:
+        last = None if statement.relation else deque(self._words["mentioned"].finditer(piece.folded), maxlen=1)
+        return self._relation(last[0], piece, speaker=speaker) if last else None
+
+    def _plain(self, piece: _Piece) -> _Piece:
+        said = rewritten(piece.said, self._rewrites["clause"])
+        return piece if said == piece.said else _Piece(said, said.translate(self._fold))
 
     def _about(self, piece: _Piece, heard: _Heard) -> Statement:
         """Whom the clause is about, and what it says."""
@@ -140,19 +153,22 @@ class ChineseReader:
         """A clause whose subject is a pronoun, the clause before, or left out."""
         speaker = heard.speaker
         pronoun = self._words["pronoun_subject"].match(piece.folded)
-        known = [one for one in heard.people if one.relation]
+        known = people_of(heard.people)
         if pronoun is not None:
             if known:
                 return self._predicate(known[-1], piece.after(pronoun), found=None, speaker=speaker)
         elif heard.carried is not None:
-            return self._predicate(heard.carried, piece, found=None, speaker=speaker)
-        elif self._words["dropped"].match(piece.folded):
-            return self._predicate(_blank(speaker), piece, found=None, speaker=speaker)
-        return self._bare(piece, speaker, who="clause")
+            return replace(self._predicate(heard.carried, piece, found=None, speaker=speaker), carried=True)
+        implied = self._predicate(_blank(speaker), piece, found=None, speaker=speaker)
+        if pronoun is None and self._words["dropped"].match(piece.folded):
+            return implied
+        bare = self._bare(piece, speaker, who="clause")
+        spoken = pronoun is not None or self._words["own_words"].search(piece.folded) is not None
+        return bare if spoken else replace(bare, implied=implied)
 
     def _relation(self, kin: re.Match[str], piece: _Piece, *, speaker: Speaker) -> Statement:
         noun, name = kin.group("kin"), kin.group("called") or ""
-        described = piece.said[kin.start("adjective") : kin.end("subject")]
+        described = piece.said[kin.start("adjective") : kin.end("called") if kin["called"] else kin.end("kin")]
         return replace(
             _blank(speaker, f"的{described}"),
             who="relation",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from ebbing.language.clauses import MAX_CLAUSE
 from ebbing.language.hedges import unhedged
-from ebbing.language.rulebook import Pack
-from ebbing.language.statement import Sentence, Speaker, Statement
+from ebbing.language.rulebook import Pack, rewritten
+from ebbing.language.statement import Sentence, Speaker, Statement, people_of
 from ebbing.language.third_person import bare_verb, in_third_person, retold
 
 _MAX_CLAUSES: Final = 24
@@ -35,6 +36,7 @@ class EnglishReader:
             rf"\b(?:{'|'.join(map(re.escape, pack.tables['contractions']))})(?![\w'])", re.IGNORECASE
         )
         self._relations = pack.tables["relations"]
+        self._rewrites = pack.rewrites
 
     def read(self, sentence: Sentence, speaker: Speaker, *, people: Sequence[Statement]) -> list[Statement]:
         """The statements of a sentence, in order; `people` were spoken of before."""
@@ -50,6 +52,7 @@ class EnglishReader:
         """Contractions written out, common misspellings mended, `I` in capitals."""
         written = self._tables["contractions"]  # "İ" matches "i" but is not one in lower case
         text = self._short.sub(lambda short: written.get(short.group().lower(), short.group()), text)
+        text = rewritten(text, self._rewrites["sentence"])
         text = self._words["is_short"].sub(r"\g<who> is", text)
         text = self._words["who_is"].sub(r"\g<who> \g<what>; \g<who> ", text)
         return _SPACES.sub(" ", self._words["as_a"].sub(r"I am \g<what>; ", text)).strip()
@@ -123,6 +126,7 @@ class EnglishReader:
         clause, corrects = self._without_intro(clause)
         clause, hedged = unhedged(clause, self._words)
         clause, _ = self._without_intro(clause)
+        clause = rewritten(clause, self._rewrites["clause"])
         if not clause or self._gates["clause"].search(clause):
             return None
         lead = self._words["lead"].match(clause)
@@ -132,7 +136,14 @@ class EnglishReader:
         if statement is None:
             statement = self._bare(body, speaker)
         text = f"{statement.text} {time[0].lower()}{time[1:]}" if time else statement.text
-        return replace(statement, lead=f"{time} {statement.lead}".strip(), text=text, hedged=hedged, corrects=corrects)
+        return replace(
+            statement, lead=f"{time} {statement.lead}".strip(), text=text, hedged=hedged, corrects=corrects,
+            mentioned=self._mentioned(statement, speaker),
+        )  # fmt: skip
+
+    def _mentioned(self, statement: Statement, speaker: Speaker) -> Statement | None:
+        last = None if statement.relation else deque(self._words["mentioned"].finditer(statement.clause), maxlen=1)
+        return self._relation(last[0], speaker, body="") if last else None
 
     def _without_intro(self, clause: str) -> tuple[str, bool]:
         corrects = False
@@ -159,7 +170,7 @@ class EnglishReader:
             return self._introduced(named, speaker)
         pronoun = self._words["pronoun_subject"].match(body)
         if pronoun is not None:
-            known = [one for one in people if one.relation]
+            known = people_of(people)
             if known:
                 return self._predicate(replace(known[-1], clause=body, lead=""), body[pronoun.end() :], speaker=speaker)
             return Statement("clause", clause="", predicate="", text="")
@@ -171,7 +182,8 @@ class EnglishReader:
         described = " ".join(filter(None, [kin.group("adjective").strip(), kin.group("kin"), name]))
         unique = bool(self._words["unique_relation"].fullmatch(noun)) or bool(name)
         label = " ".join(filter(None, [kin.group("adjective").strip().lower(), key, name]))
-        subject = f"{speaker.name}'s {described}"
+        some = f"{kin['quantity']} " if kin["quantity"] else ""
+        subject = f"{some}{speaker.name}'s {described}"
         return Statement(
             "relation", clause=body, predicate="", text="", subject=subject, owner=f"{subject}'s",
             relation=label, unique=unique,

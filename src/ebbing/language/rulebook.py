@@ -7,11 +7,12 @@ entry of the pack's `[words]` table (a list of words becomes an alternation, a s
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -56,6 +57,8 @@ class Rule:
     """Where the value stops, if it stops before the end of its group."""
     dated: bool = False
     """Time words are made absolute ("next week" gets its date)."""
+    weighed: bool = False
+    """It is asked last, and only about what the cues of its pack speak for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,49 @@ class Reply:
     yes: str | None = None
     no: str | None = None
     fits: re.Pattern[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A way to say something, and the plainer way that the rules know ("the kids are 7" says "my kids are 7")."""
+
+    find: re.Pattern[str]
+    put: str
+    """The plain wording; `{group}` stands for what was found."""
+
+
+def rewritten(text: str, rewrites: Iterable[Rewrite]) -> str:
+    """The text in plainer words, by each rewriting in order."""
+    for rewrite in rewrites:
+        text = rewrite.find.sub(partial(_filled, rewrite.put), text)
+    return text
+
+
+def _filled(put: str, found: re.Match[str]) -> str:
+    return _PLACE.sub(lambda place: found.group(place.group(1)) or "", put)
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """What speaks for or against keeping a statement that no rule reads."""
+
+    id: str
+    find: re.Pattern[str]
+    weight: float
+    """Added once where it is found; negative for what passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """When a statement that no rule reads is kept all the same."""
+
+    least: float = math.inf
+    """Sum of the weights of the cues from which it is."""
+    cues: tuple[Cue, ...] = ()
+    rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
+    """The rules that say what it is taken for, by whose statement they read."""
+    silent: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
+    """The rules that are switched off: what they would read is not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +129,9 @@ class Pack:
     tables: Mapping[str, Mapping[str, str]]
     """Word-for-word tables (spelling, relations, irregular verbs …), by name."""
     replies: tuple[Reply, ...] = ()
+    rewrites: Mapping[str, tuple[Rewrite, ...]] = field(default_factory=dict)
+    """By what they are asked about: a `sentence`, or a `clause`."""
+    weighing: Weighing = field(default_factory=Weighing)
 
 
 class Lazily(Mapping[str, T]):
@@ -165,15 +214,18 @@ def _merged(base: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
     rules = {rule["id"]: rule for rule in base.get("rule", ())}
     new: dict[str, Any] = {}
     for rule in extra.get("rule", ()):
-        (rules if rule["id"] in rules else new)[rule["id"]] = rule
+        off = rule.get("disabled") and rule["id"] in rules
+        entry = {**rules[rule["id"]], "disabled": True} if off else rule
+        (rules if rule["id"] in rules else new)[rule["id"]] = entry
     merged = {**base, "rule": [*new.values(), *rules.values()]}
-    for table in ("words", "gates", "category"):
+    for table in ("words", "gates", "category", "weighing"):
         merged[table] = {**base.get(table, {}), **extra.get(table, {})}
     merged["tables"] = {
         name: {**base.get("tables", {}).get(name, {}), **extra.get("tables", {}).get(name, {})}
         for name in {*base.get("tables", {}), *extra.get("tables", {})}
     }
-    merged["reply"] = [*extra.get("reply", ()), *base.get("reply", ())]
+    for more in ("reply", "rewrite", "cue"):
+        merged[more] = [*extra.get(more, ()), *base.get(more, ())]
     return merged
 
 
@@ -221,17 +273,40 @@ def _pack(language: str, data: dict[str, Any], *, categories: Mapping[str, Any])
     compiler = _Compiler(language, words)
     gates = data.get("gates", {})
     known = {**categories, **data.get("category", {})}
-    rules = [_rule(entry, known, compiler=compiler) for entry in data.get("rule", ()) if not entry.get("disabled")]
+    entries = data.get("rule", ())
+    rules = [_rule(entry, known, compiler=compiler) for entry in entries if not entry.get("disabled")]
+    silent = [_rule(entry, known, compiler=compiler) for entry in entries if entry.get("disabled") and "match" in entry]
     return Pack(
         language=language,
-        rules={
-            who: tuple(rule for rule in rules if who in rule.who) for who in ("self", "relation", "clause", "order")
-        },
+        rules=_by_who(rule for rule in rules if not rule.weighed),
         gates=Lazily(gates, lambda name: compiler(gates[name], f"gate {name}")),
         words=Lazily(words, lambda name: compiler(f"{{{name}}}", f"words {name}")),
         tables=data.get("tables", {}),
         replies=tuple(_reply(entry, compiler) for entry in data.get("reply", ())),
+        rewrites={
+            of: tuple(_rewrite(entry, compiler) for entry in data.get("rewrite", ()) if entry["of"] == of)
+            for of in ("sentence", "clause")
+        },
+        weighing=Weighing(
+            least=float(data.get("weighing", {}).get("least", math.inf)),
+            cues=tuple(_cue(entry, compiler) for entry in data.get("cue", ())),
+            rules=_by_who(rule for rule in rules if rule.weighed),
+            silent=_by_who(silent),
+        ),
     )
+
+
+def _by_who(rules: Iterable[Rule]) -> dict[str, tuple[Rule, ...]]:
+    rules = list(rules)
+    return {who: tuple(rule for rule in rules if who in rule.who) for who in ("self", "relation", "clause", "order")}
+
+
+def _rewrite(entry: Mapping[str, Any], compiler: _Compiler) -> Rewrite:
+    return Rewrite(compiler(entry["find"], f"rewrite of a {entry['of']}"), entry["put"])
+
+
+def _cue(entry: Mapping[str, Any], compiler: _Compiler) -> Cue:
+    return Cue(entry["id"], compiler(entry["find"], f"cue {entry['id']}"), float(entry["weight"]))
 
 
 def _rule(entry: Mapping[str, Any], categories: Mapping[str, Any], *, compiler: _Compiler) -> Rule:
@@ -255,6 +330,7 @@ def _rule(entry: Mapping[str, Any], categories: Mapping[str, Any], *, compiler: 
             text=entry.get("text"),
             confidence=float(entry.get("confidence", 0.95)),
             dated=bool(entry.get("dated", category.get("dated", False))),
+            weighed=bool(entry.get("weighed", False)),
         )
     except (KeyError, ValueError) as error:
         raise ConfigurationError(f"language pack, {where}: {error} is missing or not allowed") from error

@@ -47,6 +47,18 @@ class Statement:
     hedged: bool = False
     corrects: bool = False
     """The speaker puts something right ("actually", 不对)."""
+    carried: bool = False
+    """It has no subject of its own, and takes that of the clause before."""
+    mentioned: Statement | None = None
+    """The last of the speaker's people that it names beside its subject: "she" may be this one."""
+    implied: Statement | None = None
+    """The same clause with the speaker as the subject that it leaves out."""
+
+
+def people_of(statements: Sequence[Statement]) -> list[Statement]:
+    """The speaker's people that the statements are about or name, in order."""
+    named = (one if one.relation else one.mentioned for one in statements)
+    return [one for one in named if one is not None]
 
 
 @dataclass(frozen=True, slots=True)

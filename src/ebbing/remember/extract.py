@@ -102,7 +102,7 @@ class _Listening:
                 return
             its_pack = self.packs.by_language.get(detect(sentence.text), pack)
             for statement in _reader(its_pack).read(sentence, self._speaker(its_pack), people=people):
-                if statement.relation:
+                if statement.relation or statement.mentioned:
                     people.append(statement)
                 yield sentence, statement, its_pack
 

@@ -13,6 +13,8 @@ _LONGEST: Final = 80
 """Characters of an answer that is still a fragment."""
 _LAST_ASKED: Final = 1_000
 """Characters at the end of a message in which its question is looked for."""
+_COMMA: Final = re.compile(r"(?<=.)[,;]")
+"""Ends the part of an answer that may fit the question where the whole does not."""
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -24,9 +26,14 @@ def completed(said: list[Sentence], *, asked: str, pack: Pack) -> list[Sentence]
     for question in reversed(questions):
         for reply in pack.replies:
             found = reply.question.search(question)
-            whole = _whole(reply, found, answer=said[0].text, pack=pack) if found else None
-            if whole:
-                return [Sentence(whole), *said[1:]]
+            if found is None:
+                continue
+            comma = _COMMA.search(said[0].text)
+            parts = (said[0].text[: comma.start()], said[0].text[comma.start() :]) if comma else (said[0].text, "")
+            for answer, rest in ((said[0].text, ""), parts):
+                whole = _whole(reply, found, answer=answer, pack=pack)
+                if whole:
+                    return [Sentence(f"{whole}{rest}"), *said[1:]]
     return said
 
 

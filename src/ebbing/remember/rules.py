@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -18,14 +19,38 @@ HEDGED_CONFIDENCE: Final = 0.6
 
 
 def fact_of(statement: Statement, pack: Pack, *, said_at: datetime) -> Fact | None:
-    """The fact that a statement holds by the first rule that matches; None when no rule does."""
+    """The fact that a statement holds by the first rule that matches; None when no rule does.
+
+    What no rule reads is weighed: if more speaks for its being true for long than for its passing, the weighed rules
+    of the pack are asked; where the speaker is only understood to be the subject, then the others too.
+    """
     for reading in _readings(statement, pack):
-        for rule in pack.rules[reading.who]:
-            groups = _match(rule, reading)
-            if groups is not None and (rule.attribute or _personal(reading, pack)):
-                return _dated(
-                    _built(rule, reading, groups=groups, pack=pack), rule, said_at=said_at, language=pack.language
-                )
+        fact = _first(pack.rules[reading.who], reading, pack=pack, said_at=said_at)
+        if fact is not None:
+            return fact
+    last = statement.implied or statement
+    weighing, who = pack.weighing, last.who
+    if weight(last, pack) < weighing.least or _first(weighing.silent[who], last, pack=pack, said_at=said_at):
+        return None
+    rules = (*pack.rules[who], *weighing.rules[who]) if statement.implied else weighing.rules[who]
+    return _first(rules, last, pack=pack, said_at=said_at)
+
+
+def weight(statement: Statement, pack: Pack) -> float:
+    """The sum of the weights of the pack's cues that are found in a statement, beside whom it is about."""
+    if not statement.clause:
+        return -math.inf
+    marks = f"<{statement.who}>{'<not>' * statement.negated}{'<carried>' * statement.carried}"
+    said = f"{marks} {statement.lead} {statement.clause}"
+    return sum(cue.weight for cue in pack.weighing.cues if cue.find.search(said))
+
+
+def _first(rules: Iterable[Rule], statement: Statement, *, pack: Pack, said_at: datetime) -> Fact | None:
+    for rule in rules:
+        groups = _match(rule, statement)
+        if groups is not None and (rule.attribute or _personal(statement, pack)):
+            fact = _built(rule, statement, groups=groups, pack=pack)
+            return _dated(fact, rule, said_at=said_at, language=pack.language)
     return None
 
 
