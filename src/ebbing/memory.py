@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from ebbing.facade.access import Admitting
 from ebbing.facade.background import Background
-from ebbing.facade.conversing import Conversing
+from ebbing.facade.erasing import Erasing
 from ebbing.facade.feedback import Hearing
 from ebbing.facade.keeping import Keeping
 from ebbing.ports.chat_model import ChatModel
@@ -21,7 +21,7 @@ from ebbing.recall.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
 
-class AsyncMemory(Conversing, Hearing, Keeping, Background, Admitting):
+class AsyncMemory(Erasing, Hearing, Keeping, Background, Admitting):
     """A person's long-term memory, in one directory, with nothing but this package.
 
     Every call names whose memory is meant by `user_id`, `agent_id` or `run_id` (directly or inside `filters`); a

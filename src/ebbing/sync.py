@@ -138,6 +138,7 @@ class Memory:
     revoke_key = _blocking(AsyncMemory.revoke_key)
     note_act = _blocking(AsyncMemory.note_act)
     acts = _blocking(AsyncMemory.acts)
+    compact = _blocking(AsyncMemory.compact)
 
     def session(
         self,

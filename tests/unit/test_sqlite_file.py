@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
@@ -169,6 +170,42 @@ async def test_the_history_moves_to_the_file_that_is_configured(tmp_path: Path) 
         assert db.execute("SELECT memory_id FROM history ORDER BY id").fetchall() == [(record.id,), (other.id,)]
     with raw(tmp_path / "ebbing.db") as db:
         assert db.execute("SELECT count(*) FROM sqlite_master WHERE name LIKE 'history%'").fetchone() == (0,)
+
+
+async def test_the_history_is_found_where_it_was_put_and_erased_there(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "past" / "history.db"
+    store = open_store(tmp_path, history_path=elsewhere)
+    record = await stored(store, ADA, "likes tea")
+    await store.aclose()
+    moved = shutil.move(tmp_path, tmp_path.with_name(f"{tmp_path.name}-moved"))
+    store = open_store(moved)
+    assert [told.event for told in await store.history(ADA, record.id)] == [Event.ADD]
+    assert (await store.erase(ADA)).history == 1
+    await store.aclose()
+    assert b"likes tea" not in (moved / "past" / "history.db").read_bytes()
+
+
+async def test_the_history_moves_from_one_file_of_its_own_to_another(tmp_path: Path) -> None:
+    records = []
+    for name in ("first", "second"):
+        store = open_store(tmp_path / "store", history_path=tmp_path / f"{name}.db")
+        records.append(await stored(store, ADA, f"likes the {name}"))
+        assert [len(await store.history(ADA, record.id)) for record in records] == [1] * len(records)
+        assert await store.verify() == []
+        await store.aclose()
+    with raw(tmp_path / "first.db") as db:
+        assert db.execute("SELECT count(*) FROM sqlite_master WHERE name LIKE 'history%'").fetchone() == (0,)
+
+
+async def test_a_file_of_history_that_is_gone_is_begun_anew(tmp_path: Path) -> None:
+    store = open_store(tmp_path, history_path=tmp_path / "history.db")
+    await stored(store, ADA, "likes tea")
+    await store.aclose()
+    (tmp_path / "history.db").unlink()
+    store = open_store(tmp_path)
+    record = await stored(store, ADA, "likes rain")
+    assert len(await store.history(ADA, record.id)) == 1
+    await store.aclose()
 
 
 async def test_a_store_can_be_opened_without_a_model(tmp_path: Path) -> None:

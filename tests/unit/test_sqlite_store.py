@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import pytest
 
-from ebbing.adapters.sqlite import SqliteMemoryStore, changes, shards, writer
+from ebbing.adapters.sqlite import SqliteMemoryStore, changes, scrubbing, shards
 from ebbing.adapters.sqlite import store as store_module
 from ebbing.adapters.sqlite.rows import MAX_SEQ
 from ebbing.adapters.sqlite.shards import WORN_SIZE, ShardCache
@@ -218,13 +218,16 @@ async def test_no_word_stays_in_the_unused_parts_of_pages(tmp_path: Path) -> Non
 async def test_a_file_too_large_to_rewrite_at_once_can_be_compacted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "MAX_REWRITTEN_BYTES", -1)
+    monkeypatch.setattr(scrubbing, "MAX_REWRITTEN_BYTES", -1)
     store = open_store(tmp_path)
     for number in range(300):
         await stored(store, (ADA, BOB)[number % 2], f"note {number} " * 20)
     await store.erase(ADA)
     large = (await store.stats("default")).bytes_on_disk
-    await store.compact()
+    assert not (await store.stats("default")).is_scrubbed
+    assert not await store.scrub()
+    assert await store.compact()
+    assert (await store.stats("default")).is_scrubbed
     assert (await store.stats("default")).bytes_on_disk < 0.8 * large
     assert len(await living(store, BOB)) == 150
     assert await store.verify() == []

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ebbing.domain.errors import EmbeddingError
 from ebbing.ports.embedder import Calibration, Embedder, Vectors
+from ebbing.ports.forgetful import Forgetful
 
 Role = Literal["query", "passage"]
 Vector = NDArray[np.float32]
@@ -82,6 +83,14 @@ class CachingEmbedder:
         keys = [_key(text, "query", model_id=self.model_id) for text in texts]
         found = self._recent.get(keys)
         return np.stack([found[key] for key in keys]) if texts and len(found) == len(set(keys)) else None
+
+    async def forget(self) -> None:
+        """Lets go of all vectors, in RAM and in the file; see `Forgetful`."""
+        self._recent.clear()
+        if self._file is not None:
+            await anyio.to_thread.run_sync(self._file.clear)
+        if isinstance(self._inner, Forgetful):
+            await self._inner.forget()
 
     async def aclose(self) -> None:
         """Close the file and the inner embedder."""
@@ -152,7 +161,7 @@ class _RecentVectors:
     """Vectors by key within a bound of bytes; safe to share between threads."""
 
     def __init__(self, max_bytes: int) -> None:
-        self._free = max_bytes
+        self._most = self._free = max_bytes
         self._vectors: OrderedDict[bytes, Vector] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -177,6 +186,11 @@ class _RecentVectors:
                 _, oldest = self._vectors.popitem(last=False)
                 self._free += oldest.nbytes + ENTRY_OVERHEAD
 
+    def clear(self) -> None:
+        with self._lock:
+            self._vectors.clear()
+            self._free = self._most
+
 
 class _VectorFile:
     """Vectors by key in one SQLite file; safe to share between threads and processes."""
@@ -188,6 +202,7 @@ class _VectorFile:
             # A cache may lose its last writes in a power cut, but must not wait for the disk.
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = OFF")
+            self._connection.execute("PRAGMA secure_delete = ON")
             self._connection.execute(
                 "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
             )
@@ -205,6 +220,14 @@ class _VectorFile:
         rows = [(key, vector.tobytes()) for key, vector in vectors.items()]
         with self._lock, _typed_errors(), self._connection:
             self._connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+
+    def clear(self) -> None:
+        """Empties the file and its log; the log later, where another process is reading."""
+        with self._lock, _typed_errors():
+            with self._connection:
+                self._connection.execute("DELETE FROM vectors")
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         with self._lock:

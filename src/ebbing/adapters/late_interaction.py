@@ -111,6 +111,10 @@ class LateReranker:
             found |= fresh
         return [found[key] for key in keys]
 
+    async def forget(self) -> None:
+        """Lets go of all tokens, by which a text could be spelt again; see `Forgetful`."""
+        self._known.clear()
+
     async def aclose(self) -> None:
         """Forgets what it read; the embedder belongs to somebody else."""
         self._known.clear()

@@ -11,6 +11,7 @@ from ebbing.arguments import scoped
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.domain.filters import EVERYTHING, Filter
 from ebbing.domain.scope import Scope, checked_tenant
+from ebbing.language.kept import let_go
 from ebbing.ports.event_bus import Happening, Topic
 from ebbing.ports.loop import on_a_loop
 from ebbing.privacy.redact import RedactionPolicy
@@ -135,12 +136,12 @@ class Facade:
             await on_a_loop()
             await self._parts.events.publish(happening)
 
-    async def _forget_sessions(self, within: Scope | None) -> None:
-        """Lets go of what was said in running sessions of this scope (None: of this tenant), unremembered."""
-        working = self._parts.working
-        for session in await working.sessions():
-            if session.tenant == self._parts.settings.tenant and (within is None or within.covers(session)):
-                await working.drop(session, await working.read(session))
+    async def _scrubbed(self) -> bool:
+        """Lets go of what is kept of texts beside the store, and makes sure of the disk; whether nothing is left."""
+        await self._parts.embedder.forget()
+        await self._parts.reranker.forget()
+        let_go()
+        return await self._parts.store.scrub()
 
 
 def _write_policy(settings: Settings) -> WritePolicy:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any, Final, Protocol
 
@@ -16,6 +16,7 @@ from ebbing.ports.working_memory import Turn
 from ebbing.recall.working import last_rounds
 from ebbing.wiring.build import Parts
 
+_ARRIVAL_SECONDS: Final = 10.0
 _log: Final = logging.getLogger("ebbing.sessions")
 
 
@@ -42,7 +43,9 @@ class Conversations:
         """The sessions in which this memory heard something, and whether it is to learn from them."""
         self._closed = False
         self._under_way: set[Scope] = set()
-        self._tasks: set[asyncio.Task[object]] = set()
+        self._tasks: dict[asyncio.Task[object], Scope] = {}
+        self._putting: dict[asyncio.Event, tuple[Scope, asyncio.AbstractEventLoop]] = {}
+        """Turns on their way into long-term memory: set when they are there, or not to get there."""
         parts.events.subscribe(Topic.SESSION_END, self._extract)
 
     async def hear(self, session: Scope, turns: Sequence[Turn], *, infer: bool) -> None:
@@ -111,6 +114,31 @@ class Conversations:
         if lost:
             raise lost[0]
 
+    async def forget(self, is_meant: Callable[[Scope], bool]) -> int:
+        """Lets go of what was said in sessions, unremembered; how many turns these were.
+
+        What is on its way into long-term memory has arrived there or was stopped when this returns, so that nothing
+        comes after an erasure that follows; one that takes longer than ten seconds is not waited for.
+        """
+        gone = 0
+        for session in filter(is_meant, await self._parts.working.sessions()):
+            turns = await self._parts.working.read(session)
+            await self._parts.working.drop(session, turns)
+            gone += len(turns)
+        for session in filter(is_meant, list(self._open)):
+            del self._open[session]
+        loop = asyncio.get_running_loop()
+        tasks = [task for task, session in self._tasks.items() if is_meant(session) and task.get_loop() is loop]
+        for task in tasks:
+            task.cancel()
+        under_way = [done for done, (session, its) in self._putting.items() if is_meant(session) and its is loop]
+        arriving = [asyncio.ensure_future(done.wait()) for done in under_way]
+        if tasks or arriving:
+            await asyncio.wait({*tasks, *arriving}, timeout=_ARRIVAL_SECONDS)
+        for one in arriving:
+            one.cancel()
+        return gone
+
     async def _tidy(self, session: Scope) -> None:
         """Starts to remember what left the last rounds, and a session that seems to be forgotten open."""
         turns = await self.heard(session)
@@ -149,6 +177,8 @@ class Conversations:
     async def _put_away(self, session: Scope, turns: Sequence[Turn], *, vectors: bool = True) -> None:
         """Remembers turns; those that may not be stored at all are left out."""
         messages, infer = [turn.message for turn in turns], self._open.get(session, True)
+        done = asyncio.Event()
+        self._putting[done] = (session, asyncio.get_running_loop())
         try:
             await self._remember(session, messages, infer=infer, vectors=vectors)
         except InvalidInputError:
@@ -157,6 +187,9 @@ class Conversations:
                     await self._remember(session, [message], infer=infer, vectors=vectors)
                 except InvalidInputError as error:
                     _log.warning("a message of a session may not be stored and was left out: %s", error.code)
+        finally:
+            del self._putting[done]
+            done.set()
 
     def _start(self, session: Scope, work: Coroutine[Any, Any, object]) -> None:
         """Runs it beside the conversation, once at a time for a session; what fails is tried again later."""
@@ -165,10 +198,10 @@ class Conversations:
             return
         self._under_way.add(session)
         task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
+        self._tasks[task] = session
 
         def done(task: asyncio.Task[object]) -> None:
-            self._tasks.discard(task)
+            self._tasks.pop(task, None)
             self._under_way.discard(session)
             error = None if task.cancelled() else task.exception()
             if error is not None:

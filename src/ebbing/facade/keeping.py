@@ -69,7 +69,8 @@ class Keeping(Facade):
         return {"imported": done.imported, "known": done.known, "refused": refused}
 
     async def stats(self) -> Item:
-        """How much is kept: `owners, memories, episodes, deleted, bytes_on_disk, by_layer, by_type, unread`.
+        """How much is kept: `owners, memories, episodes, deleted, bytes_on_disk, is_scrubbed, by_layer, by_type,
+        unread`.
 
         `unread` is `{"waiting", "given_up"}`: batches of messages that a language model failed to read.
         """
@@ -113,9 +114,3 @@ class Keeping(Facade):
     async def diagnose(self) -> Item:
         """What is on, what is off and why: `{"findings": [{"part", "state", "detail"}], "stats", "settings"}`."""
         return await diagnose(self._parts)
-
-    async def reset(self) -> Item:
-        """Erases everything of this memory's tenant for good."""
-        await self._forget_sessions(None)
-        await self._parts.store.reset(self._parts.settings.tenant)
-        return {"message": "Memory reset successfully!"}

@@ -124,7 +124,8 @@ class Writing(Facade):
         that had replaced holds again.
 
         Returns:
-            `{"message"}`, and for a source `{"deleted"}`, how many records went.
+            `{"message"}`; for a source also `deleted`, how many records went; with `hard` also `scrubbed`, False where
+            a trace on the disk is still to be overwritten (see `delete_all`).
 
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
@@ -148,7 +149,8 @@ class Writing(Facade):
         why, for_good = checked_reason(reason), checked_flag(hard, "hard")
         await delete(await self._writing(), memory_id, scope=scope, reason=why, hard=for_good)
         await self._announce(Topic.MEMORY_DELETED, scope, memory_ids=[memory_id])
-        return {"message": "Memory deleted successfully!"}
+        more = {"scrubbed": await self._scrubbed()} if for_good else {}
+        return {"message": "Memory deleted successfully!", **more}
 
     async def restore(self, memory_id: str, *, user_id: str | None = None) -> Item:
         """Brings a deleted memory back and returns it.
@@ -161,29 +163,6 @@ class Writing(Facade):
         item = memory_item(await restore(await self._writing(), memory_id, scope=scope))
         await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id])
         return item
-
-    async def delete_all(
-        self,
-        *,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        run_id: str | None = None,
-        filters: Mapping[str, Any] | None = None,
-    ) -> Item:
-        """Erases everything of a user, agent or run for good: memories, episodes, history, index, running sessions.
-
-        Returns:
-            `{"message", "deleted": {"memories", "episodes", "history", "index_entries"}}`, the counts of what went.
-
-        Raises:
-            MissingOwnerError: no owner; to erase everybody's, `reset`.
-        """
-        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
-        await self._forget_sessions(scope)
-        receipt = await self._parts.store.erase(scope)
-        await self._announce(Topic.MEMORY_DELETED, scope, is_everything=True)
-        counts = {name: getattr(receipt, name) for name in receipt.__slots__}
-        return {"message": "Memories deleted successfully!", "deleted": counts}
 
     async def _announce_remembered(self, scope: Scope, remembered: Remembered) -> None:
         told = remembered.outcomes

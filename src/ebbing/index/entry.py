@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.record import MemoryRecord
 from ebbing.language.analyse import ANALYZER_VERSION, Analysis, TextFlag
+from ebbing.language.kept import kept
 
 TERM = np.dtype([("term", "<u8"), ("tf", "<u2"), ("fields", "u1")])
 """One term of one text, packed: 64-bit hash, frequency in the text, and the other fields that hold it (bits below)."""
@@ -83,7 +83,7 @@ def pack(analysis: Analysis) -> Terms:
     return packed
 
 
-@lru_cache(maxsize=65_536)
+@kept(65_536)
 def term_hash(term: str) -> int:
     """64-bit hash of a term, the same in every process; among a million terms two collide once in 40 million."""
     return _digest(term)

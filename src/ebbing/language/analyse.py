@@ -24,6 +24,7 @@ from typing import Any, Final
 import Stemmer
 
 from ebbing.language.figures import figures
+from ebbing.language.kept import kept
 
 _RULES: Final = 2
 """Rises when the code below would give other terms, numbers or flags for the same text."""
@@ -194,6 +195,6 @@ def _bare(word: str) -> str:
     return head if tail in {"s", "re", "ve", "ll", "d", "m"} else head + tail
 
 
-@lru_cache(maxsize=65_536)
+@kept(65_536)
 def _stem(word: str) -> str:
     return str(Stemmer.Stemmer("english").stemWord(word)) if word.isascii() and word.isalpha() else word

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from ebbing.domain.conflict import Claim, End, Words
@@ -16,6 +15,7 @@ from ebbing.domain.record import MemoryType
 from ebbing.language.analyse import normalise
 from ebbing.language.changes import Changes, Read, changes
 from ebbing.language.detect import detect
+from ebbing.language.kept import kept
 from ebbing.language.numerals import numbered
 from ebbing.language.values import NUMBER, object_of, one_spelling, value_of, words_of
 
@@ -51,7 +51,7 @@ class Told:
     """It was read before: the attribute stands in its one spelling."""
 
 
-@lru_cache(maxsize=2_048)
+@kept(2_048)
 def claim_of(text: str, told: Told) -> Claim:
     """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
     pack, language = changes(), _language(text)

@@ -82,6 +82,15 @@ class Receipt:
     episodes: int = 0
     history: int = 0
     index_entries: int = 0
+    source_ids: int = 0
+    """Names of messages that records came from."""
+    uses: int = 0
+    """Counts of recalls, and signals of feedback."""
+    jobs: int = 0
+
+    def plus(self, other: Receipt) -> Receipt:
+        """Both together."""
+        return Receipt(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,8 @@ class StoreStats:
     deleted: int
     without_vector: int
     bytes_on_disk: int
+    is_scrubbed: bool = True
+    """Nothing of what anybody removed may still lie in unused parts of the disk (see `scrub`)."""
     by_layer: dict[str, int] = field(default_factory=dict)
     by_type: dict[str, int] = field(default_factory=dict)
 
@@ -218,11 +229,25 @@ class MemoryStore(Protocol):
         ...
 
     async def erase(self, scope: Scope) -> Receipt:
-        """Removes everything the scope covers for good: records, history, index entries, source ids."""
+        """Removes everything the scope covers for good: records, history, index entries, source ids, uses, jobs."""
         ...
 
     async def reset(self, tenant: str) -> Receipt:
         """Removes everything of a tenant for good."""
+        ...
+
+    async def scrub(self) -> bool:
+        """Removes what was removed from the disk as well, as far as that can be done at once.
+
+        Returns:
+            False where something is left: another process is reading, or the store is so large that it is done later,
+            or on demand (`compact`). It is done in the background, also after a restart.
+        """
+        ...
+
+    async def compact(self) -> bool:
+        """Writes everything anew, however long that takes: gives unused space back, and leaves no trace of what was
+        removed, which is what it returns; see `scrub`."""
         ...
 
     async def stats(self, tenant: str) -> StoreStats: ...

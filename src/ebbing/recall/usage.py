@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final
 
@@ -65,6 +65,13 @@ class UsageBuffer:
             loop.call_soon_threadsafe(self._start, loop)
         elif first:
             loop.call_soon_threadsafe(loop.call_later, self._seconds, self._start, loop)
+
+    def forget(self, is_meant: Callable[[Owner], bool]) -> None:
+        """Lets go of the counts of these owners that wait, uncounted."""
+        with self._lock:
+            for owner in list(filter(is_meant, self._waiting)):
+                self._size -= sum(times for times, _ in self._waiting.pop(owner).values())
+            self._size = max(self._size, 0)
 
     async def flush(self) -> None:
         """Hands over what waits, and returns when that is done; what the store refuses waits for the next time."""

@@ -178,6 +178,7 @@ async def _commit(
     threshold = using.policy.confidence_threshold
     proposed: Proposed | None = None
     wordings: Mapping[str, IndexEntry | None] = {}
+    asked = False
     for attempt in range(1, ATTEMPTS + 1):
         seen: int | None = None
         decisions: list[Decision] = []
@@ -185,8 +186,12 @@ async def _commit(
         if heard or before.products:
             related = await relate(store, heard, scope=scope, now=now, calibration=calibration, always=before.products)
             seen = related.generation if attempt < ATTEMPTS else None
+            if len(said := await before.still_said(store, heard, scope=scope)) < len(heard):
+                heard = said
+                continue
             heard = weighed(heard, related.candidates, formula=using.policy.importance, now=now)
-            if attempt == 1:
+            if not asked:
+                asked = True
                 proposed = await proposed_by(
                     using.asking, heard, candidates=related.candidates, confidence_threshold=threshold
                 )

@@ -48,7 +48,7 @@ async def read_again(using: Remembering, unread: Unread) -> Failed | None:
             Read(facts, extraction.failed, asking),
             kept=kept,
             episodes=(),
-            before=Before(),
+            before=Before(evidence=tuple(episode.id for episode in again.episodes)),
             drafting=drafting,
         )
     return extraction.failed

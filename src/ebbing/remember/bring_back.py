@@ -52,7 +52,7 @@ async def bring_back(
 
 async def _of_one_owner(using: Remembering, records: dict[int, MemoryRecord], *, result: BroughtBack) -> None:
     whose = next(iter(records.values())).whose
-    scope = _whole(whose)
+    scope = Scope.of(whose.owner)
     held = {record.id for record in await using.store.get(scope, [one.id for one in records.values()], deleted=True)}
     fresh: dict[int, MemoryRecord] = {}
     for place, record in records.items():
@@ -74,12 +74,6 @@ async def _of_one_owner(using: Remembering, records: dict[int, MemoryRecord], *,
     new = sum(kept == record.id for kept, record in zip(ids, fresh.values(), strict=True))
     result.imported += new
     result.known += len(ids) - new
-
-
-def _whole(whose: Scope) -> Scope:
-    """The scope of everything that the owner has."""
-    owner = whose.owner
-    return Scope(**{f"{owner.kind}_id": owner.name}, tenant=owner.tenant)
 
 
 def _draft(record: MemoryRecord) -> Draft:

@@ -16,6 +16,7 @@ from ebbing.domain.scope import Scope
 from ebbing.language.split import split_text
 from ebbing.ports.memory_store import MemoryStore, Revise
 from ebbing.remember.decide import closed_by
+from ebbing.remember.heard import Heard
 from ebbing.remember.relate import reach
 from ebbing.remember.screen import Screened
 
@@ -38,6 +39,15 @@ class Before:
     """Ids of the edited messages."""
     products: tuple[str, ...] = ()
     """Ids of the memories that the earlier wordings led to."""
+    evidence: tuple[str, ...] = ()
+    """Of messages that were stored before they were read: their episodes' ids, by place."""
+
+    async def still_said(self, store: MemoryStore, heard: Sequence[Heard], *, scope: Scope) -> list[Heard]:
+        """The facts without those of messages that were deleted or erased while they were read."""
+        if not self.evidence:
+            return list(heard)
+        there = {episode.id for episode in await store.get(reach(scope), self.evidence)}
+        return [one for one in heard if self.evidence[one.fact.source] in there]
 
     def as_edit(self, decision: Decision) -> Decision:
         """An edited message does not overrule its earlier wording, which was never true: it puts it right."""

@@ -220,7 +220,7 @@ class ErasureSuite(StoreCase):
         gone = await self.stored(ADA, "gone")
         await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
         await self.stored(BOB, "y")
-        assert await store.erase(ADA) == Receipt(memories=2, episodes=1, history=3, index_entries=3)
+        assert await store.erase(ADA) == Receipt(memories=2, episodes=1, history=3, index_entries=3, source_ids=1)
         assert await store.get(ADA, [record.id], deleted=True) == []
         assert await store.history(ADA, record.id) == []
         assert await self.living(store, ADA) == []

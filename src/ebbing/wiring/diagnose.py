@@ -102,6 +102,9 @@ async def _about_chat(parts: Parts) -> list[Finding]:
 def _about_counts(stats: StoreStats, embedder: Embedder | None) -> Iterator[Finding]:
     held = f"{stats.memories} memories and {stats.episodes} episodes of {stats.owners} owners, {stats.deleted} deleted"
     yield _finding("contents", "on", detail=f"{held}, {stats.bytes_on_disk / 2**20:.1f} MiB on disk")
+    if not stats.is_scrubbed:
+        detail = "removed texts still lie in unused parts of the file: overwritten soon; `ebbing compact` does it now"
+        yield _finding("erasure", "attention", detail=detail)
     if embedder is not None and stats.without_vector:
         detail = f"{stats.without_vector} rows have no vector of this embedder: found by keyword only"
         yield _finding("vectors", "attention", detail=detail)

@@ -11,6 +11,7 @@ import anyio.to_thread
 
 from ebbing.domain.errors import ConfigurationError, EbbingError, MissingExtraError
 from ebbing.ports.embedder import Embedder
+from ebbing.ports.forgetful import Forgetful
 from ebbing.ports.loop import on_a_loop
 from ebbing.wiring.settings import Settings
 
@@ -38,6 +39,12 @@ class EmbedderSlot:
             if not self._loaded:
                 self._embedder = self.load()
                 self._loaded = True
+
+    async def forget(self) -> None:
+        """Lets go of what the embedder keeps of texts, if it was ever loaded; see `Forgetful`."""
+        keeps: object = self._embedder
+        if isinstance(keeps, Forgetful):
+            await keeps.forget()
 
     async def aclose(self) -> None:
         """Closes the embedder if it was ever loaded."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ebbing.domain.errors import ConfigurationError, MissingExtraError
+from ebbing.ports.forgetful import Forgetful
 from ebbing.ports.reranker import Reranker
 from ebbing.ports.token_embedder import TokenEmbedder
 from ebbing.recall.rerank import Reranking
@@ -30,6 +31,12 @@ class RerankerSlot:
             self._reranker = await self._make()
             self._made = True
         return self._reranker
+
+    async def forget(self) -> None:
+        """Lets go of what the reranker keeps of texts, if it was ever loaded; see `Forgetful`."""
+        keeps: object = self._reranker
+        if isinstance(keeps, Forgetful):
+            await keeps.forget()
 
     async def aclose(self) -> None:
         """Closes the reranker if there is one."""

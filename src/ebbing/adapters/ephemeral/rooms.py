@@ -53,6 +53,11 @@ class Room:
         """The rows that a read under this scope may see."""
         return (kept for kept in self.kept.values() if scope.covers(kept.record.whose))
 
+    def let_go(self) -> None:
+        """Forgets what was worked out from the rows, with the texts that it holds."""
+        self.shard = self.past = None
+        self.behind = {}
+
     def put(self, memory_id: str, kept: Kept | None) -> None:
         """Replaces a row, or removes it."""
         before = self.kept.pop(memory_id, None)
@@ -86,6 +91,8 @@ class Staged:
         """Lets the staged rows replace the old ones."""
         for memory_id, kept in self.rows.items():
             self._room.put(memory_id, kept)
+        if None in self.rows.values():
+            self._room.let_go()
         self._room.last_seq = self._seq
         self._room.generation += 1
         return self._room

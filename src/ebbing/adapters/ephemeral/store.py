@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import reduce
 from itertools import count
 
 from ebbing.adapters.agreement import agrees
@@ -182,19 +183,21 @@ class EphemeralMemoryStore:
     async def erase(self, scope: Scope) -> Receipt:
         with self._opened():
             self.requests.forget(scope)
-            return self._erase(scope.owner, list(self._room(scope.owner).covered(scope)))
+            receipt = self._erase(scope.owner, list(self._room(scope.owner).covered(scope)))
+        return receipt.plus(Receipt(jobs=await self.jobs.forget(scope)))
 
     async def reset(self, tenant: str) -> Receipt:
         with self._opened():
             self.requests.forget_tenant(tenant)
             owners = [owner for owner in self._rooms if owner.tenant == tenant]
             receipts = [self._erase(owner, list(self._rooms[owner].kept.values())) for owner in owners]
-        return Receipt(
-            memories=sum(receipt.memories for receipt in receipts),
-            episodes=sum(receipt.episodes for receipt in receipts),
-            history=sum(receipt.history for receipt in receipts),
-            index_entries=sum(receipt.index_entries for receipt in receipts),
-        )
+        return reduce(Receipt.plus, receipts, Receipt(jobs=await self.jobs.forget_tenant(tenant)))
+
+    async def scrub(self) -> bool:
+        return True
+
+    async def compact(self) -> bool:
+        return True
 
     async def stats(self, tenant: str) -> StoreStats:
         owners = await self.owners(tenant)
@@ -247,9 +250,11 @@ class EphemeralMemoryStore:
 
     def _erase(self, owner: Owner, gone: Sequence[Kept]) -> Receipt:
         room = self._room(owner)
+        tallies = [tally for kept in gone if (tally := room.tallies.get(kept.record.id))]
         for kept in gone:
             room.put(kept.record.id, None)
             del self._owners[kept.record.id]
+        room.let_go()
         room.generation += 1
         if not room.kept:
             self._rooms.pop(owner, None)
@@ -259,6 +264,8 @@ class EphemeralMemoryStore:
             episodes=len(gone) - memories,
             history=sum(len(kept.history) for kept in gone),
             index_entries=sum(kept.entry is not None for kept in gone),
+            source_ids=sum(len(kept.record.provenance.source_ids) for kept in gone),
+            uses=sum(bool(tally.returned) + len(tally.feedback) for tally in tallies),
         )
 
     def _has_vector(self, kept: Kept) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ebbing.adapters.sqlite.errors import translated
-from ebbing.adapters.sqlite.schema import migrate, migrations, place_history
+from ebbing.adapters.sqlite.schema import history_place, migrate, migrations, place_history
 from ebbing.domain.errors import StoreClosedError, StoreError
 
 FILE_NAME: Final = "ebbing.db"
@@ -34,6 +34,7 @@ class Connections:
     ) -> None:
         self.path = directory / FILE_NAME
         self.history_path = history_path
+        """Where the history lies if it has a file of its own: as given, else where it was put before."""
         self._pid = os.getpid()
         self._closed = False
         self._idle: deque[sqlite3.Connection] = deque()
@@ -107,11 +108,14 @@ class Connections:
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA secure_delete = ON")
             migrate(db, scripts)
+            directory = self.path.parent.resolve()
+            former = history_place(db, directory)
+            self.history_path = self.history_path.resolve() if self.history_path else former
             if self.history_path:
                 self._attach(db)
                 _switch_to_wal(db, "elsewhere")
                 db.execute("PRAGMA elsewhere.synchronous = FULL")
-            place_history(db, attached=self.history_path is not None)
+            place_history(db, file=self.history_path, former=former, directory=directory)
         except sqlite3.Error as error:
             db.close()
             raise translated(error) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+from ebbing.adapters.sqlite.jobs import forget_jobs, forget_jobs_of_tenant
 from ebbing.adapters.sqlite.outbox import is_followed
 from ebbing.adapters.sqlite.requests import forget_requests, forget_requests_of_tenant
 from ebbing.adapters.sqlite.rows import first_mid, last_mid
@@ -37,15 +38,16 @@ def erase_scope(db: sqlite3.Connection, scope: Scope) -> Receipt:
     found = db.execute(
         "SELECT no FROM owner WHERE tenant = ? AND kind = ? AND name = ?", (owner.tenant, owner.kind, owner.name)
     ).fetchone()
-    return Receipt() if found is None else _erase(db, found[0], agent=scope.agent_id, run=scope.run_id)
+    receipt = Receipt() if found is None else _erase(db, found[0], agent=scope.agent_id, run=scope.run_id)
+    return receipt.plus(Receipt(jobs=forget_jobs(db, scope=scope)))
 
 
 def erase_tenant(db: sqlite3.Connection, tenant: str) -> Receipt:
     """Removes every owner of a tenant."""
-    total = Receipt()
     forget_requests_of_tenant(db, tenant=tenant)
+    total = Receipt(jobs=forget_jobs_of_tenant(db, tenant=tenant))
     for (no,) in db.execute("SELECT no FROM owner WHERE tenant = ?", (tenant,)).fetchall():
-        total = _sum(total, _erase(db, no, agent=None, run=None))
+        total = total.plus(_erase(db, no, agent=None, run=None))
     return total
 
 
@@ -66,13 +68,6 @@ def _erase(db: sqlite3.Connection, no: int, *, agent: str | None, run: str | Non
         episodes=removed["episodes"],
         history=removed["history"],
         index_entries=removed["index"],
-    )
-
-
-def _sum(one: Receipt, other: Receipt) -> Receipt:
-    return Receipt(
-        memories=one.memories + other.memories,
-        episodes=one.episodes + other.episodes,
-        history=one.history + other.history,
-        index_entries=one.index_entries + other.index_entries,
+        source_ids=removed["source"],
+        uses=removed["returned"] + removed["feedback"],
     )

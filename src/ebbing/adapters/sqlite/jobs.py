@@ -14,7 +14,8 @@ from anyio import to_thread
 from ebbing.adapters.job_payload import payload_text
 from ebbing.adapters.sqlite import job_rows as rows
 from ebbing.adapters.sqlite.connections import Connections
-from ebbing.adapters.sqlite.writer import GroupCommitWriter, Scrub
+from ebbing.adapters.sqlite.scrubbing import Scrub
+from ebbing.adapters.sqlite.writer import GroupCommitWriter
 from ebbing.domain.scope import Scope
 from ebbing.index.shard import micros
 from ebbing.ports.clock import Clock

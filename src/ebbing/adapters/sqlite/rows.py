@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any, Final
 
 from ebbing.domain.errors import InvalidInputError
@@ -13,6 +12,7 @@ from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Provenan
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import IndexEntry
 from ebbing.index.shard import digest, micros, moment, stored_vector
+from ebbing.language.kept import kept
 
 SEQ_BITS: Final = 24
 MAX_SEQ: Final = (1 << SEQ_BITS) - 1
@@ -164,7 +164,7 @@ def utc_text(value: datetime) -> str:
     return value.astimezone(UTC).isoformat()
 
 
-@lru_cache(maxsize=4096)
+@kept(4096)
 def _scope(user: str | None, agent: str | None, *, run: str | None, tenant: str) -> Scope:
     return Scope(user_id=user, agent_id=agent, run_id=run, tenant=tenant)
 

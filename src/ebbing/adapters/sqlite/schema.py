@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 from ebbing.domain.errors import SchemaError
@@ -43,30 +44,61 @@ def migrate(db: sqlite3.Connection, scripts: Sequence[str]) -> None:
             db.execute("ROLLBACK")
 
 
-def place_history(db: sqlite3.Connection, *, attached: bool) -> None:
+def history_place(db: sqlite3.Connection, directory: Path) -> Path | None:
+    """The file of its own that the history was put into, if it is still there."""
+    if not _has(db, "main", table="place_of_history"):
+        return None
+    found = db.execute("SELECT path FROM place_of_history").fetchone()
+    place = None if found is None else directory / found[0]
+    return place if place is not None and place.exists() else None
+
+
+def place_history(db: sqlite3.Connection, *, file: Path | None, former: Path | None, directory: Path) -> None:
     """Makes sure that exactly one of the open files holds `history`: the attached one if there is one.
 
-    Statements then name the table without its file. What the main file holds already moves along.
+    Statements then name the table without its file. What the main file holds already moves along, and so does what lies
+    in the `former` file, if that is another one.
     """
-    in_main = db.execute("SELECT 1 FROM main.sqlite_master WHERE name = 'history'").fetchone()
-    if in_main and not attached:
+    in_main = _has(db, "main", table="history")
+    if in_main if file is None else (not in_main and former == file and _has(db, "elsewhere", table="history")):
         return
     script = (_HERE / "history.sql").read_text("utf-8")
+    moves = former is not None and file is not None and former != file
+    if moves:
+        db.execute("ATTACH DATABASE ? AS former", (str(former),))
     db.execute("BEGIN IMMEDIATE")
     try:
         for statement in statements(script):
-            db.execute(_in_file(statement, "elsewhere") if attached else statement)
-        if in_main and attached:
+            db.execute(_in_file(statement, "elsewhere") if file else statement)
+        if file:
+            for database in ("main", *(["former"] if moves else [])):
+                _move_history(db, database)
+            inside = file.is_relative_to(directory)
+            db.execute("DELETE FROM place_of_history")
             db.execute(
-                "INSERT INTO elsewhere.history (memory_id, old_memory, new_memory, event, created_at, updated_at,"
-                " is_deleted, actor_id, role, reason) SELECT memory_id, old_memory, new_memory, event, created_at,"
-                " updated_at, is_deleted, actor_id, role, reason FROM main.history ORDER BY id"
+                "INSERT INTO place_of_history VALUES (?)", (str(file.relative_to(directory) if inside else file),)
             )
-            db.execute("DROP TABLE main.history")
         db.execute("COMMIT")
     finally:
         if db.in_transaction:
             db.execute("ROLLBACK")
+        if moves:
+            db.execute("DETACH DATABASE former")
+
+
+def _move_history(db: sqlite3.Connection, database: str) -> None:
+    if not _has(db, database, table="history"):
+        return
+    columns = "memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role, reason"
+    db.execute(
+        f"INSERT INTO elsewhere.history ({columns}) SELECT {columns} FROM {database}.history ORDER BY id"  # noqa: S608
+    )
+    db.execute(f"DROP TABLE {database}.history")
+
+
+def _has(db: sqlite3.Connection, database: str, *, table: str) -> bool:
+    found = db.execute(f"SELECT 1 FROM {database}.sqlite_master WHERE name = ?", (table,)).fetchone()  # noqa: S608
+    return found is not None
 
 
 def statements(script: str) -> Iterator[str]:

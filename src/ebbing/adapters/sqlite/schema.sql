@@ -45,6 +45,10 @@ CREATE TABLE history (
   reason TEXT
 );
 
+CREATE TABLE place_of_history (
+  path TEXT NOT NULL
+);
+
 CREATE TABLE index_entry (
   mid INTEGER PRIMARY KEY,
   length INTEGER NOT NULL,
@@ -196,6 +200,11 @@ CREATE TABLE source (
   place INTEGER NOT NULL,
   PRIMARY KEY (owner_no, kind, run, source_id, mid)
 ) WITHOUT ROWID;
+
+CREATE TABLE unscrubbed (
+  no INTEGER PRIMARY KEY,
+  level INTEGER NOT NULL
+);
 
 CREATE TABLE webhook (
   id TEXT PRIMARY KEY,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -23,11 +24,12 @@ from ebbing.adapters.sqlite.marks import mark_of, put_mark
 from ebbing.adapters.sqlite.outbox import Outbox
 from ebbing.adapters.sqlite.requests import SqliteRequestLog
 from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, record_of, utc_text
+from ebbing.adapters.sqlite.scrubbing import Scrub
 from ebbing.adapters.sqlite.shards import ShardCache
 from ebbing.adapters.sqlite.usage import SqliteUsageLog
 from ebbing.adapters.sqlite.verify import findings
 from ebbing.adapters.sqlite.webhooks import SqliteWebhookBook
-from ebbing.adapters.sqlite.writer import GroupCommitWriter, Scrub
+from ebbing.adapters.sqlite.writer import GroupCommitWriter
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.events import Event, HistoryEntry
 from ebbing.domain.record import Kind, MemoryRecord
@@ -156,8 +158,12 @@ class SqliteMemoryStore:
             self._connections.check()
             return []
         prepared, now = prepare(scope, changes), self._clock.now()
-        scrub = Scrub.LOG if any(isinstance(change, Erase) for change in changes) else Scrub.NO
-        return await self._writer.run(lambda db: apply(db, scope, changes=prepared, now=now, seen=seen), scrub=scrub)
+        erases = any(isinstance(change, Erase) for change in changes)
+        scrub = Scrub.SOON if erases else Scrub.NO
+        ids = await self._writer.run(lambda db: apply(db, scope, changes=prepared, now=now, seen=seen), scrub=scrub)
+        if erases:
+            self._let_go_of(scope.owner)
+        return ids
 
     async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
         if len(ids) <= INLINE_IDS:
@@ -220,8 +226,7 @@ class SqliteMemoryStore:
 
     async def erase(self, scope: Scope) -> Receipt:
         receipt = await self._writer.run(lambda db: erase_scope(db, scope), scrub=Scrub.FILE)
-        self._shards.forget(scope.owner)
-        self._pasts.forget(scope.owner)
+        self._let_go_of(scope.owner)
         return receipt
 
     async def reset(self, tenant: str) -> Receipt:
@@ -236,12 +241,14 @@ class SqliteMemoryStore:
     async def verify(self) -> list[str]:
         return await _in_a_thread(self._verify)
 
-    async def compact(self) -> None:
-        """Rewrites the file: gives unused space back and overwrites every trace of what was removed.
+    async def scrub(self) -> bool:
+        await self._writer.run(_nothing, scrub=Scrub.FILE)
+        return self._is_scrubbed()
 
-        Nobody can write meanwhile (1 s for 200 MB, measured); the disk needs room for a second copy.
-        """
-        await self._writer.run(lambda _: None, scrub=Scrub.LARGE_FILE)
+    async def compact(self) -> bool:
+        """Nobody can write meanwhile; the disk needs room for a second copy."""
+        await self._writer.run(_nothing, scrub=Scrub.LARGE_FILE)
+        return self._is_scrubbed()
 
     async def aclose(self) -> None:
         if not self._connections.begin_closing():
@@ -250,6 +257,13 @@ class SqliteMemoryStore:
         self._connections.close()
         self._shards.clear()
         self._pasts.clear()
+
+    def _is_scrubbed(self) -> bool:
+        return not self._rows("SELECT 1 FROM unscrubbed LIMIT 1", ())
+
+    def _let_go_of(self, owner: Owner) -> None:
+        self._shards.forget(owner)
+        self._pasts.forget(owner)
 
     def _get(self, scope: Scope, ids: Sequence[str], *, deleted: bool) -> list[MemoryRecord]:
         values = {**_names(scope), "ids": json.dumps(list(ids)), "deleted": deleted}
@@ -290,6 +304,7 @@ class SqliteMemoryStore:
             deleted=deleted,
             without_vector=without_vector,
             bytes_on_disk=sum(file.stat().st_size for file in self._connections.files if file.exists()),
+            is_scrubbed=self._is_scrubbed(),
             by_layer=dict(by_layer),
             by_type=dict(by_type),
         )
@@ -302,6 +317,10 @@ class SqliteMemoryStore:
 async def _in_a_thread(work: Callable[..., _Result], *args: Any) -> _Result:
     await on_a_loop()
     return await to_thread.run_sync(work, *args)
+
+
+def _nothing(_: sqlite3.Connection) -> None:
+    """Work for the writer that changes nothing, for the sake of what follows it."""
 
 
 def _names(scope: Scope) -> dict[str, str | None]:

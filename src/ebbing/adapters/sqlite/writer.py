@@ -8,40 +8,21 @@ only then answers.
 from __future__ import annotations
 
 import asyncio
-import logging
 import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
 from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeVar
 
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.errors import EXPECTED, translated
+from ebbing.adapters.sqlite.scrubbing import Scrub, Scrubber
 from ebbing.domain.errors import StoreClosedError, StoreError
 
 MAX_BATCH: Final = 256
 """Pieces of work in one transaction; bounds how long the first of them waits."""
-MAX_REWRITTEN_BYTES: Final = 2**30
-"""Up to this size a file is rewritten at once after an erasure. Nobody can write meanwhile: 1 s for 200 MB."""
-
-
-class Scrub(IntEnum):
-    """How thoroughly removed bytes are removed from the disk as well, once the work is committed."""
-
-    NO = 0
-    LOG = 1
-    """The write-ahead log is emptied. SQLite itself overwrites what it deletes (`secure_delete`)."""
-    FILE = 2
-    """The file is rewritten too, unless it is very large: when SQLite splits a page, a copy of a moved row may stay
-    behind in the page's unused part, and deleting the row does not reach it."""
-    LARGE_FILE = 3
-    """The same, however large the file is."""
-
-
-_log: Final = logging.getLogger("ebbing.store")
 Result = TypeVar("Result")
 Work = Callable[[sqlite3.Connection], Result]
 
@@ -62,6 +43,7 @@ class GroupCommitWriter:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._db = connections.writer
+        self._scrubber = Scrubber(connections)
         self._queue: SimpleQueue[_Task | None] = SimpleQueue()
         self._gate = threading.Lock()
         self._open = True
@@ -97,13 +79,17 @@ class GroupCommitWriter:
 
     def _run(self) -> None:
         batch: list[_Task] = []
+        self._scrubber.look()
         try:
             while batch := self._next_batch():
                 self._commit(batch)
-                if scrub := max((task.scrub for task in batch if task.error is None), default=Scrub.NO):
-                    self._scrub(scrub)
+                scrub = max((task.scrub for task in batch if task.error is None), default=Scrub.NO)
+                if scrub or self._scrubber.is_overdue:
+                    self._scrubber.attempt(scrub)
                 _answer(batch)
                 batch = []
+            if self._scrubber.pause is not None:
+                self._scrubber.attempt(Scrub.FILE)
         finally:
             # Only an error that nobody foresaw leaves tasks behind here; their callers must not wait for ever.
             with self._gate:
@@ -117,7 +103,7 @@ class GroupCommitWriter:
 
     def _next_batch(self) -> list[_Task]:
         """Waits for work; an empty list means that the writer was closed and the queue is done."""
-        task = self._queue.get()
+        task = self._awaited()
         batch: list[_Task] = []
         while task is not None:
             batch.append(task)
@@ -131,13 +117,21 @@ class GroupCommitWriter:
             self._queue.put(None)
         return batch
 
+    def _awaited(self) -> _Task | None:
+        """The next piece of work; while there is none, what was removed is removed from the disk."""
+        while True:
+            try:
+                return self._queue.get(timeout=self._scrubber.pause)
+            except Empty:
+                self._scrubber.attempt()
+
     def _commit(self, batch: list[_Task]) -> None:
         db = self._db
         try:
             db.execute("BEGIN IMMEDIATE")
             for task in batch:
                 if not task.future.cancelled():
-                    _apply(db, task, alone=len(batch) == 1)
+                    self._apply(db, task, alone=len(batch) == 1)
             if db.in_transaction:
                 db.execute("COMMIT")
         except sqlite3.Error as error:
@@ -147,37 +141,21 @@ class GroupCommitWriter:
             if db.in_transaction:
                 db.execute("ROLLBACK")
 
-    def _scrub(self, scrub: Scrub) -> None:
-        databases = ["main", "elsewhere"] if self._connections.history_path else ["main"]
+    def _apply(self, db: sqlite3.Connection, task: _Task, *, alone: bool) -> None:
+        if not alone:
+            db.execute("SAVEPOINT task")
         try:
-            for database in databases:
-                if scrub == Scrub.LARGE_FILE or (scrub == Scrub.FILE and self._bytes(database) <= MAX_REWRITTEN_BYTES):
-                    self._db.execute(f"VACUUM {database}")
-            emptied = [
-                self._db.execute(f"PRAGMA {name}.wal_checkpoint(TRUNCATE)").fetchone()[0] == 0 for name in databases
-            ]
-        except sqlite3.OperationalError:
-            emptied = [False]
-        if not all(emptied):
-            _log.warning("removed texts stay in the store's log until it is next emptied: another process is using it")
-
-    def _bytes(self, database: str) -> int:
-        pages = self._db.execute(f"PRAGMA {database}.page_count").fetchone()[0]
-        return int(pages * self._db.execute(f"PRAGMA {database}.page_size").fetchone()[0])
-
-
-def _apply(db: sqlite3.Connection, task: _Task, *, alone: bool) -> None:
-    if not alone:
-        db.execute("SAVEPOINT task")
-    try:
-        task.result = task.work(db)
-    except EXPECTED as error:
-        task.error = translated(error)
-        if not db.in_transaction:
-            raise sqlite3.OperationalError("the transaction was rolled back") from error
-        db.execute("ROLLBACK" if alone else "ROLLBACK TO task")
-    if not alone:
-        db.execute("RELEASE task")
+            before = db.total_changes
+            task.result = task.work(db)
+            if task.scrub and db.total_changes != before:
+                self._scrubber.note(task.scrub)
+        except EXPECTED as error:
+            task.error = translated(error)
+            if not db.in_transaction:
+                raise sqlite3.OperationalError("the transaction was rolled back") from error
+            db.execute("ROLLBACK" if alone else "ROLLBACK TO task")
+        if not alone:
+            db.execute("RELEASE task")
 
 
 def _answer(batch: list[_Task]) -> None:

@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
     command(app, "stats")(stats)
     command(app, "doctor")(doctor)
     command(app, "retry")(retry)
+    command(app, "compact")(compact)
 
 
 def stats(session: Session) -> None:
@@ -55,6 +56,18 @@ def retry(
             f"{done['read']} batches read, {done['failed']} failed, {done['waiting']} waiting, "
             f"{done['given_up']} given up"
         )
+
+
+def compact(session: Session) -> None:
+    """Write the store's file anew: gives unused space back and leaves no trace of what was removed."""
+    done = session.memory.compact()
+    if session.screen.as_json:
+        session.screen.emit(done)
+        return
+    before, after = done["bytes_before"] / 2**20, done["bytes_on_disk"] / 2**20
+    session.screen.say(f"{before:.1f} MiB before, {after:.1f} MiB now")
+    if not done["scrubbed"]:
+        session.screen.say("Another process is reading, or the disk is full: what was removed is overwritten later.")
 
 
 def doctor(

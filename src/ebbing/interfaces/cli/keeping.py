@@ -111,6 +111,10 @@ def _forget_everything(session: Session, *, yes: bool) -> None:
         session.screen.say(
             f"Erased {gone['memories']} memories, {gone['episodes']} messages, {gone['history']} changes."
         )
+        if not done["scrubbed"]:
+            session.screen.say(
+                "On the disk they are overwritten as soon as nobody else reads; `ebbing compact` does it now."
+            )
 
 
 def _ask(session: Session, question: str, *, yes: bool) -> None:
