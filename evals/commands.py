@@ -22,6 +22,8 @@ from evals.report import ablation_markdown, markdown, show, standings
 from evals.speed.command import add_options as add_speed_options
 from evals.speed.command import run as run_speed
 from evals.systems import BASELINES, vector_texts
+from evals.upkeep.command import add_options as add_upkeep_options
+from evals.upkeep.command import run as run_upkeep
 
 CACHE = Path(__file__).parent.parent / ".evals-cache"
 
@@ -48,6 +50,9 @@ def main(arguments: list[str] | None = None) -> None:
     forgetting = commands.add_parser("forgetting", help="what is left when time passes, and is it found?")
     add_forgetting_options(forgetting)
     forgetting.set_defaults(run=measure_forgetting)
+    upkeep = commands.add_parser("upkeep", help="how long does the upkeep take, and who notices?")
+    add_upkeep_options(upkeep)
+    upkeep.set_defaults(run=run_upkeep)
     options = parser.parse_args(arguments)
     options.run(options)
 

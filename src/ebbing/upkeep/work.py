@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from ebbing.domain.errors import EbbingError, StoreClosedError
 from ebbing.ports.chance import Chance
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import Job, JobQueue, JobState, NewJob
+from ebbing.upkeep.flag import Flag
 from ebbing.upkeep.schedule import Rhythm, due
 from ebbing.upkeep.traffic import Traffic
 
@@ -41,35 +41,8 @@ STOPPED: Final = Undone("stopped")
 """The worker was asked to stop, and the job was left where it can go on."""
 
 
-class Stop:
+class Stop(Flag):
     """Tells a worker to finish the piece in hand and go home. May be set from any thread, or a signal handler."""
-
-    def __init__(self) -> None:
-        self._set = threading.Event()
-        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
-
-    def set(self) -> None:
-        """Asks for it; asking twice changes nothing."""
-        self._set.set()
-        for loop, event in self._waiting.copy():
-            with suppress(RuntimeError):  # that loop has ended
-                loop.call_soon_threadsafe(event.set)
-
-    @property
-    def is_set(self) -> bool:
-        """Whether it was asked for."""
-        return self._set.is_set()
-
-    async def wait(self, seconds: float) -> None:
-        """Returns when it is asked for, and after so many seconds in any case."""
-        waiting = (asyncio.get_running_loop(), asyncio.Event())
-        self._waiting.add(waiting)
-        try:
-            if not self.is_set:
-                with anyio.move_on_after(seconds):
-                    await waiting[1].wait()
-        finally:
-            self._waiting.discard(waiting)
 
 
 @dataclass(frozen=True, slots=True)

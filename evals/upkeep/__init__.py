@@ -1,0 +1,1 @@
+"""How long the upkeep takes, and what those who search meanwhile notice of it."""

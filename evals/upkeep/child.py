@@ -1,0 +1,29 @@
+"""A worker in a process of its own, as `ebbing worker --once` is: prints `begun`, then a JSON line with what it did.
+
+Run as `python -m evals.upkeep.child DIRECTORY`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+from ebbing import Memory
+from evals.speed.population import ConstantEmbedder
+
+
+def main(path: str) -> None:
+    """Does what is due."""
+    with Memory(path, embedder=ConstantEmbedder()) as memory:
+        memory.search("warm up", user_id="nobody")
+        sys.stdout.write("begun\n")
+        sys.stdout.flush()
+        began, cpu = time.perf_counter(), time.process_time()
+        worked = memory.work(once=True)
+        seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
+    sys.stdout.write(json.dumps({"seconds": seconds, "cpu_seconds": cpu_seconds, **worked}) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
