@@ -1,0 +1,51 @@
+"""A worker that does jobs until it is killed or nothing is left: each job writes one memory, in several pieces.
+
+Run as `python child_worker.py DIRECTORY`; prints a line when it begins and one for each job that is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from datetime import timedelta
+
+from ebbing.adapters.clock import SystemClock
+from ebbing.adapters.ids import TimeOrderedIds
+from ebbing.adapters.sqlite import SqliteMemoryStore
+from ebbing.domain.record import MemoryRecord, Provenance
+from ebbing.domain.scope import Scope
+from ebbing.ports.job_queue import Job
+from ebbing.ports.memory_store import Insert
+from ebbing.testing.chance import FixedChance
+from ebbing.upkeep.work import AtWork, Pace, Stop, Worked, Working, run_worker
+
+LEASE = timedelta(seconds=0.3)
+PIECES = 3
+
+
+async def main(directory: str) -> None:
+    clock, ids = SystemClock(), TimeOrderedIds()
+    store = SqliteMemoryStore.open(directory, clock=clock)
+
+    async def write_down(job: Job, at_work: AtWork) -> None:
+        scope = job.whose or Scope("nobody")
+        for piece in range(at_work.progress.get("pieces", 0), PIECES):
+            source = Provenance(source_ids=(f"{job.key} {piece}",))
+            record = MemoryRecord(ids.new(), scope, source.source_ids[0], clock.now(), clock.now(), provenance=source)
+            await store.write(scope, [Insert(record, None, once=True)])
+            at_work.progress["pieces"] = piece + 1
+            await at_work.goes_on()
+
+    def tell(worked: Worked) -> None:
+        sys.stdout.write(f"{worked.done}\n")
+        sys.stdout.flush()
+
+    working = Working(store.jobs, clock, FixedChance(), {"write": write_down}, pace=Pace(lease=LEASE))
+    sys.stdout.write("begun\n")
+    sys.stdout.flush()
+    await run_worker(working, stop=Stop(), once=True, told=tell)
+    await store.aclose()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))
