@@ -22,9 +22,18 @@ class UpkeepPolicy:
     """How long what was forgotten can be brought back before it is erased for good, from 0 to 3,650."""
     ttl_on: bool = False
     """Whether memories run out after the time that their type allows."""
+    merge_from: int = 2
+    """How many records must say the same for one to tell it for all, 2 to 1,000."""
+    merge_held_similarity: float = 0.5
+    """Calibrated similarity, in [0, 1], from which a text that holds all words of another may tell it."""
+    merge_similarity: float = 0.85
+    """Calibrated similarity, in [0, 1], from which one of two long texts that share most of their words may."""
     llm_timeout_seconds: float = 30.0
     """How long one call of a language model may take, above 0, at most 600."""
 
     def __post_init__(self) -> None:
         require_between("upkeep: grace_days", self.grace_days, least=0, most=3_650)
+        require_between("upkeep: merge_from", self.merge_from, least=2, most=1_000)
+        require_between("upkeep: merge_held_similarity", self.merge_held_similarity, least=0, most=1)
+        require_between("upkeep: merge_similarity", self.merge_similarity, least=0, most=1)
         require_between("upkeep: llm_timeout_seconds", self.llm_timeout_seconds, least=0.001, most=600)

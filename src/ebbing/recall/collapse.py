@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ebbing.index.alike import nearness
 from ebbing.index.shard import Shard
 from ebbing.ports.embedder import Calibration
 from ebbing.recall.tuning import Tuning
@@ -93,8 +94,7 @@ class _Likeness:
         )
         if min(above) > 1.0:
             return [equal] * len(above)
-        vectors, numbers = shard.vectors, shard.numbers
-        cosines = np.where(numbers[rows][:, None] == numbers[others], vectors[rows] @ vectors[others].T, -1.0)
+        cosines = nearness(shard, rows, others)
         return [equal | (cosines > bound) for bound in above]
 
 

@@ -1,0 +1,121 @@
+"""One record for many that say the same: what it holds, and how the others step behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from ebbing.domain.events import Event
+from ebbing.domain.record import Layer, MemoryRecord, Stage
+from ebbing.language.dates import absolute
+from ebbing.ports.memory_store import Revise
+from ebbing.upkeep.statements import bytes_of, said_order, size_of
+
+MAX_TOLD: Final = 200
+"""Records that one tells directly; beyond that it becomes itself one of those that the next one tells."""
+MAX_NAMED: Final = 100
+"""Ids of messages, tags and related memories that one record names; of more, the first and the latest."""
+LASTING: Final = 3
+"""What was said so often belongs to the long term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What a cluster becomes."""
+
+    record: MemoryRecord
+    known: MemoryRecord | None
+    """The record as it was, where it was there before and tells more now."""
+    behind: tuple[MemoryRecord, ...]
+    """The records that it tells from now on, as they are stored."""
+    source: MemoryRecord
+    """The record whose words it has."""
+
+    @property
+    def saved_bytes(self) -> int:
+        """Readable bytes less than before; never below 0."""
+        before = bytes_of(self.behind) + (size_of(self.known.content) if self.known else 0)
+        return before - size_of(self.record.content)
+
+
+def merged(records: Sequence[MemoryRecord], lead: MemoryRecord, *, new_id: str, now: datetime) -> Merged:
+    """The record that tells all of these in the wording of `lead`, which is one of them.
+
+    If one of them was made by merging and has room, it stays and grows; else a new one is made. It has the highest
+    importance, the newest time, and how often and since when the thing was said.
+    """
+    ordered = sorted(records, key=said_order)
+    tellers = [one for one in ordered if one.is_compressed and len(one.compression_sources) < MAX_TOLD - len(ordered)]
+    known = tellers[0] if len(tellers) == 1 else None
+    behind = tuple(one for one in ordered if one is not known)
+    newest, ids = ordered[-1], tuple(one.id for one in behind)
+    values = _together(ordered) | _wording(lead, newest=newest, room=bytes_of(ordered))
+    if known is not None:
+        sources = (*known.compression_sources, *ids)
+        record = replace(known, version=known.version + 1, compression_sources=sources, whose=newest.whose, **values)
+    else:
+        record = replace(
+            newest, id=new_id, version=1, recorded_at=now, compression_sources=ids, is_compressed=True, **values
+        )
+    return Merged(record, known, behind, lead)
+
+
+def stepped_behind(record: MemoryRecord, teller: str, *, now: datetime, reason: str) -> Revise:
+    """The change that takes a record out of the answers because another one tells it."""
+    retired = replace(record, version=record.version + 1, retired_at=now, superseded_by=teller)
+    return Revise(retired, Event.MERGE, reason=reason)
+
+
+def _wording(lead: MemoryRecord, *, newest: MemoryRecord, room: int) -> dict[str, Any]:
+    """The text with what was read from it, and when it was said last.
+
+    A day that the text names by a word ("yesterday") is written out where the word would mean another one by the time
+    of the newest telling; where that takes more than `room` bytes, the time stays that of the words.
+    """
+    text, said = lead.content, newest.created_at
+    dated = absolute(text, now=lead.created_at)
+    if dated != absolute(text, now=said):
+        text, said = (dated, said) if size_of(dated) < room else (text, lead.created_at)
+    names = ("language", "attribute", "value", "object", "polarity", "actor", "role")
+    return {"content": text, "created_at": said, **{name: getattr(lead, name) for name in names}}
+
+
+def _together(ordered: Sequence[MemoryRecord]) -> dict[str, Any]:
+    newest = ordered[-1]
+    mentions = sum(one.mentions for one in ordered)
+    lasts = mentions >= LASTING or any(one.layer is Layer.LONG_TERM for one in ordered)
+    ends = [one.expires_at for one in ordered if one.expires_at is not None]
+    used = [one.last_accessed_at for one in ordered if one.last_accessed_at is not None]
+    begins = [one.valid_from for one in ordered if one.valid_from is not None]
+    sources = _few([name for one in ordered for name in one.provenance.source_ids])
+    return {
+        "first_said_at": min(one.first_said_at or one.created_at for one in ordered),
+        "mentions": mentions,
+        "layer": Layer.LONG_TERM if lasts else newest.layer,
+        "importance": max(one.importance for one in ordered),
+        "confidence": max(one.confidence for one in ordered),
+        "strength": max(one.strength for one in ordered),
+        "growth": max(one.growth for one in ordered),
+        "stage": Stage.FULL if any(one.stage is Stage.FULL for one in ordered) else Stage.WORDS,
+        "access_count": sum(one.access_count for one in ordered),
+        "last_accessed_at": max(used, default=None),
+        "expires_at": max(ends) if len(ends) == len(ordered) else None,
+        "valid_from": min(begins) if len(begins) == len(ordered) else None,
+        "tags": _few([tag for one in ordered for tag in one.tags]),
+        "related_ids": _few([name for one in ordered for name in one.related_ids]),
+        "metadata": _shared([one.metadata for one in ordered]),
+        "provenance": replace(newest.provenance, source_ids=sources, reason=f"it was said {mentions} times"),
+    }
+
+
+def _few(names: Sequence[str]) -> tuple[str, ...]:
+    distinct = tuple(dict.fromkeys(names))
+    return distinct if len(distinct) <= MAX_NAMED else (distinct[0], *distinct[-(MAX_NAMED - 1) :])
+
+
+def _shared(all_metadata: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What every record's metadata says alike; a source keeps the rest."""
+    first, *others = all_metadata
+    return {name: value for name, value in first.items() if all(name in one and one[name] == value for one in others)}
