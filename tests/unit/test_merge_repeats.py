@@ -21,8 +21,8 @@ from ebbing.remember.embed import embedded
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.ids import SequentialIds
-from ebbing.upkeep.repeats import merge_repeats
 from ebbing.upkeep.merge import merged
+from ebbing.upkeep.repeats import merge_repeats
 from ebbing.upkeep.step import Upkeeping
 
 pytestmark = pytest.mark.anyio
