@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from ebbing import Memory
-from ebbing.adapters import http_waits
 from ebbing.domain.errors import ConfigurationError, InvalidInputError
+from ebbing.patience import http_waits
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder

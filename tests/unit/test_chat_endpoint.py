@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from ebbing.adapters import http_waits
-from ebbing.adapters.breaker import Breaker
 from ebbing.adapters.openai_chat import OpenAIChatModel
 from ebbing.domain.errors import (
     BadModelOutputError,
@@ -21,6 +19,8 @@ from ebbing.domain.errors import (
     ModelTimeoutError,
     ModelUnavailableError,
 )
+from ebbing.patience import http_waits
+from ebbing.patience.breaker import Breaker
 from ebbing.ports.chat_model import Turn
 from ebbing.testing.fake_llm import FakeLlm, Fault, Rule
 

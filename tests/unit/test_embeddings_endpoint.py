@@ -13,9 +13,10 @@ import anyio
 import numpy as np
 import pytest
 
-from ebbing.adapters import http_waits, openai_embeddings
+from ebbing.adapters import openai_embeddings
 from ebbing.adapters.openai_embeddings import OpenAIEmbedder
 from ebbing.domain.errors import ConfigurationError, EmbeddingError
+from ebbing.patience import http_waits
 from tests.embeddings_endpoint import EmbeddingsEndpoint, refusal
 
 pytestmark = pytest.mark.anyio

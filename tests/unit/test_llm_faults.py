@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from ebbing.adapters import http_waits
 from ebbing.adapters.openai_chat import OpenAIChatModel
 from ebbing.domain.decision import Add, Fact, Supersede
 from ebbing.domain.message import Message
 from ebbing.domain.record import MemoryRecord, Role
 from ebbing.domain.scope import Scope
 from ebbing.domain.unread import WriteMode
+from ebbing.patience import http_waits
 from ebbing.remember.llm.asking import Asking
 from ebbing.remember.llm.decide import decide_with_model
 from ebbing.remember.llm.modes import read_facts

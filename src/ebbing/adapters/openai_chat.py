@@ -11,9 +11,7 @@ import anyio
 import anyio.lowlevel
 import httpx
 
-from ebbing.adapters.breaker import Breaker
 from ebbing.adapters.chat_profiles import Dialect, Form, profile_for
-from ebbing.adapters.http_waits import asked_wait, is_passing, wait_seconds
 from ebbing.adapters.json_answers import Found, found_in, without_thoughts
 from ebbing.domain.errors import (
     BadModelOutputError,
@@ -22,6 +20,8 @@ from ebbing.domain.errors import (
     ModelTimeoutError,
     ModelUnavailableError,
 )
+from ebbing.patience.breaker import Breaker
+from ebbing.patience.http_waits import asked_wait, is_passing, wait_seconds
 from ebbing.ports.chat_model import Completion, Schema, Turn, Usage
 
 ATTEMPTS = 3
@@ -105,7 +105,11 @@ class OpenAIChatModel:
         timeout_seconds: float | None = None,
     ) -> Completion:
         limit = self._timeout_seconds if timeout_seconds is None else timeout_seconds
-        self._breaker.enter()
+        if left := self._breaker.enter():
+            raise ModelUnavailableError(
+                f"the language model failed again and again and is left alone for {left:.0f} s",
+                retry_after_seconds=left,
+            )
         report: Callable[[], None] = self._breaker.abandoned
         try:
             with anyio.fail_after(limit):
@@ -246,7 +250,7 @@ async def _wait(outcome: httpx.Response | str, failures: int) -> None:
     Raises:
         ModelUnavailableError: there is no next attempt, or no time left to wait for it.
     """
-    asked = asked_wait(outcome) if isinstance(outcome, httpx.Response) else None
+    asked = asked_wait(outcome.headers) if isinstance(outcome, httpx.Response) else None
     reason = f"status {outcome.status_code}" if isinstance(outcome, httpx.Response) else outcome
     wait = wait_seconds(failures - 1, asked)
     left = anyio.current_effective_deadline() - anyio.current_time()

@@ -10,8 +10,8 @@ import httpx
 import numpy as np
 
 from ebbing.adapters.embedding_text import clean
-from ebbing.adapters.http_waits import asked_wait, is_passing, wait_seconds
 from ebbing.domain.errors import ConfigurationError, EmbeddingError
+from ebbing.patience.http_waits import asked_wait, is_passing, wait_seconds
 from ebbing.ports.embedder import Calibration, Vectors
 
 MAX_CHARACTERS = 8_000
@@ -131,7 +131,7 @@ class OpenAIEmbedder:
             if isinstance(outcome, httpx.Response) and not is_passing(outcome.status_code):
                 return self._vectors(outcome, len(texts))
             if attempt + 1 < ATTEMPTS:
-                asked = asked_wait(outcome) if isinstance(outcome, httpx.Response) else None
+                asked = asked_wait(outcome.headers) if isinstance(outcome, httpx.Response) else None
                 await anyio.sleep(wait_seconds(attempt, asked))
         reason = f"status {outcome.status_code}" if isinstance(outcome, httpx.Response) else outcome
         raise EmbeddingError(f"the embeddings endpoint failed {ATTEMPTS} times, last with: {reason}; try again later")

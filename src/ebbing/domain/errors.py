@@ -17,6 +17,8 @@ EbbingError
 │   └── SchemaError          the file belongs to another version
 ├── EmbeddingError           the embedding model or endpoint failed
 ├── RerankError              the reranker failed; the order is the one without it
+├── MemoryServerError        a memory server refused in a way that has no name of its own
+│   └── ServerUnavailableError   it cannot be reached, is too slow or busy, or answers nonsense
 └── ModelError               the language model gave no usable answer
     ├── ModelUnavailableError    it cannot be reached, is overloaded, or is left alone after failures
     ├── ModelTimeoutError        it did not answer in time
@@ -133,6 +135,18 @@ class RerankError(EbbingError):
     """The reranking model or endpoint failed; a search goes on without it."""
 
     code = "rerank"
+
+
+class MemoryServerError(EbbingError):
+    """A memory server refused a request in a way that has no name of its own."""
+
+    code = "memory_server"
+
+
+class ServerUnavailableError(MemoryServerError):
+    """A memory server cannot be reached, fails, is too slow or busy, or answers nonsense: the host goes on without."""
+
+    code = "server_unavailable"
 
 
 class ModelError(EbbingError):

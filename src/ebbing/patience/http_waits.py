@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import httpx
+from collections.abc import Mapping
 
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 20.0
@@ -13,9 +13,9 @@ def is_passing(status: int) -> bool:
     return status in {408, 409, 425, 429} or status >= 500
 
 
-def asked_wait(response: httpx.Response) -> float | None:
-    """The seconds of a `Retry-After`, where there is one in seconds."""
-    asked = response.headers.get("Retry-After", "").strip()
+def asked_wait(headers: Mapping[str, str]) -> float | None:
+    """The seconds of a `Retry-After` among the headers of an answer, where there is one in seconds."""
+    asked = headers.get("Retry-After", "").strip()
     return float(asked) if asked.isascii() and asked.isdecimal() else None
 
 

@@ -6,8 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 
-from ebbing.domain.errors import ModelUnavailableError
-
 
 class Breaker:
     """Closed as long as calls succeed; open after `failures` in a row; after `pause_seconds` one call may try.
@@ -32,27 +30,29 @@ class Breaker:
         """While open: the moment from which one call may try."""
 
     @property
+    def is_closed(self) -> bool:
+        """Whether calls go through as usual."""
+        return self._failed < self._limit
+
+    @property
     def is_open(self) -> bool:
         """Whether a call would be turned away now."""
-        return self._failed >= self._limit and self._monotonic() < self._open_until
+        return not self.is_closed and self._monotonic() < self._open_until
 
-    def enter(self) -> None:
-        """Asks for leave to make a call; each call that got it reports `succeeded`, `failed` or `abandoned`.
+    def enter(self) -> float:
+        """Asks for leave to make a call: 0.0 grants it, else so many seconds are left until one may try.
 
-        Raises:
-            ModelUnavailableError: the breaker is open.
+        Each call that got leave reports `succeeded`, `failed` or `abandoned`.
         """
         with self._lock:
             if self._failed < self._limit:
-                return
+                return 0.0
             left = self._open_until - self._monotonic()
             if left > 0:
-                raise ModelUnavailableError(
-                    f"the language model failed {self._failed} times in a row and is left alone for {left:.0f} s",
-                    retry_after_seconds=left,
-                )
+                return left
             # This call tries; the others go on waiting until it has reported, or a pause long.
             self._open_until = self._monotonic() + self._pause_seconds
+            return 0.0
 
     def succeeded(self) -> None:
         """The call was answered."""

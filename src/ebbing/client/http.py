@@ -1,0 +1,229 @@
+"""A memory behind HTTP, for code that awaits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Final, Self, TypedDict, Unpack
+from urllib.parse import quote
+
+import httpx
+
+from ebbing.client.items import MemoryItem, id_of, items_of
+from ebbing.client.store import Messages
+from ebbing.client.wire import Asked, Wire
+from ebbing.domain.errors import MemoryServerError
+from ebbing.wiring.host import fresh_ids
+
+Item = dict[str, Any]
+
+
+class Whose(TypedDict, total=False):
+    """Whose memory a call means; a credential for one user needs none of it."""
+
+    user_id: str | None
+    agent_id: str | None
+    run_id: str | None
+
+
+class SearchOptions(Whose, total=False):
+    """What a search may be given beside its question; see `Memory.search`."""
+
+    filters: Mapping[str, Any] | None
+    include: str
+    threshold: float | None
+    precise: bool
+    explain: bool
+    expand: int
+    as_of: datetime | str | float | None
+    reference_date: datetime | str | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Where a server answers; those of mem0-like servers differ."""
+
+    add: str = "/v1/memories"
+    search: str = "/v1/memories/search"
+
+
+_PATHS: Final = Paths()
+
+
+class AsyncClient:
+    """Ebbing's service, or a server like mem0's, over a pool of connections.
+
+    Reads, and adds (which carry an idempotency key), are repeated when the server is briefly away; nothing else is.
+    After five failures in a row the server is left alone for half a minute.
+
+    Args:
+        base_url: where the service answers, for example `http://localhost:8830`.
+        api_key: made with `ebbing keys create`.
+        seconds: how long a call takes at most.
+        paths: of a server that is not ours; adds to it are sent once.
+        transport: for a service in the same process.
+
+    Raises:
+        EbbingError: from every method: a refusal, as one of `ebbing.domain.errors`.
+        ServerUnavailableError: from every method: no usable answer in time.
+    """
+
+    def __init__(
+        self,
+        base_url: str = "http://localhost:8830",
+        *,
+        api_key: str | None = None,
+        seconds: float = 10.0,
+        paths: Paths = _PATHS,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._wire = Wire(base_url, api_key=api_key, seconds=seconds, transport=transport)
+        self._paths, self._ids = paths, fresh_ids()
+
+    async def add(
+        self,
+        messages: Messages,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        infer: bool = True,
+        **whose: Unpack[Whose],
+    ) -> Item:
+        """Remembers what a conversation says; `{"id", "results": [{"id", "text", "event", "reason"}], …}`.
+
+        Args:
+            messages: a text, or messages with `role` and `content`.
+            infer: read facts and keep the messages as evidence; False keeps each message as a memory.
+        """
+        given = [{"role": "user", "content": messages}] if isinstance(messages, str) else [*messages]
+        body = {"messages": given, "infer": infer, **_told(metadata=metadata, **whose)}
+        # Another server may not know the key, and would store a repeated message twice.
+        key = {"Idempotency-Key": self._ids.new()} if self._paths == _PATHS else {}
+        return await self._object(Asked("POST", self._paths.add, body, headers=key, repeatable=bool(key)))
+
+    async def search(self, query: str, *, top_k: int = 5, **options: Unpack[SearchOptions]) -> list[MemoryItem]:
+        """The memories that answer a question, best first."""
+        body = {"query": query, "top_k": top_k, "limit": top_k, **_told(**options)}
+        return items_of(await self._wire.ask(Asked("POST", self._paths.search, body, repeatable=True)))
+
+    async def get_all(
+        self, *, limit: int = 100, cursor: str | None = None, **whose: Unpack[Whose]
+    ) -> tuple[list[MemoryItem], str | None]:
+        """Memories, the newest first, and where the next page begins (None: there is none)."""
+        params = _told(limit=limit, cursor=cursor, **whose)
+        page = await self._wire.ask(Asked("GET", self._paths.add, params=params, repeatable=True))
+        after = page.get("next_cursor") if isinstance(page, dict) else None
+        return items_of(page), after if isinstance(after, str) else None
+
+    async def get(self, memory_id: str, *, user_id: str | None = None) -> MemoryItem:
+        """One memory.
+
+        Raises:
+            MemoryNotFoundError: no such memory, or not this user's.
+        """
+        return _one(await self._wire.ask(self._about(memory_id, "GET", user_id=user_id)))
+
+    async def update(
+        self,
+        memory_id: str,
+        text: str | None = None,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        user_id: str | None = None,
+    ) -> MemoryItem:
+        """Gives a memory another text, other metadata, or both; returns it."""
+        asked = self._about(memory_id, "PUT", body=_told(text=text, metadata=metadata), user_id=user_id)
+        return _one(await self._wire.ask(asked))
+
+    async def delete(
+        self, memory_id: str, *, hard: bool = False, reason: str | None = None, user_id: str | None = None
+    ) -> None:
+        """Takes a memory out of every answer; it can be restored unless `hard`."""
+        asked = self._about(memory_id, "DELETE", user_id=user_id, hard=hard or None, reason=reason)
+        await self._wire.ask(asked)
+
+    async def restore(self, memory_id: str, *, user_id: str | None = None) -> MemoryItem:
+        """Brings a deleted memory back and returns it."""
+        return _one(await self._wire.ask(self._about(memory_id, "POST", part="/restore", user_id=user_id)))
+
+    async def history(self, memory_id: str, *, user_id: str | None = None) -> list[Item]:
+        """What happened to a memory, oldest first."""
+        answer = await self._wire.ask(self._about(memory_id, "GET", part="/history", user_id=user_id))
+        told = answer.get("history") if isinstance(answer, dict) else answer
+        return [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+
+    async def explain(self, memory_id: str, *, user_id: str | None = None) -> Item:
+        """Why a memory is kept: its source, every decision about it, and what became of it."""
+        return await self._object(self._about(memory_id, "GET", part="/explain", user_id=user_id))
+
+    async def get_context(
+        self,
+        query: str | None = None,
+        *,
+        messages: Sequence[Mapping[str, Any]] | None = None,
+        max_tokens: int = 1_000,
+        **whose: Unpack[Whose],
+    ) -> Item:
+        """Profile, relevant and recent memories as a block for a prompt: `{"context", "profile_summary", …}`."""
+        body = _told(query=query, messages=messages, max_tokens=max_tokens, **whose)
+        return await self._object(Asked("POST", "/v1/context", body, repeatable=True))
+
+    async def recall(
+        self, query: str, *, user_id: str, agent_id: str | None = None, run_id: str | None = None, top_k: int = 5
+    ) -> list[MemoryItem]:
+        """`search`, as the host kit asks it."""
+        return await self.search(query, top_k=top_k, user_id=user_id, agent_id=agent_id, run_id=run_id)
+
+    async def remember(
+        self,
+        messages: Messages,
+        *,
+        user_id: str,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> str | None:
+        """`add`, as the host kit asks it: the id of what was stored, if there is one to tell."""
+        return id_of(await self.add(messages, metadata=metadata, user_id=user_id, agent_id=agent_id, run_id=run_id))
+
+    async def is_well(self) -> bool:
+        """Whether the service is there."""
+        await self._wire.ask(Asked("GET", "/healthz", repeatable=True))
+        return True
+
+    async def aclose(self) -> None:
+        """Closes the connections; idempotent."""
+        await self._wire.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def _object(self, asked: Asked) -> Item:
+        answer = await self._wire.ask(asked)
+        return answer if isinstance(answer, dict) else {"results": answer if isinstance(answer, list) else []}
+
+    def _about(self, memory_id: str, method: str, *, part: str = "", body: Any = None, **params: Any) -> Asked:
+        path = f"{self._paths.add}/{quote(memory_id, safe='')}{part}"
+        return Asked(method, path, body, params=_told(**params), repeatable=method == "GET")
+
+
+def _told(**values: Any) -> Item:
+    """What is not None, moments in ISO 8601."""
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def _one(answer: Any) -> MemoryItem:
+    found = items_of([answer]) or items_of(answer)
+    if not found:
+        raise MemoryServerError("the memory server answered with something that is no memory")
+    return found[0]

@@ -1,0 +1,101 @@
+"""The memory as a chat back-end sees it: two verbs, wherever it lives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ebbing.client.items import MemoryItem, id_of, items_of
+
+if TYPE_CHECKING:
+    from ebbing.memory import AsyncMemory
+
+Messages = str | Sequence[Mapping[str, Any]]
+
+
+class MemoryStore(Protocol):
+    """What `MemoryService` needs of a memory. It may raise anything and take its time: the service copes."""
+
+    async def recall(
+        self, query: str, *, user_id: str, agent_id: str | None = None, run_id: str | None = None, top_k: int = 5
+    ) -> list[MemoryItem]:
+        """The memories that answer a question, best first."""
+        ...
+
+    async def remember(
+        self,
+        messages: Messages,
+        *,
+        user_id: str,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> str | None:
+        """Stores what was said and what it says; an id, if there is one to tell."""
+        ...
+
+    async def is_well(self) -> bool:
+        """Whether it answers; asked after failures, before anybody is made to wait for it again."""
+        ...
+
+    async def aclose(self) -> None:
+        """Lets go of connections."""
+        ...
+
+
+class NullStore:
+    """A memory that knows nothing and keeps nothing: for hosts where none is set up."""
+
+    async def recall(self, *_: Any, **__: Any) -> list[MemoryItem]:
+        """Nothing."""
+        return []
+
+    async def remember(self, *_: Any, **__: Any) -> str | None:
+        """None: nothing is stored."""
+        return None
+
+    async def is_well(self) -> bool:
+        """True: it never fails."""
+        return True
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+class LocalStore:
+    """A memory of this process, for a host that needs no server. It does not close the memory: whoever opened it does.
+
+    Args:
+        memory: the memory, on the event loop of the host.
+    """
+
+    def __init__(self, memory: AsyncMemory) -> None:
+        self._memory = memory
+
+    async def recall(
+        self, query: str, *, user_id: str, agent_id: str | None = None, run_id: str | None = None, top_k: int = 5
+    ) -> list[MemoryItem]:
+        """What `search` finds."""
+        found = await self._memory.search(query, user_id=user_id, agent_id=agent_id, run_id=run_id, top_k=top_k)
+        return items_of(found)
+
+    async def remember(
+        self,
+        messages: Messages,
+        *,
+        user_id: str,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> str | None:
+        """What `add` keeps, with the conversation as episodes."""
+        added = await self._memory.add(messages, user_id=user_id, agent_id=agent_id, run_id=run_id, metadata=metadata)
+        return id_of(added)
+
+    async def is_well(self) -> bool:
+        """Whether the store can be read."""
+        await self._memory.stats()
+        return True
+
+    async def aclose(self) -> None:
+        """The memory stays open."""
