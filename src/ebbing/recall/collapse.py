@@ -94,7 +94,7 @@ class _Likeness:
         )
         if min(above) > 1.0:
             return [equal] * len(above)
-        cosines = nearness(shard, rows, others)
+        cosines = nearness(shard, rows, others=others)
         return [equal | (cosines > bound) for bound in above]
 
 

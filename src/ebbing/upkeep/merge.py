@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -85,32 +85,33 @@ def _wording(lead: MemoryRecord, *, newest: MemoryRecord, room: int) -> dict[str
 def _together(ordered: Sequence[MemoryRecord]) -> dict[str, Any]:
     newest = ordered[-1]
     mentions = sum(one.mentions for one in ordered)
-    lasts = mentions >= LASTING or any(one.layer is Layer.LONG_TERM for one in ordered)
-    ends = [one.expires_at for one in ordered if one.expires_at is not None]
-    used = [one.last_accessed_at for one in ordered if one.last_accessed_at is not None]
-    begins = [one.valid_from for one in ordered if one.valid_from is not None]
-    sources = _few([name for one in ordered for name in one.provenance.source_ids])
+    lasts = mentions >= LASTING or Layer.LONG_TERM in {one.layer for one in ordered}
+    sources = _few(name for one in ordered for name in one.provenance.source_ids)
+    highest = ("importance", "confidence", "strength", "growth")
     return {
+        **{name: max(getattr(one, name) for one in ordered) for name in highest},
         "first_said_at": min(one.first_said_at or one.created_at for one in ordered),
         "mentions": mentions,
         "layer": Layer.LONG_TERM if lasts else newest.layer,
-        "importance": max(one.importance for one in ordered),
-        "confidence": max(one.confidence for one in ordered),
-        "strength": max(one.strength for one in ordered),
-        "growth": max(one.growth for one in ordered),
-        "stage": Stage.FULL if any(one.stage is Stage.FULL for one in ordered) else Stage.WORDS,
+        "stage": Stage.FULL if Stage.FULL in {one.stage for one in ordered} else Stage.WORDS,
         "access_count": sum(one.access_count for one in ordered),
-        "last_accessed_at": max(used, default=None),
-        "expires_at": max(ends) if len(ends) == len(ordered) else None,
-        "valid_from": min(begins) if len(begins) == len(ordered) else None,
-        "tags": _few([tag for one in ordered for tag in one.tags]),
-        "related_ids": _few([name for one in ordered for name in one.related_ids]),
+        "last_accessed_at": max(filter(None, (one.last_accessed_at for one in ordered)), default=None),
+        "expires_at": _if_all(max, [one.expires_at for one in ordered]),
+        "valid_from": _if_all(min, [one.valid_from for one in ordered]),
+        "tags": _few(tag for one in ordered for tag in one.tags),
+        "related_ids": _few(name for one in ordered for name in one.related_ids),
         "metadata": _shared([one.metadata for one in ordered]),
         "provenance": replace(newest.provenance, source_ids=sources, reason=f"it was said {mentions} times"),
     }
 
 
-def _few(names: Sequence[str]) -> tuple[str, ...]:
+def _if_all(pick: Callable[[Iterable[datetime]], datetime], moments: Sequence[datetime | None]) -> datetime | None:
+    """The earliest or latest of some moments; None if one is missing, which means "for ever"."""
+    there = [moment for moment in moments if moment is not None]
+    return pick(there) if len(there) == len(moments) else None
+
+
+def _few(names: Iterable[str]) -> tuple[str, ...]:
     distinct = tuple(dict.fromkeys(names))
     return distinct if len(distinct) <= MAX_NAMED else (distinct[0], *distinct[-(MAX_NAMED - 1) :])
 
