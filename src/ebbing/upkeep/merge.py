@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from typing import Any, Final
 
 from ebbing.domain.events import Event
@@ -84,25 +85,31 @@ def _wording(lead: MemoryRecord, *, newest: MemoryRecord, room: int) -> dict[str
 
 def _together(ordered: Sequence[MemoryRecord]) -> dict[str, Any]:
     newest = ordered[-1]
-    mentions = sum(one.mentions for one in ordered)
-    lasts = mentions >= LASTING or Layer.LONG_TERM in {one.layer for one in ordered}
-    sources = _few(name for one in ordered for name in one.provenance.source_ids)
-    highest = ("importance", "confidence", "strength", "growth")
+    each = {name: [getattr(one, name) for one in ordered] for name in _SUMMED_UP}
+    mentions = sum(each["mentions"])
+    lasts = mentions >= LASTING or Layer.LONG_TERM in each["layer"]
+    said = _few(name for one in ordered for name in one.provenance.source_ids)
     return {
-        **{name: max(getattr(one, name) for one in ordered) for name in highest},
+        **{name: max(each[name]) for name in ("importance", "confidence", "strength", "growth")},
         "first_said_at": min(one.first_said_at or one.created_at for one in ordered),
         "mentions": mentions,
         "layer": Layer.LONG_TERM if lasts else newest.layer,
-        "stage": Stage.FULL if Stage.FULL in {one.stage for one in ordered} else Stage.WORDS,
-        "access_count": sum(one.access_count for one in ordered),
-        "last_accessed_at": max(filter(None, (one.last_accessed_at for one in ordered)), default=None),
-        "expires_at": _if_all(max, [one.expires_at for one in ordered]),
-        "valid_from": _if_all(min, [one.valid_from for one in ordered]),
-        "tags": _few(tag for one in ordered for tag in one.tags),
-        "related_ids": _few(name for one in ordered for name in one.related_ids),
-        "metadata": _shared([one.metadata for one in ordered]),
-        "provenance": replace(newest.provenance, source_ids=sources, reason=f"it was said {mentions} times"),
+        "stage": Stage.FULL if Stage.FULL in each["stage"] else Stage.WORDS,
+        "access_count": sum(each["access_count"]),
+        "last_accessed_at": max(filter(None, each["last_accessed_at"]), default=None),
+        "expires_at": _if_all(max, each["expires_at"]),
+        "valid_from": _if_all(min, each["valid_from"]),
+        "tags": _few(chain.from_iterable(each["tags"])),
+        "related_ids": _few(chain.from_iterable(each["related_ids"])),
+        "metadata": _shared(each["metadata"]),
+        "provenance": replace(newest.provenance, source_ids=said, reason=f"it was said {mentions} times"),
     }
+
+
+_SUMMED_UP: Final = (
+    *("importance", "confidence", "strength", "growth", "mentions", "layer", "stage", "access_count"),
+    *("last_accessed_at", "expires_at", "valid_from", "tags", "related_ids", "metadata"),
+)
 
 
 def _if_all(pick: Callable[[Iterable[datetime]], datetime], moments: Sequence[datetime | None]) -> datetime | None:
