@@ -14,7 +14,7 @@ from ebbing.domain.filter_grammar import parse_filter
 from ebbing.domain.filters import EVERYTHING, Filter, beyond, demanded_ids, is_number
 from ebbing.domain.message import Message
 from ebbing.domain.query import INCLUDES, KINDS_OF, Include
-from ebbing.domain.record import Kind
+from ebbing.domain.record import RESERVED_TAGS, Kind
 from ebbing.domain.scope import Scope
 from ebbing.domain.unread import WriteMode
 from ebbing.privacy.guard import TrustTier
@@ -28,6 +28,8 @@ MAX_METADATA_BYTES: Final = 65_536
 MAX_PAGE: Final = 1_000
 MAX_RECORDS: Final = 10_000
 MAX_REASON: Final = 1_000
+MAX_TAGS: Final = 32
+MAX_TAG_LENGTH: Final = 64
 
 
 class Narrowing(TypedDict, total=False):
@@ -58,6 +60,9 @@ class AddOptions(TypedDict, total=False):
     """Nothing of the call counts for more than the word of a `user`, `import`, `assistant`, `tool` or `document`."""
     mode: str | None
     """How it is read: `rules`, `llm`, `summarize`, `structured` or `raw`; as the settings say unless given."""
+    tags: Sequence[str] | None
+    """Kept with every record of the call; a memory stored as it is (`infer=False`) is of the type that a well-known tag
+    among them names: `preference`, `dislike`, `constraint`, `fact` or `identity`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,7 @@ class CheckedAddOptions:
     source_id: str | None = None
     trust: TrustTier | None = None
     mode: WriteMode | None = None
+    tags: tuple[str, ...] = ()
 
 
 def checked_add_options(given: Mapping[str, Any]) -> CheckedAddOptions:
@@ -86,7 +92,22 @@ def checked_add_options(given: Mapping[str, Any]) -> CheckedAddOptions:
         given.get("source_id"),
         None if trust is None else TrustTier(trust),
         None if mode is None else WriteMode(mode),
+        checked_tags(given.get("tags")) or (),
     )
+
+
+def checked_tags(tags: object) -> tuple[str, ...] | None:
+    """Free words to find memories by, each once; None for None. Those that a memory's own life sets are refused."""
+    if tags is None:
+        return None
+    if not isinstance(tags, Sequence) or isinstance(tags, str | bytes | bytearray):
+        raise InvalidInputError("tags must be a list of strings")
+    found = tuple(dict.fromkeys(clean_text(tag) if isinstance(tag, str) else "" for tag in tags))
+    if not all(found) or RESERVED_TAGS & set(found):
+        raise InvalidInputError(f"a tag must be a non-blank string and none of {', '.join(sorted(RESERVED_TAGS))}")
+    if len(found) > MAX_TAGS or any(len(tag) > MAX_TAG_LENGTH for tag in found):
+        raise TooLargeError(f"tags are at most {MAX_TAGS}, of at most {MAX_TAG_LENGTH} characters each")
+    return found
 
 
 def named_by(messages: list[Message], source_id: str | None) -> list[Message]:

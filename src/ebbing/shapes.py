@@ -38,6 +38,7 @@ def memory_item(record: MemoryRecord) -> Item:
         "confidence": record.confidence,
         "strength": record.strength,
         "source_ids": [*record.provenance.source_ids],
+        "version": record.version,
     }
     # One test a field: a loop over names and values costs a search of twenty answers forty microseconds.
     if whose.user_id is not None:

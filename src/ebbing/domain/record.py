@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from ebbing.domain.scope import Scope
+
+RESERVED_TAGS: Final = frozenset({"pending_deletion", "quarantined"})
+"""Tags that a memory's own life sets and takes away; nobody sets them by hand."""
 
 
 class Kind(StrEnum):

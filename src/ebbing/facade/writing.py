@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Final, Unpack
@@ -13,6 +13,7 @@ from ebbing.arguments import (
     checked_flag,
     checked_metadata,
     checked_reason,
+    checked_tags,
     named_by,
 )
 from ebbing.domain.errors import InvalidInputError
@@ -25,7 +26,7 @@ from ebbing.remember.add import Remembered, add_extracted, add_raw
 from ebbing.remember.messages import optional_text, parse_messages
 from ebbing.remember.ready import patterns_ready
 from ebbing.remember.repeats import forget_source
-from ebbing.remember.revise import delete, restore, update
+from ebbing.remember.revise import Edit, delete, restore, update
 from ebbing.shapes import Item, add_answer, memory_item
 
 _BY_MODEL: Final = frozenset({WriteMode.LLM, WriteMode.SUMMARIZE, WriteMode.STRUCTURED})
@@ -74,7 +75,7 @@ class Writing(Facade):
         step = add_raw if mode is WriteMode.RAW else add_extracted
         using = replace(await self._using(), mode=mode)
         await patterns_ready(reading=mode is not WriteMode.RAW)
-        remembered = await step(using, parsed, scope=scope, metadata=values, trust=checked.trust)
+        remembered = await step(using, parsed, scope=scope, metadata=values, trust=checked.trust, tags=checked.tags)
         await self._announce_remembered(scope, remembered)
         return add_answer(remembered, self._parts.settings.api_version)
 
@@ -93,19 +94,25 @@ class Writing(Facade):
         *,
         metadata: Mapping[str, Any] | None = None,
         user_id: str | None = None,
+        tags: Sequence[str] | None = None,
+        version: int | None = None,
     ) -> Item:
-        """Gives a memory another text, other metadata, or both; returns it.
+        """Gives a memory another text, other metadata, other tags, or several of these; returns it.
+
+        Args:
+            version: change it only as long as it is this version (`version` of the item).
 
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
+            ConflictError: it is not that version any more.
             InvalidInputError: nothing to change, or a blank text.
             BlockedContentError: the redaction policy blocks the text.
-            TooLargeError: a text over 4,000 characters or metadata over 64 KiB.
+            TooLargeError: a text over 4,000 characters, metadata over 64 KiB, or too many tags.
         """
         scope = await self._known_scope(memory_id, user_id)
         values = None if metadata is None else checked_metadata(metadata)
-        using = await self._using()
-        item = memory_item(await update(using, memory_id, scope=scope, text=text, metadata=values))
+        edit = Edit(text, values, checked_tags(tags), version)
+        item = memory_item(await update(await self._using(), memory_id, scope=scope, edit=edit))
         await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id])
         return item
 

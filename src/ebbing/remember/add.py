@@ -86,13 +86,14 @@ async def add_raw(
     scope: Scope,
     metadata: Mapping[str, Any],
     trust: TrustTier | None = None,
+    tags: tuple[str, ...] = (),
 ) -> Remembered:
     """Stores every message as a memory of its own, as it was said but for secrets.
 
     A message whose id the owner's run already holds is not stored again.
     """
     kept = screened(messages, using.policy, trust=trust, strip=False)
-    drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids)
+    drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags)
     changes = await embedded(using.embedder, message_drafts(kept, kind=Kind.MEMORY, drafting=drafting))
     held = await using.store.write(scope, changes)
     return Remembered(tuple(map(_raw_outcome, changes, held)))
@@ -105,12 +106,13 @@ async def add_extracted(
     scope: Scope,
     metadata: Mapping[str, Any],
     trust: TrustTier | None = None,
+    tags: tuple[str, ...] = (),
 ) -> Remembered:
     """Keeps the messages as episodes, and what they say that is worth keeping as memories.
 
     A message whose id is known changes nothing if its text is the same; if it was edited, what it led to follows.
     """
-    drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids)
+    drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags)
     kept = screened(messages, using.policy, trust=trust)
     before = await told_before(using.store, kept, scope=scope)
     agent_facts = scope.agent_id is not None

@@ -21,6 +21,14 @@ from ebbing.remember.screen import Screened
 QUARANTINED: Final = "quarantined"
 """Tag of an episode that speaks like an order to the model: nothing is learnt from it until somebody reviews it."""
 
+_TYPES: Final = {
+    "preference": MemoryType.PREFERENCE,
+    "dislike": MemoryType.PREFERENCE,
+    "constraint": MemoryType.CONSTRAINT,
+    "fact": MemoryType.FACT,
+    "identity": MemoryType.FACT,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -42,6 +50,7 @@ class Drafting:
     metadata: Mapping[str, Any]
     now: datetime
     ids: Ids
+    tags: tuple[str, ...] = ()
 
 
 def message_drafts(messages: Sequence[Screened], *, kind: Kind, drafting: Drafting) -> list[Draft]:
@@ -76,7 +85,7 @@ def fact_draft(fact: Fact, source: Screened, *, drafting: Drafting) -> Draft:
         type=fact.type,
         actor=message.name,
         role=message.role,
-        tags=fact.tags,
+        tags=(*fact.tags, *(tag for tag in drafting.tags if tag not in fact.tags)),
         metadata=dict(drafting.metadata),
         language=language,
         attribute=attribute,
@@ -96,6 +105,11 @@ def fact_draft(fact: Fact, source: Screened, *, drafting: Drafting) -> Draft:
     return Draft(record, utterance=False)
 
 
+def _type_of(tags: Sequence[str]) -> MemoryType:
+    """The type that the first well-known tag names."""
+    return next((_TYPES[tag] for tag in tags if tag in _TYPES), MemoryType.EPISODIC)
+
+
 def _utterance(source: Screened, text: str, *, number: int, kind: Kind, drafting: Drafting) -> Draft:
     message = source.message
     source_ids: tuple[str, ...] = ()
@@ -109,10 +123,10 @@ def _utterance(source: Screened, text: str, *, number: int, kind: Kind, drafting
         created_at=message.timestamp or drafting.now,
         recorded_at=drafting.now,
         kind=kind,
-        type=MemoryType.EPISODIC,
+        type=_type_of(drafting.tags) if kind is Kind.MEMORY else MemoryType.EPISODIC,
         actor=message.name,
         role=message.role,
-        tags=(QUARANTINED,) if held_back else (),
+        tags=(QUARANTINED, *drafting.tags) if held_back else drafting.tags,
         metadata=dict(drafting.metadata),
         language=detect(text),
         trust=source.tier,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ebbing.domain.errors import (
@@ -14,7 +14,7 @@ from ebbing.domain.errors import (
     TooLargeError,
 )
 from ebbing.domain.events import Event
-from ebbing.domain.record import MemoryRecord
+from ebbing.domain.record import RESERVED_TAGS, MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.language.analyse import normalise
 from ebbing.language.claims import attribute_of
@@ -32,28 +32,43 @@ ATTEMPTS: Final = 5
 """How often a change is tried again when somebody else changed the memory in between."""
 
 
-async def update(
-    using: Remembering, memory_id: str, *, scope: Scope, text: str | None, metadata: Mapping[str, Any] | None
-) -> MemoryRecord:
-    """Gives a memory another text, other metadata, or both; the same again writes nothing.
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What somebody changes of a memory by hand; None leaves it as it is."""
+
+    text: str | None = None
+    metadata: Mapping[str, Any] | None = None
+    tags: Sequence[str] | None = None
+    version: int | None = None
+    """Only as long as the memory is of this version."""
+
+
+async def update(using: Remembering, memory_id: str, *, scope: Scope, edit: Edit) -> MemoryRecord:
+    """Gives a memory another text, other metadata or other tags; the same again writes nothing.
 
     Raises:
-        InvalidInputError: neither is given, or the text is blank.
+        InvalidInputError: nothing is given, or the text is blank.
         BlockedContentError: the redaction policy blocks the text.
         TooLargeError: the text is longer than 4,000 characters.
+        ConflictError: it is of another version.
         MemoryNotFoundError: no such memory in this scope.
     """
-    wording = None if text is None else _checked_text(text, using.policy.redaction)
-    if wording is None and metadata is None:
-        raise InvalidInputError("give a text or metadata to update")
+    wording = None if edit.text is None else _checked_text(edit.text, using.policy.redaction)
+    if wording is None and edit.metadata is None and edit.tags is None:
+        raise InvalidInputError("give a text, metadata or tags to update")
 
     async def change(old: MemoryRecord) -> Revise | None:
+        if edit.version is not None and edit.version != old.version:
+            raise ConflictError("the memory is of another version by now: read it again and retry")
+        labelled = replace(
+            old,
+            metadata=old.metadata if edit.metadata is None else dict(edit.metadata),
+            tags=old.tags if edit.tags is None else _with_tags(old.tags, edit.tags),
+        )
         reworded = wording is not None and wording != old.content
-        if not reworded and (metadata is None or metadata == old.metadata):
+        if not reworded and labelled == old:
             return None
-        record = replace(old, version=old.version + 1, updated_at=using.clock.now())
-        if metadata is not None:
-            record = replace(record, metadata=dict(metadata))
+        record = replace(labelled, version=old.version + 1, updated_at=using.clock.now())
         if wording is None or not reworded:
             return Revise(record, Event.UPDATE, reason="metadata changed")
         record = replace(
@@ -132,6 +147,11 @@ async def _the(store: MemoryStore, memory_id: str, *, scope: Scope, deleted: boo
     if not found:
         raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
     return found[0]
+
+
+def _with_tags(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
+    """The new tags beside those that a memory's own life set."""
+    return (*(tag for tag in old if tag in RESERVED_TAGS), *new)
 
 
 def _reread(record: MemoryRecord, wording: str) -> MemoryRecord:
