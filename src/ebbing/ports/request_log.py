@@ -66,6 +66,10 @@ class RequestLog(Protocol):
         """The request of this name."""
         ...
 
+    async def to_do(self, *, limit: int = 1_000) -> list[KeptRequest]:
+        """What is to be done later, of all tenants, the oldest first."""
+        ...
+
     async def drop_answered(self, *, before: datetime) -> int:
         """Forgets what was begun before a moment and answered; returns how many."""
         ...

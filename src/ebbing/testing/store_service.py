@@ -105,9 +105,14 @@ class ServiceSuite(StoreCase):
         await store.requests.begin(later)
         self.clock.advance(100 * LEASE)
         assert await store.requests.begin(self.request("r1")) == later
+        newer = self.request("r0", body="{}", whose=BOB, tenant="acme")
+        await store.requests.begin(newer)
+        assert await store.requests.to_do() == [later, newer]
+        assert await store.requests.to_do(limit=1) == [later]
         assert await store.requests.drop_answered(before=self.clock.now()) == 0
         await store.requests.finish(later, status=200, answer="told", whose=ADA)
         assert await self.known(store, later) == replace(later, body=None, status=200, answer="told")
+        assert await store.requests.to_do() == [newer]
 
     async def test_a_request_can_be_dropped_and_asked_anew(self, store: MemoryStore) -> None:
         request = self.request("r1")

@@ -146,3 +146,13 @@ async def test_every_code_of_an_error_has_a_status_and_stands_in_the_docs() -> N
     pages = [(REPOSITORY / "docs" / name).read_text("utf-8") for name in ("errors.md", "http.md")]
     cells = " ".join(cell for page in pages for row in rows(page) for cell in row)
     assert [code for code in HINTS if not mentions(code, cells)] == []
+
+
+async def test_every_route_stands_in_the_docs() -> None:
+    page = (REPOSITORY / "docs" / "http.md").read_text("utf-8")
+    documented = {(method, row[1]) for row in rows(page) for method in row[0].replace("`", "").split(", ")}
+    async with service() as client:
+        paths = (await client.get("/openapi.json")).json()["paths"]
+    real = {(method.upper(), path) for path, methods in paths.items() for method in methods}
+    assert real - documented == set()
+    assert {(method, path) for method, path in documented if path.startswith("/v1/")} - real == set()

@@ -87,6 +87,11 @@ class EphemeralRequestLog:
         with self._opened():
             return self._requests.get((tenant, caller, key))
 
+    async def to_do(self, *, limit: int = 1_000) -> list[KeptRequest]:
+        with self._opened():
+            waiting = [one for one in self._requests.values() if one.body is not None]
+        return sorted(waiting, key=lambda one: one.begun_at)[:limit]
+
     async def drop_answered(self, *, before: datetime) -> int:
         with self._opened():
             return self._drop(lambda one: one.begun_at < before and one.body is None)

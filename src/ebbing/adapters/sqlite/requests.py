@@ -20,6 +20,7 @@ _COLUMNS: Final = (
 _MINE: Final = "WHERE tenant = ? AND caller = ? AND key = ?"
 _PUT: Final = f"INSERT OR REPLACE INTO request ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 _GET: Final = f"SELECT {_COLUMNS} FROM request {_MINE}"  # noqa: S608
+_TO_DO: Final = f"SELECT {_COLUMNS} FROM request WHERE body IS NOT NULL ORDER BY begun_at LIMIT ?"  # noqa: S608
 _RENEW: Final = f"UPDATE request SET leased_until = ? {_MINE} AND status IS NULL"  # noqa: S608
 _FINISH: Final = (
     "UPDATE request SET status = ?, answer = ?, owner_kind = ?, owner_name = ?, agent_id = ?, run_id = ?, body = NULL"  # noqa: S608
@@ -66,6 +67,10 @@ class SqliteRequestLog:
     async def get(self, tenant: str, caller: str, *, key: str) -> KeptRequest | None:
         with self._connections.reading() as db:
             return _request(db.execute(_GET, (tenant, caller, key)).fetchone())
+
+    async def to_do(self, *, limit: int = 1_000) -> list[KeptRequest]:
+        with self._connections.reading() as db:
+            return [one for row in db.execute(_TO_DO, (limit,)) if (one := _request(row))]
 
     async def drop_answered(self, *, before: datetime) -> int:
         moment = (micros(before),)

@@ -15,7 +15,7 @@ from ebbing.interfaces.http import errors
 from ebbing.interfaces.http.auth import Doorkeeper, listed
 from ebbing.interfaces.http.caller import Memories
 from ebbing.interfaces.http.gate import Gate
-from ebbing.interfaces.http.routes import access, health, memories
+from ebbing.interfaces.http.routes import access, health, memories, moving, one_memory, talking, tenant
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.settings import Settings
 
@@ -41,10 +41,11 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     parts = memory.parts
     app.state.doorkeeper = Doorkeeper(settings, keys=parts.store.keys, clock=parts.clock)
     app.state.ready = {"ready": False, "store": "open", "embedder": "loading"}
-    for room in (health, memories, access):
+    app.router.routes.extend(memories.straight)
+    for room in (health, memories, one_memory, talking, moving, tenant, access):
         app.include_router(room.router)
     errors.install(app)
-    app.add_middleware(Gate, settings=settings, doorkeeper=app.state.doorkeeper, ids=parts.ids)
+    app.add_middleware(Gate, settings=settings, doorkeeper=app.state.doorkeeper, parts=parts)
     if origins := listed(settings.http_cors_origins):
         app.add_middleware(
             CORSMiddleware,

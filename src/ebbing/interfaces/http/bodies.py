@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,13 +10,17 @@ from ebbing.arguments import DEFAULT_TOP_K
 
 Include = Literal["all", "memories", "episodes"]
 Name = str | None
+Time = str | float | None
+MAX_BATCH = 100
 
 
-class _Body(BaseModel):
+class Body(BaseModel):
+    """Base of all that is sent."""
+
     model_config = ConfigDict(extra="ignore")
 
 
-class Whose(_Body):
+class Whose(Body):
     """Whose memory is meant. A credential for one user needs none of it."""
 
     user_id: Name = Field(default=None, examples=["emma"])
@@ -25,53 +28,126 @@ class Whose(_Body):
     run_id: Name = None
 
 
-class Message(_Body):
-    """One thing that was said."""
-
-    role: str = Field(default="user", examples=["user"])
-    content: Any = Field(examples=["I live in Leeds."])
-    id: Name = Field(default=None, description="The message is stored once under it, however often it is sent.")
-    name: Name = None
-    timestamp: Any = Field(default=None, description="When it was said: ISO 8601 or seconds since 1970.")
-
-
 class AddBody(Whose):
     """What is to be remembered: a text, or messages."""
 
     text: Name = Field(default=None, description="One memory, kept as it stands unless `infer`.")
-    messages: Any = Field(default=None, description="A string, a message, or a list of messages.")
+    messages: str | dict[str, Any] | list[str | dict[str, Any]] | None = Field(
+        default=None,
+        description="A text, a message (`role`, `content`, optional `id`, `name`, `timestamp`), or a list of messages.",
+        examples=[[{"role": "user", "content": "I moved to Leeds, and I am allergic to peanuts.", "id": "m1"}]],
+    )
     metadata: dict[str, Any] | None = None
+    tags: list[str] | None = None
     infer: bool | None = Field(default=None, description="Read facts; unless said, of messages and not of a text.")
-    filters: dict[str, Any] | None = None
-    source_id: Name = None
-    mode: Name = None
-    trust: Name = None
+    filters: dict[str, Any] | None = Field(default=None, description="Ids of user, agent and run, as mem0 passes them.")
+    source_id: Name = Field(default=None, description="Id of the one message: sent again, it counts as edited.")
+    mode: Name = Field(default=None, description="`rules`, `llm`, `summarize`, `structured` or `raw`.")
+    trust: Name = Field(default=None, description="`user`, `import`, `assistant`, `tool` or `document`.")
+
+
+class BatchBody(Whose):
+    """Several adds; what is said here of whose holds for each that does not say it itself."""
+
+    memories: list[AddBody] = Field(min_length=1, max_length=MAX_BATCH)
 
 
 class SearchBody(Whose):
     """A question."""
 
     query: str = Field(examples=["where does she live?"])
-    limit: int | None = None
-    top_k: int = DEFAULT_TOP_K
+    limit: int | None = Field(default=None, description="Another name for `top_k`.")
+    top_k: int = Field(default=DEFAULT_TOP_K, description="Answers at most, 1 to 50.")
     filters: dict[str, Any] | None = None
     include: Include = "all"
-    threshold: float | None = None
-    as_of: datetime | str | float | None = None
-    reference_date: datetime | str | float | None = None
-    precise: bool = False
-    explain: bool = False
-    expand: int = 0
+    threshold: float | None = Field(default=None, description="Least score of an answer, 0 to 1.")
+    as_of: Time = Field(default=None, description="Answer with what was believed at this moment.")
+    reference_date: Time = Field(default=None, description="The now that words like yesterday mean.")
+    precise: bool = Field(default=False, description="Only what the scores set apart, so possibly nothing.")
+    explain: bool = Field(default=False, description="Why each answer came back.")
+    expand: int = Field(default=0, description="Turns before and after each answer, 0 to 10.")
 
 
-class UpdateBody(_Body):
-    """What a memory becomes."""
+class ListQuery(Whose):
+    """Which memories are listed."""
+
+    limit: int = Field(default=100, description="1 to 1,000.")
+    cursor: Name = Field(default=None, description="`next_cursor` of the page before.")
+    offset: int = Field(default=0, description="Memories to leave out first, 0 to 10,000; a cursor is quicker.")
+    tags: Name = Field(default=None, description="Comma-separated; those with any of them.")
+    include: Include = "memories"
+    as_of: Name = Field(default=None, description="What was believed at this moment.")
+
+
+class UpdateBody(Body):
+    """What a memory becomes; what is left out stays."""
 
     text: Name = None
     metadata: dict[str, Any] | None = None
+    tags: list[str] | None = None
 
 
-class KeyBody(_Body):
+class FeedbackBody(Body):
+    """What became of a recalled memory."""
+
+    signal: str = Field(description="`used`, `ignored`, `corrected`, `up` or `down`.", examples=["used"])
+    recall_id: Name = Field(default=None, description="Of the answer that held it: the signal then counts once.")
+    reason: Name = None
+
+
+class ContextBody(Whose):
+    """What is about to be answered."""
+
+    query: Name = Field(default=None, examples=["what shall we cook tonight?"])
+    messages: str | dict[str, Any] | list[str | dict[str, Any]] | None = None
+    max_tokens: int = Field(default=1_000, description="Estimated tokens of the block at most.")
+    reference_date: Time = None
+    filters: dict[str, Any] | None = None
+    top_k: int | None = None
+    min_score: float | None = None
+    turns: int | None = None
+    session_id: Name = None
+    channel: Name = None
+    user_name: Name = None
+    char_name: Name = None
+
+
+class SaidBody(Whose):
+    """What was just said in a session; `run_id` is the session's own."""
+
+    messages: str | dict[str, Any] | list[str | dict[str, Any]]
+    infer: bool = True
+
+
+class SessionSearchBody(Whose):
+    """A question asked within a session."""
+
+    query: str
+    top_k: int = DEFAULT_TOP_K
+    include: Include = "all"
+
+
+class SessionContextBody(Whose):
+    """What is about to be answered within a session; without a query its last user message."""
+
+    query: Name = None
+    max_tokens: int = 1_000
+
+
+class UpkeepBody(Whose):
+    """Whose memories are looked after; without any id everybody's."""
+
+    dry_run: bool = Field(default=False, description="Change nothing, and list what would be.")
+    now: Time = Field(default=None, description="The time to go by; a time to come shows what will be.")
+
+
+class ResetBody(Body):
+    """Everything of a tenant, for good."""
+
+    confirm: str = Field(description="The name of the tenant.")
+
+
+class KeyBody(Body):
     """What a new key may do."""
 
     role: Literal["read", "write", "admin"] = "write"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypedDict
 
 from fastapi import Depends, Request
 
 from ebbing.domain.access import Role
-from ebbing.domain.errors import EbbingError
+from ebbing.domain.errors import EbbingError, InvalidInputError
+from ebbing.domain.scope import Scope
 from ebbing.interfaces.http.auth import Principal
 from ebbing.interfaces.http.errors import ProblemError, problem_of
 from ebbing.memory import AsyncMemory
@@ -39,6 +40,12 @@ class Caller:
     state: dict[str, Any]
     """Of the request."""
 
+    @property
+    def request_name(self) -> str | None:
+        """What a request that is to be done once is known by; None for others."""
+        name: str | None = self.state.get("request_name")
+        return name
+
     def acted_on(self, target: str) -> None:
         """Names what an administrative act was done to, for the log of them; never a person."""
         self.state["act_target"] = target
@@ -49,16 +56,20 @@ class Caller:
         Raises:
             ProblemError: `forbidden`, the credential is for another user than `named`.
         """
-        fixed = self.principal.user
-        if fixed is None:
-            return named
-        if named is not None and named.strip() != fixed:
-            raise ProblemError("forbidden", "this credential is for one user, and user_id names another: leave it out")
-        return fixed
+        return self.whose(named)["user_id"]
 
     def whose(self, user_id: str | None = None, agent_id: str | None = None, *, run_id: str | None = None) -> Whose:
-        """The ids of a call, with the credential's user where it names one."""
-        return {"user_id": self.user(user_id), "agent_id": agent_id, "run_id": run_id}
+        """The ids of a call, with the credential's user where it names one.
+
+        Raises:
+            ProblemError: `forbidden`, as for `user`.
+        """
+        fixed = self.principal.user
+        if fixed is not None and user_id is not None and user_id.strip() != fixed:
+            raise ProblemError("forbidden", "this credential is for one user, and user_id names another: leave it out")
+        ids: Whose = {"user_id": fixed or user_id, "agent_id": agent_id, "run_id": run_id}
+        self.state.setdefault("touched", []).append({**ids, "tenant": self.principal.tenant})
+        return ids
 
     def needs(self, role: Role) -> None:
         """Refuses a credential that may not do this.
@@ -78,6 +89,17 @@ class Caller:
         self.needs(Role.ADMIN)
         if self.principal.user is not None:
             raise ProblemError("forbidden", "this is about the whole tenant, and the credential is for one user")
+
+
+def scope_touched(state: Mapping[str, Any]) -> Scope | None:
+    """Whose memory a request was about; None if of several, or if only an id of a memory was named."""
+    touched: list[dict[str, str | None]] = state.get("touched", [])
+    if not touched or any(one != touched[0] for one in touched):
+        return None
+    try:
+        return Scope(**touched[0])  # type: ignore[arg-type]  # the tenant is there
+    except InvalidInputError:
+        return None
 
 
 class Memories:

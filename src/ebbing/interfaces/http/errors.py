@@ -181,7 +181,7 @@ def _misfit(error: RequestValidationError) -> Problem:
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The problems of a route for its OpenAPI entry, beside those that every route may answer with."""
-    every = {400, 401, 403, 404, 405, 413, 421, 429, 500, 503, *statuses}
+    every = {400, 401, 403, 404, 405, 409, 413, 421, 422, 429, 500, 503, *statuses}
     schema = {"schema": {"$ref": "#/components/schemas/ProblemBody"}}
     return {
         status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: schema}} for status in sorted(every)

@@ -9,9 +9,11 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ebbing.interfaces.http.auth import Doorkeeper, Headers, listed
+from ebbing.interfaces.http.auth import Doorkeeper, Headers, Principal, listed
 from ebbing.interfaces.http.errors import RETRY_SECONDS, ProblemError, problem_of, report
-from ebbing.ports.ids import Ids
+from ebbing.interfaces.http.rates import Rates
+from ebbing.interfaces.http.replays import Replays, wanted
+from ebbing.wiring.build import Parts
 from ebbing.wiring.settings import Settings
 
 PUBLIC: Final = frozenset({"/", "/healthz", "/health", "/readyz", "/docs", "/openapi.json"})
@@ -28,8 +30,11 @@ _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 class Gate:
     """The outermost layer of the application but for CORS; the last to catch what went wrong."""
 
-    def __init__(self, app: ASGIApp, *, settings: Settings, doorkeeper: Doorkeeper, ids: Ids) -> None:
-        self._app, self._doorkeeper, self._ids = app, doorkeeper, ids
+    def __init__(self, app: ASGIApp, *, settings: Settings, doorkeeper: Doorkeeper, parts: Parts) -> None:
+        self._app, self._doorkeeper, self._ids = app, doorkeeper, parts.ids
+        self._replays = Replays(app, log=parts.store.requests, clock=parts.clock)
+        self._per_minute = settings.http_rate_per_minute
+        self._rates = Rates(self._per_minute)
         self._most_bytes = settings.http_max_body_kib * 1_024
         self._most_import_bytes = settings.http_max_import_mib * 2**20
         self._most_at_once = settings.http_concurrency
@@ -73,10 +78,24 @@ class Gate:
         most = self._most_import_bytes if path in STREAMED else self._most_bytes
         if path not in PUBLIC:
             await self._identify(scope, headers)
+            self._take(scope["state"]["principal"])
         if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() in _FORMS:
             others = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
             scope["headers"] = [*others, (b"content-type", b"application/json")]
-        await self._app(scope, limited(receive, headers, most=most), send)
+        body = limited(receive, headers, most=most)
+        if path not in PUBLIC and path not in STREAMED and wanted(scope, headers):
+            await self._replays.answer(scope, body, send=send, key=headers[b"idempotency-key"])
+        else:
+            await self._app(scope, body, send)
+
+    def _take(self, principal: Principal) -> None:
+        seconds = self._rates.take(f"{principal.tenant}\n{principal.name}\n{principal.user}")
+        if seconds:
+            raise ProblemError(
+                "rate_limited",
+                f"more than {self._per_minute:,} requests a minute",
+                headers={"Retry-After": str(seconds)},
+            )
 
     async def _identify(self, scope: Scope, headers: Headers) -> None:
         if await self._doorkeeper.is_open():

@@ -1,116 +1,132 @@
-"""`/v1/memories`: add, search, list, and one memory by its id."""
+"""`/v1/memories`: add, search and list."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
+from ebbing.domain.access import Role
+from ebbing.domain.errors import EbbingError, InvalidInputError
+from ebbing.interfaces.http.adding import add, call_of
 from ebbing.interfaces.http.answers import added_out, encoded, memory_out
-from ebbing.interfaces.http.bodies import AddBody, Include, SearchBody, UpdateBody
-from ebbing.interfaces.http.caller import Reader, Writer
-from ebbing.interfaces.http.errors import documented
+from ebbing.interfaces.http.bodies import AddBody, BatchBody, ListQuery, SearchBody
+from ebbing.interfaces.http.caller import Caller, Reader, Writer
+from ebbing.interfaces.http.documents import Added, AddedEach, Deleted, Found, Listed
+from ebbing.interfaces.http.errors import ProblemError, documented, problem_of
+from ebbing.interfaces.http.straight import posted, queried
+
+MAX_OFFSET: Final = 10_000
+_PAGE: Final = 1_000
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
-MemoryId = Annotated[str, Path(description="Id of a memory.")]
-User = Annotated[str | None, Query(description="Whose memory; only if the credential is not for one user.")]
-Name = Annotated[str | None, Query()]
 
-
-@router.post("", responses=documented(409, 422))
-async def add(caller: Writer, body: AddBody) -> Response:
+@router.post("", response_model=Added, responses=documented())
+async def add_memory(caller: Writer, body: AddBody) -> Response:
     """Remember a text, or what messages say."""
-    if (body.text is None) == (body.messages is None):
-        raise InvalidInputError("give text or messages, one of them")
-    given = body.text if body.messages is None else body.messages
-    options: dict[str, Any] = {
-        name: value for name in ("source_id", "mode", "trust") if (value := getattr(body, name)) is not None
-    }
-    infer = body.messages is not None if body.infer is None else body.infer
     whose = caller.whose(body.user_id, body.agent_id, run_id=body.run_id)
-    added = await caller.memory.add(
-        given, **whose, metadata=body.metadata, infer=infer, filters=body.filters, **options
-    )
-    return encoded(added_out(added))
+    return encoded(added_out(await add(caller.memory, call_of(body, whose, name=caller.request_name))))
 
 
-@router.post("/search", responses=documented())
+@router.post("/search", response_model=Found, responses=documented())
 async def search(caller: Reader, body: SearchBody) -> Response:
     """Find what answers a question, best first."""
     found = await caller.memory.search(
         body.query,
         **caller.whose(body.user_id, body.agent_id, run_id=body.run_id),
-        **body.model_dump(exclude={"query", "user_id", "agent_id", "run_id"}),
+        filters=body.filters,
+        top_k=body.top_k,
+        include=body.include,
+        reference_date=body.reference_date,
+        limit=body.limit,
+        threshold=body.threshold,
+        as_of=body.as_of,
+        precise=body.precise,
+        explain=body.explain,
+        expand=body.expand,
     )
     rest = {name: value for name, value in found.items() if name != "results"}
     return encoded({"memories": [memory_out(hit) for hit in found["results"]], **rest})
 
 
-@router.get("", responses=documented())
-async def list_memories(
-    caller: Reader,
-    *,
-    user_id: User = None,
-    agent_id: Name = None,
-    run_id: Name = None,
-    limit: Annotated[int, Query(description="1 to 1,000.")] = 100,
-    cursor: Annotated[str | None, Query(description="`next_cursor` of the page before.")] = None,
-    include: Include = "memories",
-) -> Response:
+@router.get("", response_model=Listed, responses=documented())
+async def list_memories(caller: Reader, query: Annotated[ListQuery, Query()]) -> Response:
     """List memories, the newest first."""
-    page = await caller.memory.get_all(
-        **caller.whose(user_id, agent_id, run_id=run_id), limit=limit, cursor=cursor, include=include
-    )
+    whose = caller.whose(query.user_id, query.agent_id, run_id=query.run_id)
+    tags = [tag.strip() for tag in (query.tags or "").split(",") if tag.strip()]
+    asked: dict[str, Any] = {
+        **whose,
+        "include": query.include,
+        "as_of": query.as_of,
+        "filters": {"tags": {"in": tags}} if tags else None,
+    }
+    cursor = await _after(caller, asked, query=query)
+    if cursor == _END:
+        return encoded({"memories": [], "next_cursor": None})
+    page = await caller.memory.get_all(**asked, limit=query.limit, cursor=cursor)
     return encoded({"memories": [memory_out(item) for item in page["results"]], "next_cursor": page["next_cursor"]})
 
 
-@router.get("/{memory_id}", responses=documented())
-async def get(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
-    """One memory."""
-    item = await caller.memory.get(memory_id, user_id=caller.user(user_id))
-    if item is None:
-        raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
-    return encoded(memory_out(item))
-
-
-@router.put("/{memory_id}", responses=documented(409, 412, 422))
-async def update(caller: Writer, memory_id: MemoryId, *, body: UpdateBody, user_id: User = None) -> Response:
-    """Give a memory another text, other metadata, or both."""
-    item = await caller.memory.update(memory_id, body.text, metadata=body.metadata, user_id=caller.user(user_id))
-    return encoded(memory_out(item))
-
-
-@router.delete("/{memory_id}", responses=documented(409))
-async def delete(
+@router.delete("", response_model=Deleted, responses=documented())
+async def delete_memories(
     caller: Writer,
-    memory_id: MemoryId,
     *,
-    user_id: User = None,
-    hard: Annotated[bool, Query(description="For good: it cannot be restored.")] = False,
-    reason: Annotated[str | None, Query(description="Kept in the history.")] = None,
+    user_id: str | None = None,
+    agent_id: str | None = None,
+    run_id: str | None = None,
+    source_id: Annotated[str | None, Query(description="Only this message, and what rests on it alone.")] = None,
 ) -> Response:
-    """Take a memory out of every answer; restore brings it back."""
-    await caller.memory.delete(memory_id, reason=reason, hard=hard, user_id=caller.user(user_id))
-    return encoded({"deleted": True, "id": memory_id})
+    """Erase everything of a user, agent or run for good; or, with `source_id`, take back one message of a user."""
+    if source_id is not None:
+        gone = await caller.memory.delete(source_id=source_id, user_id=caller.user(user_id))
+        return encoded({"deleted": gone["deleted"]})
+    if user_id is None and agent_id is None and run_id is None:
+        raise InvalidInputError("say what is to be erased: user_id, agent_id or run_id, also if the credential tells")
+    gone = await caller.memory.delete_all(**caller.whose(user_id, agent_id, run_id=run_id))
+    return encoded({"deleted": gone["deleted"]})
 
 
-@router.post("/{memory_id}/restore", responses=documented(409))
-async def restore(caller: Writer, memory_id: MemoryId, *, user_id: User = None) -> Response:
-    """Bring a deleted memory back."""
-    item = await caller.memory.restore(memory_id, user_id=caller.user(user_id))
-    return encoded(memory_out(item))
+@router.post("/batch", response_model=AddedEach, responses=documented())
+async def add_memories(caller: Writer, body: BatchBody) -> Response:
+    """Remember several things, one after the other; one that cannot be stored stops none of the others."""
+    results = [await _added(caller, one, batch=body, place=place) for place, one in enumerate(body.memories)]
+    return encoded({"results": results})
 
 
-@router.get("/{memory_id}/history", responses=documented())
-async def history(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
-    """What happened to a memory, oldest first."""
-    return encoded({"history": await caller.memory.history(memory_id, user_id=caller.user(user_id))})
+straight = [
+    posted("/v1/memories", add_memory, role=Role.WRITE, model=AddBody),
+    posted("/v1/memories/search", search, role=Role.READ, model=SearchBody),
+    queried("/v1/memories", list_memories, role=Role.READ, model=ListQuery),
+]
+"""The same routes without what FastAPI does on the way."""
+
+_END: Final = "end"
 
 
-@router.get("/{memory_id}/explain", responses=documented())
-async def explain(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
-    """Why a memory is kept: its source, every decision about it, and what became of it."""
-    return encoded(memory_out(await caller.memory.explain(memory_id, user_id=caller.user(user_id))))
+async def _added(caller: Caller, body: AddBody, *, batch: BatchBody, place: int) -> dict[str, Any]:
+    name = f"{caller.request_name}-{place}" if caller.request_name else None
+    try:
+        whose = caller.whose(
+            body.user_id or batch.user_id, body.agent_id or batch.agent_id, run_id=body.run_id or batch.run_id
+        )
+        return added_out(await add(caller.memory, call_of(body, whose, name=name)))
+    except (EbbingError, ProblemError) as error:
+        problem = problem_of(error)
+        return {"id": None, "error": {"status": problem.status, "code": problem.code, "detail": problem.detail}}
+
+
+async def _after(caller: Caller, asked: dict[str, Any], *, query: ListQuery) -> str | None:
+    """The cursor that an offset means: behind the last page that is left out."""
+    left, cursor = query.offset, query.cursor
+    if not 0 <= left <= MAX_OFFSET:
+        raise InvalidInputError(f"offset must be from 0 to {MAX_OFFSET:,}: to go further, follow next_cursor")
+    while left:
+        size = min(left, _PAGE)
+        page = await caller.memory.get_all(**asked, limit=size, cursor=cursor)
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return _END
+        left -= size
+    return cursor
