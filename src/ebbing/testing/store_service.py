@@ -105,7 +105,7 @@ class ServiceSuite(StoreCase):
         await store.requests.begin(later)
         self.clock.advance(100 * LEASE)
         assert await store.requests.begin(self.request("r1")) == later
-        newer = self.request("r0", body="{}", whose=BOB, tenant="acme")
+        newer = self.request("r0", body="{}", whose=Scope(user_id="bob", tenant="acme"), tenant="acme")
         await store.requests.begin(newer)
         assert await store.requests.to_do() == [later, newer]
         assert await store.requests.to_do(limit=1) == [later]

@@ -68,6 +68,8 @@ HINTS: Final[Mapping[str, Kind]] = {
     "model_timeout": Kind(503, "retry later"),
     "model_refused": Kind(503, "look at the language model's settings with `ebbing doctor`"),
     "bad_model_output": Kind(503, "retry, or take a larger model"),
+    "memory_server": Kind(502, "look at the other service's log"),
+    "server_unavailable": Kind(503, "retry later"),
     "error": Kind(500, "look for the request id in the service's log"),
 }
 """Every code that an answer can have."""
