@@ -9,8 +9,10 @@ from hashlib import md5
 from typing import Any
 
 from ebbing.domain.events import HistoryEntry
+from ebbing.domain.profile import Portrait, ProfileEntry, Section
 from ebbing.domain.query import Hit
 from ebbing.domain.record import MemoryRecord
+from ebbing.domain.scope import Scope
 from ebbing.ports.job_queue import Job
 from ebbing.recall.search import Answer
 from ebbing.recall.why import why
@@ -155,6 +157,43 @@ def explained_item(record: MemoryRecord, history: Sequence[HistoryEntry]) -> Ite
         "delete_reason": record.delete_reason,
         "superseded_by": record.superseded_by,
         "history": [*map(history_item, history)],
+    }
+
+
+def profile_item(portrait: Portrait, scope: Scope, *, language: str | None = None) -> Item:
+    """A profile by sections, with its summary in `zh` or `en` (by default in the language of most of it)."""
+    chinese = sum(entry.language == "zh" for entry in portrait.entries)
+    spoken = language or ("zh" if 2 * chinese > len(portrait.entries) else "en")
+    sections = {
+        section.value: [_profile_entry(entry) for entry in portrait.entries if entry.section is section]
+        for section in Section
+    }
+    return {
+        f"{scope.owner.kind}_id": scope.owner.name,
+        "version": portrait.version,
+        "updated_at": _iso(portrait.built_at),
+        "summary": portrait.summaries.get(spoken, ""),
+        "language": spoken,
+        **sections,
+        "stats": {"memories": portrait.memories, **{name: len(entries) for name, entries in sections.items()}},
+    }
+
+
+def _profile_entry(entry: ProfileEntry) -> Item:
+    kind, _, attribute = entry.slot.partition(":")
+    more = {"attribute": attribute if kind == "attribute" else None, "told": entry.told}
+    return {
+        "key": entry.key,
+        "value": entry.value,
+        "text": entry.text,
+        "weight": round(entry.weight, 4),
+        "mentions": entry.mentions,
+        "first_at": _iso(entry.first_at),
+        "last_at": _iso(entry.last_at),
+        "memory_ids": list(entry.memory_ids),
+        "source": entry.origin.value,
+        "safety": entry.safety,
+        **{name: value for name, value in more.items() if value is not None},
     }
 
 

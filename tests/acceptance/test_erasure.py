@@ -44,6 +44,7 @@ WORDS = (
         "turnsquiggle",
         "requestmumble",
         "answermumble",
+        "edithobble",
     ),
 )
 TEXTS = ("I love quokkaberry jam", "周末去蘩漪湖划船", "常去的鼹鼠茶馆关门了")
@@ -80,6 +81,8 @@ def live(memory: Memory, user: str = ADA) -> list[str]:
     memory.delete(ids[1], reason="becausewhimsy")
     found = memory.search("quokkaberry?", user_id=user)
     memory.feedback(ids[0], "used", recall_id=found["recall_id"], reason="feedbackgrumble")
+    memory.set_profile_defaults({"tone": "whatever the house likes"})
+    memory.edit_profile({"home": "edithobble heights"}, user_id=user)
     session = memory.session(user_id=user, run_id="run-flummoxed-2")
     session.add("turnsquiggle is what I said last")
     memory._run(lambda: _keep_beside(memory, Scope(user_id=user)))
@@ -165,7 +168,7 @@ def test_nothing_that_somebody_said_is_left_when_everything_of_them_is_erased(
             assert receipt["scrubbed"]
             assert left(tmp_path) == []
         gone = receipt["deleted"]
-        assert (gone["memories"], gone["episodes"], gone["turns"], gone["jobs"]) == (21, 1, 1, 1)
+        assert (gone["memories"], gone["episodes"], gone["turns"], gone["jobs"]) == (22, 1, 1, 1)
         assert min(gone.values()) > 0, gone
         assert memory.search("quokkaberry", user_id=ADA)["results"] == []
         assert len(memory.get_all(user_id="bob")["results"]) == 29

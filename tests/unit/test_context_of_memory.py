@@ -12,11 +12,10 @@ import pytest
 
 from ebbing.domain.errors import InvalidInputError, MissingOwnerError
 from ebbing.domain.events import Event
-from ebbing.domain.record import MemoryRecord, MemoryType
+from ebbing.domain.record import MemoryType
 from ebbing.domain.scope import Scope
 from ebbing.memory import AsyncMemory
 from ebbing.ports.memory_store import Revise
-from ebbing.recall.context import profile_of, summary_of
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
@@ -209,27 +208,3 @@ async def test_a_wrong_argument_is_refused_like_any_other(memory: AsyncMemory) -
         await memory.get_context("x", user_id="u", **wrong)
     with pytest.raises(MissingOwnerError):
         await memory.get_context("x")
-
-
-def told(text: str, type: MemoryType, *, importance: float = 0.5, tags: tuple[str, ...] = ()) -> MemoryRecord:
-    return MemoryRecord(text, SCOPE, text, START, START, type=type, importance=importance, tags=tags)
-
-
-def test_a_profile_ranks_by_kind_then_importance_and_leaves_events_out() -> None:
-    records = [
-        told("fact", MemoryType.FACT, importance=0.9),
-        told("event", MemoryType.EPISODIC, importance=1.0),
-        told("likes", MemoryType.PREFERENCE),
-        told("likes most", MemoryType.PREFERENCE, importance=0.9),
-        told("must not", MemoryType.CONSTRAINT),
-        told("name", MemoryType.FACT, tags=("fact", "identity")),
-    ]
-    profile = profile_of(records, now=START)
-    assert [one.content for one in profile] == ["name", "must not", "likes most", "likes", "fact"]
-    assert profile_of(records, now=START, count=2) == profile[:2]
-
-
-def test_a_summary_holds_whole_statements_within_its_length() -> None:
-    profile = [told("a" * 200, MemoryType.FACT), told("b" * 60, MemoryType.FACT), told("c.", MemoryType.FACT)]
-    assert summary_of(profile, "en") == f"{'a' * 200}; c"
-    assert summary_of(profile[1:], "zh") == f"{'b' * 60}；c"

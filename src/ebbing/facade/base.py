@@ -12,6 +12,7 @@ from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.domain.filters import EVERYTHING, Filter
 from ebbing.domain.scope import Scope, checked_tenant
 from ebbing.language.kept import let_go
+from ebbing.people.profiles import Profiles
 from ebbing.ports.event_bus import Happening, Topic
 from ebbing.ports.loop import on_a_loop
 from ebbing.privacy.redact import RedactionPolicy
@@ -46,6 +47,7 @@ class Facade:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._policy = _write_policy(parts.settings)
+        self._profiles = Profiles(parts.store)
         self._is_view = False
         """It shares the parts of another memory, which closes them."""
         self._way_out: Searching | None = None
@@ -140,6 +142,7 @@ class Facade:
         """Lets go of what is kept of texts beside the store, and makes sure of the disk; whether nothing is left."""
         await self._parts.embedder.forget()
         await self._parts.reranker.forget()
+        self._profiles.let_go()
         let_go()
         return await self._parts.store.scrub()
 

@@ -15,7 +15,8 @@ from ebbing.domain.query import Hit, Query
 from ebbing.domain.record import Role
 from ebbing.domain.risk import is_risky
 from ebbing.domain.scope import Scope
-from ebbing.facade.base import Facade, foreground
+from ebbing.facade.base import foreground
+from ebbing.facade.profiling import Knowing
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.query_rewriter import QueryRewriter
 from ebbing.recall.context import Context, context
@@ -52,7 +53,7 @@ class ContextOptions(TypedDict, total=False):
     char_name: str | None
 
 
-class Preparing(Facade):
+class Preparing(Knowing):
     """What brings together all that should be known before an answer."""
 
     @foreground
@@ -97,6 +98,7 @@ class Preparing(Facade):
             self._parts.store,
             await self._look(scope, asked),
             scope=scope,
+            profile=await self._portrait(scope, wanted, now=now, how=how),
             talk=talk,
             query=asked,
             how=how,

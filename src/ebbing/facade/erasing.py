@@ -29,9 +29,10 @@ class Erasing(Conversing):
 
         Returns:
             `{"message", "deleted", "at", "scrubbed"}`: `deleted` counts what went, as `memories`, `episodes`,
-            `history`, `index_entries`, `source_ids`, `uses`, `jobs` and `turns` (of running sessions). `scrubbed` is
-            False where removed texts still lie in unused parts of the file, because another process is reading or the
-            file is very large: they are overwritten as soon as that is possible, also after a restart.
+            `history`, `index_entries`, `source_ids`, `uses`, `jobs`, `edits` (of a profile) and `turns` (of running
+            sessions). `scrubbed` is False where removed texts still lie in unused parts of the file, because another
+            process is reading or the file is very large: they are overwritten as soon as that is possible, also after
+            a restart.
 
         Raises:
             MissingOwnerError: no owner; to erase everybody's, `reset`.

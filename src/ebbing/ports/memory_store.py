@@ -16,6 +16,7 @@ from ebbing.ports.audit_log import AuditLog
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.job_queue import JobQueue
 from ebbing.ports.key_ring import KeyRing
+from ebbing.ports.profile_store import ProfileStore
 from ebbing.ports.request_log import RequestLog
 from ebbing.ports.usage_log import UsageLog
 from ebbing.ports.webhook_book import WebhookBook
@@ -87,6 +88,8 @@ class Receipt:
     uses: int = 0
     """Counts of recalls, and signals of feedback."""
     jobs: int = 0
+    edits: int = 0
+    """What somebody did to their profile by hand."""
 
     def plus(self, other: Receipt) -> Receipt:
         """Both together."""
@@ -151,6 +154,11 @@ class MemoryStore(Protocol):
     @property
     def audit(self) -> AuditLog:
         """Who administered what."""
+        ...
+
+    @property
+    def profiles(self) -> ProfileStore:
+        """Profiles made from the records; as durable as they are."""
         ...
 
     def use_model(self, embedder: Embedder | None) -> None:

@@ -11,28 +11,24 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.confidence import confidence_at
+from ebbing.domain.profile import Portrait
 from ebbing.domain.query import Hit, Query
-from ebbing.domain.record import Kind, MemoryRecord, MemoryType, Role, content_hash
+from ebbing.domain.record import Kind, MemoryRecord, Role, content_hash
 from ebbing.domain.risk import is_risky, risk_of
 from ebbing.domain.scope import Scope
-from ebbing.index.shard import KINDS, TYPES, Shard, micros
+from ebbing.index.shard import KINDS, Shard, micros
 from ebbing.language.topics import topics
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.recall.ladder import Climb, Climbed, Look, Rung, Talk, climb
 from ebbing.recall.narrow import narrowed
-from ebbing.recall.policy import is_standing, usable
+from ebbing.recall.policy import usable
 from ebbing.recall.render import Group, Rendered, Style, render
 from ebbing.recall.search import admitted
 
 RECENT: Final = timedelta(days=7)
 """How far before the newest memory what counts as recent goes back."""
 MAX_RECENT: Final = 30
-MAX_PROFILE: Final = 10
-_READ_FOR_PROFILE: Final = 60
 _READ_ENDED: Final = 60
-_SUMMARY_LENGTH: Final = 240
-_PROFILE_TYPES: Final = (MemoryType.PREFERENCE, MemoryType.CONSTRAINT, MemoryType.FACT, MemoryType.PROCEDURAL)
 
 _log = logging.getLogger(__name__)
 
@@ -53,23 +49,33 @@ class Context:
 
 
 async def context(
-    store: MemoryStore, look: Look, *, scope: Scope, talk: Talk | None, query: Query, how: Climb, max_tokens: int
+    store: MemoryStore,
+    look: Look,
+    *,
+    scope: Scope,
+    profile: Portrait,
+    talk: Talk | None,
+    query: Query,
+    how: Climb,
+    max_tokens: int,
 ) -> Context:
     """The profile, the memories that bear on the question, and the newest ones, as a block of at most `max_tokens`.
 
-    Without a question the block holds profile and recent memories. Of `query`, "now" and the filter count.
+    Without a question the block holds profile and recent memories. Of `query`, "now" and the filter count. What safety
+    asks for (an allergy) has its place in the block before anything else.
     """
     now = query.now
     climbed = Climbed((), Rung.NONE, "") if talk is None else await climb(talk, look, how=how)
     known = await _known(store, scope, query=query, how=how)
-    profile = profile_of(known.profile, now=now)
+    told = [profile.records[entry.name] for entry in profile.entries if entry.name in profile.records]
+    needed = {profile.records[one.name].id for one in profile.entries if one.safety and one.name in profile.records}
     groups: dict[Group, Sequence[MemoryRecord]] = {
         "relevant": [hit.record for hit in climbed.hits],
-        "profile": profile,
+        "profile": told,
         "recent": [record for record in known.recent if record.kind is Kind.MEMORY],
     }
-    language = talk.language if talk is not None else _language_of([*profile, *known.recent])
-    style = Style(language, now, known.replacing)
+    language = talk.language if talk is not None else _language_of([*told, *known.recent])
+    style = Style(language, now, known.replacing, needed)
     rendered = render(groups, style=style, max_tokens=max_tokens)
     hits = _hits_of(rendered.shown["relevant"], climbed.hits)
     return Context(
@@ -77,7 +83,7 @@ async def context(
         rung=climbed.rung,
         hits=hits,
         risks=_risks(hits, now),
-        profile_summary=summary_of(profile, language),
+        profile_summary=profile.summaries.get(language, ""),
         recent_topics=tuple(topics([record.content for record in known.recent])),
     )
 
@@ -94,43 +100,8 @@ def _hits_of(shown: Sequence[MemoryRecord], hits: Sequence[Hit]) -> dict[str, Hi
     return found
 
 
-def profile_of(records: Sequence[MemoryRecord], *, now: datetime, count: int = MAX_PROFILE) -> list[MemoryRecord]:
-    """The `count` records that say most about the person: who they are, what they require or must avoid, what they
-    like, other facts; within each the most important and surest first, then the newest."""
-    told = [record for record in records if _rank(record) < _UNTOLD]
-    told.sort(key=lambda record: record.created_at, reverse=True)
-    told.sort(key=lambda record: (_rank(record), -record.importance * confidence_at(record, now)))
-    return told[:count]
-
-
-def summary_of(profile: Sequence[MemoryRecord], language: str) -> str:
-    """The profile in at most 240 characters, its beginning first, statements whole."""
-    mark = "；" if language == "zh" else "; "
-    summary = ""
-    for record in profile:
-        longer = f"{summary}{mark if summary else ''}{record.content.rstrip('.。 ')}"
-        if len(longer) <= _SUMMARY_LENGTH:
-            summary = longer
-    return summary
-
-
-_UNTOLD: Final = 4
-
-
-def _rank(record: MemoryRecord) -> int:
-    """Who they are, what binds, what they like, other facts; `_UNTOLD` is no part of a profile."""
-    if "identity" in record.tags:
-        return 0
-    if record.type is MemoryType.PREFERENCE:
-        return 2
-    if is_standing(record) or record.type is MemoryType.PROCEDURAL:
-        return 1
-    return 3 if record.type is MemoryType.FACT else _UNTOLD
-
-
 @dataclass(frozen=True, slots=True)
 class _Known:
-    profile: list[MemoryRecord]
     recent: list[MemoryRecord]
     """The newest first; the person's own messages too."""
     replacing: Collection[str]
@@ -141,11 +112,9 @@ async def _known(store: MemoryStore, scope: Scope, *, query: Query, how: Climb) 
     shard = await store.shard(scope)
     seen = await narrowed(store, shard, scope=scope, among=admitted(shard, scope, query=query), wanted=query.filter)
     memory = shard.kind == KINDS.index(Kind.MEMORY)
-    typed = np.isin(shard.type, [TYPES.index(one) for one in _PROFILE_TYPES])
-    profile = _first(seen & memory & typed, shard.importance, shard.created, count=_READ_FOR_PROFILE)
     recent = _first(seen & _recent(shard, seen), shard.created, count=MAX_RECENT)
     ended = _first(shard.alive & memory & (shard.valid_to <= micros(query.now)), shard.valid_to, count=_READ_ENDED)
-    ids = dict.fromkeys(shard.ids[row] for row in (*profile, *recent, *ended))
+    ids = dict.fromkeys(shard.ids[row] for row in (*recent, *ended))
     found = {record.id: record for record in await store.get(scope, list(ids))}
 
     def read(rows: Sequence[int]) -> list[MemoryRecord]:
@@ -153,7 +122,6 @@ async def _known(store: MemoryStore, scope: Scope, *, query: Query, how: Climb) 
         return [record for record in records if usable(record, session=how.session, channel=how.channel)]
 
     return _Known(
-        profile=read(profile),
         recent=[record for record in read(recent) if record.role is not Role.ASSISTANT],
         replacing={record.superseded_by for record in read(ended) if record.superseded_by is not None},
     )

@@ -51,21 +51,24 @@ class Style:
     now: datetime
     replacing: Collection[str] = ()
     """Ids of memories that took the place of an earlier one."""
+    needed: Collection[str] = ()
+    """Ids of memories whose absence could do harm: they take their room before all others."""
 
 
 def render(groups: Mapping[Group, Sequence[MemoryRecord]], *, style: Style, max_tokens: int) -> Rendered:
     """The groups (each best first) as one quoted block of at most `max_tokens` estimated tokens.
 
-    What is relevant takes room first (to 60 %), then the profile (to 80 %), then what is recent. Inside a group the
-    oldest stands first. A memory that stands in one group, or says the same as one that does, is not repeated.
+    What is needed takes room first, wherever it stands; then what is relevant (to 60 %), the profile (to 80 %), and
+    what is recent. Inside a group the oldest stands first. A memory that stands in one group, or says the same as one
+    that does, is not repeated.
     """
     groups = distinct(groups)
     free = max_tokens - estimate_tokens(header(style.language)) - estimate_tokens(footer())
     spent = 0
     lines: dict[Group, list[tuple[MemoryRecord, str]]] = {group: [] for group in _ORDER}
-    for group, share in _FILLED:
+    for group, share, records in _turns(groups, needed=style.needed):
         title = estimate_tokens(f"{_TITLES[style.language][group]}\n")
-        for record in groups.get(group, ()):
+        for record in records:
             room = int(free * share) - spent - (0 if lines[group] else title)
             line = _fitting(record, style, room=room)
             if line:
@@ -79,6 +82,16 @@ def render(groups: Mapping[Group, Sequence[MemoryRecord]], *, style: Style, max_
     body = "".join(_written(lines, style.language))
     text = f"{header(style.language)}{body}{footer()}"
     return Rendered(text, estimate_tokens(text), shown)
+
+
+def _turns(
+    groups: Mapping[Group, Sequence[MemoryRecord]], *, needed: Collection[str]
+) -> Iterator[tuple[Group, float, list[MemoryRecord]]]:
+    """Who takes room, in which order, and the share of the budget that is spent when they have."""
+    for group, _ in _FILLED if needed else ():
+        yield group, 1.0, [record for record in groups.get(group, ()) if record.id in needed]
+    for group, share in _FILLED:
+        yield group, share, [record for record in groups.get(group, ()) if record.id not in needed]
 
 
 def distinct(groups: Mapping[Group, Sequence[MemoryRecord]]) -> dict[Group, list[MemoryRecord]]:

@@ -135,10 +135,8 @@ async def withdrawn(
             changes.append(Revise(kept, Event.NONE, reason=reason))
             continue
         changes.append(_deleted(record, now=now, reason=reason))
-        for old in await store.get(reach(scope), record.related_ids):
-            if old.superseded_by == record.id:
-                opened = replace(old, version=old.version + 1, valid_to=None, superseded_by=None)
-                changes.append(Revise(opened, Event.UPDATE, reason=_REOPENED))
+        replaced = await store.get(reach(scope), record.related_ids)
+        changes += [_without_successor(old, record) for old in replaced if old.superseded_by == record.id]
     return changes
 
 
@@ -152,6 +150,14 @@ async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now
     changes += await withdrawn(store, memories, sources=sources, scope=scope, reason=DELETED, now=now)
     await store.write(reach(scope), changes)
     return sum(change.event is Event.DELETE for change in changes)
+
+
+def _without_successor(old: MemoryRecord, gone: MemoryRecord) -> Revise:
+    """What a withdrawn memory had replaced: it holds again, unless that was over by then too."""
+    follower = gone.superseded_by if gone.valid_to is not None else None
+    ends = old.valid_to if gone.valid_to is not None else None
+    opened = replace(old, version=old.version + 1, valid_to=ends, superseded_by=follower)
+    return Revise(opened, Event.UPDATE if ends is None else Event.NONE, reason=_REOPENED)
 
 
 def _deleted(record: MemoryRecord, *, now: datetime, reason: str) -> Revise:

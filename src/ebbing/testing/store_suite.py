@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from ebbing.testing.store_isolation import ErasureSuite, IsolationSuite, OnceSuite
 from ebbing.testing.store_past import PastSuite
+from ebbing.testing.store_profiles import ProfilesSuite
 from ebbing.testing.store_records import PagesSuite, RecordsSuite
 from ebbing.testing.store_retired import RetiredSuite
 from ebbing.testing.store_service import ServiceSuite
@@ -34,5 +35,6 @@ class MemoryStoreSuite(
     ErasureSuite,
     UsageSuite,
     ServiceSuite,
+    ProfilesSuite,
 ):
     """Everything that a memory store promises."""

@@ -16,6 +16,7 @@ from ebbing.domain.usage import Usage
 from ebbing.index.entry import IndexEntry
 from ebbing.index.shard import Shard, micros, row_for
 from ebbing.ports.memory_store import Change, Erase, Insert, Revise
+from ebbing.ports.profile_store import Kept as KeptProfile
 
 ID_TAKEN: Final = "a memory with this id is already stored: give the new one an id of its own"
 
@@ -46,6 +47,7 @@ class Room:
     """By memory id, what is known of its use."""
     marks: dict[str, int] = field(default_factory=dict)
     """How far each step of the upkeep has come."""
+    profile: KeptProfile = field(default_factory=KeptProfile)
     behind: dict[int, Kept | None] = field(default_factory=dict)
     """By seq, what the shard does not know yet; None for what is gone."""
 
@@ -67,6 +69,15 @@ class Room:
         elif before:
             self.tallies.pop(memory_id, None)
             self.behind[before.seq] = None
+            edits = tuple(edit for edit in self.profile.edits if edit.memory_id != memory_id)
+            self.profile = replace(self.profile, edits=edits)
+            self.forget_snapshot()
+
+    def forget_snapshot(self) -> None:
+        """Takes what the profile says away: it has to be worked out again."""
+        before = self.profile.snapshot
+        snapshot = None if before is None else replace(before, generation=-1, entries=())
+        self.profile = replace(self.profile, snapshot=snapshot, revision=self.profile.revision + 1)
 
 
 class Staged:

@@ -12,6 +12,7 @@ from itertools import count
 
 from ebbing.adapters.agreement import agrees
 from ebbing.adapters.ephemeral.jobs import EphemeralJobQueue
+from ebbing.adapters.ephemeral.profiles import EphemeralProfileStore
 from ebbing.adapters.ephemeral.rooms import (
     ID_TAKEN,
     WRITTEN_SINCE,
@@ -63,6 +64,8 @@ class EphemeralMemoryStore:
         """A `WebhookBook` that lives as long."""
         self.audit = EphemeralAuditLog(self._opened)
         """An `AuditLog` that lives as long."""
+        self.profiles = EphemeralProfileStore(self._rooms, self._opened)
+        """A `ProfileStore` that lives as long."""
 
     def use_model(self, embedder: Embedder | None) -> None:
         model = (embedder.model_id, embedder.dim) if embedder else (None, 0)
@@ -191,6 +194,7 @@ class EphemeralMemoryStore:
             self.requests.forget_tenant(tenant)
             owners = [owner for owner in self._rooms if owner.tenant == tenant]
             receipts = [self._erase(owner, list(self._rooms[owner].kept.values())) for owner in owners]
+            self.profiles.reset(tenant)
         return reduce(Receipt.plus, receipts, Receipt(jobs=await self.jobs.forget_tenant(tenant)))
 
     async def scrub(self) -> bool:
@@ -250,6 +254,7 @@ class EphemeralMemoryStore:
 
     def _erase(self, owner: Owner, gone: Sequence[Kept]) -> Receipt:
         room = self._room(owner)
+        edits = len(room.profile.edits)
         tallies = [tally for kept in gone if (tally := room.tallies.get(kept.record.id))]
         for kept in gone:
             room.put(kept.record.id, None)
@@ -266,6 +271,7 @@ class EphemeralMemoryStore:
             index_entries=sum(kept.entry is not None for kept in gone),
             source_ids=sum(len(kept.record.provenance.source_ids) for kept in gone),
             uses=sum(bool(tally.returned) + len(tally.feedback) for tally in tallies),
+            edits=edits - (len(room.profile.edits) if room.kept else 0),
         )
 
     def _has_vector(self, kept: Kept) -> bool:

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from ebbing.adapters.sqlite.outbox import append, is_followed
+from ebbing.adapters.sqlite.profiles import forget_memory
 from ebbing.adapters.sqlite.requests import forget_answers
 from ebbing.adapters.sqlite.rows import (
     MAX_SEQ,
@@ -182,6 +183,7 @@ class _Batch:
         for table in ("index_entry", "returned", "feedback"):
             self._db.execute(f"DELETE FROM {table} WHERE mid = ?", (mid,))  # noqa: S608
         self._drop_sources(sources, mid)
+        forget_memory(self._db, change.memory_id, owner_no=self._no)
         self._db.execute("DELETE FROM memory WHERE mid = ?", (mid,))
         forget_answers(self._db, scope=self._scope)
         self._erased = True

@@ -26,6 +26,11 @@ _STEPS: Final = {
     ),
     "returned": f"DELETE FROM returned WHERE mid IN (SELECT mid FROM memory WHERE {_COVERED})",  # noqa: S608
     "feedback": f"DELETE FROM feedback WHERE mid IN (SELECT mid FROM memory WHERE {_COVERED})",  # noqa: S608
+    "profile_edit": (
+        "DELETE FROM profile_edit WHERE owner_no = :no AND (:agent IS NULL AND :run IS NULL OR memory_id IN"  # noqa: S608
+        f" (SELECT id FROM memory WHERE {_COVERED}))"
+    ),
+    "profile": "UPDATE profile SET revision = revision + 1, generation = -1, entries = NULL WHERE owner_no = :no",
     "episodes": f"DELETE FROM memory WHERE kind = :episode AND {_COVERED}",  # noqa: S608
     "memories": f"DELETE FROM memory WHERE {_COVERED}",  # noqa: S608
 }
@@ -48,6 +53,7 @@ def erase_tenant(db: sqlite3.Connection, tenant: str) -> Receipt:
     total = Receipt(jobs=forget_jobs_of_tenant(db, tenant=tenant))
     for (no,) in db.execute("SELECT no FROM owner WHERE tenant = ?", (tenant,)).fetchall():
         total = total.plus(_erase(db, no, agent=None, run=None))
+    db.execute("DELETE FROM profile_default WHERE tenant = ?", (tenant,))
     return total
 
 
@@ -58,6 +64,8 @@ def _erase(db: sqlite3.Connection, no: int, *, agent: str | None, run: str | Non
     removed = {name: db.execute(_STEPS[name], values).rowcount for name in steps}
     if db.execute("SELECT 1 FROM memory WHERE mid BETWEEN :first AND :last LIMIT 1", bounds).fetchone() is None:
         db.execute("DELETE FROM mark WHERE owner_no = ?", (no,))
+        db.execute("DELETE FROM profile WHERE owner_no = ?", (no,))
+        removed["profile_edit"] += db.execute("DELETE FROM profile_edit WHERE owner_no = ?", (no,)).rowcount
         db.execute("DELETE FROM owner WHERE no = ?", (no,))
     else:
         db.execute(
@@ -70,4 +78,5 @@ def _erase(db: sqlite3.Connection, no: int, *, agent: str | None, run: str | Non
         index_entries=removed["index"],
         source_ids=removed["source"],
         uses=removed["returned"] + removed["feedback"],
+        edits=removed["profile_edit"],
     )

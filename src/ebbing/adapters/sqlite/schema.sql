@@ -185,6 +185,32 @@ CREATE TABLE request (
   PRIMARY KEY (tenant, caller, key)
 ) WITHOUT ROWID;
 
+CREATE TABLE profile (
+  owner_no INTEGER PRIMARY KEY,
+  revision INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  built_at INTEGER NOT NULL,
+  holds_until INTEGER NOT NULL,
+  memories INTEGER NOT NULL,
+  entries TEXT
+);
+
+CREATE TABLE profile_edit (
+  owner_no INTEGER NOT NULL,
+  slot TEXT NOT NULL,
+  section TEXT NOT NULL,
+  key TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  memory_id TEXT,
+  PRIMARY KEY (owner_no, slot)
+) WITHOUT ROWID;
+
+CREATE TABLE profile_default (
+  tenant TEXT PRIMARY KEY,
+  entries TEXT NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE returned (
   mid INTEGER PRIMARY KEY,
   times INTEGER NOT NULL,

@@ -22,6 +22,7 @@ from ebbing.adapters.sqlite.jobs import SqliteJobQueue
 from ebbing.adapters.sqlite.keys import SqliteKeyRing
 from ebbing.adapters.sqlite.marks import mark_of, put_mark
 from ebbing.adapters.sqlite.outbox import Outbox
+from ebbing.adapters.sqlite.profiles import SqliteProfileStore
 from ebbing.adapters.sqlite.requests import SqliteRequestLog
 from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, record_of, utc_text
 from ebbing.adapters.sqlite.scrubbing import Scrub
@@ -121,6 +122,8 @@ class SqliteMemoryStore:
         """A `WebhookBook` in the same file."""
         self.audit = SqliteAuditLog(connections, self._writer)
         """An `AuditLog` in the same file."""
+        self.profiles = SqliteProfileStore(connections, self._writer)
+        """A `ProfileStore` in the same file."""
         self.outbox = Outbox(connections, self._writer)
         """What indexes outside the file have to follow."""
         # Whoever forgets to close a store leaves neither a thread nor an open file behind.

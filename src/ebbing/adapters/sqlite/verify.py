@@ -23,6 +23,10 @@ _COUNTS: Final = {
     "SELECT count(*) FROM source WHERE owner_no <> mid >> 24": "{} source ids point to another owner's record",
     "SELECT count(*) FROM returned WHERE mid NOT IN (SELECT mid FROM memory)": "{} counts of use belong to no record",
     "SELECT count(*) FROM feedback WHERE mid NOT IN (SELECT mid FROM memory)": "{} signals belong to no record",
+    "SELECT (SELECT count(*) FROM profile WHERE owner_no NOT IN (SELECT no FROM owner))"
+    " + (SELECT count(*) FROM profile_edit WHERE owner_no NOT IN (SELECT no FROM owner))": (
+        "{} profile rows belong to no owner"
+    ),
     "SELECT count(*) FROM history WHERE memory_id NOT IN (SELECT id FROM memory)": (
         "{} history rows belong to no record"
     ),

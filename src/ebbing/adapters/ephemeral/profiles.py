@@ -1,0 +1,52 @@
+"""Profiles in RAM, beside the rooms of the memories that they are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+from ebbing.adapters.ephemeral.rooms import Room
+from ebbing.domain.profile import ProfileEdit, ProfileEntry, Snapshot
+from ebbing.domain.scope import Owner, Scope
+from ebbing.ports.profile_store import Kept
+
+
+class EphemeralProfileStore:
+    """A `ProfileStore` over the rooms of an ephemeral store; `opened` locks them, or says that the store is closed."""
+
+    def __init__(self, rooms: dict[Owner, Room], opened: Callable[[], AbstractContextManager[None]]) -> None:
+        self._rooms, self._opened = rooms, opened
+        self._defaults: dict[str, tuple[ProfileEntry, ...]] = {}
+
+    async def read(self, scope: Scope) -> Kept:
+        with self._opened():
+            room = self._rooms.get(scope.owner)
+            kept = replace(room.profile, generation=room.generation) if room else Kept()
+            return replace(kept, defaults=self._defaults.get(scope.tenant, ()))
+
+    async def keep(self, scope: Scope, snapshot: Snapshot, *, seen: int) -> bool:
+        with self._opened():
+            room = self._rooms.get(scope.owner)
+            if room is None or room.profile.revision != seen:
+                return False
+            room.profile = replace(room.profile, snapshot=snapshot, revision=seen + 1)
+            return True
+
+    async def edit(self, scope: Scope, put: Sequence[ProfileEdit], *, drop: Sequence[str] = ()) -> None:
+        with self._opened():
+            room = self._rooms.setdefault(scope.owner, Room())
+            edits = {edit.slot: edit for edit in room.profile.edits if edit.slot not in drop}
+            edits |= {edit.slot: edit for edit in put}
+            room.profile = replace(room.profile, edits=tuple(edits[slot] for slot in sorted(edits)))
+            room.forget_snapshot()
+
+    async def set_defaults(self, tenant: str, entries: Sequence[ProfileEntry]) -> None:
+        with self._opened():
+            self._defaults.pop(tenant, None)
+            if entries:
+                self._defaults[tenant] = tuple(entries)
+
+    def reset(self, tenant: str) -> None:
+        """Forgets a tenant's defaults; call it with the rooms locked."""
+        self._defaults.pop(tenant, None)

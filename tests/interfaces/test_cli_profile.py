@@ -1,0 +1,70 @@
+"""`ebbing profile …` as a person meets it."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.cli import Ebbing
+
+
+def test_a_profile_is_shown_set_and_taken_out(ebbing: Ebbing) -> None:
+    ebbing("add", "I live in Rome and I'm allergic to peanuts", "-u", "emma")
+    shown = ebbing("profile", "show", "-u", "emma").out
+    assert "User lives in Rome" in shown
+    assert "kept safe" in shown
+    done = ebbing("profile", "set", "home", "New", "York", "-u", "emma", "--json").json
+    assert [(entry["key"], entry["value"]) for entry in done["facts"]] == [("home", "New York")]
+    assert "set by hand" in ebbing("profile", "set", "preferences", "jazz", "-u", "emma").out
+    gone = ebbing("profile", "remove", "home", "preferences.jazz", "-u", "emma", "--json").json
+    assert (gone["facts"], gone["preferences"]) == ([], [])
+    assert "home" in ebbing("profile", "remove", "home", "--undo", "-u", "emma").out
+
+
+def test_removing_with_forget_forgets_the_memories(ebbing: Ebbing) -> None:
+    ebbing("add", "I love jazz", "-u", "emma")
+    ebbing("profile", "remove", "jazz", "--forget", "-u", "emma")
+    assert "jazz" not in ebbing("list", "-u", "emma").out
+    assert ebbing("profile", "remove", "jazz", "--forget", "--undo", "-u", "emma").code == 2
+
+
+def test_rebuilding_gives_the_same_profile(ebbing: Ebbing) -> None:
+    ebbing("add", "I love jazz", "-u", "emma")
+    before = ebbing("profile", "show", "-u", "emma", "--json").json
+    after = ebbing("profile", "rebuild", "-u", "emma", "--json").json
+    assert (after["version"], after["preferences"][0]["memory_ids"]) == (
+        before["version"],
+        before["preferences"][0]["memory_ids"],
+    )
+
+
+def test_a_profile_comes_from_a_file_and_defaults_hold_for_everybody(
+    ebbing: Ebbing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "profile.json"
+    file.write_text(json.dumps({"home": "Leeds"}), "utf-8")
+    assert ebbing("profile", "import", file, "-u", "emma", "--json").json["stored"] == 1
+    monkeypatch.setattr(sys, "stdin", io.StringIO('{"constraints": ["answer briefly"]}'))
+    ebbing("profile", "defaults", "-")
+    assert "holds for everybody" in ebbing("profile", "show", "-u", "tom").out
+    ebbing("profile", "defaults", "--clear")
+    assert "Nothing is known yet" in ebbing("profile", "show", "-u", "tom").out
+    file.write_text("{home", "utf-8")
+    broken = ebbing("profile", "import", file, "-u", "emma")
+    assert (broken.code, "no JSON" in broken.err) == (2, True)
+    assert ebbing("profile", "defaults").code == 2
+
+
+def test_questions_are_suggested_in_a_language(ebbing: Ebbing) -> None:
+    assert "怎么称呼你" in ebbing("profile", "questions", "--language", "zh", "-u", "emma").out
+    found = ebbing("profile", "questions", "-n", "2", "-u", "emma", "--json").json
+    assert [one["about"] for one in found] == ["name", "allergies"]
+
+
+def test_a_profile_is_somebodys(ebbing: Ebbing) -> None:
+    ended = ebbing("profile", "show")
+    assert (ended.code, "--user" in ended.err) == (2, True)
