@@ -17,7 +17,8 @@ from ebbing.domain.scope import Scope
 from ebbing.ports.job_queue import Job
 from ebbing.ports.memory_store import Insert
 from ebbing.testing.chance import FixedChance
-from ebbing.upkeep.work import AtWork, Pace, Stop, Worked, Working, run_worker
+from ebbing.upkeep.stop import Stop
+from ebbing.upkeep.work import AtWork, Pace, Worked, Working, run_worker
 
 LEASE = timedelta(seconds=0.3)
 PIECES = 3

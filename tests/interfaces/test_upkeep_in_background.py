@@ -18,7 +18,7 @@ from ebbing.ports.job_queue import NewJob
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
-from ebbing.upkeep.work import Stop
+from ebbing.upkeep.stop import Stop
 
 
 @pytest.fixture
@@ -109,3 +109,28 @@ def test_a_job_that_was_given_up_can_be_tried_again(memory: Memory) -> None:
     assert memory.retry_job(dead["id"])["state"] == "waiting"
     assert memory.work(once=True)["failed"] == 0
     assert memory.job(dead["id"])["state"] == "done"
+
+
+def test_the_doctor_tells_whether_a_worker_comes_round_and_what_it_gave_up(memory: Memory) -> None:
+    def upkeep() -> tuple[str, str]:
+        [finding] = [one for one in memory.diagnose()["findings"] if one["part"] == "upkeep"]
+        return finding["state"], finding["detail"]
+
+    clock = memory.parts.clock
+    assert isinstance(clock, ManualClock)
+    assert upkeep() == ("off", "no worker has come round yet")
+    memory.add("I live in Leeds.", user_id="ada")
+    memory.work(once=True)
+    assert upkeep() == ("on", "last daily round on 2026-01-01 12:00 UTC")
+    clock.advance(timedelta(days=3))
+    assert upkeep() == ("attention", "last daily round on 2026-01-01 12:00 UTC: is `ebbing worker` running?")
+    queued(memory, NewJob("strange", "x", max_attempts=1))
+    queue = memory.parts.store.jobs
+
+    async def given_up() -> None:
+        job = await queue.claim(["strange"], lease=timedelta(minutes=1))
+        assert job is not None
+        await queue.fail(job, "store", retry_after=timedelta(0))
+
+    memory._run(given_up)
+    assert upkeep()[1].endswith("1 jobs were given up (ebbing jobs list --state dead)")

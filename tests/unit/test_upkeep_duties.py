@@ -23,7 +23,8 @@ from ebbing.testing.ids import SequentialIds
 from ebbing.upkeep.duties import Duties
 from ebbing.upkeep.schedule import usual
 from ebbing.upkeep.step import Step, StepReport, Upkeeping
-from ebbing.upkeep.work import Pace, Stop, Worked, Working, run_worker
+from ebbing.upkeep.stop import Stop
+from ebbing.upkeep.work import Pace, Worked, Working, run_worker
 
 pytestmark = pytest.mark.anyio
 

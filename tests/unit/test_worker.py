@@ -17,8 +17,9 @@ from ebbing.ports.job_queue import Job, JobState
 from ebbing.testing.chance import FixedChance
 from ebbing.testing.clock import ManualClock
 from ebbing.upkeep.schedule import DAY, Rhythm
+from ebbing.upkeep.stop import Stop
 from ebbing.upkeep.traffic import Traffic
-from ebbing.upkeep.work import STOPPED, AtWork, Pace, Stop, Undone, Worked, Worker, Working, run_worker
+from ebbing.upkeep.work import STOPPED, AtWork, Pace, Undone, Worked, Worker, Working, run_worker
 
 pytestmark = pytest.mark.anyio
 

@@ -21,7 +21,8 @@ from ebbing.shapes import Item, job_item
 from ebbing.upkeep.duties import Duties
 from ebbing.upkeep.retry_extraction import extraction
 from ebbing.upkeep.schedule import usual
-from ebbing.upkeep.work import Duty, Stop, Worked, Working, run_worker
+from ebbing.upkeep.stop import Stop
+from ebbing.upkeep.work import Duty, Worked, Working, run_worker
 
 
 class Background(KeepingUp):
@@ -37,7 +38,7 @@ class Background(KeepingUp):
 
         Args:
             once: do what is due now and return.
-            stop: `ebbing.upkeep.work.Stop`; what is in hand is finished after it is set.
+            stop: `ebbing.upkeep.stop.Stop`; what is in hand is finished after it is set.
             progress: called after each job with the answer so far.
 
         Returns:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from ebbing.arguments import checked_flag, checked_time
@@ -19,7 +20,7 @@ from ebbing.upkeep.step import Upkeeping
 from ebbing.wiring.settings import Settings
 
 _PATIENCE_SECONDS: Final = 0.02
-"""How long it lets calls in flight go first, before each owner."""
+"""How long it lets calls in flight go first, between two pieces of work."""
 
 
 class KeepingUp(Facade):
@@ -60,7 +61,7 @@ class KeepingUp(Facade):
         steps: dict[str, Counter[str]] = {}
         changes: list[Item] = []
         for done, scope in enumerate(owners, 1):
-            await self._parts.traffic.quiet(at_most=_PATIENCE_SECONDS)
+            await using.breathe()
             report = await go_round(using, scope, steps=DAILY, now=moment, dry_run=dry)
             for step in report.steps:
                 steps.setdefault(step.step, Counter()).update(step.counts)
@@ -76,8 +77,14 @@ class KeepingUp(Facade):
         """The parts that the steps of the upkeep work with, with the embedder loaded."""
         parts, using = self._parts, await self._using()
         asking = parts.chat.asking
-        model = asking.model if asking else None
-        return Upkeeping(parts.store, using.embedder, parts.ids, _upkeep_policy(parts.settings), model)
+        return Upkeeping(
+            parts.store,
+            using.embedder,
+            parts.ids,
+            _upkeep_policy(parts.settings),
+            asking=asking.model if asking else None,
+            breathe=partial(parts.traffic.quiet, at_most=_PATIENCE_SECONDS),
+        )
 
     async def _owners_meant(self, **ids: str | None) -> list[Scope]:
         named = {name: value for name, value in ids.items() if value is not None}

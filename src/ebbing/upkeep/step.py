@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -26,6 +28,8 @@ class Upkeeping:
     asking: ChatModel | None = None
     """A language model where one is set; every step does its work without one too. `policy.llm_timeout_seconds` bounds
     a call."""
+    breathe: Callable[[], Awaitable[None]] = field(default=lambda: asyncio.sleep(0))
+    """To be awaited between two pieces of work of more than a few milliseconds: lets calls in flight go first."""
 
 
 @dataclass(frozen=True, slots=True)

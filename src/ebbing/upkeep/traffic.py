@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ebbing.upkeep.flag import Flag
+from ebbing.upkeep.stop import Flag
 
 
 class Traffic:

@@ -18,8 +18,8 @@ from ebbing.domain.errors import EbbingError, StoreClosedError
 from ebbing.ports.chance import Chance
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import Job, JobQueue, JobState, NewJob
-from ebbing.upkeep.flag import Flag
 from ebbing.upkeep.schedule import Rhythm, due
+from ebbing.upkeep.stop import Stop
 from ebbing.upkeep.traffic import Traffic
 
 _log: Final = logging.getLogger("ebbing.upkeep")
@@ -39,10 +39,6 @@ class Undone:
 
 STOPPED: Final = Undone("stopped")
 """The worker was asked to stop, and the job was left where it can go on."""
-
-
-class Stop(Flag):
-    """Tells a worker to finish the piece in hand and go home. May be set from any thread, or a signal handler."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,10 @@ from pydantic import SecretStr
 
 from ebbing.domain.errors import EbbingError
 from ebbing.ports.embedder import Embedder
+from ebbing.ports.job_queue import JobState
 from ebbing.ports.memory_store import StoreStats
 from ebbing.upkeep.retry_extraction import unread_counts
+from ebbing.upkeep.schedule import DAY
 from ebbing.wiring.build import Parts
 from ebbing.wiring.settings import Settings
 
@@ -41,6 +43,7 @@ async def diagnose(parts: Parts) -> dict[str, Any]:
         *_about_embedder(parts, embedder, failure=failure),
         await _about_reranker(parts),
         *await _about_chat(parts),
+        await _about_upkeep(parts),
         *_about_counts(stats, embedder),
     ]
     return {"findings": findings, "stats": asdict(stats), "settings": _shown(parts.settings)}
@@ -97,6 +100,22 @@ async def _about_chat(parts: Parts) -> list[Finding]:
         )
         found.append(_finding("unread", "attention", detail=detail))
     return found
+
+
+async def _about_upkeep(parts: Parts) -> Finding:
+    """Whether a worker comes round, and what it gave up."""
+    queue, tenant = parts.store.jobs, parts.settings.tenant
+    last = await queue.list(kind="daily", state=JobState.DONE, tenant=tenant, limit=1)
+    counts = await queue.counts(tenant=tenant)
+    dead = sum(count for (_, state), count in counts.items() if state is JobState.DEAD)
+    given_up = f"; {dead} jobs were given up (ebbing jobs list --state dead)" if dead else ""
+    if not last or last[0].ended_at is None:
+        return _finding("upkeep", "attention" if dead else "off", detail=f"no worker has come round yet{given_up}")
+    idle = parts.clock.now() - last[0].ended_at
+    is_late = idle > 2 * DAY
+    told = f"last daily round on {last[0].ended_at:%Y-%m-%d %H:%M} UTC"
+    late = ": is `ebbing worker` running?" if is_late else ""
+    return _finding("upkeep", "attention" if is_late or dead else "on", detail=f"{told}{late}{given_up}")
 
 
 def _about_counts(stats: StoreStats, embedder: Embedder | None) -> Iterator[Finding]:

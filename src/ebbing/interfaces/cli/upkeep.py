@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ebbing.interfaces.cli.failures import FAILED
 from ebbing.interfaces.cli.screen import Screen, dotted, minute
 from ebbing.interfaces.cli.session import Session, command
-from ebbing.upkeep.work import Stop
+from ebbing.upkeep.stop import Stop
 
 SHOWN_TEXT = 60
 """Characters of a memory that a list of changes shows."""

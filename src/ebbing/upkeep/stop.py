@@ -1,4 +1,4 @@
-"""A flag that any thread, or a signal handler, may set, and that tasks on any event loop can wait for."""
+"""Flags that any thread, or a signal handler, may set, and that tasks on any event loop can wait for."""
 
 from __future__ import annotations
 
@@ -42,3 +42,7 @@ class Flag:
                     await asyncio.wait_for(waiting[1].wait(), seconds)
         finally:
             self._waiting.discard(waiting)
+
+
+class Stop(Flag):
+    """Tells a worker to finish the piece in hand and go home."""
