@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from evals.forgetting.run import SETS, Plan, run
+from evals.forgetting.charts import charts
+from evals.forgetting.plot import drawn
+from evals.forgetting.run import EVERYTHING, SETS, Plan, UserResult, run
 from evals.forgetting.score import scored
 from evals.forgetting.show import shown
+from evals.forgetting.tracing import lost
 
 CACHE = Path(__file__).parent.parent.parent / ".evals-cache"
 QUICK_USERS = {"locomo": 2, "beam-100k": 4, "memdaily-zh": 3, "year": 4}
@@ -26,6 +30,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="another world with other people")
     parser.add_argument("--processes", type=int, default=2, metavar="N", help="how many at once (default: 2)")
     parser.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="where vectors are kept between runs")
+    parser.add_argument("--plot", type=Path, metavar="DIR", help="draw forgetting-*.svg there")
+    parser.add_argument("--why", type=Path, metavar="FILE", help="write what became of every answer that got lost")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
 
 
@@ -43,5 +49,20 @@ def measure(options: argparse.Namespace) -> None:
         options.seed,
         options.processes,
     )
-    tables = scored(run(plan))
+    results = run(plan)
+    tables = scored(results)
+    if options.plot:
+        for name, chart in charts(tables).items():
+            (options.plot / f"forgetting-{name}.svg").write_text(drawn(chart), "utf-8")
+    if options.why:
+        options.why.write_text("\n".join(_why(results)) + "\n", "utf-8")
     print(json.dumps(tables, ensure_ascii=False) if options.json else shown(tables))
+
+
+def _why(results: Sequence[UserResult]) -> Iterator[str]:
+    for result in results:
+        whole = result.lived[EVERYTHING.name]
+        for keeper, lived in result.lived.items():
+            if lived.traces:
+                yield f"== {result.set} {result.user}, {keeper}; not stored: {', '.join(lived.missed) or 'nothing'}"
+                yield from lost(whole, lived)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,43 +9,14 @@ from ebbing.memory import AsyncMemory
 from ebbing.ports.embedder import Embedder
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
-from evals.forgetting.keepers import Keeper, everything, size
+from evals.forgetting.keepers import Keeper, Upkept, everything, size
+from evals.forgetting.lived import Footprint, Lived, Mark
 from evals.forgetting.lives import TOP, Exam, Life, Marks, Sitting, Turn
+from evals.forgetting.tracing import traced
 from evals.year.words import holds
 
 NIGHT = timedelta(hours=3)
 """When memories are looked after, after midnight."""
-
-
-@dataclass(frozen=True, slots=True)
-class Footprint:
-    """How much is stored at the end of a sitting's day."""
-
-    day: int
-    records: int
-    size: int
-    """Readable bytes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """What one question scored at one sitting."""
-
-    exam: str
-    group: str
-    day: int
-    marks: Marks
-
-
-@dataclass
-class Lived:
-    """What is known of one user under one keeper."""
-
-    footprints: list[Footprint] = field(default_factory=list)
-    marks: list[Mark] = field(default_factory=list)
-    missed: list[str] = field(default_factory=list)
-    """Lasting facts that no record holds at the end, by id."""
-    lasting: int = 0
 
 
 async def live(life: Life, keeper: Keeper, *, embedder: Embedder | str) -> Lived:
@@ -66,6 +36,8 @@ async def live(life: Life, keeper: Keeper, *, embedder: Embedder | str) -> Lived
                 await keeper.before_exam(memory, life.user, now=moment.at)
                 await _sit(memory, life.user, sitting=moment, day=(moment.at - begins).days + 1, lived=lived)
         lived.missed = await _missed(memory, life)
+        if isinstance(keeper, Upkept):
+            lived.traces = await traced(memory, life.user, exams=life.sittings[-1].exams)
     return lived
 
 

@@ -17,8 +17,9 @@ from ebbing.ports.embedder import Embedder
 from evals.datasets import LOADERS
 from evals.embedding import KeptE5, warm
 from evals.forgetting.keepers import Keeper, KeepEverything, Upkept, rivals
+from evals.forgetting.lived import Lived
 from evals.forgetting.lives import Life, set_lives, year_lives
-from evals.forgetting.living import Lived, live
+from evals.forgetting.living import live
 
 EVERYTHING = KeepEverything()
 SETS = ("locomo", "beam-100k", "memdaily-zh", "year")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
-from evals.forgetting.living import Footprint, Lived, Mark
+from evals.forgetting.lived import Footprint, Lived, Mark
 from evals.forgetting.run import EVERYTHING, UserResult
 
 Figures = dict[str, Any]

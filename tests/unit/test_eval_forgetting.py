@@ -11,8 +11,9 @@ import pytest
 from evals.datasets import Dataset, Item, Question
 from evals.forgetting.floors import FLOORS, Floor
 from evals.forgetting.keepers import Keeper, KeepEverything, Newest, SeedLiterally, TimeToLive, Upkept
+from evals.forgetting.lived import Lived
 from evals.forgetting.lives import Life, lives_of, year_lives
-from evals.forgetting.living import Lived, live
+from evals.forgetting.living import live
 from evals.forgetting.run import UserResult
 from evals.forgetting.score import scored
 from evals.forgetting.show import shown
