@@ -1,7 +1,8 @@
-"""Lets a user's time pass under one keeper: add by add, day by day, exam by exam, through the public API."""
+"""Lets a user's time pass under one keeper: add by add, night by night, exam by exam, through the public API."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,10 +10,11 @@ from ebbing.memory import AsyncMemory
 from ebbing.ports.embedder import Embedder
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
-from evals.forgetting.keepers import Keeper, Upkept, everything, size
+from evals.forgetting.keepers import Keeper, KeepEverything, Upkept, everything, size
 from evals.forgetting.lived import Footprint, Lived, Mark
 from evals.forgetting.lives import TOP, Exam, Life, Marks, Sitting, Turn
 from evals.forgetting.tracing import traced
+from evals.forgetting.uses import Uses
 from evals.year.words import holds
 
 NIGHT = timedelta(hours=3)
@@ -21,70 +23,78 @@ NIGHT = timedelta(hours=3)
 
 async def live(life: Life, keeper: Keeper, *, embedder: Embedder | str) -> Lived:
     """Everything from the first word to the last exam."""
-    begins = life.turns[0].at
-    clock = ManualClock(begins)
+    clock = ManualClock(life.turns[0].at)
     settings = load_settings({"store": "ephemeral", **keeper.settings})
-    lived = Lived(lasting=len(life.lasting))
     async with AsyncMemory(parts=build(settings, embedder=embedder, clock=clock)) as memory:
-        night = _first_night(begins)
+        return await _Living(life, keeper, memory, clock).to_the_end()
+
+
+@dataclass
+class _Living:
+    """One user under way."""
+
+    life: Life
+    keeper: Keeper
+    memory: AsyncMemory
+    clock: ManualClock
+    lived: Lived = field(default_factory=Lived)
+    uses: Uses = field(default_factory=Uses)
+
+    async def to_the_end(self) -> Lived:
+        life, lived = self.life, self.lived
+        begins = self.clock.now()
+        night = begins.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1) + NIGHT
         for moment in sorted((*life.turns, *life.sittings), key=lambda one: one.at):
-            night = await _nights(memory, life, keeper=keeper, clock=clock, between=(night, moment.at))
-            clock.set(moment.at)
+            night = await self._nights(night, moment.at)
+            self.clock.set(moment.at)
             if isinstance(moment, Turn):
-                await _say(memory, life.user, turn=moment)
+                await self._say(moment)
             else:
-                await keeper.before_exam(memory, life.user, now=moment.at)
-                await _sit(memory, life.user, sitting=moment, day=(moment.at - begins).days + 1, lived=lived)
-        lived.missed = await _missed(memory, life)
-        if isinstance(keeper, Upkept):
-            lived.traces = await traced(memory, life.user, exams=life.sittings[-1].exams)
-    return lived
+                await self._sit(moment, day=(moment.at - begins).days + 1)
+        lived.lasting, lived.missed = len(life.lasting), await self._missed()
+        if isinstance(self.keeper, Upkept):
+            lived.traces = await traced(self.memory, life.user, exams=life.sittings[-1].exams)
+        return lived
 
+    async def _nights(self, night: datetime, until: datetime) -> datetime:
+        """Looks after the memory on every night up to a moment; the first night after it."""
+        while night <= until:
+            self.clock.set(night)
+            await self.keeper.look_after(self.memory, self.life.user, now=night)
+            night += timedelta(days=1)
+        return night
 
-async def _sit(memory: AsyncMemory, user: str, *, sitting: Sitting, day: int, lived: Lived) -> None:
-    items = await everything(memory, user)
-    lived.footprints.append(Footprint(day, len(items), sum(map(size, items))))
-    for exam in sitting.exams:
-        lived.marks.append(Mark(exam.id, exam.group, day, await _mark(memory, user, exam=exam)))
+    async def _say(self, turn: Turn) -> None:
+        """Adds what is said. A question is answered from the memory; what the answer rests on was used."""
+        user, messages = self.life.user, list(turn.messages)
+        if turn.need is not None:
+            asked = messages[0]
+            found = await self.memory.search(asked["content"], user_id=user)
+            used = [hit["id"] for hit in found["results"] if holds(hit["memory"], turn.need.fact.value)]
+            reply = turn.need.known if used else turn.need.unknown
+            messages.append({**asked, "role": "assistant", "content": reply, "id": f"{asked['id'][:-1]}a"})
+            for memory_id in used:
+                await self.memory.feedback(memory_id, "used", user_id=user, recall_id=found["recall_id"])
+            self.uses.note(used)
+        await self.memory.add(messages, user_id=user, run_id=turn.session, infer=turn.infer)
 
+    async def _sit(self, sitting: Sitting, *, day: int) -> None:
+        user = self.life.user
+        await self.keeper.before_exam(self.memory, user, now=sitting.at)
+        items = await everything(self.memory, user)
+        self.lived.footprints.append(Footprint(day, len(items), sum(map(size, items))))
+        for exam in sitting.exams:
+            self.lived.marks.append(Mark(exam.id, exam.group, day, await self._mark(exam)))
+        if isinstance(self.keeper, KeepEverything):
+            self.lived.standings += await self.uses.month_ends(self.memory, user, now=sitting.at)
 
-def _first_night(begins: datetime) -> datetime:
-    return begins.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1) + NIGHT
+    async def _mark(self, exam: Exam) -> Marks:
+        more: dict[str, Any] = {} if exam.when is None else {"reference_date": exam.when}
+        return exam.marks(await self.memory.search(exam.text, user_id=self.life.user, top_k=TOP, **more))
 
-
-async def _nights(
-    memory: AsyncMemory, life: Life, *, keeper: Keeper, clock: ManualClock, between: tuple[datetime, datetime]
-) -> datetime:
-    """Looks after the memory on every night up to a moment; the first night after it."""
-    night, until = between
-    while night <= until:
-        clock.set(night)
-        await keeper.look_after(memory, life.user, now=night)
-        night += timedelta(days=1)
-    return night
-
-
-async def _say(memory: AsyncMemory, user: str, *, turn: Turn) -> None:
-    """Adds what is said. A question that needs the memory is answered from it; what the answer rests on was used."""
-    messages = list(turn.messages)
-    if turn.need is not None:
-        asked = messages[0]
-        found = await memory.search(asked["content"], user_id=user)
-        is_known = any(holds(hit["memory"], turn.need.fact.value) for hit in found["results"])
-        reply = turn.need.known if is_known else turn.need.unknown
-        messages.append({**asked, "role": "assistant", "content": reply, "id": f"{asked['id'][:-1]}a"})
-        if is_known:
-            await memory.credit(reply, found, question=asked["content"], user_id=user)
-    await memory.add(messages, user_id=user, run_id=turn.session, infer=turn.infer)
-
-
-async def _mark(memory: AsyncMemory, user: str, *, exam: Exam) -> Marks:
-    more: dict[str, Any] = {} if exam.when is None else {"reference_date": exam.when}
-    return exam.marks(await memory.search(exam.text, user_id=user, top_k=TOP, **more))
-
-
-async def _missed(memory: AsyncMemory, life: Life) -> list[str]:
-    if not life.lasting:
-        return []
-    texts = [item["memory"] for item in await everything(memory, life.user)]
-    return [fact.id for fact in life.lasting if not any(holds(text, fact.value) for text in texts)]
+    async def _missed(self) -> list[str]:
+        """Lasting facts that no record names."""
+        if not self.life.lasting:
+            return []
+        texts = [item["memory"] for item in await everything(self.memory, self.life.user)]
+        return [fact.id for fact in self.life.lasting if not any(holds(text, fact.value) for text in texts)]

@@ -55,8 +55,16 @@ class Person:
         """This person's voice, with chances of its own for everything that is drawn with it."""
         return Speaker(self.language, Random(f"{self.seed}/{self.user}/{what}"), self.taken)
 
-    def questions_about(self, fact: Fact, language: str) -> list[str]:
-        """Ways to ask for a fact in either language."""
+    def questions_in_talk(self, fact: Fact) -> list[str]:
+        """Ways in which the person asks for a fact. Exams put it in other words, where there are several."""
+        asked = self._questions(fact, self.language)
+        return asked[:-1] or asked
+
+    def question_of_exam(self, fact: Fact, language: str) -> str:
+        """How a fact is asked for at a month's end."""
+        return self._questions(fact, language)[-1]
+
+    def _questions(self, fact: Fact, language: str) -> list[str]:
         if fact.group == "event":
             return [words(language)["events"][int(fact.attribute)]["ask"]]
         kind = "habits" if fact.group == "habit" else "facts"

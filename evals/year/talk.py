@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from random import Random
 
 from evals.year.people import Fact, Person
 from evals.year.words import LANGUAGES, Speaker
@@ -75,13 +74,8 @@ def rounds(one: Person) -> Iterator[Round]:
 
 def questions(one: Person, day: int) -> list[Asked]:
     """What is asked at the end of a day about what is known and true by then, in both languages."""
-    rng = Random(f"{one.user}/questions/{day}")
     known = [fact for fact in one.facts if fact.said_on[0] < day and (fact.until is None or fact.until >= day)]
-    return [
-        Asked(fact, language, rng.choice(one.questions_about(fact, language)))
-        for fact in known
-        for language in LANGUAGES
-    ]
+    return [Asked(fact, language, one.question_of_exam(fact, language)) for fact in known for language in LANGUAGES]
 
 
 def _by_day(one: Person) -> tuple[dict[int, list[Fact]], dict[int, list[Fact]]]:
@@ -99,7 +93,7 @@ def _asking(one: Person, fact: Fact, *, at: datetime, speaker: Speaker) -> Round
     talk, rng = speaker.words["talk"], speaker.rng
     known = speaker.say(rng.choice(talk["recalled"]), value=fact.value)
     need = Need(fact, known, rng.choice(talk["unknown"]))
-    return Round(at, rng.choice(one.questions_about(fact, one.language)), "", need)
+    return Round(at, rng.choice(one.questions_in_talk(fact)), "", need)
 
 
 def _telling(fact: Fact, speaker: Speaker, *, at: datetime, day: int) -> Round:

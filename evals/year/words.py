@@ -31,6 +31,17 @@ def words(language: str) -> Mapping[str, Any]:
     return tomllib.loads((DATA / f"{language}.toml").read_text("utf-8"))
 
 
+@cache
+def _first_words(language: str) -> frozenset[str]:
+    """Words that sentences begin with and that are written small elsewhere."""
+    said = words(language)
+    templates = [way for fact in said["facts"].values() for way in [*fact["say"], *fact.get("change", [])]]
+    templates += [event["say"] for event in said["events"]]
+    templates += [way for task in said["talk"]["tasks"] for way in task["say"]]
+    first = {template.split()[0] for template in templates if not template.startswith("{")}
+    return frozenset(word for word in first if not re.match(r"I\b", word))
+
+
 def holds(text: str, value: str) -> bool:
     """Whether a text names a value: all its content words, whatever stands between them."""
     return frozenset(terms(value)) <= frozenset(terms(text))
@@ -73,7 +84,7 @@ class Speaker:
         """The sentence as it comes up in talk: often after a word of introduction, at times with one behind it."""
         slots = self.words["slots"]
         if self.rng.random() < 0.35:
-            sentence = self.joined(self.rng.choice(slots["opener"]), sentence)
+            sentence = self.joined(self.rng.choice(slots["opener"]), _within(sentence, self.language))
         if self.rng.random() < 0.15:
             sentence = self.joined(sentence, self.rng.choice(slots["closer"]))
         return sentence
@@ -114,7 +125,15 @@ def _telling(found: Collection[str]) -> list[str]:
     return [term for term in found if not term.isdigit() and not (len(term) == 1 and term >= "\u3400")]
 
 
+def _within(sentence: str, language: str) -> str:
+    """The sentence as it stands behind an introduction."""
+    return sentence[:1].lower() + sentence[1:] if sentence.split(maxsplit=1)[0] in _first_words(language) else sentence
+
+
 def _tidy(text: str, language: str) -> str:
     """Without the gaps that left-out parts leave; an English sentence starts with a capital letter."""
     text = re.sub(r" +([,.!?])", r"\1", re.sub(r"[ ]{2,}", " ", text)).strip()
-    return text[:1].upper() + text[1:] if language == "en" else text
+    if language != "en":
+        return text
+    text = re.sub(r"\b([Aa]) (?=[aeio])", r"\1n ", text)
+    return text[:1].upper() + text[1:]
