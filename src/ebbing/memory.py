@@ -90,6 +90,7 @@ class AsyncMemory(Erasing, Hearing, Keeping, Background, Admitting):
             closing.push_async_callback(self._parts.chat.aclose)
             closing.push_async_callback(self._parts.usage.flush)
             closing.push_async_callback(self._conversations.end_all)
+            closing.push_async_callback(self._keeper.aclose)
 
     async def __aenter__(self) -> Self:
         return self

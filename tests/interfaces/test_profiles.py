@@ -11,6 +11,7 @@ import pytest
 
 from ebbing import Memory
 from ebbing.domain.errors import BlockedContentError, InvalidInputError, MissingOwnerError, TooLargeError
+from ebbing.domain.scope import Scope
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
@@ -238,6 +239,31 @@ def test_upkeep_brings_profiles_up_to_date_once(memory: Memory, clock: ManualClo
     assert memory.upkeep(user_id="u")["steps"]["profile"] == {"rebuilt": 0}
     clock.advance(timedelta(days=2))
     assert memory.upkeep()["steps"]["profile"] == {"rebuilt": 1}
+
+
+def test_a_profile_that_was_asked_for_is_kept_up_to_date_beside_what_is_written(memory: Memory) -> None:
+    memory.add("I love jazz", user_id="u")
+    memory.add("I love rock", user_id="v")
+    scope = Scope(user_id="u")
+    memory.profile(user_id="u")
+    memory.add("I live in Berlin", user_id="u")
+    for whose, keys in ((scope, {"jazz", "home"}), (Scope(user_id="v"), None)):
+        memory._run(memory._memory._keeper.settle)
+        snapshot = memory._run(lambda whose=whose: memory.parts.store.profiles.read(whose)).snapshot
+        assert (snapshot and {entry.key for entry in snapshot.entries}) == keys
+
+
+def test_a_context_has_its_profile_kept_for_the_next_one(memory: Memory) -> None:
+    memory.add("I love jazz", user_id="u")
+    memory.get_context(user_id="u")
+    memory._run(memory._memory._keeper.settle)
+    assert memory._run(lambda: memory.parts.store.profiles.read(Scope(user_id="u"))).snapshot is not None
+
+
+def test_a_large_profile_is_made_off_the_loop(memory: Memory) -> None:
+    memory.import_profile({"preferences": [f"thing {n}" for n in range(100)]}, user_id="u")
+    assert "thing" in memory.get_context(user_id="u")["profile_summary"]
+    assert len(memory.profile(user_id="u")["preferences"]) == 100
 
 
 # ── cold start ───────────────────────────────────────────────────────────────────────────────────────────────────────

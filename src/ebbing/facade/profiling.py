@@ -17,12 +17,14 @@ from ebbing.domain.query import Query
 from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.facade.base import Facade
+from ebbing.facade.profile_keeping import ProfileKeeper
 from ebbing.language.profile_words import LANGUAGES
 from ebbing.people.edits import Named, kept_from_fading, named, pins_of, says_the_same, taken_out, was_set_by_hand
 from ebbing.people.given import Given, fact_of, given_in
 from ebbing.people.portrait import default_entries
 from ebbing.people.questions import suggestions
 from ebbing.ports.event_bus import Topic
+from ebbing.ports.loop import on_a_loop
 from ebbing.privacy.guard import TrustTier, instruction_shaped
 from ebbing.privacy.redact import redact
 from ebbing.recall.ladder import Climb
@@ -37,6 +39,7 @@ from ebbing.remember.repeats import Before, withdrawn
 from ebbing.remember.revise import delete
 from ebbing.remember.screen import Screened
 from ebbing.shapes import Item, profile_item
+from ebbing.wiring.build import Parts
 
 MAX_QUESTIONS: Final = 50
 _FORGOTTEN: Final = "taken out of the profile"
@@ -45,6 +48,10 @@ _TIERS: Final = {Origin.USER: TrustTier.USER, Origin.IMPORT: TrustTier.IMPORT}
 
 class Knowing(Facade):
     """What is known of a person in short, from their memories and by their own hand."""
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        self._keeper = ProfileKeeper(self._profiles, events=parts.events, clock=parts.clock)
 
     async def profile(
         self, *, user_id: str | None = None, agent_id: str | None = None, language: str | None = None
@@ -198,7 +205,10 @@ class Knowing(Facade):
     async def _portrait(self, scope: Scope, wanted: Filter, *, now: datetime, how: Climb) -> Portrait:
         """The profile as a call may see it: of the whole owner, or of what its scope, filters and session allow."""
         if wanted == EVERYTHING and scope == Scope.of(scope.owner) and not (how.session or how.channel):
-            portrait, _ = await self._profiles.current(scope, now=now)
+            portrait, is_kept = await self._profiles.current(scope, now=now)
+            if not is_kept and portrait.entries:
+                await on_a_loop()
+                self._keeper.asked(scope)
             return portrait
         store = self._parts.store
         shard = await store.shard(scope)

@@ -40,7 +40,8 @@ def portrait(snapshot: Snapshot, kept: Kept) -> Portrait:
     """The entries of a snapshot and, where it says nothing, what holds for everybody of the tenant."""
     hidden = frozenset(edit.slot for edit in kept.edits if edit.memory_id is None)
     known = {entry.slot for entry in snapshot.entries} | hidden
-    entries = in_order([*snapshot.entries, *(entry for entry in kept.defaults if entry.slot not in known)])
+    more = [entry for entry in kept.defaults if entry.slot not in known]
+    entries = in_order([*snapshot.entries, *more]) if more else list(snapshot.entries)
     return Portrait(
         entries=tuple(entries),
         summaries={language: summary(entries, language) for language in LANGUAGES},

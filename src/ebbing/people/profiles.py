@@ -13,13 +13,14 @@ import numpy as np
 from anyio import to_thread
 from numpy.typing import NDArray
 
-from ebbing.domain.profile import Portrait, ProfileEntry, Snapshot, shortened
+from ebbing.domain.profile import Portrait, ProfileEdit, ProfileEntry, Snapshot, shortened
 from ebbing.domain.record import Kind, MemoryRecord, Role
 from ebbing.domain.scope import Scope
 from ebbing.index.shard import KINDS, NEVER, TYPES, Shard, micros, moment
 from ebbing.people.draw import draw
 from ebbing.people.portrait import SHOWN, differs, portrait, stand_in
 from ebbing.people.statements import BINDING, PROFILE_TYPES, Stated, stated
+from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.profile_store import Kept
 
@@ -106,6 +107,10 @@ class Profiles:
         """Forgets what was read of memories; it is read again when it is needed."""
         self._read.clear()
 
+    async def is_kept(self, scope: Scope) -> bool:
+        """Whether a profile was kept before, be it out of date."""
+        return (await self._store.profiles.read(Scope.of(scope.owner))).snapshot is not None
+
     async def is_behind(self, scope: Scope, *, now: datetime) -> bool:
         """Whether there is no profile that still holds."""
         return _valid(await self._store.profiles.read(Scope.of(scope.owner)), now) is None
@@ -130,19 +135,25 @@ class Profiles:
         pins = [edit.memory_id for edit in kept.edits if edit.memory_id is not None]
         held = await self._store.get(Scope.of(scope.owner), pins) if pins else []
         told = [one for one in records if scope.user_id is None or one.role is not Role.ASSISTANT]
-        work = partial(self._statements, told, held)
-        statements, pinned = work() if len(told) <= _INLINE else await to_thread.run_sync(work)
-        drawn = draw(statements, edits=kept.edits, pinned={one.record.id: one for one in pinned}, now=now)
-        return Snapshot(1, -1, now, now + FRESH, len(told), tuple(drawn))
+        work = partial(self._entries, told, held, edits=kept.edits, now=now)
+        if len(told) > _INLINE:
+            await on_a_loop()
+        entries = work() if len(told) <= _INLINE else await to_thread.run_sync(work)
+        return Snapshot(1, -1, now, now + FRESH, len(told), entries)
 
-    def _statements(
-        self, told: Sequence[MemoryRecord], held: Sequence[MemoryRecord]
-    ) -> tuple[list[Stated], list[Stated]]:
-        """What memories state; where several people speak under names of their own, by name."""
+    def _entries(
+        self,
+        told: Sequence[MemoryRecord],
+        held: Sequence[MemoryRecord],
+        *,
+        edits: Sequence[ProfileEdit],
+        now: datetime,
+    ) -> tuple[ProfileEntry, ...]:
+        """What memories and edits come to; where several people speak under names of their own, by name."""
         several = len({one.actor for one in told if one.actor is not None}) > 1
-        said = [self._stated(one, one.actor if several else None) for one in told]
-        pinned = [self._stated(one, None) for one in held]
-        return [one for one in said if one is not None], [one for one in pinned if one is not None]
+        said = (self._stated(one, one.actor if several else None) for one in told)
+        pinned = {one.id: says for one in held if (says := self._stated(one, None)) is not None}
+        return tuple(draw([one for one in said if one is not None], edits=edits, pinned=pinned, now=now))
 
     def _stated(self, record: MemoryRecord, speaker: str | None) -> Stated | None:
         known = self._read.get(record.id)
