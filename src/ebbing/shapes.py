@@ -57,7 +57,17 @@ def memory_item(record: MemoryRecord) -> Item:
         item |= _told(record)
     if record.valid_from is not None or record.valid_to is not None or record.expires_at is not None:
         item |= _times(record)
+    if record.mentions > 1 or record.is_compressed or record.retired_at is not None:
+        item |= _telling(record)
     return item
+
+
+def _telling(record: MemoryRecord) -> Item:
+    """How often and since when it was said, how general it is, and what tells it instead."""
+    said = {"mentions": record.mentions, "first_said_at": _iso(record.first_said_at)}
+    general = {"abstraction_level": record.abstraction_level} if record.abstraction_level else {}
+    told = {"told_by": record.superseded_by} if record.retired_at is not None else {}
+    return {**said, "is_compressed": record.is_compressed, **general, **told}
 
 
 def _told(record: MemoryRecord) -> Item:

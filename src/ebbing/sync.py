@@ -127,6 +127,8 @@ class Memory:
     stats = _blocking(AsyncMemory.stats)
     retry_unread = _blocking(AsyncMemory.retry_unread)
     upkeep = _blocking(AsyncMemory.upkeep)
+    compress = _blocking(AsyncMemory.compress)
+    expand = _blocking(AsyncMemory.expand)
     work = _blocking(AsyncMemory.work)
     jobs = _blocking(AsyncMemory.jobs)
     job = _blocking(AsyncMemory.job)

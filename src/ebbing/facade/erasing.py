@@ -10,6 +10,7 @@ from ebbing.domain.scope import Scope
 from ebbing.facade.conversing import Conversing
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.memory_store import Receipt
+from ebbing.remember.apart import take_apart_within
 from ebbing.shapes import Item
 
 
@@ -42,6 +43,8 @@ class Erasing(Conversing):
         turns = await self._conversations.forget(scope.covers)
         if scope == Scope.of(scope.owner):
             self._parts.usage.forget(lambda owner: owner == scope.owner)
+        else:
+            await take_apart_within(self._parts.store, scope)
         receipt = await self._parts.store.erase(scope)
         await self._announce(Topic.MEMORY_DELETED, scope, is_everything=True)
         return await self._receipt(receipt, turns=turns, message="Memories deleted successfully!")

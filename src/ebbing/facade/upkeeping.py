@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -16,7 +16,7 @@ from ebbing.facade.base import Facade
 from ebbing.facade.daily_steps import DAILY
 from ebbing.shapes import Item
 from ebbing.upkeep.round import RoundReport, go_round
-from ebbing.upkeep.step import Upkeeping
+from ebbing.upkeep.step import Step, Upkeeping
 from ebbing.wiring.settings import Settings
 
 _PATIENCE_SECONDS: Final = 0.02
@@ -54,15 +54,28 @@ class KeepingUp(Facade):
             InvalidInputError: more than one id, or an unusable one; a time that is none.
             StoreError: the store could not do it; what was done by then stays.
         """
+        ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+        return await self._go_round(DAILY, whose=ids, now=now, dry_run=dry_run, progress=progress)
+
+    async def _go_round(
+        self,
+        daily: Mapping[str, Step],
+        *,
+        whose: Mapping[str, str | None],
+        now: datetime | str | float | None,
+        dry_run: bool,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Item:
+        """These steps of the round, of the owner that the ids of `whose` name or of all; told as `upkeep` tells it."""
         moment = checked_time(now, "now") or self._parts.clock.now()
         dry = checked_flag(dry_run, "dry_run")
         using = await self._upkeeping()
-        owners = await self._owners_meant(user_id=user_id, agent_id=agent_id, run_id=run_id)
+        owners = await self._owners_meant(**whose)
         steps: dict[str, Counter[str]] = {}
         changes: list[Item] = []
         for done, scope in enumerate(owners, 1):
             await using.breathe()
-            report = await go_round(using, scope, steps=DAILY, now=moment, dry_run=dry)
+            report = await go_round(using, scope, steps=daily, now=moment, dry_run=dry)
             for step in report.steps:
                 steps.setdefault(step.step, Counter()).update(step.counts)
             if dry:

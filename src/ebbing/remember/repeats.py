@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
@@ -15,6 +15,7 @@ from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.language.split import split_text
 from ebbing.ports.memory_store import MemoryStore, Revise
+from ebbing.remember.apart import take_apart, tellers_of
 from ebbing.remember.decide import closed_by
 from ebbing.remember.heard import Heard
 from ebbing.remember.relate import reach
@@ -79,12 +80,26 @@ async def told_before(store: MemoryStore, kept: Sequence[Screened], *, scope: Sc
     if not places:
         return Before()
     stored = await store.from_sources(scope, list(places))
+    before = _sorted_out(stored, kept, places=places, scope=scope)
+    tellers = await tellers_of(store, _from(stored, before.sources), scope=scope)
+    if not tellers:
+        return before
+    # What they tell is not what these messages say any more; the next merge finds what still repeats.
+    await take_apart(store, tellers, scope=scope)
+    return _sorted_out(await store.from_sources(scope, list(places)), kept, places=places, scope=scope)
+
+
+def _sorted_out(
+    stored: Iterable[MemoryRecord], kept: Sequence[Screened], *, places: Mapping[str, int], scope: Scope
+) -> Before:
     episodes: defaultdict[str, list[MemoryRecord]] = defaultdict(list)
     memories: list[MemoryRecord] = []
     for record in stored:
         if record.whose.run_id != scope.run_id or _is_raw_memory(record):
             continue
         if record.kind is Kind.EPISODE:
+            if record.is_compressed:
+                continue
             episodes[record.provenance.source_ids[-1]].append(record)
         else:
             memories.append(record)
@@ -92,7 +107,7 @@ async def told_before(store: MemoryStore, kept: Sequence[Screened], *, scope: Sc
     edited = frozenset(episodes) - same
     return Before(
         repeated=frozenset(map(places.__getitem__, same)),
-        known=tuple(one for one in _from(memories, same) if one.valid_to is None),
+        known=tuple(one for one in _from(memories, same) if one.valid_to is None and one.is_active),
         episodes=tuple(chain.from_iterable(map(episodes.__getitem__, edited))),
         sources=edited,
         products=tuple(one.id for one in _from(memories, edited)),
@@ -143,6 +158,9 @@ async def withdrawn(
 async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now: datetime) -> int:
     """Deletes a message and what rests on it alone; the number of records that are gone."""
     records = await store.from_sources(scope, [source_id])
+    if tellers := await tellers_of(store, records, scope=scope):
+        await take_apart(store, tellers, scope=scope)
+        records = await store.from_sources(scope, [source_id])
     episodes = [one for one in records if one.kind is Kind.EPISODE or _is_raw_memory(one)]
     memories = [one for one in records if one not in episodes]
     sources = frozenset({source_id})

@@ -23,6 +23,7 @@ from ebbing.language.split import MAX_TEXT_LENGTH
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Revise
 from ebbing.privacy.redact import RedactionPolicy, redact
 from ebbing.remember.add import Remembering
+from ebbing.remember.apart import take_apart, tellers_of
 from ebbing.remember.draft import Draft, was_said
 from ebbing.remember.embed import embedded
 from ebbing.remember.heard import told_of
@@ -88,7 +89,7 @@ async def delete(using: Remembering, memory_id: str, *, scope: Scope, reason: st
         MemoryNotFoundError: no such memory in this scope, or already deleted.
     """
     if hard:
-        await _the(using.store, memory_id, scope=scope, deleted=True)
+        await _voiced(using.store, await _the(using.store, memory_id, scope=scope, deleted=True), scope=scope)
         await using.store.write(scope, [Erase(memory_id)])
         return
     now = using.clock.now()
@@ -128,7 +129,7 @@ async def _changed(
     deleted: bool = False,
 ) -> MemoryRecord:
     for attempt in range(ATTEMPTS):
-        old = await _the(store, memory_id, scope=scope, deleted=deleted)
+        old = await _voiced(store, await _the(store, memory_id, scope=scope, deleted=deleted), scope=scope)
         revise = await change(old)
         if revise is None:
             return old
@@ -140,6 +141,14 @@ async def _changed(
             continue
         return revise.record
     raise AssertionError("the loop returns or raises")
+
+
+async def _voiced(store: MemoryStore, record: MemoryRecord, *, scope: Scope) -> MemoryRecord:
+    """The record as one that tells for itself: what is changed or deleted is not told by another any more."""
+    if record.retired_at is None:
+        return record
+    await take_apart(store, await tellers_of(store, [record], scope=scope), scope=scope)
+    return await _the(store, record.id, scope=scope, deleted=True)
 
 
 async def _the(store: MemoryStore, memory_id: str, *, scope: Scope, deleted: bool) -> MemoryRecord:

@@ -69,6 +69,17 @@ class RetiredSuite(StoreCase):
         assert await store.history(ADA, first.id) == []
         assert await store.verify() == []
 
+    async def test_what_a_record_tells_is_erased_with_it_whatever_part_of_the_owners_memory_it_is_of(
+        self, store: MemoryStore
+    ) -> None:
+        teller, *_ = await self.merged(store, "tea", "Tea!")
+        tuesday = Scope(user_id="ada", run_id="tuesday")
+        moved = self.revise(teller, Event.NONE, whose=tuesday)
+        await store.write(ADA, [moved])
+        await store.write(tuesday, [Erase(teller.id)])
+        assert (await store.page(ADA, deleted=True)).records == ()
+        assert await store.verify() == []
+
     async def test_a_step_is_told_how_far_it_came_with_each_owner(self, store: MemoryStore) -> None:
         assert await store.mark(ADA, "merge") == 0
         await store.set_mark(BOB, "merge", value=9)

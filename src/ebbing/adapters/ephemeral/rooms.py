@@ -91,7 +91,8 @@ class Staged:
     def apply(self, change: Change) -> str:
         """Stages one change; returns the id that holds it."""
         if isinstance(change, Erase):
-            return self._erase(change.memory_id)
+            self._erase(self._find(change.memory_id))
+            return change.memory_id
         if change.record.whose.owner != self._scope.owner:
             raise InvalidInputError("the record names another owner than the scope it is written under")
         if isinstance(change, Revise):
@@ -129,13 +130,13 @@ class Staged:
         self.rows[record.id] = Kept(before.seq, record, entry, before.history + told)
         return record.id
 
-    def _erase(self, memory_id: str) -> str:
-        teller = self._find(memory_id).record
-        self.rows[memory_id] = None
+    def _erase(self, kept: Kept) -> None:
+        """Erases a row, and what it tells for others: these may lie outside of the scope of the call."""
+        teller = kept.record
+        self.rows[teller.id] = None
         for behind in map(self._look, teller.compression_sources):
-            if behind and behind.record.retired_at is not None and behind.record.superseded_by == memory_id:
-                self._erase(behind.record.id)
-        return memory_id
+            if behind and behind.record.retired_at is not None and behind.record.superseded_by == teller.id:
+                self._erase(behind)
 
     def _look(self, memory_id: str) -> Kept | None:
         return self.rows[memory_id] if memory_id in self.rows else self._room.kept.get(memory_id)

@@ -175,10 +175,11 @@ class _Batch:
         self._tell(change.event, record, old=old_content, reason=change.reason)
         return self._done(mid, record.id, op="put")
 
-    def _erase(self, change: Erase) -> str:
-        mid, _, _, sources = self._find(change.memory_id)
+    def _erase(self, change: Erase, *, covered: bool = True) -> str:
+        """Erases a row, and what it tells for others: these may lie outside of the scope of the call."""
+        mid, _, _, sources = self._find(change.memory_id, covered=covered)
         for (behind,) in self._db.execute(_TOLD_BY, (change.memory_id, mid, self._no)).fetchall():
-            self._erase(Erase(behind))
+            self._erase(Erase(behind), covered=False)
         self._db.execute("DELETE FROM history WHERE memory_id = ?", (change.memory_id,))
         for table in ("index_entry", "returned", "feedback"):
             self._db.execute(f"DELETE FROM {table} WHERE mid = ?", (mid,))  # noqa: S608
@@ -203,8 +204,8 @@ class _Batch:
         ).fetchone()
         return None if found is None else str(found[0])
 
-    def _find(self, memory_id: str) -> tuple[int, int, str, list[Source]]:
-        agent, run = self._scope.agent_id, self._scope.run_id
+    def _find(self, memory_id: str, *, covered: bool = True) -> tuple[int, int, str, list[Source]]:
+        agent, run = (self._scope.agent_id, self._scope.run_id) if covered else (None, None)
         bounds = (first_mid(self._no), last_mid(self._no))
         row = self._db.execute(_FIND, (memory_id, *bounds, agent, agent, run, run)).fetchone()
         if row is None:

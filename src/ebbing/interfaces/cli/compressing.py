@@ -1,0 +1,54 @@
+"""Commands that make few memories of many, and many of few: compress, expand."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ebbing.interfaces.cli.screen import minute
+from ebbing.interfaces.cli.session import Session, command
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this module to the app."""
+    command(app, "compress", scoped=True)(compress)
+    command(app, "expand")(expand)
+
+
+def compress(
+    session: Session,
+    *,
+    date: Annotated[str | None, typer.Option(help="The time to go by, ISO 8601; now if not given.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")] = False,
+) -> None:
+    """Let one memory tell what several say, of one owner or, if nobody is named, of everybody."""
+    whose = {"user_id": session.named_user, "agent_id": session.agent, "run_id": session.run}
+    done = session.memory.compress(**whose, now=date, dry_run=dry_run)
+    if session.screen.as_json:
+        session.screen.emit(done)
+        return
+    would = "would be" if dry_run else "are"
+    session.screen.say(
+        f"{done.get('merged', 0):,} memories {would} told by {done.get('clusters', 0):,},"
+        f" {done.get('saved_bytes', 0):,} bytes less to read"
+    )
+
+
+def expand(
+    session: Session,
+    memory_id: Annotated[str, typer.Argument(help="Id of the memory.")],
+    *,
+    restore: Annotated[bool, typer.Option("--restore", help="Let them tell for themselves again.")] = False,
+) -> None:
+    """Show what a memory tells in the place of others, the oldest first."""
+    told = session.memory.expand(memory_id, user_id=session.named_user, restore=restore)
+    if session.screen.as_json:
+        session.screen.emit(told)
+        return
+    span = f"{minute(told['first_said_at'])} to {minute(told['last_said_at'])}"
+    session.screen.say((told["memory"], "bold"), (f"  {told['mentions']} times, {span}", "dim"))
+    for source in told["sources"]:
+        session.screen.say((f"{minute(source['created_at'])}  ", "dim"), source["memory"], indent=2)
+    if restore:
+        session.screen.say(f"{told['restored']} memories tell for themselves again")

@@ -1,0 +1,176 @@
+"""compress and expand: few memories of many, many of few, and what becomes of them when somebody changes one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ebbing import Memory
+from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
+from ebbing.testing.embedder import FakeEmbedder
+from tests.interfaces.cli import Ebbing
+
+TEA = ("I love green tea.", "I really love green tea!", "I love green tea")
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Any:
+    with Memory(tmp_path, embedder=FakeEmbedder(64)) as memory:
+        yield memory
+
+
+def message(text: str, number: int) -> dict[str, Any]:
+    return {"role": "user", "content": text, "id": f"m{number}", "timestamp": f"2026-03-{number + 1:02}T09:00:00Z"}
+
+
+def fill(memory: Memory, *, infer: bool = False, **scope: str) -> None:
+    for number, text in enumerate(TEA):
+        memory.add([message(text, number)], **{"user_id": "ada", "run_id": f"day{number}", **scope}, infer=infer)
+
+
+def told(memory: Memory, **scope: str) -> list[str]:
+    found = memory.get_all(**{"user_id": "ada", **scope}, include="all")
+    return [item["memory"] for item in found["results"]]
+
+
+def test_compressing_says_what_it_did_and_the_answer_names_every_message(memory: Memory) -> None:
+    fill(memory)
+    done = memory.compress(user_id="ada")
+    assert (done["merged"], done["clusters"], done["owners"]) == (3, 1, 1)
+    assert done["saved_bytes"] == sum(map(len, TEA)) - len(TEA[2])
+    [hit] = memory.search("green tea", user_id="ada")["results"]
+    assert (hit["memory"], hit["mentions"], hit["source_ids"]) == (TEA[2], 3, ["m0", "m1", "m2"])
+    assert hit["first_said_at"][:10] == "2026-03-01"
+    assert memory.verify() == []
+
+
+def test_expanding_brings_the_sources_back_in_their_order_as_they_were_said(memory: Memory) -> None:
+    fill(memory)
+    before = {item["id"]: item for item in memory.get_all(user_id="ada")["results"]}
+    memory.compress(user_id="ada")
+    [one] = memory.get_all(user_id="ada")["results"]
+    found = memory.expand(one["id"])
+    assert [source["memory"] for source in found["sources"]] == list(TEA)
+    assert [source["created_at"][:10] for source in found["sources"]] == ["2026-03-01", "2026-03-02", "2026-03-03"]
+    assert all(source["told_by"] == one["id"] for source in found["sources"])
+    assert found["restored"] == 0
+    assert memory.expand(one["id"], restore=True)["restored"] == 3
+    assert {item["id"]: item for item in memory.get_all(user_id="ada")["results"]} == before
+    assert memory.get(one["id"]) is None
+    assert memory.compress(user_id="ada")["merged"] == 0
+    assert memory.verify() == []
+
+
+def test_a_memory_that_tells_nothing_but_itself_has_no_sources(memory: Memory) -> None:
+    memory.add("I like rain.", user_id="ada", infer=False)
+    [one] = memory.get_all(user_id="ada")["results"]
+    assert memory.expand(one["id"])["sources"] == []
+    with pytest.raises(InvalidInputError):
+        memory.expand(one["id"], restore=True)
+    with pytest.raises(MemoryNotFoundError):
+        memory.expand(one["id"], user_id="bob")
+
+
+def test_a_source_that_is_changed_or_deleted_by_its_id_tells_for_itself_again(memory: Memory) -> None:
+    fill(memory)
+    ids = [item["id"] for item in reversed(memory.get_all(user_id="ada")["results"])]
+    memory.compress(user_id="ada")
+    memory.update(ids[1], "I love black tea.")
+    assert sorted(told(memory)) == sorted([TEA[0], "I love black tea.", TEA[2]])
+    fill(memory, run_id="again")
+    memory.compress(user_id="ada")
+    memory.delete(ids[0])
+    assert memory.get(ids[0]) is None
+    assert "I love green tea" in told(memory)
+    assert memory.verify() == []
+
+
+def test_a_message_that_is_edited_takes_its_words_out_of_what_is_told(memory: Memory) -> None:
+    fill(memory, infer=True, run_id="chat")
+    memory.compress(user_id="ada")
+    assert told(memory, run_id="chat").count(TEA[2]) == 1
+    memory.add([message("I love black coffee.", 2)], user_id="ada", run_id="chat")
+    texts = told(memory)
+    assert TEA[2] not in texts
+    assert {TEA[0], TEA[1], "I love black coffee."} <= set(texts)
+    assert memory.verify() == []
+
+
+def test_a_message_that_is_deleted_leaves_nothing_behind_what_others_said(memory: Memory) -> None:
+    fill(memory)
+    memory.compress(user_id="ada")
+    assert memory.delete(source_id="m2", user_id="ada")["deleted"] == 1
+    assert sorted(told(memory)) == sorted(TEA[:2])
+
+
+def test_a_repeated_message_stays_known_after_it_was_merged(memory: Memory) -> None:
+    fill(memory)
+    memory.compress(user_id="ada")
+    fill(memory)
+    assert told(memory) == [TEA[2]]
+
+
+def test_erasing_a_conversation_takes_only_its_own_words(memory: Memory) -> None:
+    fill(memory)
+    memory.compress(user_id="ada")
+    memory.delete_all(user_id="ada", run_id="day2")
+    assert sorted(told(memory)) == sorted(TEA[:2])
+    memory.compress(user_id="ada")
+    memory.delete_all(user_id="ada")
+    assert memory.export(user_id="ada")["records"] == []
+    assert memory.verify() == []
+
+
+def test_deleting_what_was_merged_for_good_takes_its_sources_along(memory: Memory) -> None:
+    fill(memory)
+    memory.compress(user_id="ada")
+    [one] = memory.get_all(user_id="ada")["results"]
+    memory.delete(one["id"])
+    assert told(memory) == []
+    memory.restore(one["id"])
+    assert told(memory) == [TEA[2]]
+    memory.delete(one["id"], hard=True)
+    assert memory.export(user_id="ada")["records"] == []
+
+
+def test_what_was_believed_before_the_merge_is_still_told_as_of_then(memory: Memory) -> None:
+    fill(memory)
+    before = memory.get_all(user_id="ada")["results"][0]["created_at"]
+    moment = memory.parts.clock.now()
+    memory.compress(user_id="ada")
+    assert before < moment.isoformat()
+    assert sorted(told(memory, as_of=moment.isoformat())) == sorted(TEA)
+    assert len(memory.search("green tea", user_id="ada", as_of=moment)["results"]) >= 1
+
+
+def test_an_export_brought_back_elsewhere_still_tells_and_expands(memory: Memory, tmp_path: Path) -> None:
+    fill(memory)
+    memory.compress(user_id="ada")
+    records = memory.export(user_id="ada")["records"]
+    with Memory(tmp_path / "other", embedder=FakeEmbedder(64)) as other:
+        other.import_(records)
+        [one] = other.get_all(user_id="ada")["results"]
+        assert [source["memory"] for source in other.expand(one["id"])["sources"]] == list(TEA)
+
+
+def test_a_dry_run_of_everybody_lists_and_changes_nothing(memory: Memory) -> None:
+    fill(memory)
+    fill(memory, user_id="bob")
+    done = memory.compress(dry_run=True)
+    assert (done["merged"], done["owners"], len(done["changes"])) == (6, 2, 6)
+    assert len(told(memory)) == 3
+
+
+def test_the_command_line_merges_and_expands(ebbing: Ebbing) -> None:
+    for number, text in enumerate(TEA):
+        assert ebbing("add", text, "--user", "ada", "--raw", "--when", f"2026-03-0{number + 1}T09:00:00Z").code == 0
+    assert "3 memories would be told by 1" in ebbing("compress", "--dry-run").out
+    assert ebbing("compress", "--user", "ada", "--json").json["merged"] == 3
+    [one] = ebbing("list", "--user", "ada", "--json").json["results"]
+    shown = ebbing("expand", one["id"]).out
+    assert "3 times, 2026-03-01 09:00 to 2026-03-03 09:00" in shown
+    assert shown.index(TEA[0]) < shown.index(TEA[1])
+    assert ebbing("expand", one["id"], "--restore", "--json").json["restored"] == 3
+    assert len(ebbing("list", "--user", "ada", "--json").json["results"]) == 3
