@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
@@ -50,6 +50,13 @@ class Room:
     profile: KeptProfile = field(default_factory=KeptProfile)
     behind: dict[int, Kept | None] = field(default_factory=dict)
     """By seq, what the shard does not know yet; None for what is gone."""
+    sources: dict[str, set[str]] = field(default_factory=dict)
+    """By source id, the memories that rest on it."""
+
+    def from_sources(self, source_ids: Iterable[str]) -> list[Kept]:
+        """The rows that rest on one of these, in order of arrival."""
+        ids = {memory_id for name in source_ids for memory_id in self.sources.get(name, ())}
+        return sorted((self.kept[memory_id] for memory_id in ids), key=lambda kept: kept.seq)
 
     def covered(self, scope: Scope) -> Iterator[Kept]:
         """The rows that a read under this scope may see."""
@@ -63,9 +70,15 @@ class Room:
     def put(self, memory_id: str, kept: Kept | None) -> None:
         """Replaces a row, or removes it."""
         before = self.kept.pop(memory_id, None)
+        for name in before.record.provenance.source_ids if before else ():
+            self.sources[name].discard(memory_id)
+            if not self.sources[name]:
+                del self.sources[name]
         if kept:
             self.kept[memory_id] = kept
             self.behind[kept.seq] = kept
+            for name in kept.record.provenance.source_ids:
+                self.sources.setdefault(name, set()).add(memory_id)
         elif before:
             self.tallies.pop(memory_id, None)
             self.behind[before.seq] = None
@@ -85,6 +98,8 @@ class Staged:
 
     def __init__(self, scope: Scope, room: Room, *, numbers: Iterator[int], now: datetime) -> None:
         self.rows: dict[str, Kept | None] = {}
+        self._fresh: dict[str, list[str]] = {}
+        """By first source id, the memories that this call inserts or revises."""
         self._scope, self._room, self._numbers, self._now = scope, room, numbers, now
         self._seq = room.last_seq
 
@@ -117,7 +132,7 @@ class Staged:
             raise ConflictError(ID_TAKEN)
         self._seq += 1
         history = self._told(Event.ADD, record, old=None, reason=change.reason)
-        self.rows[record.id] = Kept(self._seq, record, change.entry, history)
+        self._stage(Kept(self._seq, record, change.entry, history))
         return record.id
 
     def _revise(self, change: Revise) -> str:
@@ -127,7 +142,7 @@ class Staged:
         record = _with_uses(record, before.record)
         told = self._told(change.event, record, old=before.record.content, reason=change.reason)
         entry = change.entry or before.entry
-        self.rows[record.id] = Kept(before.seq, record, entry, before.history + told)
+        self._stage(Kept(before.seq, record, entry, before.history + told))
         return record.id
 
     def _erase(self, kept: Kept) -> None:
@@ -137,6 +152,11 @@ class Staged:
         for behind in map(self._look, teller.compression_sources):
             if behind and behind.record.retired_at is not None and behind.record.superseded_by == teller.id:
                 self._erase(behind)
+
+    def _stage(self, kept: Kept) -> None:
+        self.rows[kept.record.id] = kept
+        for name in kept.record.provenance.source_ids[:1]:
+            self._fresh.setdefault(name, []).append(kept.record.id)
 
     def _look(self, memory_id: str) -> Kept | None:
         return self.rows[memory_id] if memory_id in self.rows else self._room.kept.get(memory_id)
@@ -151,8 +171,8 @@ class Staged:
         key = _source_key(record)
         if key is None:
             return None
-        rows = {**self._room.kept, **self.rows}
-        same = (kept for kept in rows.values() if kept and _source_key(kept.record) == key)
+        ids = {*self._room.sources.get(key[2], ()), *self._fresh.get(key[2], ())}
+        same = (kept for kept in map(self._look, ids) if kept and _source_key(kept.record) == key)
         living = [kept for kept in same if kept.record.deleted_at is None]
         return min(living, key=lambda kept: kept.seq).record.id if living else None
 

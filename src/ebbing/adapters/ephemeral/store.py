@@ -100,11 +100,9 @@ class EphemeralMemoryStore:
         return [copy_of(record) for record in records if deleted or record.deleted_at is None]
 
     async def from_sources(self, scope: Scope, source_ids: Sequence[str]) -> list[MemoryRecord]:
-        wanted = set(source_ids)
         with self._opened():
-            covered = sorted(self._room(scope.owner).covered(scope), key=lambda kept: kept.seq)
-        found = [kept.record for kept in covered if not wanted.isdisjoint(kept.record.provenance.source_ids)]
-        return [copy_of(record) for record in found if record.deleted_at is None]
+            found = [kept.record for kept in self._room(scope.owner).from_sources(source_ids)]
+        return [copy_of(one) for one in found if one.deleted_at is None and scope.covers(one.whose)]
 
     async def page(
         self,
