@@ -150,6 +150,13 @@ class MemoryRecord:
         return self.deleted_at is None and self.retired_at is None
 
     @property
+    def is_verbatim(self) -> bool:
+        """Whether it is a message as it was said, also where somebody put its wording right by hand."""
+        origin = self.provenance
+        by_hand = origin.method == "user" and origin.rule is None
+        return self.kind is Kind.EPISODE or origin.method == "raw" or by_hand
+
+    @property
     def hash(self) -> str:
         """`content_hash` of the content."""
         return content_hash(self.content)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from dataclasses import dataclass
 from typing import Final, Self
@@ -25,6 +27,12 @@ class Owner:
     kind: str
     """`user`, `agent` or `run`."""
     name: str
+
+    @property
+    def digest(self) -> str:
+        """Stands for the owner where a name may be seen by others, such as in the key of a job."""
+        text = json.dumps([self.tenant, self.kind, self.name])
+        return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

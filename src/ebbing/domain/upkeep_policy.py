@@ -31,9 +31,13 @@ class UpkeepPolicy:
     llm_timeout_seconds: float = 30.0
     """How long one call of a language model may take, above 0, at most 600."""
 
+    embedding_seconds: float = 30.0
+    """How long the embedder may take for some 16,000 characters, above 0, at most 3,600."""
+
     def __post_init__(self) -> None:
         require_between("upkeep: grace_days", self.grace_days, least=0, most=3_650)
         require_between("upkeep: merge_from", self.merge_from, least=2, most=1_000)
         require_between("upkeep: merge_held_similarity", self.merge_held_similarity, least=0, most=1)
         require_between("upkeep: merge_similarity", self.merge_similarity, least=0, most=1)
         require_between("upkeep: llm_timeout_seconds", self.llm_timeout_seconds, least=0.001, most=600)
+        require_between("upkeep: embedding_seconds", self.embedding_seconds, least=0.001, most=3_600)

@@ -153,5 +153,7 @@ def _write_policy(settings: Settings) -> WritePolicy:
         redaction=RedactionPolicy(hash_key=key).but(**settings.redaction),
         on_blocked=settings.redaction_blocked,
         confidence_threshold=settings.write_confidence_threshold,
+        strict_embeddings=settings.strict_embeddings,
+        embedding_seconds=settings.embedding_timeout_seconds,
         importance=settings.importance,
     )

@@ -70,7 +70,7 @@ class Keeping(Facade):
 
     async def stats(self) -> Item:
         """How much is kept: `owners, memories, episodes, deleted, bytes_on_disk, is_scrubbed, by_layer, by_type,
-        unread`.
+        by_model, unread`.
 
         `unread` is `{"waiting", "given_up"}`: batches of messages that a language model failed to read.
         """

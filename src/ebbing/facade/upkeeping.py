@@ -125,4 +125,6 @@ def _changes(report: RoundReport) -> list[Item]:
 
 
 def _upkeep_policy(settings: Settings) -> UpkeepPolicy:
-    return UpkeepPolicy(llm_timeout_seconds=settings.llm_timeout_seconds)
+    return UpkeepPolicy(
+        embedding_seconds=settings.embedding_timeout_seconds, llm_timeout_seconds=settings.llm_timeout_seconds
+    )

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ebbing.domain.events import Event, HistoryEntry
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Owner, Scope
@@ -63,7 +66,32 @@ class Erase:
     memory_id: str
 
 
-Change = Insert | Revise | Erase
+@dataclass(frozen=True, slots=True)
+class Reindex:
+    """A new index entry for a record that stays as it is: no history, no new version.
+
+    It is passed over where the record is gone, or is not of this version any more: whoever changed it has indexed it.
+    """
+
+    memory_id: str
+    version: int
+    entry: IndexEntry
+
+
+Change = Insert | Revise | Erase | Reindex
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """A record whose index entry is to be made anew."""
+
+    seq: int
+    """Its place in the order of arrival."""
+    record: MemoryRecord
+    flags: int | None
+    """Bits of `TextFlag` that its entry holds; None where it has none."""
+    vector: NDArray[np.float32] | None
+    """Shape (dim,): the vector that it may keep; None where it has none of the model in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +133,14 @@ class StoreStats:
     episodes: int
     deleted: int
     without_vector: int
+    """Active rows that should have a vector of the model in use, and have none."""
     bytes_on_disk: int
     is_scrubbed: bool = True
     """Nothing of what anybody removed may still lie in unused parts of the disk (see `scrub`)."""
     by_layer: dict[str, int] = field(default_factory=dict)
     by_type: dict[str, int] = field(default_factory=dict)
+    by_model: dict[str, int] = field(default_factory=dict)
+    """Active rows with a vector, by the model that it is of."""
 
 
 class MemoryStore(Protocol):
@@ -159,6 +190,14 @@ class MemoryStore(Protocol):
     @property
     def profiles(self) -> ProfileStore:
         """Profiles made from the records; as durable as they are."""
+        ...
+
+    async def outdated(self, scope: Scope, *, limit: int = 100, after: int = 0) -> list[Outdated]:
+        """Active records of the scope's owner whose index entry is missing, was made by another version of the
+        analyser, or has no vector of the model in use though it should: in the order of arrival, from after a seq.
+
+        A record that faded from its vector on purpose, and one without any text, need none.
+        """
         ...
 
     def use_model(self, embedder: Embedder | None) -> None:

@@ -23,7 +23,7 @@ from ebbing.privacy.guard import TrustTier
 from ebbing.remember.carry_out import carried_out
 from ebbing.remember.decide import Proposed, closed_by, decide
 from ebbing.remember.draft import Draft, Drafting, fact_draft, message_drafts
-from ebbing.remember.embed import embedded
+from ebbing.remember.embed import Embedding, embedded, note_bare
 from ebbing.remember.heard import Heard, heard_as
 from ebbing.remember.llm.asking import Asking
 from ebbing.remember.llm.reread import note_unread, unread_of
@@ -52,6 +52,16 @@ class Remembering:
     mode: WriteMode = WriteMode.RULES
     asking: Asking | None = None
     """The language model, if there is one."""
+
+    @property
+    def embedding(self) -> Embedding:
+        """How texts get their vectors."""
+        return Embedding(self.embedder, self.policy.embedding_seconds, self.policy.strict_embeddings)
+
+    async def note_bare(self, inserts: Sequence[Insert], scope: Scope) -> None:
+        """Sees to it that what was stored without a vector gets one."""
+        now = self.clock.now()
+        await note_bare(self.store.jobs, inserts, how=self.embedding, scope=scope, now=now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +104,9 @@ async def add_raw(
     """
     kept = screened(messages, using.policy, trust=trust, strip=False)
     drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags)
-    changes = await embedded(using.embedder, message_drafts(kept, kind=Kind.MEMORY, drafting=drafting))
+    changes = await embedded(using.embedding, message_drafts(kept, kind=Kind.MEMORY, drafting=drafting))
     held = await using.store.write(scope, changes)
+    await using.note_bare(changes, scope)
     return Remembered(tuple(map(_raw_outcome, changes, held)))
 
 
@@ -147,7 +158,7 @@ async def learn(
     """Stores what was read of messages, and the messages; what became of each fact, and the ids of the episodes."""
     drafts = [(fact, fact_draft(fact, kept[fact.source], drafting=drafting)) for fact in found.facts]
     drafts = await telling(using.store, drafts, drafting=drafting)
-    inserts = await embedded(using.embedder, [*episodes, *(draft for _, draft in drafts)])
+    inserts = await embedded(using.embedding, [*episodes, *(draft for _, draft in drafts)])
     heard = [heard_as(fact, insert) for (fact, _), insert in zip(drafts, inserts[len(episodes) :], strict=True)]
     outcomes, held = await _commit(
         replace(using, asking=found.asking),
@@ -156,6 +167,7 @@ async def learn(
         before=before,
         drafting=drafting,
     )
+    await using.note_bare(inserts, drafting.scope)
     return outcomes, held[: len(episodes)]
 
 
@@ -197,7 +209,7 @@ async def _commit(
                 proposed = await proposed_by(
                     using.asking, heard, candidates=related.candidates, confidence_threshold=threshold
                 )
-                wordings = await reworded(using.embedder, heard, proposed=proposed)
+                wordings = await reworded(using.embedding, heard, proposed=proposed)
             decisions = decide(heard, related.candidates, confidence_threshold=threshold, proposed=proposed)
             decisions = [before.as_edit(decision) for decision in decisions]
             changes += carried_out(zip(heard, decisions, strict=True), around=related.all, now=now, wordings=wordings)

@@ -11,7 +11,7 @@ from ebbing.domain.errors import ConflictError, InvalidInputError
 from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.remember.add import Remembering
-from ebbing.remember.draft import Draft, was_said
+from ebbing.remember.draft import Draft
 from ebbing.remember.embed import embedded
 from ebbing.transfer.portable import record_from_line
 
@@ -63,7 +63,7 @@ async def _of_one_owner(using: Remembering, records: dict[int, MemoryRecord], *,
         else:
             held.add(record.id)
             fresh[place] = record
-    inserts = await embedded(using.embedder, [_draft(record) for record in fresh.values()])
+    inserts = await embedded(using.embedding, [_draft(record) for record in fresh.values()])
     if not inserts:
         return
     try:
@@ -71,11 +71,12 @@ async def _of_one_owner(using: Remembering, records: dict[int, MemoryRecord], *,
     except ConflictError:
         result.refused |= dict.fromkeys(fresh, "another program was storing the same memories: import again")
         return
+    await using.note_bare(inserts, scope)
     new = sum(kept == record.id for kept, record in zip(ids, fresh.values(), strict=True))
     result.imported += new
     result.known += len(ids) - new
 
 
 def _draft(record: MemoryRecord) -> Draft:
-    said = was_said(record)
+    said = record.is_verbatim
     return Draft(record, utterance=said, once=said and bool(record.provenance.source_ids), reason=REASON)

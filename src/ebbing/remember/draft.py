@@ -65,13 +65,6 @@ def message_drafts(messages: Sequence[Screened], *, kind: Kind, drafting: Drafti
     ]
 
 
-def was_said(record: MemoryRecord) -> bool:
-    """Whether the record is a message as it was said, also where somebody put its wording right by hand."""
-    origin = record.provenance
-    by_hand = origin.method == "user" and origin.rule is None
-    return record.kind is Kind.EPISODE or origin.method == "raw" or by_hand
-
-
 def fact_draft(fact: Fact, source: Screened, *, drafting: Drafting) -> Draft:
     """The memory that a fact would become."""
     message, language = source.message, detect(fact.text)

@@ -4,42 +4,82 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
 
-from ebbing.domain.errors import EmbeddingError
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.errors import StoreError
+from ebbing.domain.scope import Scope
 from ebbing.index.entry import entry_for, passage
 from ebbing.language.analyse import analyse
-from ebbing.ports.embedder import Embedder, Vectors
+from ebbing.ports.embedder import Embedder
+from ebbing.ports.embedding import embed_passages
+from ebbing.ports.job_queue import JobQueue
 from ebbing.ports.memory_store import Insert
 from ebbing.remember.draft import Draft
+
+REINDEX: Final = "reindex"
+"""Kind of the job that makes index entries anew."""
+SECONDS: Final = 30.0
+_SOON: Final = timedelta(minutes=1)
 
 _log = logging.getLogger(__name__)
 
 
-async def embedded(embedder: Embedder | None, drafts: Sequence[Draft]) -> list[Insert]:
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """How texts get their vectors on the way in."""
+
+    embedder: Embedder | None = None
+    seconds: float = SECONDS
+    """How long some 16,000 characters may take."""
+    strict: bool = False
+    """A text that cannot be embedded is not stored."""
+
+
+async def embedded(how: Embedding, drafts: Sequence[Draft]) -> list[Insert]:
     """Inserts for the drafts, in order, each distinct text embedded once.
 
-    When the embedder fails, the drafts are stored without vectors, found by keyword, and embedded later.
+    When the embedder fails, hangs or gives nonsense, the drafts are stored without vectors, found by keyword, and
+    embedded later (see `note_bare`).
+
+    Raises:
+        EmbeddingError: with `strict`, the embedder failed.
     """
-    vectors, row_of = await _vectors(embedder, drafts)
+    vector_of = await _vectors(how, dict.fromkeys(passage(draft.record) for draft in drafts))
     inserts: list[Insert] = []
     for draft in drafts:
         record = draft.record
         entry = entry_for(
             analyse(record.content, speaker=record.actor, said_at=record.created_at),
-            vector=None if vectors is None else vectors[row_of[passage(record)]],
-            model_id=None if embedder is None else embedder.model_id,
+            vector=vector_of[passage(record)],
+            model_id=None if how.embedder is None else how.embedder.model_id,
             utterance=draft.utterance,
         )
         inserts.append(Insert(record, entry, once=draft.once, reason=draft.reason))
     return inserts
 
 
-async def _vectors(embedder: Embedder | None, drafts: Sequence[Draft]) -> tuple[Vectors | None, dict[str, int]]:
-    row_of = {text: row for row, text in enumerate(dict.fromkeys(passage(draft.record) for draft in drafts))}
-    if embedder is None or not row_of:
-        return None, row_of
-    try:
-        return await embedder.embed_passages(list(row_of)), row_of
-    except EmbeddingError as error:
-        _log.warning("embedding failed (%s): %d texts stored without vectors", error.code, len(row_of))
-        return None, row_of
+async def note_bare(queue: JobQueue, inserts: Sequence[Insert], *, how: Embedding, scope: Scope, now: datetime) -> None:
+    """Queues an owner to be indexed anew if some of what was stored has no vector though there is an embedder."""
+    bare = (one.entry is None or one.entry.vector is None for one in inserts if one.record.content.strip())
+    if how.embedder is not None and any(bare):
+        owner = Scope.of(scope.owner)
+        with suppress(StoreError):  # it is stored by now, and the daily round finds it too
+            await queue.enqueue(REINDEX, owner.owner.digest, whose=owner, run_at=now + _SOON)
+
+
+async def _vectors(how: Embedding, texts: dict[str, None]) -> dict[str, NDArray[np.float32] | None]:
+    if how.embedder is None or not texts:
+        return dict.fromkeys(texts)
+    done = await embed_passages(how.embedder, list(texts), seconds=how.seconds)
+    if done.failure is not None:
+        if how.strict:
+            raise done.failure
+        bare = sum(vector is None for vector in done.vectors)
+        _log.warning("embedding failed (%s): %d texts stored without vectors", done.failure, bare)
+    return dict(zip(texts, done.vectors, strict=True))

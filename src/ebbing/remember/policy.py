@@ -17,5 +17,9 @@ class WritePolicy:
     """What becomes of a message that the redaction policy blocks: the call is refused, or the message left out."""
     confidence_threshold: float = 0.7
     """A fact of less confidence is not stored."""
+    strict_embeddings: bool = False
+    """What cannot be embedded is refused, instead of stored and embedded later."""
+    embedding_seconds: float = 30.0
+    """How long the embedder may take for some 16,000 characters."""
     importance: Literal["measured", "seed"] = "measured"
     """Which of the formulas of `domain.importance` weighs a new memory."""

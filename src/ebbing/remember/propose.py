@@ -8,10 +8,9 @@ from itertools import chain
 
 from ebbing.domain.decision import Update
 from ebbing.index.entry import IndexEntry
-from ebbing.ports.embedder import Embedder
 from ebbing.remember.decide import Proposed, refused
 from ebbing.remember.draft import Draft
-from ebbing.remember.embed import embedded
+from ebbing.remember.embed import Embedding, embedded
 from ebbing.remember.heard import Candidate, Heard
 from ebbing.remember.llm.asking import Asking
 from ebbing.remember.llm.decide import decide_with_model
@@ -49,7 +48,7 @@ def _is_open(heard: Heard, confidence_threshold: float) -> bool:
 
 
 async def reworded(
-    embedder: Embedder | None, heard: Sequence[Heard], *, proposed: Proposed | None
+    embedding: Embedding, heard: Sequence[Heard], *, proposed: Proposed | None
 ) -> dict[str, IndexEntry | None]:
     """The index entries of the wordings that the model gives to known memories, and that no fact has itself."""
     decisions = {} if proposed is None else proposed.decisions
@@ -59,4 +58,4 @@ async def reworded(
         for decision in [decisions.get(one.record.id)]
         if isinstance(decision, Update) and decision.text != one.record.content
     ]
-    return {insert.record.content: insert.entry for insert in await embedded(embedder, drafts)}
+    return {insert.record.content: insert.entry for insert in await embedded(embedding, drafts)}

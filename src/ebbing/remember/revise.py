@@ -24,7 +24,7 @@ from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Revise
 from ebbing.privacy.redact import RedactionPolicy, redact
 from ebbing.remember.add import Remembering
 from ebbing.remember.apart import take_apart, tellers_of
-from ebbing.remember.draft import Draft, was_said
+from ebbing.remember.draft import Draft
 from ebbing.remember.embed import embedded
 from ebbing.remember.heard import told_of
 from ebbing.remember.messages import clean_text
@@ -76,7 +76,8 @@ async def update(using: Remembering, memory_id: str, *, scope: Scope, edit: Edit
             _reread(record, wording),
             provenance=replace(old.provenance, method="user", reason="edited by hand"),
         )
-        insert: Insert = (await embedded(using.embedder, [Draft(record, utterance=was_said(old))]))[0]
+        insert: Insert = (await embedded(using.embedding, [Draft(record, utterance=old.is_verbatim)]))[0]
+        await using.note_bare([insert], scope)
         return Revise(record, Event.UPDATE, entry=insert.entry, reason="edited by hand")
 
     return await _changed(using.store, memory_id, scope=scope, change=change)
@@ -166,7 +167,7 @@ def _with_tags(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
 def _reread(record: MemoryRecord, wording: str) -> MemoryRecord:
     """The record in another wording, with what that says: it must not answer for the value that the old one gave."""
     record = replace(record, content=wording, language=detect(wording))
-    if was_said(record):
+    if record.is_verbatim:
         return record
     keeps_object = bool(record.object and record.value) and normalise(record.value or "") in normalise(wording)
     object_, polarity = (record.object, record.polarity) if keeps_object else (None, 0)

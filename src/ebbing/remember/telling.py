@@ -8,7 +8,7 @@ from ebbing.domain.decision import Fact, Ignore
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.remember.decide import decide
 from ebbing.remember.draft import Draft, Drafting
-from ebbing.remember.embed import embedded
+from ebbing.remember.embed import Embedding, embedded
 from ebbing.remember.heard import heard_as
 from ebbing.remember.relate import relate
 
@@ -19,7 +19,7 @@ async def telling(
     """The facts without the tentative ones that touch nothing known, nor each other; by words alone, so at once."""
     if not any(fact.tentative for fact, _ in found):
         return list(found)
-    inserts = await embedded(None, [draft for _, draft in found])
+    inserts = await embedded(Embedding(), [draft for _, draft in found])
     heard = [heard_as(fact, insert) for (fact, _), insert in zip(found, inserts, strict=True)]
     related = await relate(store, heard, scope=drafting.scope, now=drafting.now, calibration=None)
     decisions = decide(heard, related.candidates, confidence_threshold=0.0)

@@ -10,7 +10,7 @@ from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoun
 from ebbing.domain.events import Event
 from ebbing.domain.record import Kind, Layer, MemoryType
 from ebbing.domain.scope import Scope
-from ebbing.ports.memory_store import Erase, MemoryStore, Receipt
+from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Receipt
 from ebbing.testing.store_case import ADA, BOB, StoreCase
 
 STRANGERS = (
@@ -102,12 +102,15 @@ class IsolationSuite(StoreCase):
         await self.stored(ADA, "said", kind=Kind.EPISODE)
         await self.stored(ADA, "fact", type=MemoryType.FACT, layer=Layer.LONG_TERM)
         await self.stored(BOB, "  ")
+        bare = self.record(BOB, "bare")
+        await store.write(BOB, [Insert(bare, replace(self.entry(bare), vector=None, model_id=None))])
         await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
         stats = await store.stats("default")
-        assert (stats.owners, stats.memories, stats.episodes, stats.deleted) == (2, 2, 1, 1)
+        assert (stats.owners, stats.memories, stats.episodes, stats.deleted) == (2, 3, 1, 1)
         assert stats.without_vector == 1
-        assert stats.by_layer == {"long_term": 1, "short_term": 1}
-        assert stats.by_type == {"fact": 1, "episodic": 1}
+        assert stats.by_layer == {"long_term": 1, "short_term": 2}
+        assert stats.by_type == {"fact": 1, "episodic": 2}
+        assert stats.by_model == {self.embedder.model_id: 2}
 
 
 class OnceSuite(StoreCase):

@@ -15,6 +15,7 @@ Needs pytest and hypothesis, and a fixture `anyio_backend` that returns "asyncio
 from __future__ import annotations
 
 from ebbing.testing.store_isolation import ErasureSuite, IsolationSuite, OnceSuite
+from ebbing.testing.store_outdated import OutdatedSuite
 from ebbing.testing.store_past import PastSuite
 from ebbing.testing.store_profiles import ProfilesSuite
 from ebbing.testing.store_records import PagesSuite, RecordsSuite
@@ -26,6 +27,7 @@ from ebbing.testing.store_usage import UsageSuite
 
 class MemoryStoreSuite(
     RecordsSuite,
+    OutdatedSuite,
     PagesSuite,
     ShardsSuite,
     PastSuite,

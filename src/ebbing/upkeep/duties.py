@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,11 +14,14 @@ from ebbing.domain.errors import EbbingError
 from ebbing.domain.scope import Scope
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import Job, NewJob
+from ebbing.upkeep.reindex import reindex_job
 from ebbing.upkeep.round import ORDER, go_round, run_step
 from ebbing.upkeep.step import Step, StepReport, Upkeeping
 from ebbing.upkeep.work import STOPPED, AtWork, Duty, Undone
 
 OUT_OF_TIME: Final = Undone("out_of_time")
+_OF_THEIR_OWN: Final = frozenset({"reindex"})
+"""Steps that may take longer than a round: they have jobs of their own, without its bound."""
 _PLANNED_AT_ONCE: Final = 500
 """Jobs that are queued in one transaction."""
 
@@ -42,14 +43,19 @@ class Duties:
     def by_kind(self) -> dict[str, Duty]:
         """`daily`, `cleanup`, and every step by its own name."""
         steps = {name: partial(self._step, step=self.steps[name]) for name in ORDER if name in self.steps}
-        return {**steps, "cleanup": self._clean_up, "daily": self._daily}
+        return {
+            **steps,
+            "cleanup": self._clean_up,
+            "daily": self._daily,
+            "reindex": partial(reindex_job, using=self.using),
+        }
 
     async def _daily(self, job: Job, at_work: AtWork) -> Undone | None:
         """The round of one owner; of a job that names none, plans a round for each of the tenant's owners."""
         if job.whose is None:
             return await self._plan_rounds(job)
         behind: list[str] = [*at_work.progress.get("steps", [])]
-        left = {name: step for name, step in self.steps.items() if name not in behind}
+        left = {name: step for name, step in self.steps.items() if name not in {*behind, *_OF_THEIR_OWN}}
 
         async def goes_on(last: StepReport) -> bool:
             behind.append(last.step)
@@ -66,7 +72,8 @@ class Duties:
     async def _plan_rounds(self, job: Job) -> Undone | None:
         owners = await self.using.store.owners(job.tenant, deleted=True)
         jobs = [
-            NewJob("daily", f"{job.key} {_digest(whose)}", whose=whose, once=True) for whose in map(Scope.of, owners)
+            NewJob("daily", f"{job.key} {whose.owner.digest}", whose=whose, once=True)
+            for whose in map(Scope.of, owners)
         ]
         for at in range(0, len(jobs), _PLANNED_AT_ONCE):
             await self.using.store.jobs.enqueue_all(jobs[at : at + _PLANNED_AT_ONCE])
@@ -95,10 +102,3 @@ class Duties:
     async def _clean_up(self, job: Job, at_work: AtWork) -> None:
         del job, at_work
         await self.using.store.jobs.drop_done(before=self.clock.now() - self.keep_done)
-
-
-def _digest(whose: Scope) -> str:
-    """Stands for an owner in the key of a job, which may be logged."""
-    owner = whose.owner
-    text = json.dumps([owner.tenant, owner.kind, owner.name])
-    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

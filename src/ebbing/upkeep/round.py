@@ -11,8 +11,9 @@ from ebbing.domain.errors import ConflictError
 from ebbing.domain.scope import Scope
 from ebbing.upkeep.step import Step, StepReport, Upkeeping
 
-ORDER: Final = ("expire", "compress", "abstract", "consolidate", "decay", "purge", "profile")
-"""What has run out goes first; what repeats is merged before anything fades; the profile sees what is left."""
+ORDER: Final = ("expire", "compress", "abstract", "consolidate", "decay", "purge", "profile", "reindex")
+"""What has run out goes first; what repeats is merged before anything fades; the profile sees what is left; the index
+comes last, for it may take long."""
 _TRIES: Final = 3
 
 

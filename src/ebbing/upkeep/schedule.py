@@ -55,6 +55,7 @@ def usual(*, hour: int) -> tuple[Rhythm, ...]:
         Rhythm("daily", DAY, hour * HOUR),
         Rhythm("cleanup", DAY, hour * HOUR, for_each_tenant=False),
         Rhythm("profile", HOUR),
+        Rhythm("reindex", HOUR),
     )
 
 

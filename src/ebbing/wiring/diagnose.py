@@ -125,7 +125,11 @@ def _about_counts(stats: StoreStats, embedder: Embedder | None) -> Iterator[Find
         detail = "removed texts still lie in unused parts of the file: overwritten soon; `ebbing compact` does it now"
         yield _finding("erasure", "attention", detail=detail)
     if embedder is not None and stats.without_vector:
-        detail = f"{stats.without_vector} rows have no vector of this embedder: found by keyword only"
+        of = stats.by_model.get(embedder.model_id, 0) + stats.without_vector
+        detail = (
+            f"{stats.without_vector} of {of} rows have no vector of this embedder yet and are"
+            " found by keyword only: `ebbing worker` makes them by and by, `ebbing upkeep` at once"
+        )
         yield _finding("vectors", "attention", detail=detail)
 
 

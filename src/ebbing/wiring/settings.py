@@ -36,6 +36,12 @@ class Settings(ServiceSettings):
     embedding_dim: int | None = Field(
         default=None, ge=8, le=8192, description="Its vector size, if it must be asked for."
     )
+    embedding_timeout_seconds: float = Field(
+        default=30, gt=0, le=3_600, description="How long the embedder may take for some 16,000 characters."
+    )
+    strict_embeddings: bool = Field(
+        default=False, description="Refuse what cannot be embedded, instead of storing it and embedding it later."
+    )
     shard_cache_mib: int = Field(
         default=512, ge=16, le=65_536, description="RAM for the searchable rows of recently used owners."
     )

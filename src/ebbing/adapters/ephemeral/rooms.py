@@ -15,7 +15,7 @@ from ebbing.domain.scope import Scope
 from ebbing.domain.usage import Usage
 from ebbing.index.entry import IndexEntry
 from ebbing.index.shard import Shard, micros, row_for
-from ebbing.ports.memory_store import Change, Erase, Insert, Revise
+from ebbing.ports.memory_store import Change, Erase, Insert, Reindex, Revise
 from ebbing.ports.profile_store import Kept as KeptProfile
 
 ID_TAKEN: Final = "a memory with this id is already stored: give the new one an id of its own"
@@ -108,6 +108,8 @@ class Staged:
         if isinstance(change, Erase):
             self._erase(self._find(change.memory_id))
             return change.memory_id
+        if isinstance(change, Reindex):
+            return self._reindex(change)
         if change.record.whose.owner != self._scope.owner:
             raise InvalidInputError("the record names another owner than the scope it is written under")
         if isinstance(change, Revise):
@@ -144,6 +146,12 @@ class Staged:
         entry = change.entry or before.entry
         self._stage(Kept(before.seq, record, entry, before.history + told))
         return record.id
+
+    def _reindex(self, change: Reindex) -> str:
+        kept = self._look(change.memory_id)
+        if kept and self._scope.covers(kept.record.whose) and kept.record.version == change.version:
+            self.rows[change.memory_id] = replace(kept, entry=change.entry)
+        return change.memory_id
 
     def _erase(self, kept: Kept) -> None:
         """Erases a row, and what it tells for others: these may lie outside of the scope of the call."""

@@ -33,13 +33,14 @@ from ebbing.adapters.ephemeral.service import (
 from ebbing.adapters.ephemeral.usage import EphemeralUsageLog
 from ebbing.domain.errors import ConflictError, InvalidInputError, StoreClosedError
 from ebbing.domain.events import HistoryEntry
-from ebbing.domain.record import Kind, MemoryRecord
+from ebbing.domain.record import Kind, MemoryRecord, Stage
 from ebbing.domain.scope import Owner, Scope
 from ebbing.index.paging import cursor_after, position
 from ebbing.index.shard import Shard, micros
+from ebbing.language.analyse import ANALYZER_VERSION
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
-from ebbing.ports.memory_store import Change, Page, Receipt, StoreStats
+from ebbing.ports.memory_store import Change, Outdated, Page, Receipt, StoreStats
 
 
 class EphemeralMemoryStore:
@@ -161,6 +162,12 @@ class EphemeralMemoryStore:
             if room := self._rooms.get(scope.owner):
                 room.marks[name] = value
 
+    async def outdated(self, scope: Scope, *, limit: int = 100, after: int = 0) -> list[Outdated]:
+        with self._opened():
+            rows = sorted(self._room(scope.owner).kept.values(), key=lambda kept: kept.seq)
+            found = [kept for kept in rows if kept.seq > after and self._is_outdated(kept)]
+            return [*map(self._outdated, found[:limit])]
+
     async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
         with self._opened():
             owner = self._owners.get(memory_id)
@@ -214,10 +221,11 @@ class EphemeralMemoryStore:
             memories=len(memories),
             episodes=len(living) - len(memories),
             deleted=len(kept) - len(living),
-            without_vector=sum(not self._has_vector(row) for row in living),
+            without_vector=sum(map(self._is_bare, living)),
             bytes_on_disk=0,
             by_layer=dict(Counter(str(record.layer) for record in memories)),
             by_type=dict(Counter(str(record.type) for record in memories)),
+            by_model=dict(Counter(row.entry.model_id for row in living if row.entry and row.entry.model_id)),
         )
 
     async def verify(self) -> list[str]:
@@ -272,9 +280,26 @@ class EphemeralMemoryStore:
             edits=edits - (len(room.profile.edits) if room.kept else 0),
         )
 
-    def _has_vector(self, kept: Kept) -> bool:
+    def _is_bare(self, kept: Kept) -> bool:
+        """Whether it should have a vector of the model in use, and has none."""
+        record = kept.record
+        needs = record.is_active and record.stage is Stage.FULL and bool(record.content.strip())
+        return (
+            needs
+            and self._model_id is not None
+            and not (kept.entry and kept.entry.vector is not None and kept.entry.model_id == self._model_id)
+        )
+
+    def _is_outdated(self, kept: Kept) -> bool:
+        old = kept.entry is None or kept.entry.analyzer != ANALYZER_VERSION
+        return kept.record.is_active and (old or self._is_bare(kept))
+
+    def _outdated(self, kept: Kept) -> Outdated:
         entry = kept.entry
-        return entry is not None and entry.vector is not None and entry.model_id == self._model_id
+        keeps = entry is not None and entry.model_id == self._model_id
+        return Outdated(
+            kept.seq, copy_of(kept.record), entry.flags if entry else None, entry.vector if entry and keeps else None
+        )
 
     def _empty_shard(self) -> Shard:
         return Shard(model_id=self._model_id, dim=self._dim)

@@ -26,7 +26,7 @@ from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoun
 from ebbing.domain.events import Event
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
-from ebbing.ports.memory_store import Change, Erase, Insert, Revise
+from ebbing.ports.memory_store import Change, Erase, Insert, Reindex, Revise
 
 _ID_TAKEN: Final = "a memory with this id is already stored: give the new one an id of its own"
 _MARKS: Final = ", ".join("?" for _ in RECORD_COLUMNS)
@@ -78,6 +78,9 @@ def prepare(scope: Scope, changes: Sequence[Change]) -> list[Prepared]:
         if isinstance(change, Erase):
             prepared.append(Prepared(change))
             continue
+        if isinstance(change, Reindex):
+            prepared.append(Prepared(change, entry=entry_values(change.entry)))
+            continue
         if change.record.whose.owner != scope.owner:
             raise InvalidInputError("the record names another owner than the scope it is written under")
         entry = entry_values(change.entry) if change.entry else None
@@ -89,7 +92,7 @@ def apply(
     db: sqlite3.Connection, scope: Scope, *, changes: Sequence[Prepared], now: datetime, seen: int | None = None
 ) -> list[str]:
     """Writes everything, or raises and leaves it to the transaction to forget all; returns the ids."""
-    batch = _Batch(db, scope, now=now)
+    batch = _Batch(db, scope, now=now, adds=any(isinstance(one.change, Insert) for one in changes))
     batch.expect(seen)
     ids = [batch.write(prepared) for prepared in changes]
     batch.finish()
@@ -99,9 +102,9 @@ def apply(
 class _Batch:
     """One call's changes to one owner."""
 
-    def __init__(self, db: sqlite3.Connection, scope: Scope, *, now: datetime) -> None:
+    def __init__(self, db: sqlite3.Connection, scope: Scope, *, now: datetime, adds: bool) -> None:
         self._db, self._scope, self._now = db, scope, now
-        self._no, self._seq, generation = self._owner()
+        self._no, self._seq, generation = self._owner(adds=adds)
         self._generation = generation + 1
         self._changed = self._erased = False
         self._follow = is_followed(db)
@@ -117,6 +120,8 @@ class _Batch:
             return self._insert(change, prepared)
         if isinstance(change, Revise):
             return self._revise(change, prepared)
+        if isinstance(change, Reindex):
+            return self._reindex(change, prepared)
         return self._erase(change)
 
     def finish(self) -> None:
@@ -129,11 +134,14 @@ class _Batch:
             (self._seq, self._generation, self._erased, self._generation, self._no),
         )
 
-    def _owner(self) -> tuple[int, int, int]:
+    def _owner(self, *, adds: bool) -> tuple[int, int, int]:
+        """Number, last seq and generation; an owner who is not there has no rows, and is made only for new ones."""
         owner = self._scope.owner
         key = (owner.tenant, owner.kind, owner.name)
         select = "SELECT no, last_seq, generation FROM owner WHERE tenant = ? AND kind = ? AND name = ?"
         found = self._db.execute(select, key).fetchone()
+        if found is None and not adds:
+            return 0, 0, 0
         if found is None:
             self._db.execute("INSERT INTO owner (tenant, kind, name) VALUES (?, ?, ?)", key)
             found = self._db.execute(select, key).fetchone()
@@ -175,6 +183,14 @@ class _Batch:
         self._tell(change.event, record, old=old_content, reason=change.reason)
         return self._done(mid, record.id, op="put")
 
+    def _reindex(self, change: Reindex, prepared: Prepared) -> str:
+        found = self._look(change.memory_id)
+        if found is None or found[1] != change.version or prepared.entry is None:
+            return change.memory_id
+        self._put_entry(found[0], prepared.entry, model_id=change.entry.model_id)
+        self._db.execute("UPDATE memory SET changed = ? WHERE mid = ?", (self._generation, found[0]))
+        return self._done(found[0], change.memory_id, op="put")
+
     def _erase(self, change: Erase, *, covered: bool = True) -> str:
         """Erases a row, and what it tells for others: these may lie outside of the scope of the call."""
         mid, _, _, sources = self._find(change.memory_id, covered=covered)
@@ -205,14 +221,18 @@ class _Batch:
         return None if found is None else str(found[0])
 
     def _find(self, memory_id: str, *, covered: bool = True) -> tuple[int, int, str, list[Source]]:
-        agent, run = (self._scope.agent_id, self._scope.run_id) if covered else (None, None)
-        bounds = (first_mid(self._no), last_mid(self._no))
-        row = self._db.execute(_FIND, (memory_id, *bounds, agent, agent, run, run)).fetchone()
+        row = self._look(memory_id, covered=covered)
         if row is None:
             raise MemoryNotFoundError("no memory with this id belongs to this owner")
         mid, version, content, kind, run_id, source_ids = row
         ids = json.loads(source_ids) if source_ids else ()
         return mid, version, content, [(kind, run_id or "", source_id) for source_id in ids]
+
+    def _look(self, memory_id: str, *, covered: bool = True) -> Values | None:
+        agent, run = (self._scope.agent_id, self._scope.run_id) if covered else (None, None)
+        bounds = (first_mid(self._no), last_mid(self._no))
+        row: Values | None = self._db.execute(_FIND, (memory_id, *bounds, agent, agent, run, run)).fetchone()
+        return row
 
     def _put_entry(self, mid: int, values: Values, *, model_id: str | None) -> None:
         *columns, vector = values

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import weakref
-from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 from anyio import to_thread
 
 from ebbing.adapters.sqlite.audit import SqliteAuditLog
+from ebbing.adapters.sqlite.census import counts, outdated
 from ebbing.adapters.sqlite.changes import apply, prepare
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.erasure import erase_scope, erase_tenant
@@ -40,7 +41,7 @@ from ebbing.index.shard import Shard
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.loop import on_a_loop
-from ebbing.ports.memory_store import Change, Erase, Page, Receipt, StoreStats
+from ebbing.ports.memory_store import Change, Erase, Outdated, Page, Receipt, StoreStats
 
 _Result = TypeVar("_Result")
 
@@ -89,12 +90,6 @@ _SCOPE_OF: Final = (
 _OWNERS: Final = (
     "SELECT tenant, kind, name FROM owner WHERE tenant = ? AND EXISTS (SELECT 1 FROM memory"
     " WHERE mid BETWEEN owner.no << 24 AND owner.no << 24 | 16777215 AND (? OR deleted_at IS NULL)) ORDER BY no"
-)
-_COUNTS: Final = (
-    "SELECT memory.kind, layer, type, deleted_at IS NOT NULL, count(*), sum(model.name IS NOT :model OR vector IS NULL)"
-    " FROM owner JOIN memory ON mid BETWEEN owner.no << 24 AND owner.no << 24 | 16777215"
-    " LEFT JOIN index_entry USING (mid) LEFT JOIN model ON model.no = index_entry.model"
-    " WHERE tenant = :tenant GROUP BY 1, 2, 3, 4"
 )
 
 
@@ -213,6 +208,9 @@ class SqliteMemoryStore:
     async def set_mark(self, scope: Scope, name: str, *, value: int) -> None:
         await self._writer.run(lambda db: put_mark(db, scope.owner, name=name, value=value))
 
+    async def outdated(self, scope: Scope, *, limit: int = 100, after: int = 0) -> list[Outdated]:
+        return await _in_a_thread(self._outdated, scope, limit, after)
+
     async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
         with self._connections.reading() as db:
             row = db.execute(_SCOPE_OF, (memory_id, tenant)).fetchone()
@@ -286,31 +284,15 @@ class SqliteMemoryStore:
             return db.execute(sql, values).fetchall()
 
     def _stats(self, tenant: str) -> StoreStats:
-        counts = self._rows(_COUNTS, {"tenant": tenant, "model": self._model_id})
-        by_layer: Counter[str] = Counter()
-        by_type: Counter[str] = Counter()
-        of_kind: Counter[str] = Counter()
-        deleted = without_vector = 0
-        for kind, layer, type_, is_deleted, count, bare in counts:
-            if is_deleted:
-                deleted += count
-                continue
-            of_kind[kind] += count
-            without_vector += bare
-            if kind == Kind.MEMORY:
-                by_layer[layer] += count
-                by_type[type_] += count
-        return StoreStats(
-            owners=len(self._rows(_OWNERS, (tenant, False))),
-            memories=of_kind[Kind.MEMORY],
-            episodes=of_kind[Kind.EPISODE],
-            deleted=deleted,
-            without_vector=without_vector,
-            bytes_on_disk=sum(file.stat().st_size for file in self._connections.files if file.exists()),
-            is_scrubbed=self._is_scrubbed(),
-            by_layer=dict(by_layer),
-            by_type=dict(by_type),
-        )
+        with self._connections.reading() as db:
+            counted = counts(db, tenant=tenant, model_id=self._model_id)
+        on_disk = sum(file.stat().st_size for file in self._connections.files if file.exists())
+        owners = len(self._rows(_OWNERS, (tenant, False)))
+        return replace(counted, owners=owners, bytes_on_disk=on_disk, is_scrubbed=self._is_scrubbed())
+
+    def _outdated(self, scope: Scope, limit: int, after: int) -> list[Outdated]:
+        with self._connections.reading() as db:
+            return outdated(db, scope, model_id=self._model_id, limit=limit, after=after)
 
     def _verify(self) -> list[str]:
         with self._connections.reading() as db:

@@ -34,12 +34,15 @@ def stats(session: Session) -> None:
         **{f"  {name}": count for name, count in sorted(counts["by_type"].items())},
         "messages": counts["episodes"],
         "deleted": counts["deleted"],
+        "vectors": sum(counts["by_model"].values()),
+        **{f"  {name}": count for name, count in sorted(counts["by_model"].items())},
         "unread": counts["unread"]["waiting"],
         "given up": counts["unread"]["given_up"],
     }
+    width = max(14, *(len(name) + 1 for name in rows))
     for name, count in rows.items():
-        session.screen.say((f"{name:<14}", "dim"), f"{count:>9,}")
-    session.screen.say((f"{'on disk':<14}", "dim"), f"{counts['bytes_on_disk'] / 2**20:>9.1f} MiB")
+        session.screen.say((f"{name:<{width}}", "dim"), f"{count:>9,}")
+    session.screen.say((f"{'on disk':<{width}}", "dim"), f"{counts['bytes_on_disk'] / 2**20:>9.1f} MiB")
 
 
 def retry(

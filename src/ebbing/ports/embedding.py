@@ -1,0 +1,91 @@
+"""Passages embedded in portions, each under a deadline: whatever an embedder does, what came before it is kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.errors import EmbeddingError
+from ebbing.ports.embedder import Embedder, Vectors
+from ebbing.ports.loop import on_a_loop
+
+PORTION_CHARACTERS: Final = 16_000
+"""Characters of a portion: about what the longest text has that an embedder reads, one second of a local model."""
+PORTION_TEXTS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What could be had."""
+
+    vectors: tuple[NDArray[np.float32] | None, ...]
+    """Shape (dim,) each, in the order of the texts; None from the portion on that failed."""
+    failure: EmbeddingError | None = None
+
+
+async def embed_passages(embedder: Embedder, texts: Sequence[str], *, seconds: float) -> Embedded:
+    """Vectors for texts that are stored, up to the first portion that fails.
+
+    Args:
+        seconds: how long a portion may take, above 0. An embedder that takes longer is not waited for, and what comes
+            behind is not tried: it would hang as well.
+    """
+    vectors: list[NDArray[np.float32] | None] = []
+    failure: EmbeddingError | None = None
+    for portion in _portions(texts):
+        try:
+            vectors.extend(await _within(embedder, portion, seconds=seconds))
+        except EmbeddingError as error:
+            failure = error
+            break
+    vectors += [None] * (len(texts) - len(vectors))
+    return Embedded(tuple(vectors), failure)
+
+
+async def _within(embedder: Embedder, texts: list[str], *, seconds: float) -> Vectors:
+    """One portion; an embedder given in code may raise or return anything, and may never return."""
+    await on_a_loop()
+    task = asyncio.ensure_future(embedder.embed_passages(texts))
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+    finally:
+        if not task.done():
+            task.cancel()
+            task.add_done_callback(_let_it_end)
+    if not task.done():
+        raise EmbeddingError(f"the embedder was not done within {seconds:g} s")
+    error = asyncio.CancelledError() if task.cancelled() else task.exception()
+    if isinstance(error, EmbeddingError):
+        raise error
+    if error is not None:
+        # Not chained: its words may hold the texts.
+        raise EmbeddingError(f"the embedder raised {type(error).__name__}")
+    vectors = task.result()
+    if getattr(vectors, "shape", None) != (len(texts), embedder.dim):
+        raise EmbeddingError("the embedder gave no vector for each text")
+    return vectors
+
+
+def _let_it_end(task: asyncio.Future[Vectors]) -> None:
+    """Looks at how a task ended that nobody waits for any more, so that nobody is told that nobody looked."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _portions(texts: Sequence[str]) -> Iterator[list[str]]:
+    portion: list[str] = []
+    size = 0
+    for text in texts:
+        counted = min(len(text), PORTION_CHARACTERS)
+        if portion and (size + counted > PORTION_CHARACTERS or len(portion) == PORTION_TEXTS):
+            yield portion
+            portion, size = [], 0
+        portion.append(text)
+        size += counted
+    if portion:
+        yield portion
