@@ -235,8 +235,7 @@ class Knowing(Facade):
                 apart.append(one.draft)
                 record = one.draft.record
             held.append((what.key, record))
-        embedder = (await self._using()).embedder
-        await store.write(scope, await embedded(embedder, apart))
+        await store.write(scope, await embedded((await self._using()).embedding, apart))
         await self._announce(Topic.MEMORY_ADDED, scope, memory_ids=[one.record.id for one in apart])
         await store.write(scope, kept_from_fading(record for _, record in held))
         await store.profiles.edit(scope, pins_of(held, now=now))

@@ -26,6 +26,7 @@ class OutdatedSuite(StoreCase):
         return record
 
     async def outdated_ids(self, store: MemoryStore) -> list[str]:
+        """Ids of what is to be indexed anew, in order."""
         return [one.record.id for one in await store.outdated(ADA)]
 
     async def test_what_is_indexed_as_it_should_be_is_left_alone(self, store: MemoryStore) -> None:

@@ -209,7 +209,7 @@ class SqliteMemoryStore:
         await self._writer.run(lambda db: put_mark(db, scope.owner, name=name, value=value))
 
     async def outdated(self, scope: Scope, *, limit: int = 100, after: int = 0) -> list[Outdated]:
-        return await _in_a_thread(self._outdated, scope, limit, after)
+        return await _in_a_thread(partial(self._outdated, scope, limit=limit, after=after))
 
     async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
         with self._connections.reading() as db:
@@ -290,7 +290,7 @@ class SqliteMemoryStore:
         owners = len(self._rows(_OWNERS, (tenant, False)))
         return replace(counted, owners=owners, bytes_on_disk=on_disk, is_scrubbed=self._is_scrubbed())
 
-    def _outdated(self, scope: Scope, limit: int, after: int) -> list[Outdated]:
+    def _outdated(self, scope: Scope, *, limit: int, after: int) -> list[Outdated]:
         with self._connections.reading() as db:
             return outdated(db, scope, model_id=self._model_id, limit=limit, after=after)
 
