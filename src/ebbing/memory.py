@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from ebbing.facade.access import Admitting
-from ebbing.facade.background import Background
 from ebbing.facade.compressing import Compressing
+from ebbing.facade.deferring import Deferring
 from ebbing.facade.erasing import Erasing
 from ebbing.facade.feedback import Hearing
 from ebbing.facade.keeping import Keeping
@@ -22,7 +22,7 @@ from ebbing.recall.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
 
-class AsyncMemory(Erasing, Hearing, Keeping, Compressing, Background, Admitting):
+class AsyncMemory(Erasing, Hearing, Keeping, Compressing, Deferring, Admitting):
     """A person's long-term memory, in one directory, with nothing but this package.
 
     Every call names whose memory is meant by `user_id`, `agent_id` or `run_id` (directly or inside `filters`); a

@@ -104,6 +104,7 @@ class Memory:
         return self._memory.parts
 
     add = _blocking(AsyncMemory.add)
+    add_later = _blocking(AsyncMemory.add_later)
     search = _blocking_here(AsyncMemory.search)
     get_context = _blocking(AsyncMemory.get_context)
     profile = _blocking(AsyncMemory.profile)

@@ -22,6 +22,8 @@ from ebbing.upkeep.work import STOPPED, AtWork, Duty, Undone
 OUT_OF_TIME: Final = Undone("out_of_time")
 _OF_THEIR_OWN: Final = frozenset({"reindex"})
 """Steps that may take longer than a round: they have jobs of their own, without its bound."""
+KEEP_ANSWERS: Final = timedelta(days=1)
+"""How long the answers of the service's requests are remembered."""
 _PLANNED_AT_ONCE: Final = 500
 """Jobs that are queued in one transaction."""
 
@@ -101,4 +103,6 @@ class Duties:
 
     async def _clean_up(self, job: Job, at_work: AtWork) -> None:
         del job, at_work
-        await self.using.store.jobs.drop_done(before=self.clock.now() - self.keep_done)
+        now = self.clock.now()
+        await self.using.store.jobs.drop_done(before=now - self.keep_done)
+        await self.using.store.requests.drop_answered(before=now - KEEP_ANSWERS)

@@ -22,8 +22,6 @@ from ebbing.interfaces.http.errors import ProblemError
 from ebbing.ports.clock import Clock
 from ebbing.ports.request_log import KeptRequest, RequestLog
 
-KEPT: Final = timedelta(hours=24)
-"""Answers are kept for so long."""
 LEASE: Final = timedelta(seconds=30)
 """How long a request is taken to be under way when whoever answered it has died."""
 _KEY: Final = re.compile(rb"[\x21-\x7e]{1,255}")
