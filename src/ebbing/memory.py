@@ -14,6 +14,7 @@ from ebbing.facade.deferring import Deferring
 from ebbing.facade.erasing import Erasing
 from ebbing.facade.feedback import Hearing
 from ebbing.facade.keeping import Keeping
+from ebbing.facade.telling import Telling
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
@@ -22,7 +23,7 @@ from ebbing.recall.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
 
-class AsyncMemory(Erasing, Hearing, Keeping, Compressing, Deferring, Admitting):
+class AsyncMemory(Erasing, Hearing, Keeping, Compressing, Deferring, Telling, Admitting):
     """A person's long-term memory, in one directory, with nothing but this package.
 
     Every call names whose memory is meant by `user_id`, `agent_id` or `run_id` (directly or inside `filters`); a
@@ -89,6 +90,7 @@ class AsyncMemory(Erasing, Hearing, Keeping, Compressing, Deferring, Admitting):
             closing.push_async_callback(self._parts.store.aclose)
             closing.push_async_callback(self._parts.reranker.aclose)
             closing.push_async_callback(self._parts.chat.aclose)
+            closing.push_async_callback(self._parts.webhooks.aclose)
             closing.push_async_callback(self._parts.usage.flush)
             closing.push_async_callback(self._conversations.end_all)
             closing.push_async_callback(self._keeper.aclose)

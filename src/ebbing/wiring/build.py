@@ -27,6 +27,7 @@ from ebbing.wiring.embedders import EmbedderSlot, configured, given
 from ebbing.wiring.mem0_config import from_mem0
 from ebbing.wiring.rerankers import RerankerSlot, reranker_slot
 from ebbing.wiring.settings import Settings
+from ebbing.wiring.webhooks import SenderSlot
 
 _HELD_BACK: Final = 8
 """Times the tokens of the last rounds: what a session may hold while the store does not take what leaves them."""
@@ -53,6 +54,8 @@ class Parts:
     chance: Chance
     traffic: Traffic
     """The calls in flight, for the upkeep to keep out of their way."""
+    webhooks: SenderSlot
+    """What carries messages to those who want to be told."""
 
     def for_tenant(self, tenant: str) -> Parts:
         """The same parts for another tenant: every call made with them names this one."""
@@ -109,6 +112,7 @@ def build(
         talking,
         SystemChance(),
         Traffic(),
+        SenderSlot(settings.webhook_private_targets),
     )
 
 

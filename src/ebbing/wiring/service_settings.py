@@ -50,3 +50,7 @@ class ServiceSettings(BaseSettings):
     trusted_proxies: str | None = Field(
         default=None, description="Addresses or networks, comma-separated, that it is believed from beside loopback."
     )
+    webhook_private_targets: bool = Field(
+        default=False, description="Webhooks may go to http addresses, and to this machine and private networks."
+    )
+    worker: bool = Field(default=True, description="The service does the upkeep's jobs beside its requests.")

@@ -42,5 +42,12 @@ def added_out(added: Mapping[str, Any]) -> Item:
     return {"id": next(held, None), "results": results, **rest}
 
 
+def accepted(job_id: int) -> Response:
+    """It will be done; the job tells when, and what became of it."""
+    where = f"/v1/jobs/{job_id}"
+    body = {"job_id": job_id, "status": "accepted", "status_url": where}
+    return encoded(body, status=202, headers={"Location": where, "Preference-Applied": "respond-async"})
+
+
 def _without_memory(item: Mapping[str, Any]) -> Item:
     return {name: value for name, value in item.items() if name not in {"id", "memory"}}

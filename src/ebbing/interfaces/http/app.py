@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Final
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 import ebbing
-from ebbing.domain.errors import EbbingError
+from ebbing.domain.errors import EbbingError, StoreClosedError
 from ebbing.interfaces.http import errors
 from ebbing.interfaces.http.auth import Doorkeeper, listed
 from ebbing.interfaces.http.caller import Memories
 from ebbing.interfaces.http.gate import Gate
-from ebbing.interfaces.http.routes import access, health, memories, moving, one_memory, talking, tenant
+from ebbing.interfaces.http.routes import access, health, jobs, memories, moving, one_memory, talking, tenant, webhooks
 from ebbing.memory import AsyncMemory
+from ebbing.upkeep.work import Stop
 from ebbing.wiring.settings import Settings
 
+_PATIENCE_SECONDS: Final = 10.0
+"""How long the worker may take to leave what it has in hand when the service stops."""
+_PAUSE_SECONDS: Final = 5.0
+_log: Final = logging.getLogger("ebbing.http")
 _DESCRIPTION = "Long-term memory for AI assistants: remembers what matters, lets the rest fade, and says why."
 
 
@@ -40,9 +47,10 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     app.state.memory, app.state.memories = memory, Memories(memory)
     parts = memory.parts
     app.state.doorkeeper = Doorkeeper(settings, keys=parts.store.keys, clock=parts.clock)
+    app.state.works = settings.worker
     app.state.ready = {"ready": False, "store": "open", "embedder": "loading"}
     app.router.routes.extend(memories.straight)
-    for room in (health, memories, one_memory, talking, moving, tenant, access):
+    for room in (health, memories, one_memory, talking, moving, jobs, tenant, webhooks, access):
         app.include_router(room.router)
     errors.install(app)
     app.add_middleware(Gate, settings=settings, doorkeeper=app.state.doorkeeper, parts=parts)
@@ -60,13 +68,32 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    warming = asyncio.create_task(_warm_up(app))
+    stop = Stop()
+    beside = [asyncio.create_task(_warm_up(app))]
+    if app.state.works:
+        beside.append(asyncio.create_task(_work(app.state.memory, stop)))
     try:
         yield
     finally:
-        warming.cancel()
         app.state.ready = {**app.state.ready, "ready": False, "store": "closing"}
+        stop.set()
+        await asyncio.wait(beside, timeout=_PATIENCE_SECONDS)
+        for task in beside:
+            task.cancel()
+        await asyncio.gather(*beside, return_exceptions=True)
         await app.state.memory.close()
+
+
+async def _work(memory: AsyncMemory, stop: Stop) -> None:
+    """Does the upkeep's jobs; what goes wrong is told and tried again, and takes no request down with it."""
+    while not stop.is_set:
+        try:
+            await memory.work(stop=stop)
+        except StoreClosedError:
+            return
+        except Exception as error:  # the worker must not end while the service goes on
+            _log.error("the worker failed with %s and begins anew", type(error).__name__)
+            await stop.wait(_PAUSE_SECONDS)
 
 
 async def _warm_up(app: FastAPI) -> None:

@@ -154,3 +154,20 @@ class KeyBody(Body):
     user_id: Name = Field(default=None, description="The one user whose memory it opens.")
     note: Name = Field(default=None, description="What it is for.")
     expires_in_days: float | None = None
+
+
+class WebhookBody(Body):
+    """Who is to be told of what."""
+
+    url: str = Field(examples=["https://example.org/hook"])
+    topics: list[str] | None = Field(default=None, description="All unless given.", examples=[["memory.added"]])
+    name: Name = None
+
+
+class WebhookChange(Body):
+    """What a webhook becomes; what is left out stays."""
+
+    url: Name = None
+    topics: list[str] | None = None
+    name: Name = None
+    is_active: bool | None = None

@@ -46,6 +46,11 @@ class Caller:
         name: str | None = self.state.get("request_name")
         return name
 
+    @property
+    def may_wait(self) -> bool:
+        """Whether the caller would rather hear at once that it will be done, and somebody here does it."""
+        return bool(self.state.get("may_wait"))
+
     def acted_on(self, target: str) -> None:
         """Names what an administrative act was done to, for the log of them; never a person."""
         self.state["act_target"] = target

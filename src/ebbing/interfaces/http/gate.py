@@ -20,6 +20,7 @@ PUBLIC: Final = frozenset({"/", "/healthz", "/health", "/readyz", "/docs", "/ope
 """Paths that ask for no credential and tell nothing of anybody."""
 STREAMED: Final = frozenset({"/v1/import"})
 """Paths whose body is read as it comes, and may be larger."""
+_ASYNC: Final = re.compile(rb"(?i)(?:^|[,;\s])respond-async(?:$|[,;\s])")
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _FORMS: Final = frozenset({b"", b"application/x-www-form-urlencoded", b"text/plain"})
@@ -32,6 +33,7 @@ class Gate:
 
     def __init__(self, app: ASGIApp, *, settings: Settings, doorkeeper: Doorkeeper, parts: Parts) -> None:
         self._app, self._doorkeeper, self._ids = app, doorkeeper, parts.ids
+        self._works = settings.worker
         self._replays = Replays(app, log=parts.store.requests, clock=parts.clock)
         self._per_minute = settings.http_rate_per_minute
         self._rates = Rates(self._per_minute)
@@ -79,6 +81,7 @@ class Gate:
         if path not in PUBLIC:
             await self._identify(scope, headers)
             self._take(scope["state"]["principal"])
+            scope["state"]["may_wait"] = self._works and _ASYNC.search(headers.get(b"prefer", b"")) is not None
         if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() in _FORMS:
             others = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
             scope["headers"] = [*others, (b"content-type", b"application/json")]

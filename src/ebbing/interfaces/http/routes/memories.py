@@ -10,10 +10,10 @@ from starlette.responses import Response
 from ebbing.domain.access import Role
 from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.interfaces.http.adding import add, call_of
-from ebbing.interfaces.http.answers import added_out, encoded, memory_out
+from ebbing.interfaces.http.answers import accepted, added_out, encoded, memory_out
 from ebbing.interfaces.http.bodies import AddBody, BatchBody, ListQuery, SearchBody
 from ebbing.interfaces.http.caller import Caller, Reader, Writer
-from ebbing.interfaces.http.documents import Added, AddedEach, Deleted, Found, Listed
+from ebbing.interfaces.http.documents import Accepted, Added, AddedEach, Deleted, Found, Listed
 from ebbing.interfaces.http.errors import ProblemError, documented, problem_of
 from ebbing.interfaces.http.straight import posted, queried
 
@@ -23,11 +23,14 @@ _PAGE: Final = 1_000
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
 
-@router.post("", response_model=Added, responses=documented())
+@router.post("", response_model=Added, responses={**documented(), 202: {"model": Accepted}})
 async def add_memory(caller: Writer, body: AddBody) -> Response:
-    """Remember a text, or what messages say."""
+    """Remember a text, or what messages say; with `Prefer: respond-async` later, and what became of it in a job."""
     whose = caller.whose(body.user_id, body.agent_id, run_id=body.run_id)
-    return encoded(added_out(await add(caller.memory, call_of(body, whose, name=caller.request_name))))
+    call = call_of(body, whose, name=caller.request_name)
+    if caller.may_wait:
+        return accepted((await caller.memory.add_later(**call))["job_id"])
+    return encoded(added_out(await add(caller.memory, call)))
 
 
 @router.post("/search", response_model=Found, responses=documented())

@@ -1,22 +1,20 @@
-"""What is about the whole tenant: counts, jobs, upkeep, and clearing everything."""
+"""What is about the whole tenant: counts, upkeep, and clearing everything."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter
 from starlette.responses import Response
 
 from ebbing.domain.errors import InvalidInputError
 from ebbing.interfaces.http.answers import encoded
 from ebbing.interfaces.http.bodies import ResetBody, UpkeepBody
 from ebbing.interfaces.http.caller import Administrator
-from ebbing.interfaces.http.documents import Anything, JobOut
+from ebbing.interfaces.http.documents import Anything
 from ebbing.interfaces.http.errors import documented
 
 router = APIRouter(prefix="/v1", tags=["administration"])
-
-JobId = Annotated[int, Path(description="Id of a job.")]
 
 
 @router.get("/stats", response_model=Anything, responses=documented())
@@ -25,25 +23,6 @@ async def stats(caller: Administrator) -> Response:
     counts = await caller.memory.stats()
     del counts["bytes_on_disk"]  # of all tenants together
     return encoded(counts)
-
-
-@router.get("/jobs", response_model=Anything, responses=documented())
-async def jobs(
-    caller: Administrator,
-    *,
-    state: Literal["waiting", "running", "done", "dead"] | None = None,
-    kind: Annotated[str | None, Query(description="`daily`, `extract`, `request`, `webhook` …")] = None,
-    limit: Annotated[int, Query(description="1 to 1,000.")] = 100,
-) -> Response:
-    """The jobs of this tenant, the newest first, and how many there are."""
-    return encoded(await caller.memory.jobs(state=state, kind=kind, limit=limit))
-
-
-@router.post("/jobs/{job_id}/retry", response_model=JobOut, responses=documented())
-async def retry_job(caller: Administrator, job_id: JobId) -> Response:
-    """Let a job that was given up be tried again."""
-    caller.acted_on(str(job_id))
-    return encoded(await caller.memory.retry_job(job_id))
 
 
 @router.post("/upkeep", response_model=Anything, responses=documented())

@@ -1,0 +1,52 @@
+"""`/v1/jobs`: work in the background, and what became of what was accepted to be done later."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response
+
+from ebbing.domain.errors import JobNotFoundError
+from ebbing.interfaces.http.answers import Item, added_out, encoded
+from ebbing.interfaces.http.caller import Administrator, Reader
+from ebbing.interfaces.http.documents import Anything, JobOut
+from ebbing.interfaces.http.errors import documented
+
+router = APIRouter(prefix="/v1/jobs", tags=["administration"])
+
+JobId = Annotated[int, Path(description="Id of a job.")]
+
+
+@router.get("", response_model=Anything, responses=documented())
+async def jobs(
+    caller: Administrator,
+    *,
+    state: Literal["waiting", "running", "done", "dead"] | None = None,
+    kind: Annotated[str | None, Query(description="`add`, `daily`, `extract`, `webhook` …")] = None,
+    limit: Annotated[int, Query(description="1 to 1,000.")] = 100,
+) -> Response:
+    """The jobs of this tenant, the newest first, and how many there are."""
+    return encoded(await caller.memory.jobs(state=state, kind=kind, limit=limit))
+
+
+@router.get("/{job_id}", response_model=JobOut, responses=documented())
+async def job(caller: Reader, job_id: JobId) -> Response:
+    """One job, with `result` where it was accepted to be done later; a credential for one user is shown that user's."""
+    item = await caller.memory.job(job_id)
+    fixed = caller.principal.user
+    if fixed is not None and item.get("user_id") != fixed:
+        raise JobNotFoundError("no job with this id: `jobs` lists those there are")
+    return encoded(_with_result(item))
+
+
+@router.post("/{job_id}/retry", response_model=JobOut, responses=documented())
+async def retry_job(caller: Administrator, job_id: JobId) -> Response:
+    """Let a job that was given up be tried again."""
+    caller.acted_on(str(job_id))
+    return encoded(await caller.memory.retry_job(job_id))
+
+
+def _with_result(item: Item) -> Item:
+    result = item.get("result")
+    return {**item, "result": added_out(result)} if result and "results" in result else item
