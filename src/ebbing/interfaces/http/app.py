@@ -19,7 +19,7 @@ from ebbing.interfaces.http.caller import Memories
 from ebbing.interfaces.http.gate import Gate
 from ebbing.interfaces.http.routes import access, health, jobs, memories, moving, one_memory, talking, tenant, webhooks
 from ebbing.memory import AsyncMemory
-from ebbing.upkeep.work import Stop
+from ebbing.upkeep.stop import Stop
 from ebbing.wiring.settings import Settings
 
 _PATIENCE_SECONDS: Final = 10.0
