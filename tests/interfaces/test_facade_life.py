@@ -292,9 +292,10 @@ def test_a_memory_that_is_forgotten_open_leaves_no_thread_and_no_warning(tmp_pat
 
 
 FORGETFUL = """
-    import sys, threading
+    import logging, sys, threading
     from ebbing import Memory
     from ebbing.testing.embedder import FakeEmbedder
+    logging.getLogger("asyncio").setLevel("ERROR")  # else it tells, in dev mode, which step took long on a busy machine
     memory = Memory(sys.argv[1], embedder=FakeEmbedder())
     memory.add("I like tea", user_id="ada", infer=False)
     memory.search("tea", user_id="ada")
