@@ -10,11 +10,13 @@ import sys
 import time
 
 from ebbing import Memory
+from ebbing.interfaces.cli.upkeep import yield_processor
 from evals.speed.population import ConstantEmbedder
 
 
 def main(path: str) -> None:
     """Does what is due."""
+    yield_processor()
     with Memory(path, embedder=ConstantEmbedder()) as memory:
         memory.search("warm up", user_id="nobody")
         sys.stdout.write("begun\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 import json
 import shutil
@@ -60,7 +61,7 @@ def apart(folder: Path, users: Sequence[User], *, rate: float, idle_seconds: flo
 
 
 def together(folder: Path, users: Sequence[User], *, rate: float, idle_seconds: float) -> dict[str, Any]:
-    """The worker on the same event loop as the searches, as a service that runs it itself."""
+    """The worker in the process that searches, as in a service that runs it itself."""
 
     async def run() -> dict[str, Any]:
         async with AsyncMemory(folder, embedder=ConstantEmbedder()) as memory:
@@ -88,6 +89,8 @@ async def _warm(memory: AsyncMemory, users: Sequence[User]) -> Iterator[tuple[Us
     for user in chosen:
         await memory.search("warm up", user_id=user.name)
     asked = {user.name: questions(user, 50) for user in chosen}
+    gc.collect()
+    gc.freeze()  # the lists of this program are not what the collector would look through in a service
     return ((user, asked[user.name][turn % 50]) for turn in itertools.count() for user in chosen)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 from ebbing.arguments import checked_flag, checked_limit
 from ebbing.domain.errors import InvalidInputError, JobNotFoundError
 from ebbing.domain.scope import Scope
 from ebbing.domain.unread import EXTRACT
+from ebbing.facade.beside import Host, beside
 from ebbing.facade.daily_steps import DAILY
 from ebbing.facade.upkeeping import KeepingUp
 from ebbing.ports.event_bus import Happening, Topic
@@ -49,11 +49,15 @@ class Background(KeepingUp):
             StoreClosedError: this memory was closed meanwhile.
             StoreError: with `once`, the store could not do it.
         """
-        told = None if progress is None else partial(_tell, progress)
-        worked = await run_worker(
-            await self._working(), stop=stop or Stop(), once=checked_flag(once, "once"), told=told
-        )
-        return asdict(worked)
+        host, only_once = Host(), checked_flag(once, "once")
+        working = await self._working(host)
+
+        def tell(worked: Worked) -> None:
+            if progress is not None:
+                host.soon(progress, asdict(worked))
+
+        told = tell if progress else None
+        return asdict(await beside(lambda: run_worker(working, stop=stop or Stop(), once=only_once, told=told)))
 
     async def jobs(self, *, state: str | None = None, kind: str | None = None, limit: int = 100) -> Item:
         """The jobs of this memory's tenant, the newest first, and how many there are.
@@ -110,19 +114,20 @@ class Background(KeepingUp):
             raise JobNotFoundError("no job with this id: `jobs` lists those there are")
         return found
 
-    async def _working(self) -> Working:
-        """The parts of a worker, with the embedder loaded."""
+    async def _working(self, host: Host) -> Working:
+        """The parts of a worker beside the host's loop, with the embedder loaded."""
         parts, settings = self._parts, self._parts.settings
         duties: dict[str, Duty] = {}
         if parts.chat.asking is not None:
-            duties[EXTRACT] = extraction(partial(read_again, await self._using()))
+            again = partial(read_again, await self._using())
+            duties[EXTRACT] = extraction(lambda unread: host.run(lambda: again(unread)))
         upkeep = Duties(
-            await self._upkeeping(),
+            await self._upkeeping(host),
             DAILY,
             parts.clock,
             seconds_per_owner=settings.upkeep_owner_seconds,
             keep_done=timedelta(days=settings.jobs_kept_days),
-            after_round=self._tell_of_round,
+            after_round=lambda scope: host.run(lambda: self._tell_of_round(scope)),
         ).by_kind()
         duties |= upkeep
         return Working(
@@ -138,7 +143,3 @@ class Background(KeepingUp):
     async def _tell_of_round(self, scope: Scope) -> None:
         if self._parts.events.is_heard(Topic.SCHEDULE_DAILY):
             await self._parts.events.publish(Happening(Topic.SCHEDULE_DAILY, scope, self._parts.clock.now()))
-
-
-def _tell(progress: Callable[[Item], Any], worked: Worked) -> None:
-    progress(asdict(worked))

@@ -13,6 +13,7 @@ from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.scope import Scope
 from ebbing.domain.upkeep_policy import UpkeepPolicy
 from ebbing.facade.base import Facade
+from ebbing.facade.beside import Host, HostedChatModel, HostedEmbedder, beside
 from ebbing.facade.daily_steps import DAILY
 from ebbing.shapes import Item
 from ebbing.upkeep.round import RoundReport, go_round
@@ -69,33 +70,38 @@ class KeepingUp(Facade):
         """These steps of the round, of the owner that the ids of `whose` name or of all; told as `upkeep` tells it."""
         moment = checked_time(now, "now") or self._parts.clock.now()
         dry = checked_flag(dry_run, "dry_run")
-        using = await self._upkeeping()
+        host = Host()
+        using = await self._upkeeping(host)
         owners = await self._owners_meant(**whose)
         steps: dict[str, Counter[str]] = {}
         changes: list[Item] = []
-        for done, scope in enumerate(owners, 1):
-            await using.breathe()
-            report = await go_round(using, scope, steps=daily, now=moment, dry_run=dry)
-            for step in report.steps:
-                steps.setdefault(step.step, Counter()).update(step.counts)
-            if dry:
-                changes += _changes(report)
-            if progress is not None:
-                progress(done, len(owners))
+
+        async def rounds() -> None:
+            for done, scope in enumerate(owners, 1):
+                await using.breathe()
+                report = await go_round(using, scope, steps=daily, now=moment, dry_run=dry)
+                for step in report.steps:
+                    steps.setdefault(step.step, Counter()).update(step.counts)
+                if dry:
+                    changes.extend(_changes(report))
+                if progress is not None:
+                    host.soon(progress, done, len(owners))
+
+        await beside(rounds)
         counts = {name: dict(found) for name, found in steps.items()}
         answer = {"owners": len(owners), "steps": counts, "now": moment.isoformat(), "dry_run": dry}
         return {**answer, "changes": changes} if dry else answer
 
-    async def _upkeeping(self) -> Upkeeping:
-        """The parts that the steps of the upkeep work with, with the embedder loaded."""
+    async def _upkeeping(self, host: Host) -> Upkeeping:
+        """The parts that the steps of the upkeep work with beside the host's loop, with the embedder loaded."""
         parts, using = self._parts, await self._using()
         asking = parts.chat.asking
         return Upkeeping(
             parts.store,
-            using.embedder,
+            using.embedder and HostedEmbedder(using.embedder, host),
             parts.ids,
             _upkeep_policy(parts.settings),
-            asking=asking.model if asking else None,
+            asking=HostedChatModel(asking.model, host) if asking else None,
             breathe=partial(parts.traffic.quiet, at_most=_PATIENCE_SECONDS),
         )
 

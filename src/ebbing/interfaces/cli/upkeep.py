@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +19,8 @@ from ebbing.interfaces.cli.screen import Screen, dotted, minute
 from ebbing.interfaces.cli.session import Session, command
 from ebbing.upkeep.stop import Stop
 
+_NICENESS = 10
+"""Half way to the last place in the queue for the processor."""
 SHOWN_TEXT = 60
 """Characters of a memory that a list of changes shows."""
 
@@ -73,6 +76,7 @@ def worker(
 ) -> None:
     """Do the daily rounds and whatever else is queued, when its time has come; Ctrl-C or SIGTERM ends it."""
     stop, screen = Stop(), session.screen
+    yield_processor()
     if not once:
         screen.aside.print("working; Ctrl-C finishes what is in hand and ends")
     with _ended_by_signals(stop), _bar(screen, "jobs") as progress:
@@ -83,6 +87,12 @@ def worker(
         screen.emit(worked)
     else:
         screen.say(f"{worked['done']} jobs done, {worked['failed']} failed, {worked['given_back']} left for later")
+
+
+def yield_processor() -> None:
+    """Lets every process of usual priority go first, where the system knows priorities."""
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
 
 
 def list_jobs(

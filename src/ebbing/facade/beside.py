@@ -1,0 +1,139 @@
+"""Long work beside the event loop, so that whoever is served by the loop never waits for a piece of it.
+
+The work runs on a loop and in a thread of its own. The store may be used from there; what keeps connections to an
+endpoint open is asked on the loop that it belongs to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+import anyio
+
+from ebbing.ports.chat_model import ChatModel, Completion, Schema, Turn
+from ebbing.ports.embedder import Calibration, Embedder, Vectors
+
+_Result = TypeVar("_Result")
+_Work = Callable[[], Coroutine[Any, Any, _Result]]
+
+
+async def beside(work: _Work[_Result]) -> _Result:
+    """What `work` returns or raises, run in another thread.
+
+    When the caller is cancelled the work is too, and its end awaited.
+    """
+    begun: Future[Callable[[], object]] = Future()
+    ended: Future[_Result] = Future()
+
+    async def main() -> _Result:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        begun.set_result(lambda: loop.call_soon_threadsafe(task.cancel))
+        return await work()
+
+    def run() -> None:
+        try:
+            result = asyncio.run(main())
+        except BaseException as error:
+            ended.set_exception(error)
+            if not isinstance(error, Exception | asyncio.CancelledError):
+                raise
+        else:
+            ended.set_result(result)
+
+    threading.Thread(target=run, name="ebbing-upkeep", daemon=True).start()
+    waited = asyncio.wrap_future(ended)
+    try:
+        return await asyncio.shield(waited)
+    except asyncio.CancelledError:
+        with anyio.CancelScope(shield=True):
+            (await asyncio.wrap_future(begun))()
+            await asyncio.wait([waited])
+        raise
+
+
+class Host:
+    """The loop that it was made on, for work that runs beside it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+
+    async def run(self, work: _Work[_Result]) -> _Result:
+        """What `work` returns or raises, run on this loop."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(), self._loop))
+
+    def soon(self, call: Callable[..., object], *args: object) -> None:
+        """Calls a function on this loop, in the order in which this was asked for."""
+        self._loop.call_soon_threadsafe(call, *args)
+
+
+class HostedEmbedder:
+    """An `Embedder` that is asked on its host's loop."""
+
+    def __init__(self, embedder: Embedder, host: Host) -> None:
+        self._embedder, self._host = embedder, host
+
+    @property
+    def model_id(self) -> str:
+        """That of the embedder."""
+        return self._embedder.model_id
+
+    @property
+    def dim(self) -> int:
+        """That of the embedder."""
+        return self._embedder.dim
+
+    @property
+    def calibration(self) -> Calibration:
+        """That of the embedder."""
+        return self._embedder.calibration
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """The embedder's vectors."""
+        return await self._host.run(lambda: self._embedder.embed_queries(texts))
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """The embedder's vectors."""
+        return await self._host.run(lambda: self._embedder.embed_passages(texts))
+
+    async def aclose(self) -> None:
+        """Closes nothing: the embedder is its host's."""
+
+
+class HostedChatModel:
+    """A `ChatModel` that is asked on its host's loop."""
+
+    def __init__(self, model: ChatModel, host: Host) -> None:
+        self._model, self._host = model, host
+
+    @property
+    def model_id(self) -> str:
+        """That of the model."""
+        return self._model.model_id
+
+    async def complete(
+        self,
+        messages: Sequence[Turn],
+        *,
+        schema: Schema | None = None,
+        max_tokens: int | None = None,
+        temperature: float = 0.0,
+        timeout_seconds: float | None = None,
+    ) -> Completion:
+        """The model's answer."""
+        return await self._host.run(
+            lambda: self._model.complete(
+                messages,
+                schema=schema,
+                max_tokens=max_tokens,
+                temperature=temperature,
+                timeout_seconds=timeout_seconds,
+            )
+        )
+
+    async def aclose(self) -> None:
+        """Closes nothing: the model is its host's."""
