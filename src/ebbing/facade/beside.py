@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import anyio
@@ -29,21 +30,22 @@ async def beside(work: _Work[_Result]) -> _Result:
     begun: Future[Callable[[], object]] = Future()
     ended: Future[_Result] = Future()
 
-    async def main() -> _Result:
+    async def main() -> _Result | BaseException:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
         begun.set_result(lambda: loop.call_soon_threadsafe(task.cancel))
-        return await work()
+        # `gather` takes whatever the work raises as its result, to be raised where it is waited for.
+        [outcome] = await asyncio.gather(work(), return_exceptions=True)
+        return outcome
 
     def run() -> None:
-        try:
-            result = asyncio.run(main())
-        except BaseException as error:
-            ended.set_exception(error)
-            if not isinstance(error, Exception | asyncio.CancelledError):
-                raise
-        else:
-            ended.set_result(result)
+        with suppress(asyncio.CancelledError):
+            outcome = asyncio.run(main())
+            if isinstance(outcome, BaseException):
+                ended.set_exception(outcome)
+            else:
+                ended.set_result(outcome)
+        ended.cancel()  # unless there is a result
 
     threading.Thread(target=run, name="ebbing-upkeep", daemon=True).start()
     waited = asyncio.wrap_future(ended)
