@@ -119,8 +119,7 @@ class Background(KeepingUp):
         parts, settings = self._parts, self._parts.settings
         duties: dict[str, Duty] = {}
         if parts.chat.asking is not None:
-            again = partial(read_again, await self._using())
-            duties[EXTRACT] = extraction(lambda unread: host.run(lambda: again(unread)))
+            duties[EXTRACT] = host.duty(extraction(partial(read_again, await self._using())))
         upkeep = Duties(
             await self._upkeeping(host),
             DAILY,

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import anyio
 
 from ebbing.ports.chat_model import ChatModel, Completion, Schema, Turn
 from ebbing.ports.embedder import Calibration, Embedder, Vectors
+from ebbing.upkeep.work import Duty
 
 _Result = TypeVar("_Result")
-_Work = Callable[[], Coroutine[Any, Any, _Result]]
+_Work = Callable[[], Awaitable[_Result]]
 
 
 async def beside(work: _Work[_Result]) -> _Result:
@@ -66,11 +67,19 @@ class Host:
 
     async def run(self, work: _Work[_Result]) -> _Result:
         """What `work` returns or raises, run on this loop."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(), self._loop))
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_awaited(work), self._loop))
+
+    def duty(self, duty: Duty) -> Duty:
+        """The duty, done on this loop: for what is about models and endpoints rather than about work of its own."""
+        return lambda job, at_work: self.run(lambda: duty(job, at_work))
 
     def soon(self, call: Callable[..., object], *args: object) -> None:
         """Calls a function on this loop, in the order in which this was asked for."""
         self._loop.call_soon_threadsafe(call, *args)
+
+
+async def _awaited(work: _Work[_Result]) -> _Result:
+    return await work()
 
 
 class HostedEmbedder:

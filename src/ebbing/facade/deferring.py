@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any, Final, Unpack
 
 from ebbing.arguments import AddOptions, checked_add_options, checked_flag, checked_metadata, named_by
 from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.domain.message import Message
 from ebbing.facade.background import Background
+from ebbing.facade.beside import Host
 from ebbing.facade.session import as_given
 from ebbing.facade.writing import Writing
 from ebbing.ports.job_queue import Job, NewJob
@@ -95,11 +95,11 @@ class Deferring(Writing, Background):
             item["result"] = None if told is None or told.answer is None else json.loads(told.answer)
         return item
 
-    async def _working(self) -> Working:
+    async def _working(self, host: Host) -> Working:
         """As of the upkeep, with what was accepted first of all."""
-        working = await super()._working()
+        working = await super()._working(host)
         await self._queue_what_was_accepted()
-        return replace(working, duties={ADD: partial(self._do_add), **working.duties})
+        return replace(working, duties={ADD: host.duty(self._do_add), **working.duties})
 
     async def _queue_what_was_accepted(self) -> None:
         """A process may have died between keeping a request and queueing its job."""

@@ -14,6 +14,7 @@ from typing import Any, Final
 from ebbing.arguments import checked_flag, checked_reason
 from ebbing.domain.errors import InvalidInputError, NotFoundError
 from ebbing.facade.background import Background
+from ebbing.facade.beside import Host
 from ebbing.ports.event_bus import Happening, Topic
 from ebbing.ports.job_queue import Job, NewJob
 from ebbing.ports.webhook_book import Webhook
@@ -137,10 +138,10 @@ class Telling(Background):
             ]
         )
 
-    async def _working(self) -> Working:
+    async def _working(self, host: Host) -> Working:
         """As of the upkeep, and deliveries."""
-        working = await super()._working()
-        return replace(working, duties={**working.duties, DELIVERY: self._deliver})
+        working = await super()._working(host)
+        return replace(working, duties={**working.duties, DELIVERY: host.duty(self._deliver)})
 
     async def _deliver(self, job: Job, at_work: AtWork) -> Undone | None:
         del at_work
