@@ -63,6 +63,8 @@ class AddOptions(TypedDict, total=False):
     tags: Sequence[str] | None
     """Kept with every record of the call; a memory stored as it is (`infer=False`) is of the type that a well-known tag
     among them names: `preference`, `dislike`, `constraint`, `fact` or `identity`."""
+    expires_at: datetime | str | float | None
+    """From this moment on nothing of the call appears in any answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ class CheckedAddOptions:
     trust: TrustTier | None = None
     mode: WriteMode | None = None
     tags: tuple[str, ...] = ()
+    expires_at: datetime | None = None
 
 
 def checked_add_options(given: Mapping[str, Any]) -> CheckedAddOptions:
@@ -93,6 +96,7 @@ def checked_add_options(given: Mapping[str, Any]) -> CheckedAddOptions:
         None if trust is None else TrustTier(trust),
         None if mode is None else WriteMode(mode),
         checked_tags(given.get("tags")) or (),
+        None if given.get("expires_at") is None else parse_time(given["expires_at"], "expires_at"),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import chain
 from typing import Any, Final, Unpack
 
@@ -23,10 +24,10 @@ from ebbing.domain.unread import WriteMode
 from ebbing.facade.base import Facade, foreground
 from ebbing.ports.event_bus import Topic
 from ebbing.remember.add import Remembered, add_extracted, add_raw
-from ebbing.remember.messages import optional_text, parse_messages
+from ebbing.remember.messages import optional_text, parse_messages, parse_time
 from ebbing.remember.ready import patterns_ready
 from ebbing.remember.repeats import forget_source
-from ebbing.remember.revise import Edit, delete, restore, update
+from ebbing.remember.revise import NEVER, Edit, delete, restore, update
 from ebbing.shapes import Item, add_answer, memory_item
 
 _BY_MODEL: Final = frozenset({WriteMode.LLM, WriteMode.SUMMARIZE, WriteMode.STRUCTURED})
@@ -75,7 +76,15 @@ class Writing(Facade):
         step = add_raw if mode is WriteMode.RAW else add_extracted
         using = replace(await self._using(), mode=mode)
         await patterns_ready(reading=mode is not WriteMode.RAW)
-        remembered = await step(using, parsed, scope=scope, metadata=values, trust=checked.trust, tags=checked.tags)
+        remembered = await step(
+            using,
+            parsed,
+            scope=scope,
+            metadata=values,
+            trust=checked.trust,
+            tags=checked.tags,
+            expires_at=checked.expires_at,
+        )
         await self._announce_remembered(scope, remembered)
         return add_answer(remembered, self._parts.settings.api_version)
 
@@ -96,10 +105,12 @@ class Writing(Facade):
         user_id: str | None = None,
         tags: Sequence[str] | None = None,
         version: int | None = None,
+        expires_at: datetime | str | float | None = None,
     ) -> Item:
-        """Gives a memory another text, other metadata, other tags, or several of these; returns it.
+        """Gives a memory another text, other metadata, other tags, an end, or several of these; returns it.
 
         Args:
+            expires_at: from when on it appears in no answer; "never" takes such an end away.
             version: change it only as long as it is this version (`version` of the item).
 
         Raises:
@@ -111,7 +122,8 @@ class Writing(Facade):
         """
         scope = await self._known_scope(memory_id, user_id)
         values = None if metadata is None else checked_metadata(metadata)
-        edit = Edit(text, values, checked_tags(tags), version)
+        ends = expires_at if expires_at is None or expires_at == NEVER else parse_time(expires_at, "expires_at")
+        edit = Edit(text, values, checked_tags(tags), version, ends)
         item = memory_item(await update(await self._using(), memory_id, scope=scope, edit=edit))
         await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id])
         return item

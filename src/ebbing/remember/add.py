@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Final
 
 from ebbing.domain.decision import Decision, Ignore, Keep, Update
@@ -97,13 +98,14 @@ async def add_raw(
     metadata: Mapping[str, Any],
     trust: TrustTier | None = None,
     tags: tuple[str, ...] = (),
+    expires_at: datetime | None = None,
 ) -> Remembered:
     """Stores every message as a memory of its own, as it was said but for secrets.
 
     A message whose id the owner's run already holds is not stored again.
     """
     kept = screened(messages, using.policy, trust=trust, strip=False)
-    drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags)
+    drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags, expires_at=expires_at)
     changes = await embedded(using.embedding, message_drafts(kept, kind=Kind.MEMORY, drafting=drafting))
     held = await using.store.write(scope, changes)
     await using.note_bare(changes, scope)
@@ -118,12 +120,13 @@ async def add_extracted(
     metadata: Mapping[str, Any],
     trust: TrustTier | None = None,
     tags: tuple[str, ...] = (),
+    expires_at: datetime | None = None,
 ) -> Remembered:
     """Keeps the messages as episodes, and what they say that is worth keeping as memories.
 
     A message whose id is known changes nothing if its text is the same; if it was edited, what it led to follows.
     """
-    drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags)
+    drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags, expires_at=expires_at)
     kept = screened(messages, using.policy, trust=trust)
     before = await told_before(using.store, kept, scope=scope)
     agent_facts = scope.agent_id is not None

@@ -51,6 +51,7 @@ class Drafting:
     now: datetime
     ids: Ids
     tags: tuple[str, ...] = ()
+    expires_at: datetime | None = None
 
 
 def message_drafts(messages: Sequence[Screened], *, kind: Kind, drafting: Drafting) -> list[Draft]:
@@ -80,6 +81,7 @@ def fact_draft(fact: Fact, source: Screened, *, drafting: Drafting) -> Draft:
         role=message.role,
         tags=(*fact.tags, *(tag for tag in drafting.tags if tag not in fact.tags)),
         metadata=dict(drafting.metadata),
+        expires_at=drafting.expires_at,
         language=language,
         attribute=attribute,
         value=value if attribute else fact.object or value,
@@ -121,6 +123,7 @@ def _utterance(source: Screened, text: str, *, number: int, kind: Kind, drafting
         role=message.role,
         tags=(QUARANTINED, *drafting.tags) if held_back else drafting.tags,
         metadata=dict(drafting.metadata),
+        expires_at=drafting.expires_at,
         language=detect(text),
         trust=source.tier,
         provenance=Provenance(source_ids=source_ids, method="raw", reason=source.held_back if held_back else None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Final
 
 from ebbing.domain.errors import (
@@ -29,6 +30,7 @@ from ebbing.remember.embed import embedded
 from ebbing.remember.heard import told_of
 from ebbing.remember.messages import clean_text
 
+NEVER: Final = "never"
 ATTEMPTS: Final = 5
 """How often a change is tried again when somebody else changed the memory in between."""
 
@@ -42,6 +44,8 @@ class Edit:
     tags: Sequence[str] | None = None
     version: int | None = None
     """Only as long as the memory is of this version."""
+    ends: datetime | str | None = None
+    """From when on it appears in no answer; `NEVER` takes such an end away."""
 
 
 async def update(using: Remembering, memory_id: str, *, scope: Scope, edit: Edit) -> MemoryRecord:
@@ -55,8 +59,8 @@ async def update(using: Remembering, memory_id: str, *, scope: Scope, edit: Edit
         MemoryNotFoundError: no such memory in this scope.
     """
     wording = None if edit.text is None else _checked_text(edit.text, using.policy.redaction)
-    if wording is None and edit.metadata is None and edit.tags is None:
-        raise InvalidInputError("give a text, metadata or tags to update")
+    if wording is None and edit.metadata is None and edit.tags is None and edit.ends is None:
+        raise InvalidInputError("give a text, metadata, tags or expires_at to update")
 
     async def change(old: MemoryRecord) -> Revise | None:
         if edit.version is not None and edit.version != old.version:
@@ -65,6 +69,7 @@ async def update(using: Remembering, memory_id: str, *, scope: Scope, edit: Edit
             old,
             metadata=old.metadata if edit.metadata is None else dict(edit.metadata),
             tags=old.tags if edit.tags is None else _with_tags(old.tags, edit.tags),
+            expires_at=_end(old.expires_at, edit.ends),
         )
         reworded = wording is not None and wording != old.content
         if not reworded and labelled == old:
@@ -81,6 +86,12 @@ async def update(using: Remembering, memory_id: str, *, scope: Scope, edit: Edit
         return Revise(record, Event.UPDATE, entry=insert.entry, reason="edited by hand")
 
     return await _changed(using.store, memory_id, scope=scope, change=change)
+
+
+def _end(before: datetime | None, wanted: datetime | str | None) -> datetime | None:
+    if wanted is None:
+        return before
+    return wanted if isinstance(wanted, datetime) else None
 
 
 async def delete(using: Remembering, memory_id: str, *, scope: Scope, reason: str | None, hard: bool) -> None:

@@ -17,6 +17,11 @@ from ebbing.interfaces.http import errors
 from ebbing.interfaces.http.auth import Doorkeeper, listed
 from ebbing.interfaces.http.caller import Memories
 from ebbing.interfaces.http.gate import Gate
+from ebbing.interfaces.http.mem0 import entities as mem0_entities
+from ebbing.interfaces.http.mem0 import events as mem0_events
+from ebbing.interfaces.http.mem0 import memories as mem0_memories
+from ebbing.interfaces.http.mem0 import open_source as mem0_open_source
+from ebbing.interfaces.http.mem0 import projects as mem0_projects
 from ebbing.interfaces.http.routes import access, health, jobs, memories, moving, one_memory, talking, tenant, webhooks
 from ebbing.memory import AsyncMemory
 from ebbing.upkeep.stop import Stop
@@ -51,6 +56,8 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     app.state.ready = {"ready": False, "store": "open", "embedder": "loading"}
     app.router.routes.extend(memories.straight)
     for room in (health, memories, one_memory, talking, moving, jobs, tenant, webhooks, access):
+        app.include_router(room.router)
+    for room in (mem0_memories, mem0_entities, mem0_events, mem0_projects, mem0_open_source):
         app.include_router(room.router)
     errors.install(app)
     app.add_middleware(Gate, settings=settings, doorkeeper=app.state.doorkeeper, parts=parts)

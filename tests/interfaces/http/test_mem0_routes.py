@@ -1,0 +1,269 @@
+"""The routes of mem0's platform and of its open-source server, in their shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from ebbing.domain.errors import InvalidInputError
+from ebbing.interfaces.http.mem0.whose import said_filters
+from tests.interfaces.http.service import service
+
+pytestmark = pytest.mark.anyio
+
+PEANUTS = [{"role": "user", "content": "I am allergic to peanuts."}]
+
+
+async def told(client: httpx.AsyncClient, user: str = "emma", **more: Any) -> str:
+    """The id of the one memory that an add by the platform's route made."""
+    answer = await client.post("/v3/memories/add/", json={"messages": PEANUTS, "user_id": user, **more})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["status"] == "SUCCEEDED"
+    [result] = answer.json()["results"]
+    return str(result["id"])
+
+
+async def found(client: httpx.AsyncClient, filters: Any, **more: Any) -> list[str]:
+    answer = await client.post("/v3/memories/search/", json={"query": "peanuts", "filters": filters, **more})
+    assert answer.status_code == 200, answer.text
+    return [hit["user_id"] for hit in answer.json()["results"]]
+
+
+async def test_the_ping_tells_what_the_clients_need() -> None:
+    async with service() as client:
+        told_of = (await client.get("/v1/ping/", headers={"Authorization": "Token m0-anything"})).json()
+        assert told_of.keys() == {"status", "org_id", "project_id", "user_email"}
+        assert told_of["status"] == "ok"
+
+
+async def test_a_found_memory_has_the_platforms_fields() -> None:
+    async with service() as client:
+        await told(client, metadata={"chat": 7}, app_id="kitchen")
+        answer = await client.post("/v3/memories/search/", json={"query": "peanuts", "filters": {"user_id": "emma"}})
+        [hit] = answer.json()["results"]
+        assert hit["memory"] == "User is allergic to peanuts"
+        assert (hit["user_id"], hit["app_id"], hit["metadata"]) == ("emma", "kitchen", {"chat": 7})
+        assert hit["score_breakdown"].keys() == {"semantic", "bm25", "entity"}
+        assert 0 < hit["score"] <= 1
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"user_id": "emma"},
+        {"userId": "emma"},
+        {"AND": [{"user_id": "emma"}]},
+        {"AND": [{"AND": [{"userId": "emma"}]}, {"created_at": {"gte": "2000-01-01"}}]},
+        {"OR": [{"user_id": "emma"}]},
+        {"user_id": {"eq": "emma"}},
+        {"user_id": {"in": ["emma"]}},
+        {"user_id": "emma", "metadata": {"mood": "calm"}},
+        {"user_id": "emma", "NOT": [{"categories": {"in": ["spam"]}}]},
+        {"user_id": "emma", "keywords": {"icontains": "PEANUT"}},
+        {"user_id": "emma", "app_id": "kitchen"},
+    ],
+)
+async def test_the_platforms_filters_mean_what_they_say(filters: dict[str, Any]) -> None:
+    async with service() as client:
+        await told(client, metadata={"mood": "calm"}, app_id="kitchen")
+        await told(client, "bob")
+        assert await found(client, filters) == ["emma"]
+
+
+async def test_an_or_of_owners_and_a_list_of_ids_ask_each_of_them() -> None:
+    async with service() as client:
+        for user in ("emma", "bob", "eve"):
+            await told(client, user)
+        assert sorted(await found(client, {"OR": [{"user_id": "emma"}, {"user_id": "bob"}]})) == ["bob", "emma"]
+        assert sorted(await found(client, {"user_id": {"in": ["emma", "eve"]}})) == ["emma", "eve"]
+
+
+@pytest.mark.parametrize(
+    "filters", [None, {}, {"user_id": "*"}, {"categories": {"in": ["x"]}}, {"OR": []}, {"NOT": []}]
+)
+async def test_filters_that_name_nobody_are_refused(filters: Any) -> None:
+    async with service() as client:
+        await told(client)
+        for path in ("/v3/memories/search/", "/v3/memories/"):
+            answer = await client.post(path, json={"query": "peanuts", "filters": filters})
+            assert (answer.status_code, answer.json()["code"]) == (400, "missing_owner")
+
+
+async def test_a_listing_counts_and_leads_from_page_to_page() -> None:
+    async with service() as client:
+        for number in range(5):
+            said = [{"role": "user", "content": f"fact number {number}"}]
+            await client.post("/v3/memories/add/", json={"messages": said, "user_id": "emma", "infer": False})
+        path, seen = "/v3/memories/?page=1&page_size=2", []
+        while path:
+            page = (await client.post(path, json={"filters": {"user_id": "emma"}})).json()
+            assert page["count"] == 5
+            seen += [item["memory"] for item in page["results"]]
+            path = page["next"]
+        assert seen == [f"fact number {number}" for number in (4, 3, 2, 1, 0)]
+        wrong = await client.post("/v3/memories/?page=0", json={"filters": {"user_id": "emma"}})
+        assert wrong.status_code == 400
+
+
+@pytest.mark.parametrize("text", ["{'user_id': 'alice'}", '{"user_id": "alice"}', ' {"user_id":"alice"}'])
+def test_filters_in_a_query_are_read_as_python_writes_them_and_as_json(text: str) -> None:
+    assert said_filters(text) == {"user_id": "alice"}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "alice", "[1]", "{", "{1: 2}", "__import__('os')", "{'a': " * 99, "{'a':open('x')}"]
+)
+def test_what_is_no_filter_is_never_taken_for_no_filter(text: str) -> None:
+    with pytest.raises(InvalidInputError):
+        said_filters(text)
+
+
+async def test_an_erasure_by_pythons_own_words_erases_that_user_and_nobody_else() -> None:
+    async with service() as client:
+        await told(client)
+        await told(client, "bob")
+        for wrong in ("", "?filters=everything", "?filters={}", "?user_id=*"):
+            refused = await client.delete(f"/v1/memories/{wrong}")
+            assert refused.status_code == 400, wrong
+        gone = await client.delete("/v1/memories/", params={"filters": "{'user_id': 'emma'}"})
+        assert gone.json()["deleted"]["memories"] == 1
+        assert await found(client, {"user_id": "bob"}) == ["bob"]
+        assert await found(client, {"user_id": "emma"}) == []
+
+
+async def test_one_memory_is_read_changed_and_deleted() -> None:
+    async with service() as client:
+        memory_id = await told(client)
+        assert (await client.get(f"/v1/memories/{memory_id}/")).json()["memory"] == "User is allergic to peanuts"
+        changed = await client.put(
+            f"/v1/memories/{memory_id}/", json={"text": "no nuts", "expiration_date": "2199-01-31"}
+        )
+        assert (changed.json()["memory"], changed.json()["expiration_date"]) == ("no nuts", "2199-01-31")
+        changed = await client.put(f"/v1/memories/{memory_id}/", json={"metadata": {"a": 1}, "expiration_date": None})
+        assert (changed.json()["metadata"], changed.json()["expiration_date"]) == ({"a": 1}, None)
+        history = (await client.get(f"/v1/memories/{memory_id}/history/")).json()
+        assert [entry["event"] for entry in history] == ["ADD", "UPDATE", "UPDATE"]
+        assert history[0]["input"] == [{"role": "user", "content": "User is allergic to peanuts"}]
+        assert (await client.delete(f"/v1/memories/{memory_id}/")).status_code == 200
+        assert (await client.get(f"/v1/memories/{memory_id}/")).status_code == 404
+
+
+async def test_what_has_ended_is_in_no_answer() -> None:
+    async with service() as client:
+        await told(client, expiration_date="2020-01-01")
+        assert await found(client, {"user_id": "emma"}) == []
+        refused = await client.post(
+            "/v3/memories/add/", json={"messages": PEANUTS, "user_id": "emma", "expiration_date": "soon"}
+        )
+        assert refused.status_code == 400
+
+
+async def test_several_memories_are_changed_and_deleted_at_once_and_what_fails_is_named() -> None:
+    async with service() as client:
+        one, other = await told(client), await told(client, "bob")
+        batch = [{"memory_id": one, "text": "no nuts"}, {"memory_id": "unknown", "text": "x"}]
+        answer = (await client.put("/v1/batch/", json={"memories": batch})).json()
+        assert (answer["updated"], [failure["memory_id"] for failure in answer["failed"]]) == (1, ["unknown"])
+        gone = await client.request(
+            "DELETE", "/v1/batch/", json={"memories": [{"memory_id": one}, {"memory_id": other}]}
+        )
+        assert gone.json()["deleted"] == 2
+
+
+async def test_entities_are_those_who_own_memories_and_go_with_them() -> None:
+    async with service() as client:
+        await told(client)
+        await client.post("/v3/memories/add/", json={"messages": PEANUTS, "agent_id": "chef", "infer": False})
+        known = (await client.get("/v1/entities/")).json()
+        assert {(one["type"], one["name"]) for one in known["results"]} == {("user", "emma"), ("agent", "chef")}
+        assert (known["count"], known["total_users"]) == (2, 1)
+        assert (await client.delete("/v2/entities/user/emma/")).status_code == 200
+        assert [one["name"] for one in (await client.get("/v1/entities/")).json()["results"]] == ["chef"]
+        assert (await client.delete("/v2/entities/app/x/")).status_code == 400
+
+
+async def test_events_feedback_and_exports_tell_what_was_done() -> None:
+    async with service() as client:
+        answer = (await client.post("/v3/memories/add/", json={"messages": PEANUTS, "user_id": "emma"})).json()
+        memory_id = answer["results"][0]["id"]
+        event = (await client.get(f"/v1/event/{answer['event_id']}/")).json()
+        assert (event["status"], event["results"]) == ("SUCCEEDED", [{"id": memory_id, "event": "ADD"}])
+        assert (await client.get("/v1/event/unknown/")).status_code == 404
+        said = {"memory_id": memory_id, "feedback": "POSITIVE", "feedback_reason": "right"}
+        assert (await client.post("/v1/feedback/", json=said)).json()["feedback"] == "POSITIVE"
+        asked = {"schema": {"type": "object"}, "filters": {"user_id": "emma"}}
+        export = await client.post("/v1/exports/", json=asked)
+        assert export.status_code == 201
+        got = (await client.post("/v1/exports/get/", json={"memory_export_id": export.json()["id"]})).json()
+        assert [item["id"] for item in got["results"]] == [memory_id]
+        listed = (await client.get("/v1/events/")).json()
+        assert [one["event_type"] for one in listed["results"]] == ["EXPORT", "ADD"]
+
+
+async def test_what_has_no_meaning_here_says_so() -> None:
+    async with service() as client:
+        mine = (await client.get("/v1/ping/")).json()
+        path = f"/api/v1/orgs/organizations/{mine['org_id']}/projects/{mine['project_id']}/"
+        assert (await client.get(path)).json()["id"] == mine["project_id"]
+        refused = await client.patch(path, json={"custom_instructions": "x"})
+        assert (refused.status_code, refused.json()["code"]) == (409, "configuration")
+        assert (await client.get("/api/v1/orgs/organizations/other/projects/other/")).status_code == 404
+        refused = await client.post("/configure", json={"llm": {}})
+        assert refused.status_code == 409
+
+
+async def test_the_older_routes_answer_in_their_older_shapes() -> None:
+    async with service() as client:
+        added = (await client.post("/v1/memories/", json={"messages": PEANUTS, "user_id": "emma"})).json()
+        assert [one["event"] for one in added] == ["ADD"]
+        assert len((await client.get("/v1/memories/", params={"user_id": "emma"})).json()) == 1
+        assert len((await client.post("/v2/memories/", json={"filters": {"user_id": "emma"}})).json()) == 1
+        asked = {"query": "peanuts", "user_id": "emma"}
+        for path in ("/v1/memories/search/", "/v2/memories/search/"):
+            assert [hit["user_id"] for hit in (await client.post(path, json=asked)).json()] == ["emma"]
+            versioned = await client.post(path, json={**asked, "output_format": "v1.1"})
+            assert len(versioned.json()["results"]) == 1
+
+
+async def test_the_open_source_servers_routes_answer_in_its_shapes() -> None:
+    async with service() as client:
+        added = (await client.post("/memories", json={"messages": PEANUTS, "user_id": "emma"})).json()
+        [result] = added["results"]
+        assert result.keys() == {"id", "memory", "event"}
+        listed = (await client.get("/memories", params={"user_id": "emma"})).json()["results"]
+        assert listed[0]["memory"] == "User is allergic to peanuts"
+        asked = {"query": "peanuts", "filters": {"user_id": "emma"}}
+        [hit] = (await client.post("/search", json=asked)).json()["results"]
+        assert hit["score"] > 0
+        assert (await client.get("/memories/unknown")).json() is None
+        changed = await client.put(f"/memories/{hit['id']}", json={"text": "no nuts"})
+        assert changed.json() == {"message": "Memory updated successfully!"}
+        assert len((await client.get(f"/memories/{hit['id']}/history")).json()) == 2
+        assert (await client.get("/entities")).json() == [{"id": "emma", "type": "user"}]
+        assert (await client.delete(f"/memories/{hit['id']}")).status_code == 200
+        assert (await client.delete("/memories")).status_code == 400
+        assert (await client.delete("/memories", params={"user_id": "emma"})).status_code == 200
+        assert (await client.post("/reset")).status_code == 200
+        assert (await client.get("/configure")).status_code == 200
+
+
+async def test_a_credential_of_one_user_reaches_nobody_else_by_any_of_these_routes(tmp_path: Any) -> None:
+    async with service(tmp_path) as client:
+        memory_id = await told(client)
+        key = (await client.post("/v1/keys", json={"role": "write", "user_id": "bob"})).json()["key"]
+        client.headers["Authorization"] = f"Token {key}"
+        assert (await client.get(f"/v1/memories/{memory_id}/")).status_code == 404
+        assert (await client.get(f"/memories/{memory_id}")).json() is None
+        assert (await client.get("/v1/entities/")).json()["results"] == []
+        assert (await client.get("/v1/events/")).json()["count"] == 0
+        for filters in ({"user_id": "emma"}, {"OR": [{"user_id": "bob"}, {"user_id": "emma"}]}):
+            asked = {"query": "peanuts", "filters": filters}
+            assert (await client.post("/v3/memories/search/", json=asked)).status_code == 403
+        assert (await client.delete("/v1/memories/", params={"user_id": "emma"})).status_code == 403
+        assert (await client.delete("/v2/entities/user/emma/")).status_code == 403
+        assert (await client.delete("/v2/entities/agent/chef/")).status_code == 403
+        assert (await client.post("/reset")).status_code == 403
+        batch = await client.request("DELETE", "/v1/batch/", json={"memories": [{"memory_id": memory_id}]})
+        assert batch.json()["deleted"] == 0
