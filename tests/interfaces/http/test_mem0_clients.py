@@ -29,9 +29,7 @@ def environment(**more: str) -> dict[str, str]:
 def run(
     command: Sequence[str], *, folder: Path, seconds: float, env: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, cwd=folder, env=env, capture_output=True, text=True, timeout=seconds, check=False
-    )
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=seconds, check=False)
 
 
 def installed(folder: Path, steps: Sequence[Sequence[str]]) -> Path:

@@ -267,3 +267,24 @@ async def test_a_credential_of_one_user_reaches_nobody_else_by_any_of_these_rout
         assert (await client.post("/reset")).status_code == 403
         batch = await client.request("DELETE", "/v1/batch/", json={"memories": [{"memory_id": memory_id}]})
         assert batch.json()["deleted"] == 0
+
+
+async def test_webhooks_and_profiles_are_ours_in_the_platforms_shape() -> None:
+    async with service() as client:
+        path = "/api/v1/webhooks/projects/default/"
+        hook = {"url": "https://hooks.example.org/in", "name": "n", "event_types": ["memory_add"]}
+        made = (await client.post(path, json=hook)).json()
+        assert (made["event_types"], made["project"]) == (["memory_add"], "default")
+        [listed] = (await client.get(path)).json()
+        assert (listed["webhook_id"], "secret" in listed) == (made["webhook_id"], False)
+        one = f"/api/v1/webhooks/{made['webhook_id']}/"
+        assert (await client.put(one, json={"event_types": ["memory_delete"]})).json()["event_types"] == [
+            "memory_delete"
+        ]
+        assert (await client.put(one, json={"event_types": ["memory_categorize"]})).status_code == 400
+        assert (await client.delete(one)).status_code == 200
+        assert (await client.get(path)).json() == []
+        await told(client)
+        known = (await client.get("/v2/entities/user/emma/profile/")).json()
+        assert (known["status"], known["entity_id"]) == ("succeeded", "emma")
+        assert "peanuts" in str(known["profile"])

@@ -87,7 +87,7 @@ async def feedback(caller: Writer, body: FeedbackIn) -> Response:
 
 
 @router.post("/v1/exports/", response_model=Anything, responses=documented())
-async def create_export(caller: Reader, body: ExportIn, request: Request) -> Response:
+async def create_export(caller: Reader, body: ExportIn, *, request: Request) -> Response:
     """Name memories to take along; `POST /v1/exports/get/` gives them as they are: a schema is not applied."""
     asked = asked_of(caller, body.model_dump())
     export = events_of(request).note(caller, "EXPORT", user=asked[0].whose["user_id"], asked=asked)
@@ -96,7 +96,7 @@ async def create_export(caller: Reader, body: ExportIn, request: Request) -> Res
 
 
 @router.post("/v1/exports/get/", response_model=Anything, responses=documented())
-async def get_export(caller: Reader, body: ExportIn, request: Request) -> Response:
+async def get_export(caller: Reader, body: ExportIn, *, request: Request) -> Response:
     """The memories that an export or its filters name."""
     if body.memory_export_id is None:
         asked = asked_of(caller, body.model_dump())

@@ -112,7 +112,7 @@ async def list_events(caller: Reader, request: Request) -> Response:
 
 
 @router.get("/event/{event_id}/", response_model=Anything, responses=documented())
-async def get_event(caller: Reader, event_id: str, request: Request) -> Response:
+async def get_event(caller: Reader, event_id: str, *, request: Request) -> Response:
     """What was done, by the id that an add or an erasure was answered with."""
     return encoded(event_out(events_of(request).get(caller, event_id)))
 

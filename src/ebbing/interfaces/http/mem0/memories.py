@@ -27,11 +27,11 @@ router = APIRouter(tags=["mem0 platform"])
 
 
 @router.post("/v3/memories/add/", response_model=Anything, responses=documented())
-async def add(caller: Writer, body: AddIn, request: Request) -> Response:
+async def add(caller: Writer, body: AddIn, *, request: Request) -> Response:
     """Remember what a conversation says; it is done when this answers."""
     results = await added(caller, body.model_dump())
     told = [{"id": one["id"], "data": {"memory": one["memory"]}, "event": one["event"]} for one in results]
-    event = _noted(events_of(request), caller, results, user=body.user_id)
+    event = _noted(events_of(request), caller, results=results, user=body.user_id)
     said = {"message": "Memories were processed", "status": "SUCCEEDED", "event_id": event, "results": told}
     return encoded(said)
 
@@ -84,7 +84,7 @@ async def history(caller: Reader, memory_id: MemoryId) -> Response:
 
 @router.delete("/v1/memories/", response_model=Anything, responses=documented())
 async def delete_all(
-    caller: Writer, request: Request, filters: Annotated[str | None, Query(description="JSON.")] = None
+    caller: Writer, request: Request, *, filters: Annotated[str | None, Query(description="JSON.")] = None
 ) -> Response:
     """Erase everything of a user, agent or run for good."""
     given = {**dict(request.query_params), "filters": said_filters(filters)}
@@ -168,6 +168,6 @@ def _unless_everything(given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _noted(events: Events, caller: Caller, results: list[Item], *, user: object) -> str:
+def _noted(events: Events, caller: Caller, *, results: list[Item], user: object) -> str:
     told = [{"id": one["id"], "event": one["event"]} for one in results]
     return events.note(caller, "ADD", user=None if user is None else str(user), results=told)

@@ -105,7 +105,7 @@ async def entities(caller: Reader) -> Response:
 
 
 @router.delete("/entities/{kind}/{name}", response_model=Anything, responses=documented())
-async def delete_entity(caller: Writer, kind: Literal["user", "agent", "run"], name: str) -> Response:
+async def delete_entity(caller: Writer, kind: Literal["user", "agent", "run"], *, name: str) -> Response:
     """Erase everything of a user, agent or run for good."""
     return encoded({"message": "Entity deleted", "deleted": await erased(caller, kind, name=name)})
 

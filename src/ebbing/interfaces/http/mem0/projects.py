@@ -1,4 +1,4 @@
-"""The platform's routes about projects, webhooks and profiles: what has a meaning here, and a plain word where none."""
+"""The platform's routes about projects: what has a meaning here, and a plain word where nothing has."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def projects(caller: Reader, org_id: str) -> Response:
 
 
 @router.get(_PROJECT, response_model=Anything, responses=documented())
-async def project(caller: Reader, org_id: str, project_id: str) -> Response:
+async def project(caller: Reader, org_id: str, *, project_id: str) -> Response:
     """The project that the credential opens: its tenant."""
     _same_tenant(caller, org_id, project_id)
     return encoded(_project(caller))
@@ -38,14 +38,14 @@ async def project(caller: Reader, org_id: str, project_id: str) -> Response:
 @router.post(f"{_PROJECT}members/", response_model=Anything, responses=documented())
 @router.put(f"{_PROJECT}members/", response_model=Anything, responses=documented())
 @router.delete(f"{_PROJECT}members/", response_model=Anything, responses=documented())
-async def change_project(caller: Reader, org_id: str, project_id: str) -> Response:
+async def change_project(caller: Reader, org_id: str, *, project_id: str) -> Response:
     """Refused: nothing here would be changed by it."""
     _same_tenant(caller, org_id, project_id)
     raise ProblemError("configuration", _ELSEWHERE)
 
 
 @router.get(f"{_PROJECT}members/", response_model=Anything, responses=documented())
-async def members(caller: Reader, org_id: str, project_id: str) -> Response:
+async def members(caller: Reader, org_id: str, *, project_id: str) -> Response:
     """None: who may do what is said by keys, not by members."""
     _same_tenant(caller, org_id, project_id)
     return encoded({"members": []})
