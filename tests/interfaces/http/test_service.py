@@ -149,8 +149,9 @@ async def test_every_code_of_an_error_has_a_status_and_stands_in_the_docs() -> N
 
 
 async def test_every_route_stands_in_the_docs() -> None:
-    page = (REPOSITORY / "docs" / "http.md").read_text("utf-8")
-    documented = {(method, row[1]) for row in rows(page) for method in row[0].replace("`", "").split(", ")}
+    pages = [(REPOSITORY / "docs" / name).read_text("utf-8") for name in ("http.md", "mem0.md")]
+    told = [row for page in pages for row in rows(page)]
+    documented = {(method, row[1]) for row in told for method in row[0].replace("`", "").split(", ")}
     async with service() as client:
         paths = (await client.get("/openapi.json")).json()["paths"]
     real = {(method.upper(), path) for path, methods in paths.items() for method in methods}
