@@ -4,61 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from ebbing.adapters.ephemeral import EphemeralMemoryStore
 from ebbing.domain.events import Event
 from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role
 from ebbing.domain.scope import Scope
 from ebbing.domain.upkeep_policy import UpkeepPolicy
-from ebbing.ports.embedder import Embedder
 from ebbing.ports.memory_store import Erase
-from ebbing.remember.draft import Draft
-from ebbing.remember.embed import embedded
-from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
-from ebbing.testing.ids import SequentialIds
 from ebbing.upkeep.merge import merged
 from ebbing.upkeep.repeats import merge_repeats
-from ebbing.upkeep.step import Upkeeping
+from tests.unit.upkeep_house import ADA, NOW, START, House
 
 pytestmark = pytest.mark.anyio
-START = datetime(2026, 3, 2, 9, tzinfo=UTC)
-NOW = START + timedelta(days=100)
 DAY = timedelta(days=1)
-ADA = Scope(user_id="ada")
-
-
-class House:
-    """A store with what a step needs."""
-
-    def __init__(self, *, embedder: Embedder | None = None, policy: UpkeepPolicy | None = None) -> None:
-        self.store = EphemeralMemoryStore(clock=ManualClock())
-        self.embedder = embedder
-        self.ids = SequentialIds()
-        self.using = Upkeeping(self.store, embedder, self.ids, policy or UpkeepPolicy())
-        self.store.use_model(embedder)
-
-    async def said(self, text: str, *, day: int = 0, whose: Scope = ADA, **fields: Any) -> MemoryRecord:
-        """Stores a raw message of a user."""
-        record = MemoryRecord(
-            id=self.ids.new(), whose=whose, content=text, created_at=START + day * DAY, recorded_at=START + day * DAY,
-            **{"role": Role.USER, "type": MemoryType.EPISODIC, **fields},
-        )  # fmt: skip
-        await self.store.write(whose, await embedded(self.embedder, [Draft(record, utterance=True)]))
-        return record
-
-    async def active(self, scope: Scope = ADA) -> list[MemoryRecord]:
-        """What is there to be answered with, oldest first."""
-        page = await self.store.page(scope, kinds=tuple(Kind), limit=1_000)
-        return list(reversed(page.records))
-
-    async def merge(self, *, now: datetime = NOW, dry_run: bool = False) -> dict[str, int]:
-        report = await merge_repeats(self.using, ADA, now=now, dry_run=dry_run)
-        return report.counts
 
 
 @pytest.fixture(params=["vectors", "words"])

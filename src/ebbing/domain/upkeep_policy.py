@@ -28,6 +28,8 @@ class UpkeepPolicy:
     """Calibrated similarity, in [0, 1], from which a text that holds all words of another may tell it."""
     merge_similarity: float = 0.85
     """Calibrated similarity, in [0, 1], from which one of two long texts that share most of their words may."""
+    summarize_from: int = 20
+    """So many memories of what happened may be in no summary; of more, one is made. 2 to 100,000."""
     llm_timeout_seconds: float = 30.0
     """How long one call of a language model may take, above 0, at most 600."""
 
@@ -39,5 +41,6 @@ class UpkeepPolicy:
         require_between("upkeep: merge_from", self.merge_from, least=2, most=1_000)
         require_between("upkeep: merge_held_similarity", self.merge_held_similarity, least=0, most=1)
         require_between("upkeep: merge_similarity", self.merge_similarity, least=0, most=1)
+        require_between("upkeep: summarize_from", self.summarize_from, least=2, most=100_000)
         require_between("upkeep: llm_timeout_seconds", self.llm_timeout_seconds, least=0.001, most=600)
         require_between("upkeep: embedding_seconds", self.embedding_seconds, least=0.001, most=3_600)

@@ -11,7 +11,7 @@ from ebbing.ports.event_bus import Topic
 from ebbing.recall.told import told_by
 from ebbing.remember.apart import take_apart, tellers_of
 from ebbing.shapes import Item, memory_item
-from ebbing.upkeep.repeats import merge_repeats
+from ebbing.upkeep.compress import compress
 
 
 class Compressing(KeepingUp):
@@ -26,7 +26,8 @@ class Compressing(KeepingUp):
         now: datetime | str | float | None = None,
         dry_run: bool = False,
     ) -> Item:
-        """Lets one memory tell what several say, as far as something came since the last time.
+        """Lets one memory tell what several say, as far as something came since the last time, and sums up what
+        happened once more than 20 memories of it are in no summary.
 
         Args:
             user_id: whose memories; without any id everybody's. One id only: it is about everything of an owner.
@@ -43,7 +44,7 @@ class Compressing(KeepingUp):
             StoreError: the store could not do it; what was done by then stays.
         """
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        return _flat(await self._go_round({"compress": merge_repeats}, whose=ids, now=now, dry_run=dry_run))
+        return _flat(await self._go_round({"compress": compress}, whose=ids, now=now, dry_run=dry_run))
 
     async def expand(self, memory_id: str, *, user_id: str | None = None, restore: bool = False) -> Item:
         """What a memory tells in the place of others: those others as they were said, the oldest first.
@@ -70,9 +71,9 @@ class Compressing(KeepingUp):
         restored = 0
         if back:
             tellers = await tellers_of(self._parts.store, [record], scope=scope)
-            restored = await take_apart(self._parts.store, tellers, scope=scope)
-            if not restored:
+            if not record.is_compressed or record.provenance.method == "user":
                 raise InvalidInputError("this memory tells nothing but itself: there is nothing to restore")
+            restored = await take_apart(self._parts.store, tellers, scope=scope)
             await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=(one.id for one in sources))
             await self._announce(Topic.MEMORY_DELETED, scope, memory_ids=(one.id for one in tellers))
         return {

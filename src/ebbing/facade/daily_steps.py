@@ -7,12 +7,10 @@ from types import MappingProxyType
 from typing import Final
 
 from ebbing.facade.profile_step import profile_step
+from ebbing.upkeep.compress import compress
 from ebbing.upkeep.reindex import reindex
-from ebbing.upkeep.repeats import merge_repeats
 from ebbing.upkeep.step import Step
 
-DAILY: Final[Mapping[str, Step]] = MappingProxyType(
-    {"compress": merge_repeats, "profile": profile_step, "reindex": reindex}
-)
+DAILY: Final[Mapping[str, Step]] = MappingProxyType({"compress": compress, "profile": profile_step, "reindex": reindex})
 """By the names of `upkeep.round.ORDER`, which says when each runs. Here the rooms meet that do not know each other
 (`upkeep`, `people`)."""

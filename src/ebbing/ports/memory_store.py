@@ -255,6 +255,10 @@ class MemoryStore(Protocol):
         """The whole history of every memory that something happened to after a moment, oldest first; see `history`."""
         ...
 
+    async def telling(self, scope: Scope, ids: Sequence[str]) -> list[MemoryRecord]:
+        """Every record of the scope's owner that was made of one of these (`compression_sources`), deleted ones too."""
+        ...
+
     async def mark(self, scope: Scope, name: str) -> int:
         """How far a step of the upkeep has come with the scope's owner, as it said itself; 0 if it never did."""
         ...

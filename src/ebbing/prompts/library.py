@@ -8,7 +8,9 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final, Literal
 
-Purpose = Literal["extract_user", "extract_agent", "structured", "summarize", "decide", "decide_form", "rewrite"]
+Purpose = Literal[
+    "extract_user", "extract_agent", "structured", "summarize", "decide", "decide_form", "rewrite", "merge", "review"
+]
 LANGUAGES: Final = ("en", "zh")
 
 

@@ -45,12 +45,12 @@ async def take_apart(store: MemoryStore, tellers: Iterable[MemoryRecord], *, sco
 
 
 async def tellers_of(store: MemoryStore, records: Iterable[MemoryRecord], *, scope: Scope) -> list[MemoryRecord]:
-    """The memories that tell these records, those among them, and those that tell them in turn: the outermost first."""
+    """The memories that were made of these records, those among them, and what was made of those: outermost first."""
     asked = list(records)
     found = {one.id: one for one in asked if one.is_compressed}
     while asked:
-        ids = {one.superseded_by for one in asked if one.retired_at is not None and one.superseded_by} - set(found)
-        asked = await store.get(Scope.of(scope.owner), sorted(ids), deleted=True) if ids else []
+        made = await store.telling(scope, [one.id for one in asked])
+        asked = [one for one in made if one.id not in found]
         found = {one.id: one for one in asked} | found
     return list(found.values())
 

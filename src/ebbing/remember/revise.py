@@ -101,7 +101,8 @@ async def delete(using: Remembering, memory_id: str, *, scope: Scope, reason: st
         MemoryNotFoundError: no such memory in this scope, or already deleted.
     """
     if hard:
-        await _voiced(using.store, await _the(using.store, memory_id, scope=scope, deleted=True), scope=scope)
+        old = await _voiced(using.store, await _the(using.store, memory_id, scope=scope, deleted=True), scope=scope)
+        await _take_back(using.store, old, scope=scope)
         await using.store.write(scope, [Erase(memory_id)])
         return
     now = using.clock.now()
@@ -145,6 +146,8 @@ async def _changed(
         revise = await change(old)
         if revise is None:
             return old
+        if revise.event is not Event.RESTORE and not _says_the_same(old, revise.record):
+            await _take_back(store, old, scope=scope)
         try:
             await store.write(scope, [revise])
         except ConflictError:
@@ -161,6 +164,16 @@ async def _voiced(store: MemoryStore, record: MemoryRecord, *, scope: Scope) -> 
         return record
     await take_apart(store, await tellers_of(store, [record], scope=scope), scope=scope)
     return await _the(store, record.id, scope=scope, deleted=True)
+
+
+async def _take_back(store: MemoryStore, record: MemoryRecord, *, scope: Scope) -> None:
+    """Removes what was made of the record: it would still say what the record does not say any more."""
+    tellers = [one for one in await tellers_of(store, [record], scope=scope) if one.id != record.id]
+    await take_apart(store, tellers, scope=scope)
+
+
+def _says_the_same(old: MemoryRecord, new: MemoryRecord) -> bool:
+    return old.content == new.content and new.deleted_at is None
 
 
 async def _the(store: MemoryStore, memory_id: str, *, scope: Scope, deleted: bool) -> MemoryRecord:

@@ -80,6 +80,15 @@ class RetiredSuite(StoreCase):
         assert (await store.page(ADA, deleted=True)).records == ()
         assert await store.verify() == []
 
+    async def test_it_can_be_asked_what_was_made_of_a_record(self, store: MemoryStore) -> None:
+        teller, first, second = await self.merged(store, "tea", "Tea!")
+        assert await store.telling(Scope(user_id="ada", run_id="other"), [second.id, first.id]) == [teller]
+        assert await store.telling(ADA, [teller.id, "unknown"]) == []
+        assert await store.telling(BOB, [first.id]) == []
+        gone = self.revise(teller, Event.DELETE, deleted_at=self.clock.now())
+        await store.write(ADA, [gone])
+        assert await store.telling(ADA, [first.id]) == [gone.record]
+
     async def test_a_step_is_told_how_far_it_came_with_each_owner(self, store: MemoryStore) -> None:
         assert await store.mark(ADA, "merge") == 0
         await store.set_mark(BOB, "merge", value=9)

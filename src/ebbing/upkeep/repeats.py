@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
@@ -12,23 +11,21 @@ import numpy as np
 from anyio import to_thread
 from numpy.typing import NDArray
 
-from ebbing.domain.errors import EmbeddingError
 from ebbing.domain.events import Event
-from ebbing.domain.record import MemoryRecord, Stage
+from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.domain.upkeep_policy import UpkeepPolicy
 from ebbing.index.alike import near_pairs, overlapping_pairs
-from ebbing.index.entry import IndexEntry, entry_for, passage
 from ebbing.index.shard import Shard
-from ebbing.language.analyse import TextFlag, analyse
-from ebbing.ports.embedder import Calibration, Embedder
+from ebbing.language.analyse import TextFlag
+from ebbing.ports.embedder import Calibration
 from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
 from ebbing.upkeep.cluster import Cluster, Pair, clusters
+from ebbing.upkeep.entries import entries_of
 from ebbing.upkeep.merge import Merged, merged, stepped_behind
 from ebbing.upkeep.statements import blocks, standing_rows, statements_of
 from ebbing.upkeep.step import Planned, StepReport, Upkeeping
-
-_log: Final = logging.getLogger(__name__)
+from ebbing.upkeep.wording import worded_anew
 
 MARK: Final = "merged up to"
 """Under this name the store knows the last row that was compared with all others."""
@@ -57,17 +54,19 @@ async def merge_repeats(using: Upkeeping, scope: Scope, *, now: datetime, dry_ru
         return report
     calibration = using.embedder.calibration if using.embedder else None
     standing = standing_rows(shard, now=now)
-    waiting: list[Merged] = []
     for rows in blocks(shard, standing):
-        for cluster in await _found(using, shard, rows=rows, seen=seen, calibration=calibration, scope=scope):
-            one = _merged(cluster, using, now=now)
-            _tell(report, one)
-            waiting.append(one)
-            if len(waiting) == _WRITTEN and not dry_run:
-                await _write(using, scope, made=waiting, shard=shard, now=now)
-                waiting = []
+        found = await _found(using, shard, rows=rows, seen=seen, calibration=calibration, scope=scope)
+        made = [_merged(cluster, using, now=now) for cluster in found]
+        if not dry_run:
+            made = await worded_anew(using, made)
+        for start in range(0, len(made), _WRITTEN):
+            part = made[start : start + _WRITTEN]
+            if not dry_run:
+                await using.breathe()
+                await _write(using, scope, made=part, shard=shard, now=now)
+            for one in part:
+                _tell(report, one)
     if not dry_run:
-        await _write(using, scope, made=waiting, shard=shard, now=now)
         await store.set_mark(scope, MARK, value=shard.last_seq)
     return report
 
@@ -186,7 +185,13 @@ async def _write(using: Upkeeping, scope: Scope, *, made: Sequence[Merged], shar
     if not made:
         return
     row_of = {memory_id: row for row, memory_id in enumerate(shard.ids[: shard.size])}
-    entries = await _entries(using, made, shard=shard, rows=[row_of[one.source.id] for one in made])
+    rows = [row_of[one.source.id] for one in made]
+    # A record has the vector of the one whose words it has.
+    same = [one.record.content == one.source.content for one in made]
+    known = {at: shard.vectors[row] for at, row in enumerate(rows) if shard.embedded[row] and same[at]}
+    said = {at for at, row in enumerate(rows) if shard.flags[row] & TextFlag.UTTERANCE}
+    records = [one.record for one in made]
+    entries = await entries_of(using.embedder, records, known=known, utterances=said)
     changes: list[Change] = []
     for one, entry in zip(made, entries, strict=True):
         reason = one.record.provenance.reason or ""
@@ -197,38 +202,3 @@ async def _write(using: Upkeeping, scope: Scope, *, made: Sequence[Merged], shar
             changes.append(Revise(one.record, event, entry=entry, reason=reason))
         changes += [stepped_behind(other, one.record.id, now=now, reason=reason) for other in one.behind]
     await using.store.write(scope, changes)
-
-
-async def _entries(using: Upkeeping, made: Sequence[Merged], *, shard: Shard, rows: Sequence[int]) -> list[IndexEntry]:
-    """The searchable sides of merged records.
-
-    A record has the vector of the one whose words it has; words that are new are embedded.
-    """
-    vectors: dict[int, NDArray[np.float32]] = {}
-    fresh: list[int] = []
-    for place, (one, row) in enumerate(zip(made, rows, strict=True)):
-        if shard.embedded[row] and one.record.content == one.source.content:
-            vectors[place] = shard.vectors[row]
-        elif one.record.stage is Stage.FULL:
-            fresh.append(place)
-    vectors |= await _embedded(using.embedder, {place: passage(made[place].record) for place in fresh})
-    return [
-        entry_for(
-            analyse(one.record.content, speaker=one.record.actor, said_at=one.record.created_at),
-            vector=vectors.get(place),
-            model_id=using.embedder.model_id if using.embedder else None,
-            utterance=bool(shard.flags[row] & TextFlag.UTTERANCE),
-        )
-        for place, (one, row) in enumerate(zip(made, rows, strict=True))
-    ]
-
-
-async def _embedded(embedder: Embedder | None, texts: dict[int, str]) -> dict[int, NDArray[np.float32]]:
-    """Vectors of texts by their places; of none where the embedder fails: then they are found by their words."""
-    if embedder is None or not texts:
-        return {}
-    try:
-        return dict(zip(texts, await embedder.embed_passages(list(texts.values())), strict=True))
-    except EmbeddingError as error:
-        _log.warning("embedding failed (%s): %d merged texts stored without vectors", error.code, len(texts))
-        return {}

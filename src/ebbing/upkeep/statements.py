@@ -22,8 +22,8 @@ MIN_SAID: Final = 2
 """Units that a message must say to be told for others: "yes" depends on what was asked."""
 _ASKS: Final = re.compile(r"[?？]|[吗么][。!！~～ ]*$")
 _WHOLE: Final = frozenset({Stage.FULL, Stage.WORDS})
-_APART: Final = frozenset({"quarantined", "pending_deletion"})
-"""Tags of what waits for a decision."""
+_APART: Final = frozenset({"quarantined", "pending_deletion", "summary"})
+"""Tags of what waits for a decision, or sums up others."""
 
 
 @dataclass(frozen=True)

@@ -153,6 +153,12 @@ class EphemeralMemoryStore:
         later = [entry for told in covered if any(is_after(entry, changed_after) for entry in told) for entry in told]
         return sorted(later, key=lambda entry: int(entry.id))
 
+    async def telling(self, scope: Scope, ids: Sequence[str]) -> list[MemoryRecord]:
+        wanted = set(ids)
+        with self._opened():
+            kept = sorted(self._room(scope.owner).kept.values(), key=lambda kept: kept.seq)
+        return [copy_of(one.record) for one in kept if not wanted.isdisjoint(one.record.compression_sources)]
+
     async def mark(self, scope: Scope, name: str) -> int:
         with self._opened():
             return self._room(scope.owner).marks.get(name, 0)

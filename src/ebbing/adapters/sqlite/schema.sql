@@ -260,6 +260,8 @@ CREATE INDEX memory_by_time ON memory (mid >> 24, created_at);
 
 CREATE INDEX memory_changed ON memory (mid >> 24, changed) WHERE changed IS NOT NULL;
 
+CREATE INDEX memory_telling ON memory (mid) WHERE compression_sources IS NOT NULL;
+
 CREATE INDEX request_begun ON request (begun_at);
 
 CREATE INDEX request_of_owner ON request (tenant, owner_kind, owner_name);

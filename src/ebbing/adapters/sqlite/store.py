@@ -71,6 +71,12 @@ _PAGE: Final = (
     " AND (:deleted OR deleted_at IS NULL AND retired_at IS NULL)"
     " ORDER BY created_at DESC, mid DESC LIMIT :limit"
 )
+_TELLING: Final = (
+    f"SELECT {_COLUMNS} FROM memory, owner WHERE tenant = :tenant AND owner.kind = :owner_kind"  # noqa: S608
+    " AND owner.name = :name AND mid BETWEEN owner.no << 24 AND owner.no << 24 | 16777215"
+    " AND compression_sources IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(compression_sources) AS made_of"
+    " WHERE made_of.value IN (SELECT value FROM json_each(:ids))) ORDER BY mid"
+)
 _HISTORY_COLUMNS: Final = (
     "id, memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role, reason"
 )
@@ -200,6 +206,11 @@ class SqliteMemoryStore:
     async def histories(self, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
         values = {**_names(scope), "moment": utc_text(changed_after)}
         return [_entry_of(row) for row in await _in_a_thread(self._rows, _HISTORIES, values)]
+
+    async def telling(self, scope: Scope, ids: Sequence[str]) -> list[MemoryRecord]:
+        values = {**_names(scope), "ids": json.dumps(list(ids))}
+        rows = await to_thread.run_sync(self._rows, _TELLING, values) if ids else []
+        return [record_of(row, user=scope.user_id, tenant=scope.tenant) for row in rows]
 
     async def mark(self, scope: Scope, name: str) -> int:
         with self._connections.reading() as db:

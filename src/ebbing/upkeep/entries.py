@@ -1,0 +1,55 @@
+"""The searchable sides of what the upkeep writes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.errors import EmbeddingError
+from ebbing.domain.record import MemoryRecord, Stage
+from ebbing.index.entry import IndexEntry, entry_for, passage
+from ebbing.language.analyse import analyse
+from ebbing.ports.embedder import Embedder
+
+Vector = NDArray[np.float32]
+_log: Final = logging.getLogger(__name__)
+
+
+async def entries_of(
+    embedder: Embedder | None,
+    records: Sequence[MemoryRecord],
+    *,
+    known: Mapping[int, Vector] | None = None,
+    utterances: Collection[int] = (),
+) -> list[IndexEntry]:
+    """One entry a record, in order.
+
+    Args:
+        known: vectors that are at hand, by the place of their record; the others are embedded, but for those that have
+            faded to their words. Where the embedder fails, a record is found by its words until it is embedded anew.
+        utterances: places of records whose text is a message as it was said.
+    """
+    vectors = dict(known or {})
+    fresh = {
+        place: passage(record)
+        for place, record in enumerate(records)
+        if place not in vectors and record.stage is Stage.FULL
+    }
+    if embedder is not None and fresh:
+        try:
+            vectors |= zip(fresh, await embedder.embed_passages(list(fresh.values())), strict=True)
+        except EmbeddingError as error:
+            _log.warning("embedding failed (%s): %d texts stored without vectors", error.code, len(fresh))
+    return [
+        entry_for(
+            analyse(record.content, speaker=record.actor, said_at=record.created_at),
+            vector=vectors.get(place),
+            model_id=embedder.model_id if embedder else None,
+            utterance=place in utterances,
+        )
+        for place, record in enumerate(records)
+    ]
