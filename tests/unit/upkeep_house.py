@@ -12,7 +12,7 @@ from ebbing.domain.upkeep_policy import UpkeepPolicy
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.embedder import Embedder
 from ebbing.remember.draft import Draft
-from ebbing.remember.embed import embedded
+from ebbing.remember.embed import Embedding, embedded
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.ids import SequentialIds
 from ebbing.upkeep.repeats import merge_repeats
@@ -46,7 +46,7 @@ class House:
             id=self.ids.new(), whose=whose, content=text, created_at=START + day * DAY, recorded_at=START + day * DAY,
             **{"role": Role.USER, "type": MemoryType.EPISODIC, **fields},
         )  # fmt: skip
-        await self.store.write(whose, await embedded(self.embedder, [Draft(record, utterance=True)]))
+        await self.store.write(whose, await embedded(Embedding(self.embedder), [Draft(record, utterance=True)]))
         return record
 
     async def active(self, scope: Scope = ADA) -> list[MemoryRecord]:

@@ -9,18 +9,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.errors import EmbeddingError
 from ebbing.domain.record import MemoryRecord, Stage
 from ebbing.index.entry import IndexEntry, entry_for, passage
 from ebbing.language.analyse import analyse
-from ebbing.ports.embedder import Embedder
+from ebbing.ports.embedding import embed_passages
+from ebbing.upkeep.step import Upkeeping
 
 Vector = NDArray[np.float32]
 _log: Final = logging.getLogger(__name__)
 
 
 async def entries_of(
-    embedder: Embedder | None,
+    using: Upkeeping,
     records: Sequence[MemoryRecord],
     *,
     known: Mapping[int, Vector] | None = None,
@@ -33,17 +33,18 @@ async def entries_of(
             faded to their words. Where the embedder fails, a record is found by its words until it is embedded anew.
         utterances: places of records whose text is a message as it was said.
     """
-    vectors = dict(known or {})
+    embedder = using.embedder
+    vectors: dict[int, Vector | None] = {**(known or {})}
     fresh = {
         place: passage(record)
         for place, record in enumerate(records)
         if place not in vectors and record.stage is Stage.FULL
     }
     if embedder is not None and fresh:
-        try:
-            vectors |= zip(fresh, await embedder.embed_passages(list(fresh.values())), strict=True)
-        except EmbeddingError as error:
-            _log.warning("embedding failed (%s): %d texts stored without vectors", error.code, len(fresh))
+        got = await embed_passages(embedder, list(fresh.values()), seconds=using.policy.embedding_seconds)
+        vectors |= zip(fresh, got.vectors, strict=True)
+        if got.failure is not None:
+            _log.warning("embedding failed (%s): some texts are stored without vectors", got.failure.code)
     return [
         entry_for(
             analyse(record.content, speaker=record.actor, said_at=record.created_at),

@@ -191,7 +191,7 @@ async def _write(using: Upkeeping, scope: Scope, *, made: Sequence[Merged], shar
     known = {at: shard.vectors[row] for at, row in enumerate(rows) if shard.embedded[row] and same[at]}
     said = {at for at, row in enumerate(rows) if shard.flags[row] & TextFlag.UTTERANCE}
     records = [one.record for one in made]
-    entries = await entries_of(using.embedder, records, known=known, utterances=said)
+    entries = await entries_of(using, records, known=known, utterances=said)
     changes: list[Change] = []
     for one, entry in zip(made, entries, strict=True):
         reason = one.record.provenance.reason or ""

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.record import Kind, Layer, MemoryRecord, Stage
+from ebbing.domain.record import Layer, MemoryRecord, Stage
 from ebbing.index.shard import LAYERS, Shard, micros
 from ebbing.language.dates import resolve
 from ebbing.language.gist import Gist, gist_of
@@ -95,7 +95,7 @@ def may_be_told(record: MemoryRecord) -> bool:
         return False
     if record.stage not in _WHOLE:
         return False
-    said = record.kind is Kind.EPISODE or record.provenance.method == "raw"
+    said = record.is_verbatim
     if said and _ASKS.search(record.content):
         return False
     return len(gist_of(record.content).units) >= (MIN_SAID if said else 1)

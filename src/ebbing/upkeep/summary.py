@@ -68,7 +68,7 @@ async def summarise(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: b
         if not dry_run:
             await using.breathe()
             record = await _record(using, period, now=now)
-            [entry] = await entries_of(using.embedder, [record])
+            [entry] = await entries_of(using, [record])
             await using.store.write(scope, [Insert(record, entry, reason=why)])
     if not dry_run:
         await using.store.set_mark(scope, MARK, value=shard.last_seq)
