@@ -16,6 +16,7 @@ from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.domain.upkeep_policy import UpkeepPolicy
 from ebbing.index.alike import near_pairs, overlapping_pairs
+from ebbing.index.entry import IndexEntry
 from ebbing.index.shard import Shard
 from ebbing.language.analyse import TextFlag
 from ebbing.ports.embedder import Calibration
@@ -184,16 +185,8 @@ async def _write(using: Upkeeping, scope: Scope, *, made: Sequence[Merged], shar
     """The new and changed records with those that step behind them, in one transaction."""
     if not made:
         return
-    row_of = {memory_id: row for row, memory_id in enumerate(shard.ids[: shard.size])}
-    rows = [row_of[one.source.id] for one in made]
-    # A record has the vector of the one whose words it has.
-    same = [one.record.content == one.source.content for one in made]
-    known = {at: shard.vectors[row] for at, row in enumerate(rows) if shard.embedded[row] and same[at]}
-    said = {at for at, row in enumerate(rows) if shard.flags[row] & TextFlag.UTTERANCE}
-    records = [one.record for one in made]
-    entries = await entries_of(using, records, known=known, utterances=said)
     changes: list[Change] = []
-    for one, entry in zip(made, entries, strict=True):
+    for one, entry in zip(made, await _entries(using, made, shard=shard), strict=True):
         reason = one.record.provenance.reason or ""
         if one.known is None:
             changes.append(Insert(one.record, entry, reason=reason))
@@ -202,3 +195,17 @@ async def _write(using: Upkeeping, scope: Scope, *, made: Sequence[Merged], shar
             changes.append(Revise(one.record, event, entry=entry, reason=reason))
         changes += [stepped_behind(other, one.record.id, now=now, reason=reason) for other in one.behind]
     await using.store.write(scope, changes)
+
+
+async def _entries(using: Upkeeping, made: Sequence[Merged], *, shard: Shard) -> list[IndexEntry]:
+    """A record has the vector of the one whose words it has, and is a message as it was said where that one is."""
+    row_of = {memory_id: row for row, memory_id in enumerate(shard.ids[: shard.size])}
+    known: dict[int, NDArray[np.float32]] = {}
+    said: set[int] = set()
+    for place, one in enumerate(made):
+        row = row_of[one.source.id]
+        if shard.embedded[row] and one.record.content == one.source.content:
+            known[place] = shard.vectors[row]
+        if shard.flags[row] & TextFlag.UTTERANCE:
+            said.add(place)
+    return await entries_of(using, [one.record for one in made], known=known, utterances=said)

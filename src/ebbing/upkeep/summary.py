@@ -76,32 +76,40 @@ async def summarise(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: b
 
 
 async def _periods(using: Upkeeping, scope: Scope, *, shard: Shard, now: datetime) -> list[_Period]:
-    rows = standing_rows(shard, now=now)
-    rows = rows[
-        (shard.kind[rows] == KINDS.index(Kind.MEMORY))
-        & (shard.type[rows] == TYPES.index(MemoryType.EPISODIC))
-        & (shard.role[rows] != ROLES.index(Role.ASSISTANT))
-    ]
+    rows = _eventful(shard, now=now)
     if len(rows) <= using.policy.summarize_from:
         return []
     row_of = {shard.ids[row]: row for row in rows.tolist()}
     made = await using.store.telling(scope, list(row_of))
-    known = {name for one in made if TAG in one.tags for name in one.compression_sources}
-    records = await using.store.get(scope, [name for name in row_of if name not in known])
+    summed = {name for one in made if TAG in one.tags for name in one.compression_sources}
+    records = await using.store.get(scope, [name for name in row_of if name not in summed])
+    periods = []
+    for part in _parts(records, more_than=using.policy.summarize_from):
+        likeness = _likeness(shard, [row_of[one.id] for one in part])
+        periods.append(_Period(tuple(part), _chosen(part, likeness)))
+    return periods
+
+
+def _eventful(shard: Shard, *, now: datetime) -> NDArray[np.int64]:
+    """Rows of what happened, as people told it."""
+    rows = standing_rows(shard, now=now)
+    memory, episodic = shard.kind == KINDS.index(Kind.MEMORY), shard.type == TYPES.index(MemoryType.EPISODIC)
+    found: NDArray[np.int64] = rows[(memory & episodic & (shard.role != ROLES.index(Role.ASSISTANT)))[rows]]
+    return found
+
+
+def _parts(records: Sequence[MemoryRecord], *, more_than: int) -> list[Sequence[MemoryRecord]]:
+    """The memories that belong together, where they are enough, in parts of about one size, none too large."""
     apart: defaultdict[tuple[str | None, str], list[MemoryRecord]] = defaultdict(list)
     for record in sorted(records, key=said_order):
         if may_be_told(record):
             apart[record.whose.agent_id, record.scope].append(record)
-    together = [group for group in apart.values() if len(group) > using.policy.summarize_from]
-    parts = [part for group in together for part in _parts(group)]
-    return [_Period(tuple(part), _chosen(part, _likeness(shard, [row_of[one.id] for one in part]))) for part in parts]
-
-
-def _parts(group: Sequence[MemoryRecord]) -> list[Sequence[MemoryRecord]]:
-    """The memories in parts of about one size, none too large."""
-    count = -(-len(group) // MAX_SUMMED)
-    size = -(-len(group) // count)
-    return [group[at : at + size] for at in range(0, len(group), size)]
+    parts: list[Sequence[MemoryRecord]] = []
+    for group in apart.values():
+        if len(group) > more_than:
+            size = -(-len(group) // -(-len(group) // MAX_SUMMED))
+            parts += [group[at : at + size] for at in range(0, len(group), size)]
+    return parts
 
 
 def _likeness(shard: Shard, rows: Sequence[int]) -> NDArray[np.float32]:
