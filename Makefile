@@ -10,13 +10,16 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow check lint format clean
+.PHONY: help run demo test test-slow check lint format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
 		printf '  %-16s %s\n' "$$name" "$$what"; done
 
-run: $(RUN_STAMP)  ## a real conversation is remembered, recalled and partly forgotten, offline
+run: $(RUN_STAMP)  ## the service on this machine, until Ctrl-C; DEMO=1 gives it two conversations to ask about
+	@$(BIN)/ebbing serve $(if $(DEMO),--demo)
+
+demo: $(RUN_STAMP)  ## a real conversation is remembered, recalled and partly forgotten, offline
 	@$(BIN)/ebbing demo
 
 test: $(DEV_STAMP)  ## the tests, without the slow ones
@@ -67,5 +70,5 @@ $(DEV_STAMP): pyproject.toml
 $(RUN_STAMP): pyproject.toml
 	$(make_venv)
 	@echo "Installing Ebbing into $(VENV) (once; a minute or two)" >&2
-	@$(PIP_INSTALL) --editable .
+	@$(PIP_INSTALL) --editable '.[server]'
 	@touch $(RUN_STAMP)

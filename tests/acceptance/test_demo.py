@@ -1,4 +1,4 @@
-"""`make run`: a bilingual conversation is remembered, recalled and partly forgotten, offline, with the real model."""
+"""`make demo`: a bilingual conversation is remembered, recalled and partly forgotten, offline, with the real model."""
 
 from __future__ import annotations
 

@@ -4,28 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ebbing.domain.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from ebbing.wiring.settings import Settings
 
 _OF_SERVER: Final = frozenset({"fastapi", "starlette", "uvicorn"})
 
 
-def serve_http(given: Mapping[str, Any], *, started: Callable[[str], None]) -> None:
-    """Serves over HTTP until it is stopped; see `ebbing.interfaces.http.serve.serve`.
-
-    Args:
-        given: settings that win over the environment.
-        started: called with the service's address once it answers.
+def settings_for(given: Mapping[str, Any]) -> Settings:
+    """Settings from the environment, with what is given on top.
 
     Raises:
-        MissingExtraError: the packages of the extra `server` are not installed.
-        ConfigurationError: a setting does not fit.
-        StoreError: the store cannot be opened.
+        ConfigurationError: a value does not fit.
     """
     from ebbing.wiring.build import load_settings
 
-    settings = load_settings(given)
+    return load_settings(given)
+
+
+def serve_http(settings: Settings, *, started: Callable[..., None]) -> None:
+    """Serves over HTTP until it is stopped; see `ebbing.interfaces.http.serve.serve`.
+
+    Args:
+        started: called with the service's address, and `is_open`, once it answers.
+
+    Raises:
+        MissingExtraError: the packages of the extra `server` are not installed.
+        ConfigurationError: it would listen beyond this machine without asking for credentials, or cannot listen.
+        StoreError: the store cannot be opened.
+    """
     try:
         # By name: the composition root opens the door, and yet depends on nothing in it.
         door = import_module("ebbing.interfaces.http.serve")

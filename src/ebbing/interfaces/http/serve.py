@@ -6,6 +6,8 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
 
 import uvicorn
 
@@ -17,11 +19,19 @@ from ebbing.wiring.build import Parts, build
 from ebbing.wiring.settings import Settings
 
 
-def serve(settings: Settings, *, started: Callable[[str], None]) -> None:
+class Started(Protocol):
+    """Hears that the service answers."""
+
+    def __call__(self, address: str, *, is_open: bool) -> None:
+        """`is_open`: whoever can reach it may do everything."""
+        ...
+
+
+def serve(settings: Settings, *, started: Started) -> None:
     """Answers requests until it is stopped (Ctrl-C, SIGTERM); then finishes those under way.
 
     Args:
-        started: called with the service's address once it answers.
+        started: told once it answers.
 
     Raises:
         ConfigurationError: it would listen beyond this machine without asking for credentials, or cannot listen.
@@ -29,7 +39,7 @@ def serve(settings: Settings, *, started: Callable[[str], None]) -> None:
     """
     memory = AsyncMemory(parts=build(settings))
     try:
-        _refuse_an_open_door(settings, memory.parts)
+        is_open = _is_open(settings, memory.parts)
         listener, app = _listener(settings), create_app(memory)
     except BaseException:
         asyncio.run(memory.close())
@@ -45,7 +55,8 @@ def serve(settings: Settings, *, started: Callable[[str], None]) -> None:
         proxy_headers=False,  # who connected decides whom a trusted header is believed from
         timeout_graceful_shutdown=settings.http_grace_seconds,
     )
-    _Server(config, lambda: started(f"http://{host}:{port}")).run(sockets=[listener])
+    with suppress(KeyboardInterrupt):  # uvicorn has done what it means by then, and raises it once more
+        _Server(config, lambda: started(f"http://{host}:{port}", is_open=is_open)).run(sockets=[listener])
 
 
 def is_loopback(host: str) -> bool:
@@ -56,13 +67,16 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _refuse_an_open_door(settings: Settings, parts: Parts) -> None:
+def _is_open(settings: Settings, parts: Parts) -> bool:
+    """Whether nobody will be asked for anything, which is refused where others can connect."""
     doorkeeper = Doorkeeper(settings, keys=parts.store.keys, clock=parts.clock)
-    if not is_loopback(settings.http_host) and asyncio.run(doorkeeper.is_open()):
+    is_open = asyncio.run(doorkeeper.is_open())
+    if is_open and not is_loopback(settings.http_host):
         raise ConfigurationError(
             f"without credentials the service listens on this machine only, and {settings.http_host} is more: "
             "make a key first (ebbing keys create), or leave --host out"
         )
+    return is_open
 
 
 class _Server(uvicorn.Server):

@@ -49,6 +49,17 @@ def demo(*, path: Store = None, as_json: Json = False) -> None:
         screen.emit(scenes.as_json(kept, answers, faded=faded))
 
 
+def kept_in(directory: Path) -> bool:
+    """Keeps the demo's conversations in a store, for somebody to ask about them; False if they were there already."""
+    clock = StoryClock(conversations()[0].ended_at)
+    with _opened(directory, clock) as memory:
+        if all(memory.get_all(user_id=user, limit=1)["results"] for user in PEOPLE):
+            return False
+        for _ in remember(memory, clock):
+            pass
+    return True
+
+
 def remember(memory: Memory, clock: StoryClock) -> Iterator[scenes.Kept]:
     """Adds each conversation at its own time; gives what was read from it, and why, as soon as it is stored."""
     for conversation in conversations():
