@@ -35,10 +35,11 @@ def run(options: argparse.Namespace) -> None:
     for heading, rows in found.items():
         print(f"\n{heading}")
         for name, figures in rows.items():
-            print(f"  {name:<10} " + "  ".join(_figure(key, value) for key, value in figures.items()))
+            print(f"  {name:<11} " + "  ".join(_figure(key, value) for key, value in figures.items()))
     print("\nbounds")
-    seconds = found["worker apart"]["worker"]["seconds"]
-    print(_bound("one round for everybody, seconds", seconds, MOST_SECONDS))
+    alone = found["round alone"]
+    if "decay" in alone:
+        print(_bound("decay for everybody, seconds", alone["decay"]["seconds"], MOST_SECONDS))
     for heading in ("worker apart", "worker in the same process"):
         ratio = found[heading]["ratio"]["p99 meanwhile / idle"]
         print(_bound(f"{heading}: p99 of searches, meanwhile / idle", ratio, MOST_RATIO))
@@ -54,10 +55,11 @@ def measured(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
         measure.filled(folder, users)
         stored = time.perf_counter() - began
         print(f"stored {options.memories:,} memories in {stored:.0f} s", file=sys.stderr)
-        again = measure.copied(folder)
+        copies = [measure.copied(folder, number) for number in (1, 2)]
         return {
-            "worker apart": measure.apart(folder, users, **pace),
-            "worker in the same process": measure.together(again, users, **pace),
+            "round alone": measure.alone(copies[0]),
+            "worker apart": measure.apart(copies[1], users, **pace),
+            "worker in the same process": measure.together(folder, users, **pace),
         }
 
 

@@ -42,6 +42,17 @@ def filled(folder: Path, users: Sequence[User]) -> None:
                 memory.add(messages[at : at + BATCH], user_id=user.name, infer=False)
 
 
+def alone(folder: Path) -> dict[str, Any]:
+    """`ebbing upkeep` with nobody searching: what each step did and how long it took."""
+    command = [sys.executable, "-m", "evals.upkeep.child", str(folder), "--upkeep"]
+    out = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    worked = json.loads(out.removeprefix("begun\n"))
+    return {
+        "round": {name: worked[name] for name in ("seconds", "cpu_seconds", "owners")},
+        **{name: {"seconds": seconds, **worked["steps"].get(name, {})} for name, seconds in worked["took"].items()},
+    }
+
+
 def apart(folder: Path, users: Sequence[User], *, rate: float, idle_seconds: float) -> dict[str, Any]:
     """The worker in a process of its own, as `ebbing worker` is."""
     command = [sys.executable, "-m", "evals.upkeep.child", str(folder)]
@@ -78,9 +89,9 @@ def together(folder: Path, users: Sequence[User], *, rate: float, idle_seconds: 
     return asyncio.run(run())
 
 
-def copied(folder: Path) -> Path:
+def copied(folder: Path, number: int) -> Path:
     """The same store once more, to measure on the same state again."""
-    return Path(shutil.copytree(folder, folder.with_name(f"{folder.name}-copy")))
+    return Path(shutil.copytree(folder, folder.with_name(f"{folder.name}-{number}")))
 
 
 async def _warm(memory: AsyncMemory, users: Sequence[User]) -> Iterator[tuple[User, str]]:

@@ -141,7 +141,7 @@ class Telling(Background):
     async def _working(self, host: Host) -> Working:
         """As of the upkeep, and deliveries."""
         working = await super()._working(host)
-        return replace(working, duties={**working.duties, DELIVERY: host.duty(self._deliver)})
+        return replace(working, duties={DELIVERY: host.duty(self._deliver), **working.duties})
 
     async def _deliver(self, job: Job, at_work: AtWork) -> Undone | None:
         del at_work

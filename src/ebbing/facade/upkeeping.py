@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
@@ -48,8 +48,8 @@ class KeepingUp(Facade):
             progress: called with how many owners are done, and of how many.
 
         Returns:
-            `{"owners": int, "steps": {step: {count: int}}, "now", "dry_run"}`, of a dry run also `changes`, each with
-            the owner's id, `step`, `memory_id`, `what` and `why`.
+            `{"owners": int, "steps": {step: {count: int}}, "seconds": {step: float}, "now", "dry_run"}`, of a dry run
+            also `changes`, each with the owner's id, `step`, `memory_id`, `what` and `why`.
 
         Raises:
             InvalidInputError: more than one id, or an unusable one; a time that is none.
@@ -73,24 +73,17 @@ class KeepingUp(Facade):
         host = Host()
         using = await self._upkeeping(host)
         owners = await self._owners_meant(**whose)
-        steps: dict[str, Counter[str]] = {}
-        changes: list[Item] = []
+        tally = _Tally(with_changes=dry)
 
         async def rounds() -> None:
             for done, scope in enumerate(owners, 1):
                 await using.breathe()
-                report = await go_round(using, scope, steps=daily, now=moment, dry_run=dry)
-                for step in report.steps:
-                    steps.setdefault(step.step, Counter()).update(step.counts)
-                if dry:
-                    changes.extend(_changes(report))
+                tally.add(await go_round(using, scope, steps=daily, now=moment, dry_run=dry))
                 if progress is not None:
                     host.soon(progress, done, len(owners))
 
         await beside(rounds)
-        counts = {name: dict(found) for name, found in steps.items()}
-        answer = {"owners": len(owners), "steps": counts, "now": moment.isoformat(), "dry_run": dry}
-        return {**answer, "changes": changes} if dry else answer
+        return {"owners": len(owners), **tally.told(), "now": moment.isoformat(), "dry_run": dry}
 
     async def _upkeeping(self, host: Host) -> Upkeeping:
         """The parts that the steps of the upkeep work with beside the host's loop, with the embedder loaded."""
@@ -113,6 +106,29 @@ class KeepingUp(Facade):
         if named:
             return [Scope(**named, tenant=tenant)]
         return [Scope.of(owner) for owner in await self._parts.store.owners(tenant, deleted=True)]
+
+
+class _Tally:
+    """The reports of many owners, summed up."""
+
+    def __init__(self, *, with_changes: bool) -> None:
+        self._steps: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+        self._changes: list[Item] | None = [] if with_changes else None
+
+    def add(self, report: RoundReport) -> None:
+        for step in report.steps:
+            self._steps[step.step].update(step.counts)
+        for name, seconds in report.seconds.items():
+            self._seconds[name] += seconds
+        if self._changes is not None:
+            self._changes += _changes(report)
+
+    def told(self) -> Item:
+        steps = {name: dict(counts) for name, counts in self._steps.items()}
+        seconds = {name: round(spent, 3) for name, spent in self._seconds.items()}
+        changes = {} if self._changes is None else {"changes": self._changes}
+        return {"steps": steps, "seconds": seconds, **changes}
 
 
 def _changes(report: RoundReport) -> list[Item]:

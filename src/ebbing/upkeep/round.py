@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+import anyio
+
 from ebbing.domain.errors import ConflictError
 from ebbing.domain.scope import Scope
 from ebbing.upkeep.step import Step, StepReport, Upkeeping
@@ -29,6 +31,8 @@ class RoundReport:
     steps: list[StepReport] = field(default_factory=list)
     is_complete: bool = True
     """Whether the round went on to its end."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """How long each step took."""
 
 
 async def go_round(
@@ -51,7 +55,9 @@ async def go_round(
     report = RoundReport(scope)
     left = [name for name in ORDER if name in steps]
     for number, name in enumerate(left, 1):
+        began = anyio.current_time()
         report.steps.append(await run_step(steps[name], using, scope=scope, now=now, dry_run=dry_run))
+        report.seconds[name] = anyio.current_time() - began
         if goes_on is not None and number < len(left) and not await goes_on(report.steps[-1]):
             report.is_complete = False
             break
