@@ -134,6 +134,7 @@ class Memory:
     jobs = _blocking(AsyncMemory.jobs)
     job = _blocking(AsyncMemory.job)
     retry_job = _blocking(AsyncMemory.retry_job)
+    backup = _blocking(AsyncMemory.backup)
     verify = _blocking(AsyncMemory.verify)
     diagnose = _blocking(AsyncMemory.diagnose)
     reset = _blocking(AsyncMemory.reset)

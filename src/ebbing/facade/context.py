@@ -16,6 +16,7 @@ from ebbing.domain.record import Role
 from ebbing.domain.risk import is_risky
 from ebbing.domain.scope import Scope
 from ebbing.facade.base import foreground
+from ebbing.facade.measured import measured
 from ebbing.facade.profiling import Knowing
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.query_rewriter import QueryRewriter
@@ -57,6 +58,7 @@ class Preparing(Knowing):
     """What brings together all that should be known before an answer."""
 
     @foreground
+    @measured("context")
     async def get_context(
         self,
         query: str | None = None,

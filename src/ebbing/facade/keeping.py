@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ebbing.arguments import checked_limit, checked_records
@@ -106,6 +107,21 @@ class Keeping(Facade):
         done = await retry_extractions(Working(jobs, self._parts.clock, self._parts.chance, duties), limit=most)
         left = await unread_counts(jobs, tenant=self._parts.settings.tenant)
         return {"read": done.done, "failed": done.failed, **left}
+
+    async def backup(self, directory: str | Path) -> Item:
+        """Copies the whole store, of all tenants, into a new or empty directory, as of one moment, while others go on.
+
+        `ebbing backup restore` makes a store of it again. The copy is checked before this returns.
+
+        Returns:
+            `{"bytes", "path"}`.
+
+        Raises:
+            InvalidInputError: there is something in the directory, or the store keeps nothing on disk.
+            StoreError: it could not be copied.
+        """
+        place = Path(directory)
+        return {"bytes": await self._parts.store.back_up(place), "path": str(place)}
 
     async def verify(self) -> list[str]:
         """Compares every index with what it was made from; each finding is a sentence. Empty is well."""

@@ -21,6 +21,7 @@ from ebbing.arguments import (
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.query import Include, Query
 from ebbing.facade.base import Facade, foreground
+from ebbing.facade.measured import measured
 from ebbing.ports.event_bus import Topic
 from ebbing.recall.listing import listed
 from ebbing.recall.search import search
@@ -31,6 +32,7 @@ class Recalling(Facade):
     """What brings memories back and tells about them."""
 
     @foreground
+    @measured("search")
     async def search(
         self,
         query: str,

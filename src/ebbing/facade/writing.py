@@ -22,6 +22,7 @@ from ebbing.domain.events import Event
 from ebbing.domain.scope import Scope
 from ebbing.domain.unread import WriteMode
 from ebbing.facade.base import Facade, foreground
+from ebbing.facade.measured import measured
 from ebbing.ports.event_bus import Topic
 from ebbing.remember.add import Remembered, add_extracted, add_raw
 from ebbing.remember.messages import optional_text, parse_messages, parse_time
@@ -37,6 +38,7 @@ class Writing(Facade):
     """What puts memories in, changes them and takes them out."""
 
     @foreground
+    @measured("add")
     async def add(
         self,
         messages: Any,

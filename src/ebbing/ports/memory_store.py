@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -305,6 +306,14 @@ class MemoryStore(Protocol):
 
     async def verify(self) -> list[str]:
         """Compares every index with the truth; each finding is a sentence without personal text. Empty is well."""
+        ...
+
+    async def back_up(self, directory: Path) -> int:
+        """Copies everything of all tenants into a new or empty directory, as of one moment, while others go on; bytes.
+
+        Raises:
+            InvalidInputError: there is something in the directory, or the store keeps nothing on disk.
+        """
         ...
 
     async def aclose(self) -> None:

@@ -17,6 +17,7 @@ from ebbing.ports.embedder import Embedder
 from ebbing.ports.event_bus import EventBus
 from ebbing.ports.ids import Ids
 from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.meter import SILENCE, Meter
 from ebbing.ports.reranker import Reranker
 from ebbing.ports.working_memory import WorkingMemory
 from ebbing.recall.tuning import Tuning
@@ -25,6 +26,7 @@ from ebbing.upkeep.traffic import Traffic
 from ebbing.wiring.chat import Chat, chat_of
 from ebbing.wiring.embedders import EmbedderSlot, configured, given
 from ebbing.wiring.mem0_config import from_mem0
+from ebbing.wiring.meters import meter_of
 from ebbing.wiring.rerankers import RerankerSlot, reranker_slot
 from ebbing.wiring.settings import Settings
 from ebbing.wiring.webhooks import SenderSlot
@@ -56,6 +58,8 @@ class Parts:
     """The calls in flight, for the upkeep to keep out of their way."""
     webhooks: SenderSlot
     """What carries messages to those who want to be told."""
+    meter: Meter = SILENCE
+    """What is told how long calls take, and what comes of them."""
 
     def for_tenant(self, tenant: str) -> Parts:
         """The same parts for another tenant: every call made with them names this one."""
@@ -113,6 +117,7 @@ def build(
         SystemChance(),
         Traffic(),
         SenderSlot(settings.webhook_private_targets),
+        meter_of(settings, clock),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ebbing.domain.errors import MissingExtraError
@@ -12,6 +13,21 @@ if TYPE_CHECKING:
     from ebbing.wiring.settings import Settings
 
 _OF_SERVER: Final = frozenset({"fastapi", "starlette", "uvicorn"})
+
+
+def bring_back(backup: Path, path: Path | None) -> Path:
+    """Makes a store of a copy, at `path` or where the settings say; returns where.
+
+    Raises:
+        InvalidInputError: the copy is none, is damaged, or a store is there already.
+        StoreError: it could not be written.
+    """
+    from ebbing.adapters.sqlite.backup import bring_back as placed
+    from ebbing.wiring.build import load_settings
+
+    settings = load_settings({} if path is None else {"path": path})
+    placed(backup, settings.path)
+    return settings.path
 
 
 def settings_for(given: Mapping[str, Any]) -> Settings:

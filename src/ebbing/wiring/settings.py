@@ -104,6 +104,12 @@ class Settings(ServiceSettings):
         default=60, gt=0, le=86_400, description="How long a round may take for one owner before it goes on later."
     )
     jobs_kept_days: int = Field(default=7, ge=2, le=3_650, description="How long finished jobs are shown.")
+    metrics: bool = Field(default=False, description="Calls are counted and timed; the service does so unless set.")
+    traces: bool = Field(default=False, description="Calls are spans of OpenTelemetry; the host sets its provider.")
+    log_format: Literal["text", "json"] = Field(default="text", description="How the service and the worker log.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="From which level on the service and the worker log."
+    )
     api_version: Literal["v1.0", "v1.1"] = Field(
         default="v1.1", description="Shape of answers: `v1.1` is {'results': [...]}, `v1.0` a bare list."
     )

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import reduce
 from itertools import count
+from pathlib import Path
 
 from ebbing.adapters.agreement import agrees
 from ebbing.adapters.ephemeral.jobs import EphemeralJobQueue
@@ -243,6 +244,9 @@ class EphemeralMemoryStore:
             *([f"{missing} records have no index entry"] if missing else []),
             *([f"{stale} index entries do not say what their records say: rebuild the index"] if stale else []),
         ]
+
+    async def back_up(self, directory: Path) -> int:  # noqa: ARG002
+        raise InvalidInputError("an ephemeral store keeps nothing on disk: there is nothing to back up")
 
     async def aclose(self) -> None:
         with self._lock:

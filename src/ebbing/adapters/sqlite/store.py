@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 from anyio import to_thread
 
 from ebbing.adapters.sqlite.audit import SqliteAuditLog
+from ebbing.adapters.sqlite.backup import back_up
 from ebbing.adapters.sqlite.census import counts, outdated
 from ebbing.adapters.sqlite.changes import apply, prepare
 from ebbing.adapters.sqlite.connections import Connections
@@ -261,6 +262,9 @@ class SqliteMemoryStore:
         """Nobody can write meanwhile; the disk needs room for a second copy."""
         await self._writer.run(_nothing, scrub=Scrub.LARGE_FILE)
         return self._is_scrubbed()
+
+    async def back_up(self, directory: Path) -> int:
+        return await _in_a_thread(back_up, self._connections, directory)
 
     async def aclose(self) -> None:
         if not self._connections.begin_closing():

@@ -12,7 +12,19 @@ import typer
 from typer.main import get_command
 
 import ebbing
-from ebbing.interfaces.cli import compressing, dev, health, keeping, keys, looking, moving, profile, serving, upkeep
+from ebbing.interfaces.cli import (
+    backups,
+    compressing,
+    dev,
+    health,
+    keeping,
+    keys,
+    looking,
+    moving,
+    profile,
+    serving,
+    upkeep,
+)
 from ebbing.interfaces.cli.demo import play
 from ebbing.interfaces.cli.failures import FAILED, OK, told
 
@@ -22,7 +34,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for room in (play, keeping, looking, moving, profile, health, upkeep, compressing, serving, keys, dev):
+for room in (play, keeping, looking, moving, profile, health, upkeep, compressing, backups, serving, keys, dev):
     room.register(app)
 
 

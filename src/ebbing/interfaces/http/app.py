@@ -23,7 +23,19 @@ from ebbing.interfaces.http.mem0 import memories as mem0_memories
 from ebbing.interfaces.http.mem0 import open_source as mem0_open_source
 from ebbing.interfaces.http.mem0 import projects as mem0_projects
 from ebbing.interfaces.http.mem0 import webhooks as mem0_webhooks
-from ebbing.interfaces.http.routes import access, health, jobs, memories, moving, one_memory, talking, tenant, webhooks
+from ebbing.interfaces.http.observed import Observed
+from ebbing.interfaces.http.routes import (
+    access,
+    health,
+    jobs,
+    memories,
+    metrics,
+    moving,
+    one_memory,
+    talking,
+    tenant,
+    webhooks,
+)
 from ebbing.memory import AsyncMemory
 from ebbing.upkeep.stop import Stop
 from ebbing.wiring.settings import Settings
@@ -56,12 +68,14 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     app.state.works = settings.worker
     app.state.ready = {"ready": False, "store": "open", "embedder": "loading"}
     app.router.routes.extend(memories.straight)
-    for room in (health, memories, one_memory, talking, moving, jobs, tenant, webhooks, access):
+    for room in (health, metrics, memories, one_memory, talking, moving, jobs, tenant, webhooks, access):
         app.include_router(room.router)
     for room in (mem0_memories, mem0_entities, mem0_events, mem0_projects, mem0_webhooks, mem0_open_source):
         app.include_router(room.router)
     errors.install(app)
     app.add_middleware(Gate, settings=settings, doorkeeper=app.state.doorkeeper, parts=parts)
+    key = settings.redaction_key.get_secret_value().encode() if settings.redaction_key else b""
+    app.add_middleware(Observed, meter=getattr(parts.meter, "beside", parts.meter), ids=parts.ids, key=key)
     if origins := listed(settings.http_cors_origins):
         app.add_middleware(
             CORSMiddleware,

@@ -16,6 +16,7 @@ from ebbing.interfaces.http.app import create_app
 from ebbing.interfaces.http.auth import Doorkeeper
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.build import Parts, build
+from ebbing.wiring.logs import log_as
 from ebbing.wiring.settings import Settings
 
 
@@ -37,6 +38,9 @@ def serve(settings: Settings, *, started: Started) -> None:
         ConfigurationError: it would listen beyond this machine without asking for credentials, or cannot listen.
         StoreError: the store cannot be opened.
     """
+    if "metrics" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"metrics": True})
+    log_as(settings)
     memory = AsyncMemory(parts=build(settings))
     try:
         is_open = _is_open(settings, memory.parts)

@@ -1,0 +1,36 @@
+"""Commands about copies of the whole store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ebbing.interfaces.cli.session import Session, Store, command
+from ebbing.wiring.doors import bring_back
+
+Directory = Annotated[Path, typer.Argument(help="Where the copy is, or is to be.", file_okay=False)]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this module to the app."""
+    backups = typer.Typer(help="Copy the whole store while it is in use, and bring a copy back.", no_args_is_help=True)
+    command(backups, "create")(create)
+    backups.command("restore")(restore)
+    app.add_typer(backups, name="backup")
+
+
+def create(session: Session, directory: Directory) -> None:
+    """Copy everything, of all tenants, into a new or empty directory; others may go on meanwhile."""
+    done = session.memory.backup(directory)
+    if session.screen.as_json:
+        session.screen.emit(done)
+    else:
+        session.screen.say(f"{done['bytes'] / 2**20:,.1f} MiB are copied and checked")
+
+
+def restore(directory: Directory, *, path: Store = None) -> None:
+    """Make a store of a copy, where there is none yet (--path, or EBBING_PATH)."""
+    place = bring_back(directory, path)
+    typer.echo(f"the store is back in {place}")

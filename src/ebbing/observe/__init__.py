@@ -1,0 +1,1 @@
+"""Telling how the memory is doing, without telling of anybody."""

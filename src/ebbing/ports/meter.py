@@ -1,0 +1,52 @@
+"""What is told how the memory is doing: how long its calls take, and what comes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+Answer = Mapping[str, Any] | Sequence[Any] | None
+
+
+class Measure(Protocol):
+    """One call under way; it is ended once, by either of these."""
+
+    def done(self, answer: Answer) -> None:
+        """It answered; `answer` is read and not kept."""
+        ...
+
+    def failed(self, code: str) -> None:
+        """It raised an error of this stable code."""
+        ...
+
+
+class Meter(Protocol):
+    """Counts and times calls. It never raises, and learns of no person: no id, no text, no free tag."""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is measured at all; where not, nothing is spent on it."""
+        ...
+
+    def begin(self, operation: str) -> Measure:
+        """A call begins: `add`, `search` or `context`."""
+        ...
+
+
+class Silence:
+    """A meter that measures nothing, and its own measure."""
+
+    is_on = False
+
+    def begin(self, operation: str) -> Measure:  # noqa: ARG002
+        """Nothing begins."""
+        return self
+
+    def done(self, answer: Answer) -> None:
+        """Nothing is noted."""
+
+    def failed(self, code: str) -> None:
+        """Nothing is noted."""
+
+
+SILENCE = Silence()
