@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from evals import conflicts, extraction, memorybank
+from evals import conflicts, extraction, memorybank, topics
 from evals.ablations import ablate
 from evals.datasets import LOADERS
 from evals.embedding import KeptE5, warm
@@ -53,6 +53,9 @@ def main(arguments: list[str] | None = None) -> None:
     upkeep = commands.add_parser("upkeep", help="how long does the upkeep take, and who notices?")
     add_upkeep_options(upkeep)
     upkeep.set_defaults(run=run_upkeep)
+    named = commands.add_parser("topics", help="is everything found that was said about a topic?")
+    topics.add_options(named)
+    named.set_defaults(run=topics.run)
     options = parser.parse_args(arguments)
     options.run(options)
 

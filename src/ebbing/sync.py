@@ -148,6 +148,7 @@ class Memory:
     note_act = _blocking(AsyncMemory.note_act)
     acts = _blocking(AsyncMemory.acts)
     compact = _blocking(AsyncMemory.compact)
+    forget = _blocking(AsyncMemory.forget)
 
     def session(
         self,

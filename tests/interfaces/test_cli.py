@@ -85,6 +85,31 @@ def test_erasing_asks_and_does_nothing_when_nobody_can_answer(ebbing: Ebbing) ->
     assert ebbing("list", "-u", "emma", "--json").json["results"] == []
 
 
+def test_what_was_said_about_something_is_shown_and_forgotten_on_a_yes(ebbing: Ebbing) -> None:
+    added(ebbing, "My ex Tom lives in Oslo")
+    added(ebbing, "Lin likes tea")
+    about = ("forget", "--about", "forget what I said about my ex", "-u", "emma")
+    refused = ebbing(*about)
+    assert (refused.code, "--yes" in refused.err) == (2, True)
+    assert "My ex Tom lives in Oslo" in refused.out
+    assert "Lin likes tea" not in refused.out
+    shown = ebbing(*about, "--json").json
+    assert [item["memory"] for item in shown["candidates"]] == ["My ex Tom lives in Oslo"]
+    assert len(ebbing("list", "-u", "emma", "--json").json["results"]) == 2
+    assert ebbing("forget", "--confirm", shown["confirm"], "-u", "priya").code == 2
+    assert len(ebbing("forget", "--confirm", shown["confirm"], "-u", "emma", "--json").json["forgotten"]) == 1
+    assert [item["memory"] for item in ebbing("list", "-u", "emma", "--json").json["results"]] == ["Lin likes tea"]
+
+
+def test_a_topic_is_erased_for_good_in_one_command(ebbing: Ebbing) -> None:
+    memory_id = added(ebbing, "My ex Tom lives in Oslo")
+    done = ebbing("forget", "--about", "my ex", "--hard", "--yes", "-u", "emma")
+    assert "1 erased for good" in done.out
+    assert ebbing("restore", memory_id).code == 1
+    nothing = ebbing("forget", "--about", "my ex", "--yes", "-u", "emma")
+    assert (nothing.code, "Nothing that says it" in nothing.out) == (0, True)
+
+
 def test_forgetting_everything_of_one_user_leaves_the_others(ebbing: Ebbing) -> None:
     added(ebbing, "Tom likes tea")
     ebbing("add", "Priya bakes", "--raw", "-u", "priya")

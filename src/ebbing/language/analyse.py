@@ -84,6 +84,11 @@ def query_terms(text: str) -> list[str]:
     return list(dict.fromkeys(_terms(_bounded(text))))
 
 
+def stems(normal: str) -> list[str]:
+    """Stems of the words in Latin and other spaced scripts, in order, those without a topic too."""
+    return [_stem(_bare(found["word"])) for found in _TOKEN.finditer(normal) if found["word"]]
+
+
 def normalise(text: str) -> str:
     """Compatibility-composed, lower-case, with straight apostrophes."""
     return unicodedata.normalize("NFKC", text).lower().replace("’", "'")

@@ -8,11 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.interfaces.cli.screen import dotted
+from ebbing.interfaces.cli.screen import day, dotted
 from ebbing.interfaces.cli.session import Session, command
 
 Reason = Annotated[str | None, typer.Option(help="Kept in the history.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+SHOWN = 50
+"""Candidates that are shown to people."""
 
 
 def register(app: typer.Typer) -> None:
@@ -69,12 +73,24 @@ def forget(
     *,
     hard: Annotated[bool, typer.Option("--hard", help="For good: it cannot be restored.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Everything of this user, for good.")] = False,
+    about: Annotated[
+        str | None, typer.Option("--about", help="What to forget, in your own words: it is shown first.")
+    ] = None,
+    confirm: Annotated[
+        str | None, typer.Option("--confirm", help="Token of what --about showed with --json: does just that.")
+    ] = None,
     reason: Reason = None,
     yes: Yes = False,
 ) -> None:
     """Take memories out of every answer; `restore` brings them back, unless --hard or --all."""
-    if everything == bool(memory_ids):
-        raise InvalidInputError("name the memories to forget by their ids, or use --all, and not both")
+    if [everything, bool(memory_ids), about is not None, confirm is not None].count(True) != 1:
+        raise InvalidInputError("give the ids of what to forget, or --about, or --confirm, or --all: one of these")
+    if about is not None:
+        _forget_about(session, about, hard=hard, reason=reason, yes=yes)
+        return
+    if confirm is not None:
+        _forget_shown(session, confirm, hard=hard, reason=reason)
+        return
     if everything:
         _forget_everything(session, yes=yes)
         return
@@ -99,6 +115,44 @@ def restore(session: Session, memory_id: Annotated[str, typer.Argument(help="Id 
         session.screen.say("Back: ", (item["memory"], "bold"))
 
 
+def _forget_about(session: Session, about: str, *, hard: bool, reason: str | None, yes: bool) -> None:
+    screen = session.screen
+    found: dict[str, Any] = session.memory.forget(about, **session.whose(), hard=hard)
+    items = found["candidates"]
+    if screen.as_json and not (yes and items):
+        screen.emit(found)
+        return
+    if not screen.as_json:
+        head = f"{len(items)} memories and messages would be forgotten:" if items else "Nothing that says it is kept."
+        _show_items(session, head, items)
+        if found["perhaps"]:
+            _show_items(
+                session, "These may be about it too, and stay; `ebbing forget ID` forgets one:", found["perhaps"]
+            )
+    if items:
+        _ask(session, "Erase them for good?" if hard else "Forget them?", yes=yes)
+        _forget_shown(session, found["confirm"], hard=hard, reason=reason)
+
+
+def _forget_shown(session: Session, token: str, *, hard: bool, reason: str | None) -> None:
+    done = session.memory.forget(confirm=token, **session.whose(), hard=hard, reason=reason)
+    if session.screen.as_json:
+        session.screen.emit(done)
+        return
+    how = "erased for good" if hard else "forgotten; `ebbing restore ID` brings one back"
+    session.screen.say(f"{len(done['forgotten']) + done['turns']} {how}")
+
+
+def _show_items(session: Session, head: str, items: list[dict[str, Any]]) -> None:
+    screen = session.screen
+    screen.say(head)
+    for item in items[:SHOWN]:
+        screen.say((item["memory"], "bold"), indent=2)
+        screen.say((dotted([item["why"], day(item["created_at"]), item["id"]]), "dim"), indent=4)
+    if len(items) > SHOWN:
+        screen.say(f"… and {len(items) - SHOWN} more (--json lists all)", indent=2)
+
+
 def _forget_everything(session: Session, *, yes: bool) -> None:
     whose = session.whose()
     names = dotted(f"{key.removesuffix('_id')} {name}" for key, name in whose.items() if name)
@@ -121,5 +175,5 @@ def _ask(session: Session, question: str, *, yes: bool) -> None:
     if yes:
         return
     if session.screen.as_json or not sys.stdin.isatty():
-        raise InvalidInputError("this cannot be undone and nobody can be asked: give --yes to do it")
+        raise InvalidInputError("this is not done unasked, and nobody can be asked: give --yes to do it")
     typer.confirm(question, abort=True, err=True)

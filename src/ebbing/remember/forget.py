@@ -1,0 +1,104 @@
+"""Deleting what somebody agreed to have forgotten: just that, as it was shown, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from ebbing.domain.errors import ConflictError
+from ebbing.domain.events import Event
+from ebbing.domain.record import Kind, MemoryRecord
+from ebbing.domain.scope import Scope
+from ebbing.ports.memory_store import Change, Erase, MemoryStore, Revise
+from ebbing.remember.apart import take_apart, tellers_of
+
+ATTEMPTS: Final = 32
+"""How often it is tried again when somebody else writes meanwhile."""
+REASON: Final = "forgotten on request"
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What went."""
+
+    ids: tuple[str, ...]
+    memories: int = 0
+    episodes: int = 0
+
+
+async def forget_these(
+    store: MemoryStore, wanted: Mapping[str, str], *, scope: Scope, hard: bool, reason: str | None, now: datetime
+) -> Forgotten:
+    """Deletes records as long as each still says what it said; what is gone by now is left out.
+
+    A memory that tells some of them together with others is taken apart first, so that the others go on telling.
+
+    Args:
+        wanted: id to the hash of the content that was agreed on.
+        hard: for good; else marked, with the reason, and restored on demand.
+
+    Raises:
+        ConflictError: one of them says something else by now, or somebody wrote all the while; nothing was deleted.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        seen = (await store.shard(scope)).generation
+        records = await store.get(scope, list(wanted), deleted=True)
+        if any(record.hash != wanted[record.id] for record in records):
+            raise ConflictError("one of the memories says something else by now: ask again what would be forgotten")
+        try:
+            if await _taken_apart(store, records, wanted, scope=scope):
+                continue
+            gone = [record for record in records if hard or record.deleted_at is None]
+            changes = _erasures(gone) if hard else _deletions(gone, reason=reason or REASON, now=now)
+            await store.write(scope, changes, seen=seen if changes else None)
+        except ConflictError:
+            if attempt == ATTEMPTS:
+                raise
+            continue
+        memories = sum(record.kind is Kind.MEMORY for record in gone)
+        return Forgotten(tuple(record.id for record in gone), memories, len(gone) - memories)
+    raise ConflictError("these memories were changed all the while: try again")
+
+
+async def _taken_apart(
+    store: MemoryStore, records: Sequence[MemoryRecord], wanted: Mapping[str, str], *, scope: Scope
+) -> bool:
+    """Takes apart what tells some of the records and others; False if there is nothing of that kind."""
+    mixed = [
+        teller
+        for teller in await tellers_of(store, records, scope=scope)
+        if teller.id not in wanted or not set(teller.compression_sources) <= wanted.keys()
+    ]
+    if not mixed:
+        return False
+    known = {record.id for record in mixed}
+    apart = await take_apart(store, mixed, scope=scope)
+    return apart > 0 or not known.issubset({one.id for one in await store.get(scope, sorted(known), deleted=True)})
+
+
+def _erasures(records: Sequence[MemoryRecord]) -> list[Change]:
+    """What tells others goes after them: erased first, it would take them along."""
+    depth = {record.id: 0 for record in records}
+    by_id = {record.id: record for record in records}
+    for _ in range(len(records)):
+        deeper = {
+            record.id: 1 + max((depth[one] for one in record.compression_sources if one in by_id), default=-1)
+            for record in records
+        }
+        if deeper == depth:
+            break
+        depth = deeper
+    return [Erase(record.id) for record in sorted(records, key=lambda record: depth[record.id])]
+
+
+def _deletions(records: Sequence[MemoryRecord], *, reason: str, now: datetime) -> list[Change]:
+    return [
+        Revise(
+            replace(record, version=record.version + 1, updated_at=now, deleted_at=now, delete_reason=reason),
+            Event.DELETE,
+            reason=reason,
+        )
+        for record in records
+    ]
