@@ -139,7 +139,7 @@ def test_the_time_of_a_trip_is_not_the_time_of_telling() -> None:
         ("forget everything about movies, but not what I said about Titanic", ["titanic"]),
     ],
 )
-def test_an_exception_stays(request_text: str, stays: list[str]) -> None:
+def test_what_is_excepted_from_a_request_stays(request_text: str, stays: list[str]) -> None:
     asked = asked_to_forget(request_text, now=NOW)
     assert [one.text for one in asked.excepted] == stays
     assert [one.text for one in asked.topics] in (["电影"], ["movies"])

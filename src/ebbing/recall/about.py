@@ -126,16 +126,15 @@ def _why(
         return why
     if _is_excepted(record.content, asked):
         return None
-    origin = record.provenance.source_text
-    if origin and why_said(origin, asked):
-        return f"it was read from words that say “{_named(asked)}”"
-    if any(why_said(text, asked) for text in earlier):
-        return f"an earlier wording says “{_named(asked)}”"
     if record.attribute and any(group and record.attribute in group.attributes for group in related):
         return f"it gives the {record.attribute}"
-    if any(topic.is_said_in(terms_of(" ".join(record.tags))) for topic in asked.topics):
-        return f"it is tagged “{_named(asked)}”"
-    return None
+    elsewhere = {
+        "it was read from words that say": [record.provenance.source_text or ""],
+        "an earlier wording says": earlier,
+        "it is tagged": [" ".join(record.tags)],
+    }
+    why = next((why for why, texts in elsewhere.items() if any(why_said(text, asked) for text in texts)), None)
+    return f"{why} “{_named(asked)}”" if why else None
 
 
 def _named(asked: Asked) -> str:

@@ -48,7 +48,7 @@ async def forget_these(
         if any(record.hash != wanted[record.id] for record in records):
             raise ConflictError("one of the memories says something else by now: ask again what would be forgotten")
         try:
-            if await _taken_apart(store, records, wanted, scope=scope):
+            if await _taken_apart(store, records, wanted=wanted, scope=scope):
                 continue
             gone = [record for record in records if hard or record.deleted_at is None]
             changes = _erasures(gone) if hard else _deletions(gone, reason=reason or REASON, now=now)
@@ -63,7 +63,7 @@ async def forget_these(
 
 
 async def _taken_apart(
-    store: MemoryStore, records: Sequence[MemoryRecord], wanted: Mapping[str, str], *, scope: Scope
+    store: MemoryStore, records: Sequence[MemoryRecord], *, wanted: Mapping[str, str], scope: Scope
 ) -> bool:
     """Takes apart what tells some of the records and others; False if there is nothing of that kind."""
     mixed = [

@@ -124,11 +124,10 @@ def _forget_about(session: Session, about: str, *, hard: bool, reason: str | Non
         return
     if not screen.as_json:
         head = f"{len(items)} memories and messages would be forgotten:" if items else "Nothing that says it is kept."
-        _show_items(session, head, items)
+        _show_items(session, items, head=head)
         if found["perhaps"]:
-            _show_items(
-                session, "These may be about it too, and stay; `ebbing forget ID` forgets one:", found["perhaps"]
-            )
+            head = "These may be about it too, and stay; `ebbing forget ID` forgets one:"
+            _show_items(session, found["perhaps"], head=head)
     if items:
         _ask(session, "Erase them for good?" if hard else "Forget them?", yes=yes)
         _forget_shown(session, found["confirm"], hard=hard, reason=reason)
@@ -143,7 +142,7 @@ def _forget_shown(session: Session, token: str, *, hard: bool, reason: str | Non
     session.screen.say(f"{len(done['forgotten']) + done['turns']} {how}")
 
 
-def _show_items(session: Session, head: str, items: list[dict[str, Any]]) -> None:
+def _show_items(session: Session, items: list[dict[str, Any]], *, head: str) -> None:
     screen = session.screen
     screen.say(head)
     for item in items[:SHOWN]:
