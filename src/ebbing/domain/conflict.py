@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import or_
 from typing import Final
 
 from ebbing.domain.record import MemoryType
@@ -19,6 +20,12 @@ NEAR: Final = 0.95
 """Calibrated similarity above which two texts say the same, if their numbers and most of their words agree."""
 CLOSE: Final = 0.85
 """Calibrated similarity from which they do if the new one brings no new content word."""
+_YES_OR_NO: Final = "can "
+"""How the names of attributes begin whose value is yes or no."""
+_FURTHER: Final = 3
+"""How many words more a statement may hold that takes up again what was over."""
+_BY_DAY: Final = frozenset({"wake_time", "bed_time", "commute"})
+"""Attributes that may be otherwise at weekends."""
 SHARED: Final = 0.5
 """Share of content words that two texts need in common, whatever their similarity is."""
 
@@ -35,6 +42,10 @@ class End:
     """Where not empty, a memory must also hold one of these: "graduated from X" ends studying there, not working."""
     ongoing: bool = False
     """A memory must tell of something that goes on: "finished the book" ends reading it, not liking it."""
+    object: Words = frozenset()
+    """Head of what is over: what was liked or avoided, whatever else was said about it."""
+    planned: bool = False
+    """A memory must tell of a plan: a meeting that was moved is still going to be, at another time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +56,8 @@ class Claim:
     type: MemoryType = MemoryType.FACT
     subject: Words = frozenset()
     """Whom or what it is about, where that is not the user or agent alone ("sister")."""
+    called: Words = frozenset()
+    """The name of whom it is about, where that is somebody else."""
     speaker: str = "user"
     """Whose world it tells of: the user's or the agent's, and by name in a conversation of several."""
     attribute: str | None = None
@@ -72,6 +85,8 @@ class Claim:
     """It says of itself that it comes on top ("also")."""
     resumed: bool = False
     """It says of itself that something is so again."""
+    sought: bool = False
+    """It tells of what somebody looks for, and has not found yet."""
     single: bool = True
     """The attribute has one value at a time, whoever says it; else only a claim that is `changed` replaces it."""
     ends: tuple[End, ...] = ()
@@ -124,9 +139,10 @@ def compare(new: Claim, old: Claim, *, similarity: float = 0.0) -> Verdict:
 def _by_attribute(new: Claim, old: Claim) -> Verdict | None:
     if new.attribute is None or new.attribute != old.attribute or not new.value or not old.value:
         return None
-    if new.negated or old.negated or new.past != old.past:
+    if ((new.negated or old.negated) and not new.attribute.startswith(_YES_OR_NO)) or new.past != old.past:
         return None
-    if new.occasion != old.occasion and new.occasion and old.occasion:
+    by_day = new.attribute in _BY_DAY
+    if new.occasion != old.occasion and (by_day or (new.occasion and old.occasion)):
         return APART
     if new.value == old.value:
         return _fuller(new, old, reason="this value is known")
@@ -145,7 +161,7 @@ def _by_object(new: Claim, old: Claim) -> Verdict | None:
     if new.subject != old.subject:
         return APART
     if new.object != old.object:
-        return APART
+        return None if new.ends else APART
     if new.polarity == old.polarity:
         if new.words <= old.words:
             return Verdict(Relation.SAME, "this taste is known")
@@ -158,12 +174,16 @@ def _by_object(new: Claim, old: Claim) -> Verdict | None:
 
 
 def _by_end(new: Claim, old: Claim) -> Verdict | None:
-    if old.over or (old.event and not old.gained):
+    if old.event and not old.gained and old.attribute is None:
         return None
     for end in new.ends:
+        if old.over and not end.within:
+            continue
         if (end.within and not end.within & old.words) or (end.ongoing and not old.lasting):
             continue
-        if _ends_attribute(end, old, subject=new.subject) or _ends_words(end, old, subject=new.subject):
+        if end.planned and not old.plan:
+            continue
+        if any(how(end, old, subject=new.subject) for how in (_ends_attribute, _ends_words, _ends_taste)):
             return Verdict(Relation.CONTRADICTS, "it says that this is over")
     return None
 
@@ -180,16 +200,25 @@ def _ends_attribute(end: End, old: Claim, *, subject: Words) -> bool:
 def _ends_words(end: End, old: Claim, *, subject: Words) -> bool:
     if not end.words or not end.words <= old.words or len(old.words) > 3 * len(end.words) + 6:
         return False
-    named = all(any(word in value for value in old.value) for word in end.words) and old.subject
-    return old.subject == subject or (old.subject or subject) <= end.words or bool(named)
+    given = [any(word in value for value in old.value) for word in end.words]
+    named = old.subject and any(given) and all(map(or_, given, (word in old.subject for word in end.words)))
+    return old.subject == subject or (old.subject or subject) <= end.words or end.words <= old.called or bool(named)
+
+
+def _ends_taste(end: End, old: Claim, *, subject: Words) -> bool:
+    """What was liked is liked no more: the thing itself is named, not something that is made of it."""
+    return old.polarity > 0 and bool(old.object) and old.object == end.object and old.subject == subject
 
 
 def _by_resumption(new: Claim, old: Claim) -> Verdict | None:
     """What was said to be over is so again."""
-    if new.over or new.subject != old.subject or not (new.resumed or new.changed):
+    if new.over or new.sought or new.subject != old.subject or not (new.resumed or new.changed):
         return None
-    if any(end.words and end.words <= new.words and len(new.words - end.words) <= 3 for end in old.ends):
-        return Verdict(Relation.CONTRADICTS, "it says that this is so again")
+    for end in old.ends:
+        in_words = bool(end.words) and end.words <= new.words and len(new.words - end.words) <= _FURTHER
+        by_name = new.resumed and bool(end.object) and spelled(end.object, new.words)
+        if (in_words or by_name) and not end.words <= new.subject:
+            return Verdict(Relation.CONTRADICTS, "it says that this is so again")
     return None
 
 
@@ -200,7 +229,8 @@ def _by_negation(new: Claim, old: Claim) -> Verdict | None:
     if new.event and not (new.gained or new.resumed):
         return None
     said = new.words | new.kinds
-    turned = (new.changed or new.resumed or new.gained) and old.negated and (old.words <= said or _taken_up(new, old))
+    news = new.resumed or new.gained or (new.changed and len(new.words - old.words) <= 1)
+    turned = news and old.negated and (old.words <= said or _taken_up(new, old))
     if old.words and (new.words == old.words or turned) and new.numbers >= old.numbers:
         return Verdict(Relation.CONTRADICTS, "the opposite of what is known")
     return None
@@ -257,6 +287,11 @@ def within(part: Words, whole: Words) -> bool:
     return bool(part) and all(
         word in whole or (not word.isascii() and any(set(word) <= set(other) for other in whole)) for word in part
     )
+
+
+def spelled(thing: Words, words: Words) -> bool:
+    """Whether words, or single characters of a script without spaces, name the whole thing."""
+    return all(word in words or (not word.isascii() and set(word) <= words) for word in thing)
 
 
 def readable(attribute: str) -> str:

@@ -10,6 +10,16 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
+_BEGINS: Final = (
+    r"^(?:\S+ and \S+|\S+'s [\w -]{2,24}?|\S+) (?:(?:has|have|had|just|finally|recently|also|already|then|is|am|are|did"
+    r"|had to|have to|has to|decided to|ended up|got to|managed to|needed to|chose to|was forced to|actually) )*"
+)
+"""The subject, and what may stand between it and its verb."""
+_NO_END: Final = (
+    r"\b(?:left|right)[- ]handed|\bday off\b|\btime off\b|\bstop(?:ped)? (?:by|in|at)\b|\bquit (?:their|the) job\b"
+    r"|\bcut out for\b|\btook (?:off|out) (?:work|a loan|insurance|the trash)\b|\bdrop(?:ped)? (?:\d|weight)"
+)
+"""What only sounds like an end."""
 LANGUAGES: Final = ("en", "zh")
 
 
@@ -38,15 +48,19 @@ class Ending:
     """Words of other memories that are over as well, whatever the text names."""
     ongoing: bool
     """Only what goes on can be over in this way."""
+    planned: bool
+    """Only a plan can."""
     patterns: Mapping[str, re.Pattern[str]]
     unless: re.Pattern[str] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Changes:
     """The whole pack."""
 
     same: Mapping[str, str]
+    whole: Mapping[str, str]
+    """The city of a district."""
     several: frozenset[str]
     soft: frozenset[str]
     signs: Mapping[str, re.Pattern[str]]
@@ -54,10 +68,13 @@ class Changes:
     light: frozenset[str]
     light_zh: re.Pattern[str]
     adjunct: Mapping[str, re.Pattern[str]]
+    cause: re.Pattern[str]
+    """Why something is liked or not, which limits nothing."""
     occasion: re.Pattern[str]
     subject: Mapping[str, re.Pattern[str]]
     preferred: Mapping[str, re.Pattern[str]]
     unsettled: Mapping[str, re.Pattern[str]]
+    trailing: Mapping[str, re.Pattern[str]]
     taste: frozenset[str]
     nameless: Mapping[str, re.Pattern[str]]
     """Values that name nothing, by attribute; `any` for all."""
@@ -78,6 +95,7 @@ def changes() -> Changes:
     light_zh = "|".join(map(re.escape, data["light"]["zh"]))
     return Changes(
         same={word: group[0] for group in data["same"] for word in group},
+        whole={part: city for city, parts in data["parts"].items() for part in parts.split("|")},
         several=frozenset(data["several"]),
         soft=frozenset(data["soft"]),
         signs={name: _compiled("|".join(patterns)) for name, patterns in data["signs"].items()},
@@ -85,10 +103,12 @@ def changes() -> Changes:
         light=frozenset(data["light"]["en"].split()),
         light_zh=_compiled(f"^(?:{light_zh})+(?=.)"),
         adjunct={"en": _compiled(data["light"]["adjunct_en"]), "zh": _compiled(data["light"]["adjunct_zh"])},
+        cause=_compiled(data["light"]["cause_en"]),
         occasion=_compiled(f"{data['occasion']['en']}|{data['occasion']['zh']}"),
         subject=_by_language(data["subject"], _compiled),
         preferred=_by_language(data["preferred"], _compiled),
         unsettled=_by_language(data["unsettled"], _compiled),
+        trailing=_by_language(data["trailing"], _compiled),
         taste=frozenset(data["taste"]["en"].split()) | frozenset(data["taste"]["zh"]),
         nameless={name: _compiled(pattern) for name, pattern in data["nameless"].items()},
         instead=[(one["attribute"], one["becomes"], _compiled(one["value"])) for one in data["instead"]],
@@ -97,7 +117,7 @@ def changes() -> Changes:
         vague_zh=_compiled(data["vague"]["zh"]),
         edges={name: _compiled(_anchored(name, pattern)) for name, pattern in data["edges"].items()},
         reads=[_read(entry) for entry in data["read"]],
-        endings=[_ending(entry) for entry in data["end"]],
+        endings=[*map(_ending, data["end"]), *map(_ending, _worded(data["lexicon"]))],
     )
 
 
@@ -124,12 +144,37 @@ def _read(entry: Mapping[str, Any]) -> Read:
     )
 
 
+def _worded(words: Mapping[str, str]) -> list[dict[str, str]]:
+    """The endings that the lists of words make: what is done to a thing, and what it does by itself."""
+    does_en, ends_en, does_zh, ends_zh = (
+        words[name].replace("\n", "") for name in ("does_en", "ends_en", "does_zh", "ends_zh")
+    )
+    return [
+        {
+            "en": rf"{_BEGINS}(?:{does_en})\b"
+            r"(?: (?:their|the|all|any|her|his|my|it|going to|to|being|doing|an?|playing))*"
+            r"(?P<object> [^,]+?)(?: (?:with|for|to) .*)?$",
+            "unless_en": _NO_END,
+        },
+        {"en": rf"^(?:\S+'s |the |their |our )?(?P<object>[^,]+?) (?:\w+ly |just |finally )*(?:{ends_en})(?: .*)?$"},
+        {
+            "zh": rf"^用户(?:已经|终于|最近|刚|上周|昨天|早就?|也|都|又|把)*(?:{does_zh})了?"
+            r"(?P<object>[^,，。了]{1,10}?)(?:了)?$"
+        },
+        {
+            "zh": r"^(?:用户的?)?(?P<object>[^,，。不]{1,10}?)(?:已经|早就?|都|全|也|就|又|完全|彻底|现在|挂闲鱼)*"
+            rf"(?:{ends_zh})了"
+        },
+    ]
+
+
 def _ending(entry: Mapping[str, Any]) -> Ending:
     return Ending(
         attributes=tuple(entry.get("attributes", ())),
         within=frozenset(entry.get("within", ())),
         or_words=tuple(entry.get("or_words", ())),
         ongoing=bool(entry.get("ongoing", False)),
+        planned=bool(entry.get("planned", False)),
         patterns=_by_language(entry, _compiled),
         unless=_compiled(entry["unless_en"]) if "unless_en" in entry else None,
     )

@@ -136,7 +136,7 @@ class ChineseReader:
         if self._words["order"].match(piece.folded):
             return self._bare(piece, speaker, who="order")
         if self._words["whole"].match(piece.folded):
-            return self._bare(piece, speaker, who="clause")
+            return self._bare(self._owned(piece), speaker, who="clause")
         named = self._words["introduced"].match(piece.folded)
         if named is not None:
             return self._introduced(named, speaker)
@@ -148,6 +148,12 @@ class ChineseReader:
             company = self._retold(piece.cut(*own.span("company")).said, speaker) if own["company"] else ""
             return self._predicate(_blank(speaker, company), piece, found=own, speaker=speaker)
         return self._unspoken(piece, heard)
+
+    def _owned(self, piece: _Piece) -> _Piece:
+        """The address is the speaker's: 地址改成… reads 我的地址改成…."""
+        if self._words["own_words"].match(piece.folded):
+            return piece
+        return _Piece(f"我的{piece.said}", f"我的{piece.folded}")
 
     def _unspoken(self, piece: _Piece, heard: _Heard) -> Statement:
         """A clause whose subject is a pronoun, the clause before, or left out."""

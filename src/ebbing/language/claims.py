@@ -7,7 +7,8 @@ attributes and well-known values come out in one spelling, so that 上海 and Sh
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from ebbing.domain.conflict import Claim, End, Words
@@ -26,6 +27,8 @@ _LASTING: Final = re.compile(
 )
 """What goes on, which is no single occasion even where a rule takes it for an event."""
 _SELF: Final = {"en": "User", "zh": "用户"}
+_OWNED: Final = frozenset({"公司", "company", "team"})
+"""What somebody belongs to, and of which something is said as if of the person."""
 _ASIDE: Final = re.compile(r", ?(?:and |but )?not [^,]+$|[,，] ?(?:而)?不是[^,，]+$| ?[(（][^()（）]*[)）]")
 """What is said beside: the date that a time word was given, and what something is not."""
 
@@ -62,7 +65,8 @@ def claim_of(text: str, told: Told) -> Claim:
     head, adjunct = object_of(told.object, language) if told.polarity else (frozenset(), frozenset())
     over = bool(pack.signs["over"].search(normal)) or told.ended
     likes = told.polarity != 0 and told.type is MemoryType.PREFERENCE
-    past = bool(pack.signs["past"].search(normal)) and not over
+    gained = bool(pack.signs["gained"].search(normal))
+    past = bool(pack.signs["past"].search(normal)) and not over and not gained
     words = words_of(normal, pack) - words_of(normalise(told.speaker or ""), pack)
     words -= pack.taste if told.polarity else frozenset()
     ends = _ends(text, over=over and not likes, language=language)
@@ -84,10 +88,12 @@ def claim_of(text: str, told: Told) -> Claim:
         negated=bool(pack.signs["negated"].search(normal)),
         past=past,
         plan="plan" in told.tags or (told.type is MemoryType.EPISODIC and bool(pack.signs["plan"].search(normal))),
-        gained=bool(pack.signs["gained"].search(normal)),
+        gained=gained,
         changed=told.corrects or bool(pack.signs["changed"].search(sentence)),
         further=bool(pack.signs["further"].search(sentence)),
-        resumed=bool(pack.signs["resumed"].search(normal)),
+        sought=bool(pack.signs["sought"].search(normal)),
+        called=_called(text, language, pack=pack),
+        resumed=bool(pack.signs["resumed"].search(sentence)),
         single=_is_single(attribute, pack=pack),
         ends=ends,
     )
@@ -113,6 +119,14 @@ def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
     attribute, value = told.attribute, told.value and _ASIDE.sub("", told.value)
     if told.known:
         return attribute, value
+    attribute, value = _read_attribute(text, attribute=attribute, value=value)
+    attribute = attribute and _NEW.sub("", attribute)
+    if attribute and not attribute.endswith(".time") and changes().signs["ahead"].search(text):
+        return None, value
+    return attribute, value
+
+
+def _read_attribute(text: str, *, attribute: str | None, value: str | None) -> tuple[str | None, str | None]:
     pack, language = changes(), _language(text)
     text = _ASIDE.sub("", text[:MAX_COMPARED])
     versus = pack.preferred[language].search(text)
@@ -122,12 +136,12 @@ def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
         pair = sorted(" ".join(sorted(value_of(one))) for one in (better, worse))
         return f"preferred of {pair[0]} and {pair[1]}", better
     if found is not None:
-        read, groups = found
+        read, groups, of_relation = found
         value = read.value or groups.get("value") or groups.get("value2") or value
         slots = {"which": groups.get("which2", ""), "who": groups.get("who2", "")}
         name = read.attribute.format_map(slots | groups)
         who = pack.subject[language].match(text)
-        attribute = f"{who['who']}.{name}" if who and name and "{who}" not in read.attribute else name
+        attribute = f"{who['who']}.{name}" if who and name and of_relation else name
     if not attribute or not value:
         return None, value
     name = ".".join(one_spelling(part, pack) for part in attribute.lower().split("."))
@@ -147,23 +161,33 @@ def _fitting(name: str, value: str, *, pack: Changes) -> str | None:
 def _is_single(attribute: str | None, *, pack: Changes) -> bool:
     """Whether another value replaces the known one although nothing says that it is new.
 
-    What others do for a living is told in passing, now by trade, now by rank: there a change must be said.
+    What others do for a living, and where, is told in passing, now by trade, now by rank: there a change must be said.
     """
     owner, _, last = (attribute or "").rpartition(".")
-    return last not in pack.soft and not (owner and last == "job")
+    return last not in pack.soft and not (owner and last in {"job", "employer"})
 
 
-def _reading(text: str, language: str, *, pack: Changes, told: str | None = None) -> tuple[Read, dict[str, str]] | None:
-    """The first pattern that reads an attribute from the text; the rest of a sentence about a relation reads alike."""
+def _reading(
+    text: str, language: str, *, pack: Changes, told: str | None = None
+) -> tuple[Read, dict[str, str], bool] | None:
+    """The first pattern that reads an attribute from the text, and whether it is the one of somebody else.
+
+    The rest of a sentence about a relation reads like one about the person.
+    """
     who = pack.subject[language].match(text)
     bare = f"{_SELF[language]}{text[who.end() :]}" if who else text
     for read in pack.reads:
         if read.weak and told is not None:
             continue
         pattern = read.patterns.get(language)
-        found = pattern.search(text if "{who}" in read.attribute else bare) if pattern else None
-        if found is not None and not (read.unless and read.unless.search(found.group())):
-            return read, {name: part for name, part in found.groupdict().items() if part}
+        if pattern is None:
+            continue
+        owns = who is not None and who["who"].lower() in _OWNED
+        for said in (text,) if "{who}" in read.attribute else (bare, text) if owns else (bare,):
+            found = pattern.search(said)
+            if found is not None and not (read.unless and read.unless.search(found.group())):
+                groups = {name: part for name, part in found.groupdict().items() if part}
+                return read, groups, said == bare and who is not None
     return None
 
 
@@ -201,32 +225,74 @@ def _subject(text: str, language: str, *, pack: Changes) -> Words:
     return words_of(normalise(found["who"]), pack) if found else frozenset()
 
 
+def _called(text: str, language: str, *, pack: Changes) -> Words:
+    found = pack.subject[language].match(text)
+    return words_of(normalise(found["called"] or ""), pack) if found else frozenset()
+
+
 def _ends(text: str, *, over: bool, language: str) -> tuple[End, ...]:
     pack = changes()
-    found = [End(words) for words in [_bare(text, pack)] if words] if over else []
+    short = pack.trailing[language].sub("", text)
+    found = _over(short, language, pack=pack) if over else []
     for ending in pack.endings:
         pattern = ending.patterns.get(language)
-        match = pattern.search(text) if pattern else None
-        if match is None or (ending.unless and ending.unless.search(text)):
+        match = (pattern.search(text) or (short != text and pattern.search(short))) if pattern else None
+        if not match or (ending.unless and ending.unless.search(text)):
             continue
         if pack.unsettled[language].search(text[: match.start()]):
             continue
         thing = next((part for part in match.groupdict().values() if part), "")
+        thing = pack.trailing[language].sub("", thing)
         words = _bare(pack.vague_zh.sub("", thing) or thing, pack)
-        words = (words - words_of(" ".join(pack.vague), pack)) or words
+        words = (words - _vague(pack)) or words
+        limit = End(within=ending.within, ongoing=ending.ongoing, planned=ending.planned)
         if words or ending.attributes:
-            found.append(End(words, ending.attributes, ending.within, ending.ongoing))
-        found += [End(words_of(word, pack), ongoing=ending.ongoing) for word in ending.or_words]
+            head, _ = object_of(thing, language)
+            found.append(replace(limit, words=words, attributes=ending.attributes, object=head))
+        named = [words_of(word, pack) for word in ending.or_words]
+        found += [replace(limit, words=words, within=limit.within or words) for words in named]
     return tuple(found)
+
+
+def _over(text: str, language: str, *, pack: Changes) -> list[End]:
+    """What a sentence says is not so any more, where nothing else tells what that is."""
+    text = _NOISE.sub("", text)
+    words = _bare(text, pack)
+    words = (words - _vague(pack)) or words
+    if not words:
+        return []
+    thing = pack.signs["over"].sub(_without_marks, _SUBJECT.sub("", text))
+    head, _ = object_of(pack.signs["negated"].sub(" ", thing), language)
+    return [End(words, object=head)]
 
 
 def _bare(text: str, pack: Changes) -> Words:
     """The content words of what is over, without the words that say so."""
     plain = pack.signs["over"].sub(_without_marks, normalise(text))
-    return words_of(pack.signs["negated"].sub(" ", plain), pack)
+    return words_of(pack.signs["negated"].sub(" ", plain), pack) - _PARTICLES
 
 
-_MARKS: Final = re.compile(r"no longer|any ?more|any longer|不再|再也不|已经|现在|早就?|没再|[不没了]")
+@lru_cache(maxsize=1)
+def _vague(pack: Changes) -> Words:
+    return words_of(" ".join(pack.vague), pack)
+
+
+_NOISE: Final = re.compile(
+    r"[这那上下本]个?(?:学期|周末?|星期|月|年|阵子)|一?[点口滴根支]儿?(?=[^,，]{1,8}[不没])|[都也全](?=[不没])|(?<=[不没])当"
+)
+"""When it ended, and how completely."""
+_SUBJECT: Final = re.compile(
+    r"^(?:User|用户)(?:的)?(?:现在|已经|早就?|最近|目前)*\s*(?:(?:does|do|is|has|can|will)\b)?"
+)
+_PARTICLES: Final = frozenset({"up", "down", "off", "out", "away", "back", "over", "lost", "late"})
+_NEW: Final = re.compile(r"^(?:new|current|present|updated) (?=\w)")
+"""The new number is the number."""
+_MARKS: Final = re.compile(
+    r"no longer|any ?more|any longer|\bno more\b|\bdecided (?:not to|against)\b|\b(?:has|have) not\b|\bafter all\b"
+    r"|\bnot going to\b|不再|再也不|已经|现在|早就?|早(?=不|没)|[都全](?=[不没])|没再|"
+    r"(?:已经|都)?(?:好几|很多|[半\d一二两三四五六七八九十几]+)多?个?(?:年|月|天|周|星期)(?:都)?(?=[不没])|"
+    r"一?[点口滴根支]儿?(?=[^,，]{1,8}[不没])|[不没了]"
+)
 
 
 def _without_marks(found: re.Match[str]) -> str:

@@ -15,6 +15,8 @@ from ebbing.language.statement import Sentence, Speaker, Statement, people_of
 from ebbing.language.third_person import bare_verb, in_third_person, retold
 
 _MAX_CLAUSES: Final = 24
+_MAX_INTROS: Final = 4
+"""Words that only open a sentence ("oh well, actually")."""
 _SPACES: Final = re.compile(r"\s{2,}")
 
 
@@ -83,7 +85,9 @@ class EnglishReader:
 
     def _clauses(self, plain: str) -> Iterator[_Clause]:
         start, asserted = 0, False
-        joined = self._words["and_i"].sub(lambda found: f"we ‹{found['company'] or found['other']}›", plain)
+        joined = self._words["and_i"].sub(
+            lambda found: f"we ‹{found['company'] or found['other'] or found['name']}›", plain
+        )
         if self._words["standing"].match(joined):
             yield _Clause(joined)
             return
@@ -96,8 +100,12 @@ class EnglishReader:
 
     def _is_head(self, text: str, start: int, *, end: int) -> bool:
         """Whether nothing but filler and time words stands there ("Actually, on weekends, I …")."""
-        intro = self._words["intro"].match(text, start)
-        at = intro.end() if intro else start
+        at = start
+        for _ in range(_MAX_INTROS):
+            intro = self._words["intro"].match(text, at, end)
+            if intro is None or not intro.group():
+                break
+            at = intro.end()
         lead = self._words["lead"].match(text, at)
         return (lead.end() if lead else at) >= end
 
@@ -147,7 +155,7 @@ class EnglishReader:
 
     def _without_intro(self, clause: str) -> tuple[str, bool]:
         corrects = False
-        for _ in range(4):
+        for _ in range(_MAX_INTROS):
             intro = self._words["intro"].match(clause)
             if intro is None or not intro.group():
                 break

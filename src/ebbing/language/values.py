@@ -14,6 +14,10 @@ NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 _CJK: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 _LATIN: Final = re.compile(r"[a-z][a-z'’&.+-]*|\d+(?:[.,:]\d+)*")
 _WORD: Final = re.compile(r"[a-z']+|\d+|[\u4e00-\u9fff]")
+_SHORTEST_PLACE: Final = 2
+_LONGEST_CITY: Final = 4
+_FAN: Final = re.compile(r"(?:球迷|粉丝|死忠粉|铁粉|的粉|粉|迷|爱好者|控|党)$")
+"""A fan of a thing likes the thing."""
 _COMMENT: Final = re.compile(
     r"[,，(（].*|(?:真心|真是|真的|实在|太|挺|很|非常|这个小区|那个小区).*$|(?:这边|那边)的|(?:这|那)个(?=.)"
 )
@@ -30,7 +34,9 @@ def object_of(text: str | None, language: str) -> tuple[Words, Words]:
         aside = pack.adjunct["zh"].match(normal)
         rest = normal[aside.end() :] if aside else normal
         head = pack.light_zh.sub("", rest) or rest
+        head = _FAN.sub("", head) or head
         return frozenset({one_spelling(head, pack)}), words_of(aside.group(), pack) if aside else frozenset()
+    normal = pack.cause.sub("", normal).strip() or normal
     cut = pack.adjunct["en"].search(normal, 1)
     while cut is not None and not _stands(normal[: cut.start()], cut.group(), pack=pack):
         cut = pack.adjunct["en"].search(normal, cut.end())
@@ -56,9 +62,22 @@ def value_of(text: str, attribute: str | None = None) -> Words:
         return frozenset({one_spelling(normal, pack)})
     normal = _tail_in_one_spelling(normal, pack)
     plain = dated(numbered(normal))
-    words = {one_spelling(_trimmed(run, pack), pack) for run in _CJK.findall(plain)}
+    words = {part for run in _CJK.findall(plain) for part in _places(_trimmed(run, pack), pack)}
     words |= {one_spelling(word, pack) for word in _LATIN.findall(plain)} - pack.filler - pack.light
+    words |= {pack.whole[normal]} if normal in pack.whole else set()
     return frozenset(words - {""}) or frozenset({normal})
+
+
+def _places(run: str, pack: Changes) -> set[str]:
+    """A Chinese value in one spelling; a city in front of it stands apart, and a district brings its city along."""
+    if run in pack.same or len(run) <= _SHORTEST_PLACE:
+        found = {one_spelling(run, pack)}
+    else:
+        ends = range(min(len(run) - 1, _LONGEST_CITY), _SHORTEST_PLACE - 1, -1)
+        city = next((run[:end] for end in ends if run[:end] in pack.same), "")
+        found = {one_spelling(city, pack), run[len(city) :].lstrip("市的")} if city else {run}
+    bare = run.removesuffix("区")
+    return found | ({pack.whole[bare]} if bare in pack.whole else set())
 
 
 def content_share(text: str) -> float:
