@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ebbing.adapters.sqlite import job_rows
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.schema import migrate, migrations, statements
 from ebbing.adapters.sqlite.store import SqliteMemoryStore
@@ -213,3 +214,15 @@ async def test_a_store_can_be_opened_without_a_model(tmp_path: Path) -> None:
     await stored(store, ADA, "x")
     assert (await store.shard(ADA)).vectors.shape == (1, 0)
     await store.aclose()
+
+
+async def test_the_next_job_is_found_without_looking_through_those_that_wait(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    await store.aclose()
+    waiting, lost = job_rows.DUE
+    with raw(tmp_path / "ebbing.db") as db:
+        for query in (waiting, lost, job_rows.BURY):
+            rows = db.execute(f"EXPLAIN QUERY PLAN {query}", {"kind": "daily", "now": 1, "lost": "lost"})
+            plan = " ".join(row[3] for row in rows)
+            assert "SEARCH job USING INDEX job_" in plan
+            assert query != waiting or "B-TREE" not in plan  # sorted already

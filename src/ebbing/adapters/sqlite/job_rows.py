@@ -26,14 +26,12 @@ ADD: Final = (
 """Nothing where one of the same name waits; with `once`, where one of the same name is there at all."""
 WAITING: Final = "SELECT id FROM job WHERE kind = :kind AND key = :key AND state = 'waiting'"
 
-_OF_KINDS: Final = "kind IN (SELECT value FROM json_each(:kinds))"
-DUE_WAITING: Final = (
-    f"SELECT id, run_at FROM job WHERE state = 'waiting' AND run_at <= :now AND {_OF_KINDS} ORDER BY run_at, id LIMIT 1"
+_NEXT: Final = "ORDER BY run_at, id LIMIT 1"
+DUE: Final = (
+    f"SELECT run_at, id FROM job WHERE kind = :kind AND state = 'waiting' AND run_at <= :now {_NEXT}",
+    f"SELECT run_at, id FROM job WHERE kind = :kind AND state = 'running' AND leased_until <= :now {_NEXT}",
 )
-DUE_LOST: Final = (
-    f"SELECT id, run_at FROM job WHERE state = 'running' AND leased_until <= :now AND {_OF_KINDS}"
-    " ORDER BY run_at, id LIMIT 1"
-)
+"""Of one kind, so that an index leads to the first however many wait."""
 BURY: Final = (
     "UPDATE job SET state = 'dead', leased_until = NULL, last_error = :lost, ended_at = :now"
     " WHERE state = 'running' AND leased_until <= :now AND attempts >= max_attempts"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -54,14 +53,13 @@ class SqliteJobQueue:
 
     async def claim(self, kinds: Sequence[str], *, lease: timedelta) -> Job | None:
         now = self._clock.now()
-        due = {"kinds": json.dumps(list(kinds)), "now": micros(now)}
         with self._connections.reading() as db:
-            if _due(db, due) is None:
+            if _due(db, kinds, now=micros(now)) is None:
                 return None
 
         def work(db: sqlite3.Connection) -> Job | None:
-            db.execute(rows.BURY, {**due, "lost": LOST})
-            number = _due(db, due)
+            db.execute(rows.BURY, {"now": micros(now), "lost": LOST})
+            number = _due(db, kinds, now=micros(now))
             if number is None:
                 return None
             db.execute(rows.LEASE, (micros(now + lease), number))
@@ -174,8 +172,8 @@ def forget_jobs_of_tenant(db: sqlite3.Connection, *, tenant: str) -> int:
     return db.execute("DELETE FROM job WHERE tenant = ?", (tenant,)).rowcount
 
 
-def _due(db: sqlite3.Connection, due: Mapping[str, Any]) -> int | None:
+def _due(db: sqlite3.Connection, kinds: Sequence[str], *, now: int) -> int | None:
     """The id of the job that has been due longest: of those that wait, and of those whose worker is gone."""
-    candidates = (db.execute(query, due).fetchone() for query in (rows.DUE_WAITING, rows.DUE_LOST))
-    found = [(run_at, number) for number, run_at in filter(None, candidates)]
-    return min(found)[1] if found else None
+    asked = [db.execute(query, {"kind": kind, "now": now}).fetchone() for kind in set(kinds) for query in rows.DUE]
+    due: list[tuple[int, int]] = [found for found in asked if found]
+    return min(due)[1] if due else None

@@ -248,7 +248,9 @@ CREATE INDEX act_of_tenant ON act (tenant, no);
 
 CREATE INDEX history_of_memory ON history (memory_id);
 
-CREATE INDEX job_due ON job (state, run_at);
+CREATE INDEX job_due ON job (kind, state, run_at);
+
+CREATE INDEX job_leased ON job (leased_until) WHERE state = 'running';
 
 CREATE INDEX job_named ON job (kind, key);
 
