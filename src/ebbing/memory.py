@@ -13,6 +13,7 @@ from ebbing.facade.compressing import Compressing
 from ebbing.facade.deferring import Deferring
 from ebbing.facade.feedback import Hearing
 from ebbing.facade.forgetting import Forgetting
+from ebbing.facade.identities import Identifying
 from ebbing.facade.keeping import Keeping
 from ebbing.facade.telling import Telling
 from ebbing.ports.chat_model import ChatModel
@@ -23,7 +24,7 @@ from ebbing.recall.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
 
-class AsyncMemory(Forgetting, Hearing, Keeping, Compressing, Deferring, Telling, Admitting):
+class AsyncMemory(Forgetting, Hearing, Keeping, Compressing, Deferring, Telling, Admitting, Identifying):
     """A person's long-term memory, in one directory, with nothing but this package.
 
     Every call names whose memory is meant by `user_id`, `agent_id` or `run_id` (directly or inside `filters`); a

@@ -45,6 +45,8 @@ WORDS = (
         "requestmumble",
         "answermumble",
         "edithobble",
+        "channelfumble",
+        "mergetumble",
     ),
 )
 TEXTS = ("I love quokkaberry jam", "周末去蘩漪湖划船", "常去的鼹鼠茶馆关门了")
@@ -83,6 +85,9 @@ def live(memory: Memory, user: str = ADA) -> list[str]:
     memory.feedback(ids[0], "used", recall_id=found["recall_id"], reason="feedbackgrumble")
     memory.set_profile_defaults({"tone": "whatever the house likes"})
     memory.edit_profile({"home": "edithobble heights"}, user_id=user)
+    memory.link_identity("web", f"channelfumble of {user}", user_id=user)
+    memory.link_identity("app", "device", user_id=f"mergetumble {user}")
+    memory.merge_identities(user, f"mergetumble {user}")
     session = memory.session(user_id=user, run_id="run-flummoxed-2")
     session.add("turnsquiggle is what I said last")
     memory._run(lambda: _keep_beside(memory, Scope(user_id=user)))

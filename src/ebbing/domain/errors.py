@@ -7,7 +7,8 @@ EbbingError
 │   └── BlockedContentError  it holds what the redaction policy blocks
 ├── NotFoundError            no key or webhook of this id in this tenant; also a KeyError
 │   ├── MemoryNotFoundError  no such memory for this owner
-│   └── JobNotFoundError     no such job
+│   ├── JobNotFoundError     no such job
+│   └── IdentityNotFoundError   nobody comes under this name, or there is no such merge of persons
 ├── ConflictError            somebody changed the memory in between
 ├── UnauthorizedError        no credential, or one that does not hold
 ├── ConfigurationError       a setting is wrong or contradicts another
@@ -81,6 +82,12 @@ class JobNotFoundError(NotFoundError):
     """No job with this id is in the queue."""
 
     code = "job_not_found"
+
+
+class IdentityNotFoundError(NotFoundError):
+    """Nobody comes under this name, or there is no such merge of persons."""
+
+    code = "identity_not_found"
 
 
 class UnauthorizedError(EbbingError):

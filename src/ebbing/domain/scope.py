@@ -59,7 +59,7 @@ class Scope:
         for label in ("user_id", "agent_id", "run_id", "tenant"):
             value = getattr(self, label)
             if value is not None:
-                object.__setattr__(self, label, _checked_name(label, value))
+                object.__setattr__(self, label, checked_name(label, value))
 
     @classmethod
     def of(cls, owner: Owner) -> Self:
@@ -90,10 +90,16 @@ def checked_tenant(tenant: object) -> str:
     Raises:
         InvalidInputError: it is blank, too long (256 characters), or holds control characters.
     """
-    return _checked_name("tenant", tenant)
+    return checked_name("tenant", tenant)
 
 
-def _checked_name(label: str, value: object) -> str:
+def checked_name(label: str, value: object) -> str:
+    """A usable name; `label` says in an error what it is the name of.
+
+    Raises:
+        MissingOwnerError: it is blank.
+        InvalidInputError: it is no text, too long (256 characters), or holds control characters.
+    """
     if not isinstance(value, str):
         raise InvalidInputError(f"{label} must be a string")
     name = value.strip()

@@ -18,6 +18,7 @@ from ebbing.index.entry import IndexEntry
 from ebbing.index.shard import Shard
 from ebbing.ports.audit_log import AuditLog
 from ebbing.ports.embedder import Embedder
+from ebbing.ports.identity_book import IdentityBook
 from ebbing.ports.job_queue import JobQueue
 from ebbing.ports.key_ring import KeyRing
 from ebbing.ports.profile_store import ProfileStore
@@ -119,6 +120,8 @@ class Receipt:
     jobs: int = 0
     edits: int = 0
     """What somebody did to their profile by hand."""
+    identities: int = 0
+    """Names under which they came."""
 
     def plus(self, other: Receipt) -> Receipt:
         """Both together."""
@@ -186,6 +189,11 @@ class MemoryStore(Protocol):
     @property
     def audit(self) -> AuditLog:
         """Who administered what."""
+        ...
+
+    @property
+    def identities(self) -> IdentityBook:
+        """Under which names a person comes, and who turned out to be one."""
         ...
 
     @property

@@ -14,6 +14,7 @@ Needs pytest and hypothesis, and a fixture `anyio_backend` that returns "asyncio
 
 from __future__ import annotations
 
+from ebbing.testing.store_identities import IdentitiesSuite
 from ebbing.testing.store_isolation import ErasureSuite, IsolationSuite, OnceSuite
 from ebbing.testing.store_outdated import OutdatedSuite
 from ebbing.testing.store_past import PastSuite
@@ -38,5 +39,6 @@ class MemoryStoreSuite(
     UsageSuite,
     ServiceSuite,
     ProfilesSuite,
+    IdentitiesSuite,
 ):
     """Everything that a memory store promises."""

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from ebbing.adapters.job_payload import payload_text
-from ebbing.domain.scope import Scope
+from ebbing.domain.scope import Owner, Scope
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import LOST, Job, JobState, NewJob
 
@@ -124,6 +124,17 @@ class EphemeralJobQueue:
     async def forget_tenant(self, tenant: str) -> int:
         return self._drop(lambda job: job.tenant == tenant)
 
+    def move(self, of: Owner, name: str) -> None:
+        """Gives the jobs of a user to another one; what is in hand is begun anew."""
+        with self._lock:
+            theirs = [job for job in self._jobs.values() if job.whose is not None and job.whose.owner == of]
+            for job in theirs:
+                is_running = job.state is JobState.RUNNING
+                if is_running and self._waiting(job.kind, job.key):
+                    del self._jobs[job.id]
+                else:
+                    self._put(_of_another(job, name, begun_anew=is_running))
+
     async def drop_done(self, *, before: datetime) -> int:
         return self._drop(lambda job: job.state is JobState.DONE and job.ended_at is not None and job.ended_at < before)
 
@@ -176,6 +187,15 @@ class EphemeralJobQueue:
         for job in [*self._jobs.values()]:
             if job.state is JobState.RUNNING and job.attempts >= job.max_attempts and _is_due(job, now):
                 self._put(replace(job, state=JobState.DEAD, leased_until=None, last_error=LOST, ended_at=now))
+
+
+def _of_another(job: Job, user_id: str, *, begun_anew: bool) -> Job:
+    payload = {**job.payload, "user_id": user_id} if job.payload.get("user_id") else job.payload
+    whose = job.whose and replace(job.whose, user_id=user_id)
+    job = replace(job, whose=whose, payload=payload)
+    if not begun_anew:
+        return job
+    return replace(job, state=JobState.WAITING, attempts=job.attempts - 1, leased_until=None)
 
 
 def _is_due(job: Job, now: datetime) -> bool:

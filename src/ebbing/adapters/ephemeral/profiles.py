@@ -38,8 +38,9 @@ class EphemeralProfileStore:
             room = self._rooms.setdefault(scope.owner, Room())
             edits = {edit.slot: edit for edit in room.profile.edits if edit.slot not in drop}
             edits |= {edit.slot: edit for edit in put}
-            room.profile = replace(room.profile, edits=tuple(edits[slot] for slot in sorted(edits)))
-            room.forget_snapshot()
+            for edit in put:
+                room.brought.pop(edit.slot, None)
+            room.keep_edits(edits.values())
 
     async def set_defaults(self, tenant: str, entries: Sequence[ProfileEntry]) -> None:
         with self._opened():

@@ -10,6 +10,7 @@ from typing import Final
 
 from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError
 from ebbing.domain.events import Event, HistoryEntry
+from ebbing.domain.profile import ProfileEdit
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.domain.usage import Usage
@@ -48,6 +49,8 @@ class Room:
     marks: dict[str, int] = field(default_factory=dict)
     """How far each step of the upkeep has come."""
     profile: KeptProfile = field(default_factory=KeptProfile)
+    brought: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """By slot, the merges of persons that brought an edit of the profile, the last one last."""
     behind: dict[int, Kept | None] = field(default_factory=dict)
     """By seq, what the shard does not know yet; None for what is gone."""
     sources: dict[str, set[str]] = field(default_factory=dict)
@@ -69,11 +72,7 @@ class Room:
 
     def put(self, memory_id: str, kept: Kept | None) -> None:
         """Replaces a row, or removes it."""
-        before = self.kept.pop(memory_id, None)
-        for name in before.record.provenance.source_ids if before else ():
-            self.sources[name].discard(memory_id)
-            if not self.sources[name]:
-                del self.sources[name]
+        before = self.take_out(memory_id)
         if kept:
             self.kept[memory_id] = kept
             self.behind[kept.seq] = kept
@@ -82,9 +81,21 @@ class Room:
         elif before:
             self.tallies.pop(memory_id, None)
             self.behind[before.seq] = None
-            edits = tuple(edit for edit in self.profile.edits if edit.memory_id != memory_id)
-            self.profile = replace(self.profile, edits=edits)
-            self.forget_snapshot()
+            self.keep_edits([edit for edit in self.profile.edits if edit.memory_id != memory_id])
+
+    def take_out(self, memory_id: str) -> Kept | None:
+        """Removes a row, and nothing that is kept about it."""
+        before = self.kept.pop(memory_id, None)
+        for name in before.record.provenance.source_ids if before else ():
+            self.sources[name].discard(memory_id)
+            if not self.sources[name]:
+                del self.sources[name]
+        return before
+
+    def keep_edits(self, edits: Iterable[ProfileEdit]) -> None:
+        """These are all edits of the profile from now on."""
+        self.profile = replace(self.profile, edits=tuple(sorted(edits, key=lambda edit: edit.slot)))
+        self.forget_snapshot()
 
     def forget_snapshot(self) -> None:
         """Takes what the profile says away: it has to be worked out again."""

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 
-from ebbing.domain.scope import Scope
+from ebbing.domain.scope import Owner, Scope
 from ebbing.ports.audit_log import Act
 from ebbing.ports.key_ring import ApiKey
 from ebbing.ports.request_log import KeptRequest
@@ -91,6 +91,12 @@ class EphemeralRequestLog:
         with self._opened():
             waiting = [one for one in self._requests.values() if one.body is not None]
         return sorted(waiting, key=lambda one: one.begun_at)[:limit]
+
+    def move(self, of: Owner, name: str) -> None:
+        """Gives the requests about a user to another one; call it with the store locked."""
+        for key, one in self._requests.items():
+            if one.whose is not None and one.whose.owner == of:
+                self._requests[key] = replace(one, whose=replace(one.whose, user_id=name))
 
     async def drop_answered(self, *, before: datetime) -> int:
         with self._opened():

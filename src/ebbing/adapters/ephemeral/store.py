@@ -6,12 +6,14 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from functools import reduce
 from itertools import count
 from pathlib import Path
 
 from ebbing.adapters.agreement import agrees
+from ebbing.adapters.ephemeral.identities import EphemeralIdentityBook, Home
 from ebbing.adapters.ephemeral.jobs import EphemeralJobQueue
 from ebbing.adapters.ephemeral.profiles import EphemeralProfileStore
 from ebbing.adapters.ephemeral.rooms import (
@@ -41,7 +43,7 @@ from ebbing.index.shard import Shard, micros
 from ebbing.language.analyse import ANALYZER_VERSION
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
-from ebbing.ports.memory_store import Change, Outdated, Page, Receipt, StoreStats
+from ebbing.ports.memory_store import Change, Insert, Outdated, Page, Receipt, Revise, StoreStats
 
 
 class EphemeralMemoryStore:
@@ -68,6 +70,9 @@ class EphemeralMemoryStore:
         """An `AuditLog` that lives as long."""
         self.profiles = EphemeralProfileStore(self._rooms, self._opened)
         """A `ProfileStore` that lives as long."""
+        home = Home(self._rooms, self._owners, self.jobs, self.requests, self._numbers)
+        self.identities = EphemeralIdentityBook(home, self._opened)
+        """An `IdentityBook` that lives as long."""
 
     def use_model(self, embedder: Embedder | None) -> None:
         model = (embedder.model_id, embedder.dim) if embedder else (None, 0)
@@ -79,6 +84,8 @@ class EphemeralMemoryStore:
 
     async def write(self, scope: Scope, changes: Sequence[Change], *, seen: int | None = None) -> list[str]:
         with self._opened():
+            if scope.owner not in self._rooms and any(isinstance(change, Insert) for change in changes):
+                scope, changes, seen = self._for_heir(scope, changes, seen=seen)
             if seen is not None and self._room(scope.owner).generation != max(seen, 0):
                 raise ConflictError(WRITTEN_SINCE)
             staged = Staged(scope, self._rooms.get(scope.owner, Room()), numbers=self._numbers, now=self._clock.now())
@@ -88,11 +95,7 @@ class EphemeralMemoryStore:
             if staged.rows:
                 self._rooms[scope.owner] = staged.keep()
                 self._owners.update(dict.fromkeys(staged.rows, scope.owner))
-            erased = [memory_id for memory_id, kept in staged.rows.items() if kept is None]
-            for memory_id in erased:
-                del self._owners[memory_id]
-            if erased:
-                self.requests.forget_answers(scope)
+            self._forget([memory_id for memory_id, kept in staged.rows.items() if kept is None], scope)
             return ids
 
     async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
@@ -198,8 +201,11 @@ class EphemeralMemoryStore:
     async def erase(self, scope: Scope) -> Receipt:
         with self._opened():
             self.requests.forget(scope)
-            receipt = self._erase(scope.owner, list(self._room(scope.owner).covered(scope)))
-        return receipt.plus(Receipt(jobs=await self.jobs.forget(scope)))
+            owner = scope.owner
+            receipt = self._erase(owner, list(self._room(owner).covered(scope)))
+            is_whole = scope == Scope.of(owner) and owner.kind == "user"
+            names = self.identities.forget(owner.tenant, name=owner.name) if is_whole else 0
+        return receipt.plus(Receipt(jobs=await self.jobs.forget(scope), identities=names))
 
     async def reset(self, tenant: str) -> Receipt:
         with self._opened():
@@ -207,7 +213,8 @@ class EphemeralMemoryStore:
             owners = [owner for owner in self._rooms if owner.tenant == tenant]
             receipts = [self._erase(owner, list(self._rooms[owner].kept.values())) for owner in owners]
             self.profiles.reset(tenant)
-        return reduce(Receipt.plus, receipts, Receipt(jobs=await self.jobs.forget_tenant(tenant)))
+            names = self.identities.forget(tenant)
+        return reduce(Receipt.plus, receipts, Receipt(jobs=await self.jobs.forget_tenant(tenant), identities=names))
 
     async def scrub(self) -> bool:
         return True
@@ -261,6 +268,23 @@ class EphemeralMemoryStore:
                 raise StoreClosedError("the store is closed: open it again")
             yield
 
+    def _forget(self, erased: Sequence[str], scope: Scope) -> None:
+        """Lets go of what is kept elsewhere about memories that are gone."""
+        for memory_id in erased:
+            del self._owners[memory_id]
+            self.identities.forget_memory(memory_id)
+        if erased:
+            self.requests.forget_answers(scope)
+
+    def _for_heir(
+        self, scope: Scope, changes: Sequence[Change], *, seen: int | None
+    ) -> tuple[Scope, Sequence[Change], int | None]:
+        """What is written late under a name that was merged away, under the name that was kept."""
+        heir = self.identities.late_heir(scope.owner, self._clock.now())
+        if heir == scope.owner:
+            return scope, changes, seen
+        return replace(scope, user_id=heir.name), [_under(change, heir.name) for change in changes], None
+
     def _room(self, owner: Owner) -> Room:
         return self._rooms.get(owner) or Room()
 
@@ -313,6 +337,12 @@ class EphemeralMemoryStore:
 
     def _empty_shard(self) -> Shard:
         return Shard(model_id=self._model_id, dim=self._dim)
+
+
+def _under(change: Change, user_id: str) -> Change:
+    if not isinstance(change, Insert | Revise):
+        return change
+    return replace(change, record=replace(change.record, whose=replace(change.record.whose, user_id=user_id)))
 
 
 def _agrees(kept: Kept) -> bool:

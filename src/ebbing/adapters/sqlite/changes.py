@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from ebbing.adapters.sqlite.identities import late_heir
 from ebbing.adapters.sqlite.outbox import append, is_followed
 from ebbing.adapters.sqlite.profiles import forget_memory
 from ebbing.adapters.sqlite.requests import forget_answers
@@ -104,6 +105,8 @@ class _Batch:
 
     def __init__(self, db: sqlite3.Connection, scope: Scope, *, now: datetime, adds: bool) -> None:
         self._db, self._scope, self._now = db, scope, now
+        self._is_late = False
+        """It is written under a name that was merged away a short time ago."""
         self._no, self._seq, generation = self._owner(adds=adds)
         self._generation = generation + 1
         self._changed = self._erased = False
@@ -111,7 +114,7 @@ class _Batch:
 
     def expect(self, seen: int | None) -> None:
         """Refuses to go on if somebody wrote since the owner's generation was `seen`."""
-        if seen is not None and self._generation != max(seen, 0) + 1:
+        if seen is not None and not self._is_late and self._generation != max(seen, 0) + 1:
             raise ConflictError("memories of this owner were written since they were read: read them again and retry")
 
     def write(self, prepared: Prepared) -> str:
@@ -142,6 +145,11 @@ class _Batch:
         found = self._db.execute(select, key).fetchone()
         if found is None and not adds:
             return 0, 0, 0
+        if found is None and owner.kind == "user":
+            heir = late_heir(self._db, owner.tenant, name=owner.name, now=self._now)
+            if heir is not None:
+                self._is_late, key = True, (owner.tenant, owner.kind, heir)
+                found = self._db.execute(select, key).fetchone()
         if found is None:
             self._db.execute("INSERT INTO owner (tenant, kind, name) VALUES (?, ?, ?)", key)
             found = self._db.execute(select, key).fetchone()

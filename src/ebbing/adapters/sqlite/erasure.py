@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+from ebbing.adapters.sqlite.identities import forget_identities, forget_identity
 from ebbing.adapters.sqlite.jobs import forget_jobs, forget_jobs_of_tenant
 from ebbing.adapters.sqlite.outbox import is_followed
 from ebbing.adapters.sqlite.requests import forget_requests, forget_requests_of_tenant
@@ -40,17 +41,19 @@ def erase_scope(db: sqlite3.Connection, scope: Scope) -> Receipt:
     """Removes what the scope covers, deleted rows too; an owner who has nothing left goes as well."""
     owner = scope.owner
     forget_requests(db, scope=scope)
+    is_whole = scope == Scope.of(owner) and owner.kind == "user"
+    names = forget_identity(db, owner.tenant, name=owner.name) if is_whole else 0
     found = db.execute(
         "SELECT no FROM owner WHERE tenant = ? AND kind = ? AND name = ?", (owner.tenant, owner.kind, owner.name)
     ).fetchone()
     receipt = Receipt() if found is None else _erase(db, found[0], agent=scope.agent_id, run=scope.run_id)
-    return receipt.plus(Receipt(jobs=forget_jobs(db, scope=scope)))
+    return receipt.plus(Receipt(jobs=forget_jobs(db, scope=scope), identities=names))
 
 
 def erase_tenant(db: sqlite3.Connection, tenant: str) -> Receipt:
     """Removes every owner of a tenant."""
     forget_requests_of_tenant(db, tenant=tenant)
-    total = Receipt(jobs=forget_jobs_of_tenant(db, tenant=tenant))
+    total = Receipt(jobs=forget_jobs_of_tenant(db, tenant=tenant), identities=forget_identities(db, tenant=tenant))
     for (no,) in db.execute("SELECT no FROM owner WHERE tenant = ?", (tenant,)).fetchall():
         total = total.plus(_erase(db, no, agent=None, run=None))
     db.execute("DELETE FROM profile_default WHERE tenant = ?", (tenant,))

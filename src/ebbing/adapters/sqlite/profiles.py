@@ -97,7 +97,8 @@ class SqliteProfileStore:
 
 def forget_memory(db: sqlite3.Connection, memory_id: str, *, owner_no: int) -> None:
     """Takes what a profile says out of the file, since a memory that it may tell of is gone for good."""
-    db.execute("DELETE FROM profile_edit WHERE owner_no = ? AND memory_id = ?", (owner_no, memory_id))
+    for place in ("owner_no = ?1", "owner_no < 0"):  # below nought wait edits that gave way in a merge
+        db.execute(f"DELETE FROM profile_edit WHERE {place} AND memory_id = ?2", (owner_no, memory_id))  # noqa: S608
     db.execute(
         "UPDATE profile SET revision = revision + 1, generation = -1, entries = NULL WHERE owner_no = ?", (owner_no,)
     )

@@ -49,6 +49,30 @@ CREATE TABLE place_of_history (
   path TEXT NOT NULL
 );
 
+CREATE TABLE identity (
+  tenant TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  channel_user_id TEXT NOT NULL,
+  unified_id TEXT NOT NULL,
+  is_primary INTEGER NOT NULL,
+  linked_at INTEGER NOT NULL,
+  PRIMARY KEY (tenant, channel, channel_user_id)
+) WITHOUT ROWID;
+
+CREATE TABLE identity_merge (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  tenant TEXT NOT NULL,
+  kept TEXT NOT NULL,
+  gone TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  undone_at INTEGER,
+  first_seq INTEGER NOT NULL,
+  last_seq INTEGER NOT NULL,
+  memories INTEGER NOT NULL,
+  episodes INTEGER NOT NULL,
+  names TEXT NOT NULL
+);
+
 CREATE TABLE index_entry (
   mid INTEGER PRIMARY KEY,
   length INTEGER NOT NULL,
@@ -202,7 +226,7 @@ CREATE TABLE profile_edit (
   section TEXT NOT NULL,
   key TEXT NOT NULL,
   at INTEGER NOT NULL,
-  memory_id TEXT,
+  memory_id TEXT, brought_by TEXT,
   PRIMARY KEY (owner_no, slot)
 ) WITHOUT ROWID;
 
@@ -247,6 +271,10 @@ CREATE TABLE webhook (
 CREATE INDEX act_of_tenant ON act (tenant, no);
 
 CREATE INDEX history_of_memory ON history (memory_id);
+
+CREATE INDEX identity_of ON identity (tenant, unified_id);
+
+CREATE INDEX identity_merge_of ON identity_merge (tenant, gone);
 
 CREATE INDEX job_due ON job (kind, state, run_at);
 

@@ -20,6 +20,7 @@ from ebbing.adapters.sqlite.census import counts, outdated
 from ebbing.adapters.sqlite.changes import apply, prepare
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.erasure import erase_scope, erase_tenant
+from ebbing.adapters.sqlite.identities import SqliteIdentityBook
 from ebbing.adapters.sqlite.jobs import SqliteJobQueue
 from ebbing.adapters.sqlite.keys import SqliteKeyRing
 from ebbing.adapters.sqlite.marks import mark_of, put_mark
@@ -126,6 +127,8 @@ class SqliteMemoryStore:
         """An `AuditLog` in the same file."""
         self.profiles = SqliteProfileStore(connections, self._writer)
         """A `ProfileStore` in the same file."""
+        self.identities = SqliteIdentityBook(connections, self._writer)
+        """An `IdentityBook` in the same file."""
         self.outbox = Outbox(connections, self._writer)
         """What indexes outside the file have to follow."""
         # Whoever forgets to close a store leaves neither a thread nor an open file behind.

@@ -24,9 +24,8 @@ _COUNTS: Final = {
     "SELECT count(*) FROM returned WHERE mid NOT IN (SELECT mid FROM memory)": "{} counts of use belong to no record",
     "SELECT count(*) FROM feedback WHERE mid NOT IN (SELECT mid FROM memory)": "{} signals belong to no record",
     "SELECT (SELECT count(*) FROM profile WHERE owner_no NOT IN (SELECT no FROM owner))"
-    " + (SELECT count(*) FROM profile_edit WHERE owner_no NOT IN (SELECT no FROM owner))": (
-        "{} profile rows belong to no owner"
-    ),
+    " + (SELECT count(*) FROM profile_edit WHERE owner_no NOT IN"
+    " (SELECT no FROM owner UNION ALL SELECT -no FROM identity_merge))": "{} profile rows belong to no owner",
     "SELECT count(*) FROM history WHERE memory_id NOT IN (SELECT id FROM memory)": (
         "{} history rows belong to no record"
     ),

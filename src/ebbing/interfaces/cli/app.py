@@ -17,6 +17,7 @@ from ebbing.interfaces.cli import (
     compressing,
     dev,
     health,
+    identities,
     keeping,
     keys,
     looking,
@@ -34,7 +35,21 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for room in (play, keeping, looking, moving, profile, health, upkeep, compressing, backups, serving, keys, dev):
+for room in (
+    play,
+    keeping,
+    looking,
+    moving,
+    profile,
+    identities,
+    health,
+    upkeep,
+    compressing,
+    backups,
+    serving,
+    keys,
+    dev,
+):
     room.register(app)
 
 

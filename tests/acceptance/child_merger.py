@@ -1,0 +1,19 @@
+"""Merges two users of a store and parts them again, over and over, until it is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from ebbing import AsyncMemory
+
+
+async def main(path: str) -> None:
+    async with AsyncMemory(path, embedder="none") as memory:
+        print("open", flush=True)
+        while True:
+            done = await memory.merge_identities("ada", "bob")
+            await memory.undo_merge(done["id"])
+
+
+asyncio.run(main(sys.argv[1]))
