@@ -288,7 +288,7 @@ async def test_work_waits_between_its_pieces_for_calls_in_flight_but_not_for_eve
         order.append("second piece")
 
     async def call() -> None:
-        with traffic.call():
+        with traffic:
             await eventually(lambda: bool(order))
             await anyio.sleep(0.05)
             order.append("call")
@@ -300,6 +300,6 @@ async def test_work_waits_between_its_pieces_for_calls_in_flight_but_not_for_eve
         tasks.start_soon(shop.run)
     assert order == ["first piece", "call", "second piece"]
 
-    with traffic.call(), anyio.fail_after(5):
+    with traffic, anyio.fail_after(5):
         await traffic.quiet(at_most=0.01)
         assert traffic.in_flight == 1

@@ -35,7 +35,7 @@ def foreground(
 
     @wraps(method)
     async def call(self: _Self, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
-        with self._parts.traffic.call():
+        with self._parts.traffic:
             return await method(self, *args, **kwargs)
 
     return call

@@ -79,8 +79,11 @@ async def fresh_records(
     A record that was read before is kept with the shard, which drops it as soon as its row changes: the shard is
     current as of this search, and so is the record.
     """
-    ids = [shard.ids[row] for row in rows]
-    if not all(map(shard.records.__contains__, ids)):
+    ids = [*map(shard.ids.__getitem__, rows)]
+    if all(map(shard.records.__contains__, ids)):
+        if not shard.rewritten:
+            return [*map(shard.records.__getitem__, ids)]
+    else:
         # A small owner's are read at one go: for the next question they are at hand.
         wanted = shard.ids[: shard.size] if shard.size <= WHOLE_ROWS else ids
         missing = [memory_id for memory_id in wanted if memory_id not in shard.records]

@@ -10,7 +10,7 @@ from ebbing.domain.query import Query
 from ebbing.index.shard import Shard
 from ebbing.ports.embedder import Calibration
 from ebbing.recall.collapse import Group, collapse
-from ebbing.recall.fuse import Mask, best_rows
+from ebbing.recall.fuse import Mask, Scores, best_rows
 from ebbing.recall.newer import newer_first
 from ebbing.recall.relevance import relevance
 from ebbing.recall.score import Scored
@@ -58,15 +58,14 @@ def rank(
         # One statement fills the whole depth: what stands below it is looked at as well, without its repeats.
         order = best_rows(scored.total, among & ~_told(shard, groups), count=living)
         groups = [*groups, *(Group(row) for row in order[: query.top_k - len(groups)].tolist())]
-    rows = [group.lead for group in groups]
-    total, coverage = scored.total[rows].tolist(), scored.coverage[rows].tolist()
-    meaning = _meaning(scored, rows, calibration=calibration)
-    compared = scored.compared[rows].tolist()
-    instead = [near if known else held for near, held, known in zip(meaning, coverage, compared, strict=True)]
-    scores = relevance(total, coverage=coverage, meaning=instead)
+    rows = np.fromiter((group.lead for group in groups), dtype=np.int64, count=len(groups))
+    total, coverage, compared = scored.total[rows], scored.coverage[rows], scored.compared[rows]
+    meaning = _meaning(scored.dense[rows], compared, calibration=calibration)
+    scores = relevance(total, coverage=coverage, meaning=np.where(compared, meaning, coverage))
+    found = zip(groups, scores, total.tolist(), coverage.tolist(), meaning.tolist(), strict=True)
     answers = [
         Ranked(group.lead, score, fused, wording, nearness, group.repeats)
-        for group, score, fused, wording, nearness in zip(groups, scores, total, coverage, meaning, strict=True)
+        for group, score, fused, wording, nearness in found
         if score >= query.min_score
     ]
     if query.precise:
@@ -81,13 +80,12 @@ def _told(shard: Shard, groups: list[Group]) -> Mask:
     return told
 
 
-def _meaning(scored: Scored, rows: list[int], *, calibration: Calibration | None) -> list[float]:
+def _meaning(cosines: Scores, compared: Mask, *, calibration: Calibration | None) -> Scores:
     """Calibrated similarity to the question; 0 for a row whose meaning was not compared with it."""
     if calibration is None:
-        return [0.0] * len(rows)
-    similar = calibration.similarity(scored.dense[rows].astype(np.float32))
-    found: list[float] = np.where(scored.compared[rows], similar, 0.0).tolist()
-    return found
+        return np.zeros(len(cosines))
+    similar: Scores = np.where(compared, calibration.similarity(cosines.astype(np.float32)), 0.0)
+    return similar
 
 
 def _is_set_apart(answer: Ranked, *, best: Ranked, tuning: Tuning) -> bool:
