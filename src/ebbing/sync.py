@@ -136,6 +136,7 @@ class Memory:
     retry_unread = _blocking(AsyncMemory.retry_unread)
     upkeep = _blocking(AsyncMemory.upkeep)
     compress = _blocking(AsyncMemory.compress)
+    abstract = _blocking(AsyncMemory.abstract)
     expand = _blocking(AsyncMemory.expand)
     work = _blocking(AsyncMemory.work)
     jobs = _blocking(AsyncMemory.jobs)

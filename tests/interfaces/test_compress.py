@@ -168,6 +168,73 @@ def test_a_dry_run_of_everybody_lists_and_changes_nothing(memory: Memory) -> Non
     assert len(told(memory)) == 3
 
 
+COFFEE = ("今天买了咖啡", "我买了一杯咖啡", "又买了咖啡")
+
+
+def drink(memory: Memory) -> list[str]:
+    for number, text in enumerate(COFFEE):
+        memory.add([message(text, number)], user_id="ada", infer=False)
+    return [item["id"] for item in reversed(memory.get_all(user_id="ada")["results"])]
+
+
+def test_a_habit_names_its_level_and_brings_back_what_it_was_made_of(memory: Memory) -> None:
+    drink(memory)
+    done = memory.abstract(user_id="ada", now="2026-04-01")
+    assert (done["abstracted"], done["merged"]) == (1, 3)
+    [habit] = memory.get_all(user_id="ada")["results"]
+    assert (habit["memory"], habit["abstraction_level"], habit["mentions"]) == ("用户经常买咖啡 (3 次)", 1, 3)
+    assert [one["memory"] for one in memory.expand(habit["id"])["sources"]] == list(COFFEE)
+    assert memory.get_all(user_id="ada", filters={"tags": {"contains": "abstraction_level_1"}})["results"]
+    assert memory.search("我平时买什么？", user_id="ada")["results"][0]["id"] == habit["id"]
+    assert memory.verify() == []
+
+
+def test_the_level_of_a_habit_can_be_asked_for(memory: Memory) -> None:
+    drink(memory)
+    assert memory.abstract(user_id="ada", level=3, dry_run=True)["changes"][0]["what"] == "abstract"
+    memory.abstract(user_id="ada", level=3)
+    assert "用户有喝咖啡的习惯 (2026-03 起 3 次)" in told(memory)
+    wrong: Any
+    for wrong in (0, 4, True, "1"):
+        with pytest.raises(InvalidInputError):
+            memory.abstract(user_id="ada", level=wrong)
+
+
+def test_what_was_made_of_a_memory_goes_when_that_is_deleted_or_reworded_and_is_made_anew(memory: Memory) -> None:
+    ids = drink(memory)
+    memory.abstract(user_id="ada", now="2026-04-01")
+    memory.delete(ids[0])
+    assert sorted(told(memory)) == sorted(COFFEE[1:])
+    memory.restore(ids[0])
+    memory.abstract(user_id="ada", now="2026-04-01")
+    assert told(memory) == ["用户经常买咖啡 (3 次)"]
+    memory.update(ids[0], "今天买了苹果")
+    assert sorted(told(memory)) == sorted(["今天买了苹果", *COFFEE[1:]])
+    assert memory.verify() == []
+
+
+def test_a_summary_goes_when_what_it_sums_up_is_erased(memory: Memory) -> None:
+    for number in range(22):
+        text = f"I visited town number {number} and met friend {number}."
+        memory.add([message(text, number)], user_id="ada", infer=False)
+    assert memory.compress(user_id="ada")["summarized"] == 1
+    [summary] = memory.get_all(user_id="ada", filters={"tags": {"contains": "summary"}})["results"]
+    sources = memory.expand(summary["id"])["sources"]
+    assert len(sources) == 22
+    memory.delete(sources[3]["id"], hard=True)
+    assert memory.get(summary["id"]) is None
+
+
+def test_the_whole_round_merges_and_counts_and_then_rests(memory: Memory) -> None:
+    drink(memory)
+    fill(memory)
+    done = memory.upkeep(user_id="ada", now="2026-04-01")
+    assert done["steps"]["compress"]["merged"] == 3
+    assert done["steps"]["abstract"]["abstracted"] == 1
+    again = memory.upkeep(user_id="ada", now="2026-04-01")
+    assert all(not any(again["steps"][name].values()) for name in ("compress", "abstract"))
+
+
 def test_the_command_line_merges_and_expands(ebbing: Ebbing) -> None:
     for number, text in enumerate(TEA):
         assert ebbing("add", text, "--user", "ada", "--raw", "--when", f"2026-03-0{number + 1}T09:00:00Z").code == 0
@@ -177,5 +244,7 @@ def test_the_command_line_merges_and_expands(ebbing: Ebbing) -> None:
     shown = ebbing("expand", one["id"]).out
     assert "3 times, 2026-03-01 09:00 to 2026-03-03 09:00" in shown
     assert shown.index(TEA[0]) < shown.index(TEA[1])
+    assert "0 habits would be new" in ebbing("abstract", "--dry-run", "--level", "2").out
+    assert ebbing("abstract", "--user", "ada", "--json").json["abstracted"] == 0
     assert ebbing("expand", one["id"], "--restore", "--json").json["restored"] == 3
     assert len(ebbing("list", "--user", "ada", "--json").json["results"]) == 3

@@ -30,6 +30,10 @@ class UpkeepPolicy:
     """Calibrated similarity, in [0, 1], from which one of two long texts that share most of their words may."""
     summarize_from: int = 20
     """So many memories of what happened may be in no summary; of more, one is made. 2 to 100,000."""
+    habit_from: int = 3
+    """On how many days something must be done to be told as done often, 2 to 100."""
+    concrete_days: float = 7.0
+    """How long a single occasion stays in the answers beside the habit that counts it, 0 to 3,650."""
     llm_timeout_seconds: float = 30.0
     """How long one call of a language model may take, above 0, at most 600."""
 
@@ -42,5 +46,7 @@ class UpkeepPolicy:
         require_between("upkeep: merge_held_similarity", self.merge_held_similarity, least=0, most=1)
         require_between("upkeep: merge_similarity", self.merge_similarity, least=0, most=1)
         require_between("upkeep: summarize_from", self.summarize_from, least=2, most=100_000)
+        require_between("upkeep: habit_from", self.habit_from, least=2, most=100)
+        require_between("upkeep: concrete_days", self.concrete_days, least=0, most=3_650)
         require_between("upkeep: llm_timeout_seconds", self.llm_timeout_seconds, least=0.001, most=600)
         require_between("upkeep: embedding_seconds", self.embedding_seconds, least=0.001, most=3_600)

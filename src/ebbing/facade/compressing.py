@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
+from typing import Final
 
 from ebbing.arguments import checked_flag
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
@@ -11,7 +13,10 @@ from ebbing.ports.event_bus import Topic
 from ebbing.recall.told import told_by
 from ebbing.remember.apart import take_apart, tellers_of
 from ebbing.shapes import Item, memory_item
+from ebbing.upkeep.abstract import abstract
 from ebbing.upkeep.compress import compress
+
+MAX_LEVEL: Final = 3
 
 
 class Compressing(KeepingUp):
@@ -45,6 +50,39 @@ class Compressing(KeepingUp):
         """
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
         return _flat(await self._go_round({"compress": compress}, whose=ids, now=now, dry_run=dry_run))
+
+    async def abstract(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        now: datetime | str | float | None = None,
+        dry_run: bool = False,
+        level: int | None = None,
+    ) -> Item:
+        """Tells what was done on at least three days by one memory with a count: "User often buys coffee (3 times)".
+
+        Args:
+            user_id: whose memories; without any id everybody's. One id only: it is about everything of an owner.
+            now: the time to go by. An occasion of which nothing else is said steps behind the habit after seven days.
+            dry_run: change nothing, and list in `changes` what would be.
+            level: 1 for the same thing done again, 2 for things of one kind, 3 for a habit; without it, what the
+                occasions carry: 2 where they were of several things, 3 from six days in three weeks on.
+
+        Returns:
+            `{"abstracted", "raised", "merged", "owners", "now", "dry_run"}`: habits that are new, those that tell
+            more, and how many memories another one tells now; of a dry run also `changes`.
+
+        Raises:
+            InvalidInputError: more than one id, or an unusable one; a time that is none; a level that is none.
+            StoreError: the store could not do it; what was done by then stays.
+        """
+        if level is not None and (not isinstance(level, int) or isinstance(level, bool) or not 1 <= level <= MAX_LEVEL):
+            raise InvalidInputError(f"level must be a whole number from 1 to {MAX_LEVEL}")
+        ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+        step = partial(abstract, level=level)
+        return _flat(await self._go_round({"abstract": step}, whose=ids, now=now, dry_run=dry_run))
 
     async def expand(self, memory_id: str, *, user_id: str | None = None, restore: bool = False) -> Item:
         """What a memory tells in the place of others: those others as they were said, the oldest first.

@@ -1,4 +1,4 @@
-"""Commands that make few memories of many, and many of few: compress, expand."""
+"""Commands that make few memories of many, and many of few: compress, abstract, expand."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ebbing.interfaces.cli.session import Session, command
 def register(app: typer.Typer) -> None:
     """Adds the commands of this module to the app."""
     command(app, "compress", scoped=True)(compress)
+    command(app, "abstract", scoped=True)(abstract)
     command(app, "expand")(expand)
 
 
@@ -32,6 +33,28 @@ def compress(
     session.screen.say(
         f"{done.get('merged', 0):,} memories {would} told by {done.get('clusters', 0):,},"
         f" {done.get('saved_bytes', 0):,} bytes less to read"
+    )
+
+
+def abstract(
+    session: Session,
+    *,
+    date: Annotated[str | None, typer.Option(help="The time to go by, ISO 8601; now if not given.")] = None,
+    level: Annotated[
+        int | None, typer.Option(min=1, max=3, help="How general; as far as it carries if not given.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")] = False,
+) -> None:
+    """Tell by one memory, with a count, what was done again and again; of everybody if nobody is named."""
+    whose = {"user_id": session.named_user, "agent_id": session.agent, "run_id": session.run}
+    done = session.memory.abstract(**whose, now=date, level=level, dry_run=dry_run)
+    if session.screen.as_json:
+        session.screen.emit(done)
+        return
+    found, raised = done.get("abstracted", 0), done.get("raised", 0)
+    would = "would be" if dry_run else "are"
+    session.screen.say(
+        f"{found:,} habits {would} new, {raised:,} counted on; {done.get('merged', 0):,} memories step behind"
     )
 
 
