@@ -66,25 +66,27 @@ class Done:
 
 def read_done(text: str, *, said_at: datetime) -> Done | None:
     """What the first clause that tells of an activity says was done; None if none does."""
-    if len(text) > MAX_READ:
-        return None
     pack, language = _pack(), detect(text)
-    if language not in LANGUAGES or pack.unreal.search(normalise(text)):
+    if len(text) > MAX_READ or language not in LANGUAGES or pack.unreal.search(normalise(text)):
         return None
     bare = _NOTED.sub("", text)
     spans = [span for span in resolve(bare, now=said_at) if span.grain in _DAY]
     if any(span.start > said_at for span in spans):
         return None
-    strange = {name.lower() for name in names(bare)} - {span.text.lower() for span in spans}
-    for clause in _CLAUSE.split(_without(bare, spans)):
-        found = _in_clause(normalise(clause).strip(), language, pack=pack)
-        if found is not None:
-            activity, thing, rest = found
-            day = (spans[0].start if spans else said_at).astimezone(said_at.tzinfo).date()
-            dated = any(span.explicit or _DIGIT.search(span.text) for span in spans)
-            alone = sum(bool(one.strip()) for one in _CLAUSE.split(bare)) == 1
-            return Done(activity, thing, day, language, plain=alone and not (rest or strange or dated))
-    return None
+    clauses = [normalise(clause).strip() for clause in _CLAUSE.split(_without(bare, spans))]
+    found = next(filter(None, (_in_clause(clause, language, pack=pack) for clause in clauses)), None)
+    if found is None:
+        return None
+    activity, thing, rest = found
+    day = (spans[0].start if spans else said_at).astimezone(said_at.tzinfo).date()
+    alone = sum(bool(one.strip()) for one in _CLAUSE.split(bare)) == 1
+    return Done(activity, thing, day, language, plain=alone and not rest and not _names_more(bare, spans))
+
+
+def _names_more(text: str, spans: Sequence[DateSpan]) -> bool:
+    """Whether a text names somebody or something, or a date of the calendar."""
+    strange = {name.lower() for name in names(text)} - {span.text.lower() for span in spans}
+    return bool(strange) or any(span.explicit or _DIGIT.search(span.text) for span in spans)
 
 
 def told_often(

@@ -87,13 +87,13 @@ async def _habits(using: Upkeeping, scope: Scope, *, shard: Shard, now: datetime
     rows = standing_rows(shard, now=now)
     codes = [code for name, code in shard.attributes.items() if name.startswith(ATTRIBUTE)]
     told = rows[np.isin(shard.attribute[rows], codes)]
-    known = [one for one in await _records(using, scope, [shard.ids[row] for row in told]) if one.abstraction_level]
+    known = [one for one in await _records(using, scope, ids=[shard.ids[row] for row in told]) if one.abstraction_level]
     names = [name for one in known for name in one.compression_sources]
-    counted = await _occasions(using, await _records(using, scope, names), scope=scope)
+    counted = await _occasions(using, await _records(using, scope, ids=names), scope=scope)
     happened = rows[_of_people(shard)[rows]]
-    records = await _records(using, scope, [shard.ids[row] for row in happened])
+    records = await _records(using, scope, ids=[shard.ids[row] for row in happened])
     fresh = await _occasions(using, [one for one in records if may_be_told(one)], scope=scope)
-    return habits(known, counted, fresh, by_object=by_object)
+    return habits(known, counted, fresh=fresh, by_object=by_object)
 
 
 def _of_people(shard: Shard) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -103,7 +103,7 @@ def _of_people(shard: Shard) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return found
 
 
-async def _records(using: Upkeeping, scope: Scope, ids: Sequence[str]) -> list[MemoryRecord]:
+async def _records(using: Upkeeping, scope: Scope, *, ids: Sequence[str]) -> list[MemoryRecord]:
     found: list[MemoryRecord] = []
     for start in range(0, len(ids), _AT_ONCE):
         found += await using.store.get(Scope.of(scope.owner), ids[start : start + _AT_ONCE])
@@ -114,7 +114,7 @@ async def _records(using: Upkeeping, scope: Scope, ids: Sequence[str]) -> list[M
 async def _occasions(using: Upkeeping, records: Sequence[MemoryRecord], *, scope: Scope) -> list[Occasion]:
     """The occasions among records; one that tells for others counts the day of each."""
     names = [name for one in records for name in one.compression_sources]
-    behind = {one.id: one for one in await _records(using, scope, names)}
+    behind = {one.id: one for one in await _records(using, scope, ids=names)}
 
     def read() -> list[Occasion]:
         found = (occasion(one, [behind[name] for name in one.compression_sources if name in behind]) for one in records)

@@ -85,7 +85,7 @@ def occasion(record: MemoryRecord, told: Sequence[MemoryRecord] = ()) -> Occasio
 
 
 def habits(
-    known: Iterable[MemoryRecord], counted: Iterable[Occasion], fresh: Iterable[Occasion], *, by_object: bool
+    known: Iterable[MemoryRecord], counted: Iterable[Occasion], *, fresh: Iterable[Occasion], by_object: bool
 ) -> list[Habit]:
     """What was done by whom, and where it may be used.
 
