@@ -84,6 +84,12 @@ async def everything(directory: Path) -> tuple[dict[str, MemoryRecord], list[str
         return found, await store.verify()
 
 
+def summaries(directory: Path) -> list[str]:
+    """What the profiles say."""
+    with Memory(directory, embedder=EMBEDDER, clock=ManualClock(NOW)) as memory:
+        return [memory.profile(user_id=user)["summary"] for user in USERS]
+
+
 def told(record: MemoryRecord, names: dict[str, str]) -> str:
     """The record as text, with other records named by what does not vary from run to run."""
     fields = {name: value for name, value in asdict(record).items() if name not in VARIES}
@@ -102,8 +108,13 @@ def told(record: MemoryRecord, names: dict[str, str]) -> str:
 
 def picture(records: dict[str, MemoryRecord], originals: set[str]) -> Counter[str]:
     """The whole store as texts; two that are equal hold the same."""
+
+    def told_by(key: str) -> set[str]:
+        """The ids of what was said that stands behind a record."""
+        return {key} if key in originals else set().union(*map(told_by, records[key].compression_sources))
+
     names = {
-        key: key if key in originals else f"made of {sorted(record.compression_sources)}: {record.content}"
+        key: key if key in originals else f"made of {sorted(told_by(key))}: {record.content}"
         for key, record in records.items()
     }
     return Counter(f"{names[key]} = {told(record, names)}" for key, record in records.items())
@@ -129,7 +140,8 @@ def kill(directory: Path, kills: int) -> None:
     assert any(sum(counts.values()) for counts in steps.values()), "the round has nothing to do"
     expected, problems = asyncio.run(everything(undisturbed))
     assert (problems, dangling(expected)) == ([], [])
-    wanted = picture(expected, originals.keys())
+    wanted, known = picture(expected, set(originals)), summaries(undisturbed)
+    assert all(known)
     in_the_middle = 0
     for number in range(kills):
         place = directory / f"kill-{number}"
@@ -141,13 +153,14 @@ def kill(directory: Path, kills: int) -> None:
         between, problems = asyncio.run(everything(place))
         assert problems == [], f"after kill {number}"
         assert dangling(between) == [], f"after kill {number}"
-        in_the_middle += picture(between, originals.keys()) not in (wanted, picture(originals, originals.keys()))
+        in_the_middle += picture(between, set(originals)) not in (wanted, picture(originals, set(originals)))
         completed(place)
         after, problems = asyncio.run(everything(place))
         assert problems == [], f"once kill {number} was made up for"
-        found = picture(after, originals.keys())
+        found = picture(after, set(originals))
         assert found - wanted == Counter(), f"doubled or orphaned by kill {number}"
         assert wanted - found == Counter(), f"lost by kill {number}"
+        assert summaries(place) == known, f"profiles after kill {number}"
         shutil.rmtree(place)
     assert in_the_middle >= kills / 5, f"only {in_the_middle} of {kills} kills hit a round that was under way"
 
