@@ -1,0 +1,70 @@
+"""The OpenAPI document tells the truth: made-up requests of every kind meet no 5xx and nothing that is not documented."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from ebbing.interfaces.http.app import create_app
+from ebbing.memory import AsyncMemory
+from ebbing.wiring.build import build, load_settings
+
+EACH = 12
+"""Requests to each operation, beside those that cover its parameters one by one."""
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+
+
+
+@asynccontextmanager
+async def for_good(_: object) -> AsyncIterator[None]:
+    """Each request would start and stop the service, which closes its memory."""
+    yield
+
+
+def endless_app() -> Any:
+    memory = AsyncMemory(parts=build(load_settings({"embedder": "none", "store": "ephemeral", "worker": False})))
+    app = create_app(memory)
+    app.router.lifespan_context = for_good
+    app.state.ready = {"ready": True}
+    return app
+
+
+@schemathesis.serializer("application/x-ndjson")
+def lines(_: Any, value: Any) -> Any:
+    """A body of lines, for `requests`."""
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
+
+
+schema = schemathesis.openapi.from_asgi("/openapi.json", endless_app())
+sent: Counter[str] = Counter()
+
+
+@schema.parametrize()
+@settings(
+    max_examples=EACH,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_every_operation_answers_as_it_is_documented(case: Any) -> None:
+    sent[case.operation.label] += 1
+    case.call_and_validate(checks=CHECKS, headers={"host": "localhost"})
+
+
+def test_enough_requests_were_made() -> None:
+    if len(sent) > 1:  # the whole file was run
+        assert sum(sent.values()) >= 2_000, sent
