@@ -280,6 +280,10 @@ class MemoryStore(Protocol):
         """Whose memory this is, within one tenant; deleted ones too."""
         ...
 
+    async def taken(self, ids: Sequence[str]) -> set[str]:
+        """Which of these ids a memory has, of whichever owner and tenant: for choosing others, never to be told."""
+        ...
+
     async def owners(self, tenant: str, *, deleted: bool = False) -> list[Owner]:
         """Every owner with at least one row that is not deleted, or with any row if `deleted`."""
         ...

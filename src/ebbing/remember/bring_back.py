@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Final
+from uuid import UUID
 
 from ebbing.domain.errors import ConflictError, InvalidInputError
 from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
+from ebbing.domain.scope import Owner, Scope
 from ebbing.remember.add import Remembering
 from ebbing.remember.draft import Draft
 from ebbing.remember.embed import embedded
 from ebbing.transfer.portable import record_from_line
 
 REASON: Final = "imported"
-TAKEN: Final = "a memory with this id belongs to somebody else in this store"
 
 
 @dataclass(slots=True)
@@ -51,18 +53,16 @@ async def bring_back(
 
 
 async def _of_one_owner(using: Remembering, records: dict[int, MemoryRecord], *, result: BroughtBack) -> None:
-    whose = next(iter(records.values())).whose
-    scope = Scope.of(whose.owner)
-    held = {record.id for record in await using.store.get(scope, [one.id for one in records.values()], deleted=True)}
+    scope = Scope.of(next(iter(records.values())).whose.owner)
+    names = await _names(using, list(records.values()), scope=scope)
     fresh: dict[int, MemoryRecord] = {}
     for place, record in records.items():
-        if record.id in held:
+        name = names.here(record.id)
+        if name in names.held:
             result.known += 1
-        elif await using.store.scope_of(whose.tenant, record.id) is not None:
-            result.refused[place] = TAKEN
         else:
-            held.add(record.id)
-            fresh[place] = record
+            names.held.add(name)
+            fresh[place] = _renamed(record, names)
     inserts = await embedded(using.embedding, [_draft(record) for record in fresh.values()])
     if not inserts:
         return
@@ -75,6 +75,56 @@ async def _of_one_owner(using: Remembering, records: dict[int, MemoryRecord], *,
     new = sum(kept == record.id for kept, record in zip(ids, fresh.values(), strict=True))
     result.imported += new
     result.known += len(ids) - new
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Under which ids the owner has, or will have, the records.
+
+    An id that belongs to somebody else in this store becomes another one, always the same: nobody learns by an import
+    what others have, and a repeated import stores nothing twice.
+    """
+
+    owner: Owner
+    held: set[str]
+    """Ids that the owner has."""
+    foreign: set[str]
+    """Ids that somebody else has."""
+
+    def here(self, memory_id: str) -> str:
+        """The id that it has with this owner."""
+        other = _other(memory_id, self.owner)
+        is_other = memory_id not in self.held and (memory_id in self.foreign or other in self.held)
+        return other if is_other else memory_id
+
+
+async def _names(using: Remembering, records: Sequence[MemoryRecord], *, scope: Scope) -> _Names:
+    named = {record.id for record in records}.union(*map(_referred, records))
+    others = {_other(memory_id, scope.owner) for memory_id in named}
+    held = {record.id for record in await using.store.get(scope, sorted(named | others), deleted=True)}
+    return _Names(scope.owner, held, await using.store.taken(sorted(named - held)))
+
+
+def _referred(record: MemoryRecord) -> set[str]:
+    """The ids of other memories that a record names."""
+    return {*record.related_ids, *record.compression_sources, *filter(None, [record.superseded_by])}
+
+
+def _renamed(record: MemoryRecord, names: _Names) -> MemoryRecord:
+    return replace(
+        record,
+        id=names.here(record.id),
+        related_ids=tuple(map(names.here, record.related_ids)),
+        compression_sources=tuple(map(names.here, record.compression_sources)),
+        superseded_by=names.here(record.superseded_by) if record.superseded_by else None,
+    )
+
+
+def _other(memory_id: str, owner: Owner) -> str:
+    """An id for a copy of a memory with another owner: UUID version 8, made of both."""
+    named = json.dumps([memory_id, owner.tenant, owner.kind, owner.name])
+    number = int.from_bytes(hashlib.blake2b(named.encode("utf-8", "surrogatepass"), digest_size=16).digest())
+    return str(UUID(int=number & ~(0xF << 76 | 3 << 62) | 8 << 76 | 2 << 62))
 
 
 def _draft(record: MemoryRecord) -> Draft:

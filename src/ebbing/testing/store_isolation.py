@@ -40,6 +40,13 @@ class IsolationSuite(StoreCase):
         assert await store.erase(stranger) == Receipt()
         assert await store.get(ADA, [record.id]) == [record]
 
+    async def test_whether_an_id_is_taken_is_told_of_every_owner_and_tenant(self, store: MemoryStore) -> None:
+        mine, elsewhere = await self.stored(ADA, "x"), await self.stored(Scope(user_id="ada", tenant="acme"), "y")
+        assert await store.taken([mine.id, "nobody's", elsewhere.id]) == {mine.id, elsewhere.id}
+        await store.write(ADA, [Erase(mine.id)])
+        assert await store.taken([mine.id]) == set()
+        assert await store.taken([]) == set()
+
     async def test_an_id_of_another_owner_cannot_be_taken_over(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "secret")
         with pytest.raises(ConflictError):

@@ -1,4 +1,4 @@
-"""The OpenAPI document tells the truth: made-up requests of every kind meet no 5xx and nothing that is not documented."""
+"""The OpenAPI document tells the truth: made-up requests of every kind meet no 5xx and nothing undocumented."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import not_a_server_error
@@ -24,7 +23,6 @@ from ebbing.wiring.build import build, load_settings
 EACH = 12
 """Requests to each operation, beside those that cover its parameters one by one."""
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-
 
 
 @asynccontextmanager

@@ -185,6 +185,10 @@ class EphemeralMemoryStore:
                 return None
             return self._rooms[owner].kept[memory_id].record.whose
 
+    async def taken(self, ids: Sequence[str]) -> set[str]:
+        with self._opened():
+            return {memory_id for memory_id in ids if memory_id in self._owners}
+
     async def owners(self, tenant: str, *, deleted: bool = False) -> list[Owner]:
         with self._opened():
             return [

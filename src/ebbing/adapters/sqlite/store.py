@@ -95,6 +95,7 @@ _SCOPE_OF: Final = (
     "SELECT owner.kind, owner.name, agent_id, run_id FROM memory JOIN owner ON owner.no = mid >> 24"
     " WHERE memory.id = ? AND tenant = ?"
 )
+_TAKEN: Final = "SELECT id FROM memory WHERE id IN (SELECT value FROM json_each(?))"
 _OWNERS: Final = (
     "SELECT tenant, kind, name FROM owner WHERE tenant = ? AND EXISTS (SELECT 1 FROM memory"
     " WHERE mid BETWEEN owner.no << 24 AND owner.no << 24 | 16777215 AND (? OR deleted_at IS NULL)) ORDER BY no"
@@ -233,6 +234,9 @@ class SqliteMemoryStore:
             return None
         kind, name, agent, run = row
         return Scope(user_id=name if kind == "user" else None, agent_id=agent, run_id=run, tenant=tenant)
+
+    async def taken(self, ids: Sequence[str]) -> set[str]:
+        return {row[0] for row in await _in_a_thread(self._rows, _TAKEN, (json.dumps(list(ids)),))} if ids else set()
 
     async def owners(self, tenant: str, *, deleted: bool = False) -> list[Owner]:
         return [Owner(*row) for row in await _in_a_thread(self._rows, _OWNERS, (tenant, deleted))]
