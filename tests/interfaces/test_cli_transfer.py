@@ -256,9 +256,21 @@ def test_an_export_can_become_another_users_memory_elsewhere(ebbing: Ebbing, els
     elsewhere("import", file, "-u", "priya")
     assert elsewhere("list", "-u", "emma", "--json").json["results"] == []
     assert any("cocoa" in one["memory"] for one in elsewhere("list", "-u", "priya", "--json").json["results"])
-    refused = ebbing("import", file, "-u", "priya", "--json")
-    assert refused.code == 1
-    assert "somebody else" in json.loads(refused.out)["bad_lines"][0]["reason"]
+
+
+def test_an_export_can_be_copied_to_another_user_of_the_same_store(ebbing: Ebbing, tmp_path: Path) -> None:
+    lived_in(ebbing)
+    file = tmp_path / "export.jsonl"
+    ebbing("export", file, "-u", "emma")
+    lines = len(file.read_text().splitlines())
+    hers = ebbing("list", "-u", "emma", "--json").json["results"]
+    assert ebbing("import", file, "-u", "priya", "--json").json["records"] == lines
+    again = ebbing("import", file, "-u", "priya", "--json").json
+    assert (again["records"], again["already_stored"]) == (0, lines)
+    copied = ebbing("list", "-u", "priya", "--json").json["results"]
+    assert {one["memory"] for one in copied} == {one["memory"] for one in hers}
+    assert {one["id"] for one in copied}.isdisjoint({one["id"] for one in hers})
+    assert ebbing("list", "-u", "emma", "--json").json["results"] == hers
 
 
 def test_an_export_is_readable_by_its_owner_alone_and_never_overwritten_unasked(ebbing: Ebbing, tmp_path: Path) -> None:
