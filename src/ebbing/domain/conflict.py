@@ -20,8 +20,6 @@ NEAR: Final = 0.95
 """Calibrated similarity above which two texts say the same, if their numbers and most of their words agree."""
 CLOSE: Final = 0.85
 """Calibrated similarity from which they do if the new one brings no new content word."""
-_YES_OR_NO: Final = "can "
-"""How the names of attributes begin whose value is yes or no."""
 _FURTHER: Final = 3
 """How many words more a statement may hold that takes up again what was over."""
 _BY_DAY: Final = frozenset({"wake_time", "bed_time", "commute"})
@@ -62,6 +60,10 @@ class Claim:
     """Whose world it tells of: the user's or the agent's, and by name in a conversation of several."""
     attribute: str | None = None
     value: Words = frozenset()
+    settled: bool = False
+    """The value says all, also where the words deny something: who has no partner is single."""
+    also: tuple[str, Words] | None = None
+    """Another attribute with its value that it gives by the way: "an engineer at Acme" names the employer."""
     object: Words = frozenset()
     """Head of what is liked or disliked."""
     adjunct: Words = frozenset()
@@ -94,7 +96,7 @@ class Claim:
     @property
     def over(self) -> bool:
         """It says that something is not so, or not so any more."""
-        return self.negated or bool(self.ends)
+        return self.negated or any(not end.within for end in self.ends)
 
     @property
     def event(self) -> bool:
@@ -137,9 +139,12 @@ def compare(new: Claim, old: Claim, *, similarity: float = 0.0) -> Verdict:
 
 
 def _by_attribute(new: Claim, old: Claim) -> Verdict | None:
+    if _by_the_way(new, old):
+        return Verdict(Relation.CONTRADICTS, f"another value for {readable((new.also or old.also or ('',))[0])}")
     if new.attribute is None or new.attribute != old.attribute or not new.value or not old.value:
         return None
-    if ((new.negated or old.negated) and not new.attribute.startswith(_YES_OR_NO)) or new.past != old.past:
+    denied = (new.negated and not new.settled) or (old.negated and not old.settled)
+    if denied or new.past != old.past:
         return None
     by_day = new.attribute in _BY_DAY
     if new.occasion != old.occasion and (by_day or (new.occasion and old.occasion)):
@@ -153,6 +158,21 @@ def _by_attribute(new: Claim, old: Claim) -> Verdict | None:
     if new.further or not (new.single or new.changed):
         return APART
     return Verdict(Relation.CONTRADICTS, f"another value for {readable(new.attribute)}")
+
+
+def _by_the_way(new: Claim, old: Claim) -> bool:
+    """Whether they differ in what one of them only names by the way."""
+    if new.over or old.over or new.past or old.past or new.event or new.further or new.subject != old.subject:
+        return False
+    if new.subject and not new.changed:
+        return False
+    mine, known = [new.also, (new.attribute, new.value)], [old.also, (old.attribute, old.value)]
+    return any(
+        one[0] == other[0] and one[1] and other[1] and not within(one[1], other[1]) and not within(other[1], one[1])
+        for one in mine
+        for other in known
+        if one and other and (one is new.also or other is old.also)
+    )
 
 
 def _by_object(new: Claim, old: Claim) -> Verdict | None:
@@ -189,8 +209,12 @@ def _by_end(new: Claim, old: Claim) -> Verdict | None:
 
 
 def _ends_attribute(end: End, old: Claim, *, subject: Words) -> bool:
+    if old.also is not None and old.also[0] in end.attributes and old.subject == subject:
+        return not end.words or end.words <= old.words or within(old.also[1], end.object)
     if old.attribute is None:
         return False
+    if old.subject == subject and old.value and old.value == end.object and not old.polarity:
+        return True
     named = old.attribute in end.attributes and "." in old.attribute
     if not named and (old.attribute.rsplit(".", 1)[-1] not in end.attributes or old.subject != subject):
         return False
@@ -198,7 +222,9 @@ def _ends_attribute(end: End, old: Claim, *, subject: Words) -> bool:
 
 
 def _ends_words(end: End, old: Claim, *, subject: Words) -> bool:
-    if not end.words or not end.words <= old.words or len(old.words) > 3 * len(end.words) + 6:
+    if old.polarity > 0 and old.object and not (end.object <= old.object and len(old.object - end.object) <= 1):
+        return False  # who gives up tennis may like to watch it
+    if not end.words or not end.words <= old.words | old.kinds or len(old.words) > 3 * len(end.words) + 6:
         return False
     given = [any(word in value for value in old.value) for word in end.words]
     named = old.subject and any(given) and all(map(or_, given, (word in old.subject for word in end.words)))
@@ -217,7 +243,7 @@ def _by_resumption(new: Claim, old: Claim) -> Verdict | None:
     for end in old.ends:
         in_words = bool(end.words) and end.words <= new.words and len(new.words - end.words) <= _FURTHER
         by_name = new.resumed and bool(end.object) and spelled(end.object, new.words)
-        if (in_words or by_name) and not end.words <= new.subject:
+        if (in_words or by_name) and not end.within and not end.words <= new.subject:
             return Verdict(Relation.CONTRADICTS, "it says that this is so again")
     return None
 
@@ -229,7 +255,7 @@ def _by_negation(new: Claim, old: Claim) -> Verdict | None:
     if new.event and not (new.gained or new.resumed):
         return None
     said = new.words | new.kinds
-    news = new.resumed or new.gained or (new.changed and len(new.words - old.words) <= 1)
+    news = new.resumed or new.gained or (new.changed and (len(new.words - old.words) <= 1 or bool(old.object)))
     turned = news and old.negated and (old.words <= said or _taken_up(new, old))
     if old.words and (new.words == old.words or turned) and new.numbers >= old.numbers:
         return Verdict(Relation.CONTRADICTS, "the opposite of what is known")

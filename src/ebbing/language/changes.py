@@ -39,6 +39,15 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
+class Along:
+    """Another attribute that a text gives by the way, where it gives one for sure; by language."""
+
+    with_: str
+    attribute: str
+    patterns: Mapping[str, re.Pattern[str]]
+
+
+@dataclass(frozen=True, slots=True)
 class Ending:
     """How a text says that something is over, by language."""
 
@@ -85,6 +94,7 @@ class Changes:
     vague_zh: re.Pattern[str]
     edges: Mapping[str, re.Pattern[str]]
     reads: Sequence[Read]
+    along: Sequence[Along]
     endings: Sequence[Ending]
 
 
@@ -117,6 +127,7 @@ def changes() -> Changes:
         vague_zh=_compiled(data["vague"]["zh"]),
         edges={name: _compiled(_anchored(name, pattern)) for name, pattern in data["edges"].items()},
         reads=[_read(entry) for entry in data["read"]],
+        along=[Along(one["with"], one["attribute"], _by_language(one, _compiled)) for one in data["along"]],
         endings=[*map(_ending, data["end"]), *map(_ending, _worded(data["lexicon"]))],
     )
 
@@ -146,25 +157,23 @@ def _read(entry: Mapping[str, Any]) -> Read:
 
 def _worded(words: Mapping[str, str]) -> list[dict[str, str]]:
     """The endings that the lists of words make: what is done to a thing, and what it does by itself."""
-    does_en, ends_en, does_zh, ends_zh = (
-        words[name].replace("\n", "") for name in ("does_en", "ends_en", "does_zh", "ends_zh")
+    plain = {name: listed.replace("\n", "") for name, listed in words.items()}
+    before = r"(?: (?:their|the|all|any|her|his|my|it|going to|to|being|doing|an?|playing|learning))*"
+    thing = rf"{before}(?P<object> [^,]+?)"
+    parts = "|".join(
+        part.replace("…", f"{before}(?P<object{number}> [^,]+?)")
+        for number, part in enumerate(words["parts_en"].split("\n"))
     )
+    itself = r"^(?:\S+'s |the |their |our )?(?P<object>[^,]+?) (?:\w+ly |just |finally )*"
+    told_zh = "(?:已经|终于|最近|刚|上周|昨天|早就?|也|都|又|把)*"
+    soon_zh = "(?:已经|早就?|都|全|也|就|又|完全|彻底|现在|挂闲鱼)*"
     return [
-        {
-            "en": rf"{_BEGINS}(?:{does_en})\b"
-            r"(?: (?:their|the|all|any|her|his|my|it|going to|to|being|doing|an?|playing))*"
-            r"(?P<object> [^,]+?)(?: (?:with|for|to) .*)?$",
-            "unless_en": _NO_END,
-        },
-        {"en": rf"^(?:\S+'s |the |their |our )?(?P<object>[^,]+?) (?:\w+ly |just |finally )*(?:{ends_en})(?: .*)?$"},
-        {
-            "zh": rf"^用户(?:已经|终于|最近|刚|上周|昨天|早就?|也|都|又|把)*(?:{does_zh})了?"
-            r"(?P<object>[^,，。了]{1,10}?)(?:了)?$"
-        },
-        {
-            "zh": r"^(?:用户的?)?(?P<object>[^,，。不]{1,10}?)(?:已经|早就?|都|全|也|就|又|完全|彻底|现在|挂闲鱼)*"
-            rf"(?:{ends_zh})了"
-        },
+        {"en": rf"{_BEGINS}(?:{plain['does_en']})\b{thing}(?: (?:with|for) .*)?$", "unless_en": _NO_END},
+        {"en": rf"{_BEGINS}(?:{plain['turns_en']})\b{thing}(?: (?:to|for|into) .*)?$"},
+        {"en": rf"{_BEGINS}(?:{parts})\b.*$"},
+        {"en": rf"{itself}(?:{plain['ends_en']})(?: .*)?$"},
+        {"zh": rf"^用户{told_zh}(?:{plain['does_zh']})了?(?P<object>[^,，。了]{{1,10}}?)了?$"},
+        {"zh": rf"^(?:用户的?)?(?P<object>[^,，。不]{{1,10}}?){soon_zh}(?:{plain['ends_zh']})了"},
     ]
 
 

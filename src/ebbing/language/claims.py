@@ -7,6 +7,7 @@ attributes and well-known values come out in one spelling, so that 上海 and Sh
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -71,14 +72,18 @@ def claim_of(text: str, told: Told) -> Claim:
     words -= pack.taste if told.polarity else frozenset()
     ends = _ends(text, over=over and not likes, language=language)
     sentence = f"{normal} {normalise(told.source)}" if told.source else normal
+    settled = bool(attribute and value) and not _stands_in(value or "", normal)
+    attribute = attribute if settled or not over else None
     return Claim(
         words=words,
         type=told.type,
         lasting=bool(_LASTING.match(text)),
         subject=subject,
         speaker=_speaker(told),
-        attribute=None if over else attribute,
-        value=value_of(value, attribute) if value and not over else frozenset(),
+        attribute=attribute,
+        value=value_of(value, attribute) if value and (settled or not over) else frozenset(),
+        settled=settled,
+        also=_by_the_way(text, attribute, language, pack=pack),
         object=head,
         adjunct=adjunct,
         polarity=polarity_of(text, told.polarity),
@@ -97,6 +102,21 @@ def claim_of(text: str, told: Told) -> Claim:
         single=_is_single(attribute, pack=pack),
         ends=ends,
     )
+
+
+def _stands_in(value: str, normal: str) -> bool:
+    """Whether a value is said in so many words."""
+    plain = re.escape(normalise(value))
+    return re.search(plain if not value.isascii() else rf"\b{plain}\b", normal) is not None
+
+
+def _by_the_way(text: str, attribute: str | None, language: str, *, pack: Changes) -> tuple[str, Words] | None:
+    for along in pack.along:
+        pattern = along.patterns.get(language) if attribute == along.with_ else None
+        found = pattern.search(text) if pattern else None
+        if found is not None:
+            return along.attribute, value_of(found["value"], along.attribute)
+    return None
 
 
 def is_news(text: str, *, ended: bool = False) -> bool:
@@ -120,7 +140,6 @@ def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
     if told.known:
         return attribute, value
     attribute, value = _read_attribute(text, attribute=attribute, value=value)
-    attribute = attribute and _NEW.sub("", attribute)
     if attribute and not attribute.endswith(".time") and changes().signs["ahead"].search(text):
         return None, value
     return attribute, value
@@ -137,15 +156,22 @@ def _read_attribute(text: str, *, attribute: str | None, value: str | None) -> t
         return f"preferred of {pair[0]} and {pair[1]}", better
     if found is not None:
         read, groups, of_relation = found
-        value = read.value or groups.get("value") or groups.get("value2") or value
-        slots = {"which": groups.get("which2", ""), "who": groups.get("who2", "")}
-        name = read.attribute.format_map(slots | groups)
+        value = read.value or _any_of("value", groups) or value
+        slots = groups | {"which": _any_of("which", groups) or "", "who": _any_of("who", groups) or ""}
+        if read.value is not None:
+            slots["which"] = " ".join(sorted(words_of(normalise(slots["which"]), pack)))
+        name = read.attribute.format_map(slots)
         who = pack.subject[language].match(text)
         attribute = f"{who['who']}.{name}" if who and name and of_relation else name
     if not attribute or not value:
         return None, value
-    name = ".".join(one_spelling(part, pack) for part in attribute.lower().split("."))
+    name = ".".join(one_spelling(_NEW.sub("", part), pack) for part in attribute.lower().split("."))
     return _fitting(name, value, pack=pack), value
+
+
+def _any_of(name: str, groups: Mapping[str, str]) -> str | None:
+    """What stands in a group, or in one of the same name with a number: a pattern of several wordings has several."""
+    return next((text for group, text in groups.items() if group.rstrip("0123456789") == name), None)
 
 
 def _fitting(name: str, value: str, *, pack: Changes) -> str | None:
@@ -222,7 +248,7 @@ def _speaker(told: Told) -> str:
 
 def _subject(text: str, language: str, *, pack: Changes) -> Words:
     found = pack.subject[language].match(text)
-    return words_of(normalise(found["who"]), pack) if found else frozenset()
+    return words_of(normalise(found["who"]), pack) if found and found["who"].lower() not in _OWNED else frozenset()
 
 
 def _called(text: str, language: str, *, pack: Changes) -> Words:
@@ -278,6 +304,7 @@ def _vague(pack: Changes) -> Words:
 
 
 _NOISE: Final = re.compile(
+    r"决定(?=不)|(?:(?:好几|很多|好多|[半\d一二两三四五六七八九十几]+)多?个?(?:年|月|天|周|星期)|好久|很久|许久|多年)都?(?=[不没])|"
     r"[这那上下本]个?(?:学期|周末?|星期|月|年|阵子)|一?[点口滴根支]儿?(?=[^,，]{1,8}[不没])|[都也全](?=[不没])|(?<=[不没])当"
 )
 """When it ended, and how completely."""
