@@ -105,7 +105,7 @@ def changes() -> Changes:
     light_zh = "|".join(map(re.escape, data["light"]["zh"]))
     return Changes(
         same={word: group[0] for group in data["same"] for word in group},
-        whole={part: city for city, parts in data["parts"].items() for part in parts.split("|")},
+        whole=_whole(data["parts"]),
         several=frozenset(data["several"]),
         soft=frozenset(data["soft"]),
         signs={name: _compiled("|".join(patterns)) for name, patterns in data["signs"].items()},
@@ -127,7 +127,7 @@ def changes() -> Changes:
         vague_zh=_compiled(data["vague"]["zh"]),
         edges={name: _compiled(_anchored(name, pattern)) for name, pattern in data["edges"].items()},
         reads=[_read(entry) for entry in data["read"]],
-        along=[Along(one["with"], one["attribute"], _by_language(one, _compiled)) for one in data["along"]],
+        along=list(map(_along, data["along"])),
         endings=[*map(_ending, data["end"]), *map(_ending, _worded(data["lexicon"]))],
     )
 
@@ -153,6 +153,14 @@ def _read(entry: Mapping[str, Any]) -> Read:
         patterns=_by_language(entry, _compiled),
         unless=_compiled(entry["unless"]) if "unless" in entry else None,
     )
+
+
+def _whole(cities: Mapping[str, str]) -> dict[str, str]:
+    return {part: city for city, parts in cities.items() for part in parts.split("|")}
+
+
+def _along(entry: Mapping[str, Any]) -> Along:
+    return Along(entry["with"], entry["attribute"], _by_language(entry, _compiled))
 
 
 def _worded(words: Mapping[str, str]) -> list[dict[str, str]]:

@@ -83,7 +83,7 @@ def claim_of(text: str, told: Told) -> Claim:
         attribute=attribute,
         value=value_of(value, attribute) if value and (settled or not over) else frozenset(),
         settled=settled,
-        also=_by_the_way(text, attribute, language, pack=pack),
+        also=_by_the_way(text, attribute, language=language, pack=pack),
         object=head,
         adjunct=adjunct,
         polarity=polarity_of(text, told.polarity),
@@ -110,7 +110,7 @@ def _stands_in(value: str, normal: str) -> bool:
     return re.search(plain if not value.isascii() else rf"\b{plain}\b", normal) is not None
 
 
-def _by_the_way(text: str, attribute: str | None, language: str, *, pack: Changes) -> tuple[str, Words] | None:
+def _by_the_way(text: str, attribute: str | None, *, language: str, pack: Changes) -> tuple[str, Words] | None:
     for along in pack.along:
         pattern = along.patterns.get(language) if attribute == along.with_ else None
         found = pattern.search(text) if pattern else None
