@@ -11,6 +11,7 @@ from typing import Any, Self
 from ebbing.facade.access import Admitting
 from ebbing.facade.compressing import Compressing
 from ebbing.facade.deferring import Deferring
+from ebbing.facade.fading import Fading
 from ebbing.facade.feedback import Hearing
 from ebbing.facade.forgetting import Forgetting
 from ebbing.facade.identities import Identifying
@@ -24,7 +25,7 @@ from ebbing.recall.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
 
-class AsyncMemory(Forgetting, Hearing, Keeping, Compressing, Deferring, Telling, Admitting, Identifying):
+class AsyncMemory(Forgetting, Hearing, Keeping, Compressing, Fading, Deferring, Telling, Admitting, Identifying):
     """A person's long-term memory, in one directory, with nothing but this package.
 
     Every call names whose memory is meant by `user_id`, `agent_id` or `run_id` (directly or inside `filters`); a

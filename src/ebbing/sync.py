@@ -138,6 +138,7 @@ class Memory:
     compress = _blocking(AsyncMemory.compress)
     abstract = _blocking(AsyncMemory.abstract)
     expand = _blocking(AsyncMemory.expand)
+    decay = _blocking(AsyncMemory.decay)
     work = _blocking(AsyncMemory.work)
     jobs = _blocking(AsyncMemory.jobs)
     job = _blocking(AsyncMemory.job)

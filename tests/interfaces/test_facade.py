@@ -548,7 +548,7 @@ def test_a_memory_that_is_gone_for_good_leaves_nothing_behind(memory: Memory) ->
 
 def test_a_deleted_memory_cannot_be_deleted_or_changed_and_a_living_one_not_restored(memory: Memory) -> None:
     memory_id = added(memory, "I like tea")
-    with pytest.raises(InvalidInputError, match="not deleted"):
+    with pytest.raises(InvalidInputError, match="neither deleted nor faded"):
         memory.restore(memory_id)
     memory.delete(memory_id)
     for call in (lambda: memory.delete(memory_id), lambda: memory.update(memory_id, "x")):

@@ -15,6 +15,6 @@ def agrees(stored: Stored, *, content: str, actor: str | None, created_at: datet
     """Whether analysing the record anew gives the stored entry, apart from the vector."""
     length, flags, numbers, terms = stored
     fresh = entry_for(analyse(content, speaker=actor, said_at=created_at))
-    # Whether it was stored as an utterance is not a property of the text.
-    same_flags = fresh.flags == flags & ~TextFlag.UTTERANCE
+    # Whether it was stored as an utterance, and what came before it, are no properties of the text.
+    same_flags = fresh.flags == flags & ~(TextFlag.UTTERANCE | TextFlag.ANSWER)
     return same_flags and (fresh.length, fresh.numbers, fresh.terms.tobytes()) == (length, numbers, terms)

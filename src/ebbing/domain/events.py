@@ -17,6 +17,8 @@ class Event(StrEnum):
     """Another memory tells it from now on; it still holds."""
     SPLIT = "SPLIT"
     """It tells for itself again."""
+    FADE = "FADE"
+    """It is told in a shortened wording from now on; the full one is packed."""
     DELETE = "DELETE"
     RESTORE = "RESTORE"
     NONE = "NONE"

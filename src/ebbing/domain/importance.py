@@ -69,6 +69,38 @@ def measured_importance(text: Substance) -> float:
     return 0.5 * (1 + erf(score / _SPREAD / sqrt(2)))
 
 
+WORTH: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        "length": 1.0,
+        "says": 0.4,
+        "idf": 0.4,
+        "answers": 0.4,
+        "novelty": 0.3,
+        "states": 0.3,
+        "specifics": 0.3,
+        "asks": -0.3,
+    }
+)
+"""Weight of each signal's standard score among the owner's own texts, when the owner's store is looked after:
+log(1 + bytes without function words), whether more than politeness is left, mean rarity of its words, whether it
+answers a question, 1 − the largest similarity to anything before it, whether it states something of the speaker,
+log(1 + names, numbers and dates), and whether it asks. Around `USUAL_ODDS` they are the log-odds of being needed."""
+PASTED: Final = -2.0
+"""Added for code, logs and the like, which are nobody's words."""
+USUAL_ODDS: Final = -2.2
+"""Log-odds of an average sentence: one in ten is ever asked for."""
+KNOWN_FROM: Final = 20
+"""With so many texts an owner's own statistics weigh as much as what was thought of a memory when it was written."""
+
+
+def owners_importance(share: float, *, first: float, texts: int) -> float:
+    """Importance in [0, 1] from the share of the owner's texts that are worth less.
+
+    `first` is the importance from the time of writing; it counts less the more texts there are to compare with.
+    """
+    return (texts * _share(share) + KNOWN_FROM * _share(first)) / (texts + KNOWN_FROM)
+
+
 _WEIGHTS: Final = (
     (1.0, 0.09, 0.27),
     (0.5, 0.80, 0.20),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ebbing.domain.bounds import require_between
 from ebbing.domain.forgetting import POWER_LAW, Curve
@@ -22,6 +23,11 @@ class UpkeepPolicy:
     """How long what was forgotten can be brought back before it is erased for good, from 0 to 3,650."""
     ttl_on: bool = False
     """Whether memories run out after the time that their type allows."""
+    capacity_bytes: int = 16_384
+    """UTF-8 bytes of text of one owner that may be read; 0 for no limit, at most 1 GiB. Beyond it the least valuable is
+    shortened."""
+    importance: Literal["measured", "seed"] = "measured"
+    """How memories are weighed against each other: by what their texts hold, or by the formula of the first design."""
     merge_from: int = 2
     """How many records must say the same for one to tell it for all, 2 to 1,000."""
     merge_held_similarity: float = 0.5
@@ -41,6 +47,7 @@ class UpkeepPolicy:
     """How long the embedder may take for some 16,000 characters, above 0, at most 3,600."""
 
     def __post_init__(self) -> None:
+        require_between("upkeep: capacity_bytes", self.capacity_bytes, least=0, most=2**30)
         require_between("upkeep: grace_days", self.grace_days, least=0, most=3_650)
         require_between("upkeep: merge_from", self.merge_from, least=2, most=1_000)
         require_between("upkeep: merge_held_similarity", self.merge_held_similarity, least=0, most=1)

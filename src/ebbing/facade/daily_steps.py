@@ -9,11 +9,24 @@ from typing import Final
 from ebbing.facade.profile_step import profile_step
 from ebbing.upkeep.abstract import abstract
 from ebbing.upkeep.compress import compress
+from ebbing.upkeep.consolidate import consolidate
+from ebbing.upkeep.decay import decay
+from ebbing.upkeep.expire import expire
+from ebbing.upkeep.purge import purge
 from ebbing.upkeep.reindex import reindex
 from ebbing.upkeep.step import Step
 
 DAILY: Final[Mapping[str, Step]] = MappingProxyType(
-    {"compress": compress, "abstract": abstract, "profile": profile_step, "reindex": reindex}
+    {
+        "expire": expire,
+        "compress": compress,
+        "abstract": abstract,
+        "consolidate": consolidate,
+        "decay": decay,
+        "purge": purge,
+        "profile": profile_step,
+        "reindex": reindex,
+    }
 )
 """By the names of `upkeep.round.ORDER`, which says when each runs. Here the rooms meet that do not know each other
 (`upkeep`, `people`)."""

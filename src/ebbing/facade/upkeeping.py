@@ -10,6 +10,7 @@ from typing import Final
 
 from ebbing.arguments import checked_flag, checked_time
 from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.forgetting import EXPONENTIAL, POWER_LAW
 from ebbing.domain.scope import Scope
 from ebbing.domain.upkeep_policy import UpkeepPolicy
 from ebbing.facade.base import Facade
@@ -122,7 +123,7 @@ class _Tally:
         for name, seconds in report.seconds.items():
             self._seconds[name] += seconds
         if self._changes is not None:
-            self._changes += _changes(report)
+            self._changes += changes_of(report)
 
     def told(self) -> Item:
         steps = {name: dict(counts) for name, counts in self._steps.items()}
@@ -131,7 +132,8 @@ class _Tally:
         return {"steps": steps, "seconds": seconds, **changes}
 
 
-def _changes(report: RoundReport) -> list[Item]:
+def changes_of(report: RoundReport) -> list[Item]:
+    """What a round changed, or would, as plain dicts."""
     owner = report.scope.owner
     return [
         {
@@ -148,5 +150,11 @@ def _changes(report: RoundReport) -> list[Item]:
 
 def _upkeep_policy(settings: Settings) -> UpkeepPolicy:
     return UpkeepPolicy(
-        embedding_seconds=settings.embedding_timeout_seconds, llm_timeout_seconds=settings.llm_timeout_seconds
+        curve=EXPONENTIAL if settings.forgetting_curve == "exponential" else POWER_LAW,
+        grace_days=settings.grace_days,
+        ttl_on=settings.ttl,
+        capacity_bytes=settings.capacity_bytes,
+        importance=settings.importance,
+        embedding_seconds=settings.embedding_timeout_seconds,
+        llm_timeout_seconds=settings.llm_timeout_seconds,
     )

@@ -174,14 +174,14 @@ class Writing(Facade):
         return {"message": "Memory deleted successfully!", **more}
 
     async def restore(self, memory_id: str, *, user_id: str | None = None) -> Item:
-        """Brings a deleted memory back and returns it.
+        """Brings a memory back that was deleted, ran out or faded, with its full text, and returns it.
 
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
-            InvalidInputError: it is not deleted.
+            InvalidInputError: it is neither deleted nor faded.
         """
         scope = await self._known_scope(memory_id, user_id)
-        item = memory_item(await restore(await self._writing(), memory_id, scope=scope))
+        item = memory_item(await restore(await self._using(), memory_id, scope=scope))
         await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id])
         return item
 

@@ -49,6 +49,8 @@ class TextFlag(IntFlag):
     """Somebody's wish or dislike in their own words."""
     UTTERANCE = 4
     """A message as it was said: what was said before and after it gives it context. Set by who stores it."""
+    ANSWER = 16
+    """It followed a question of somebody else, which is gone. Set by the upkeep, before the question goes."""
 
 
 @dataclass(frozen=True, slots=True)

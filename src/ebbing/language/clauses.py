@@ -59,7 +59,7 @@ def sentences(message: str) -> list[Sentence]:
     """The sentences of a message that may hold the speaker's own words, in order."""
     text = message[:MAX_READ].translate(_WIDE)
     text = _MEMORY_BLOCK.sub("\n", _FENCE.sub("\n", text))
-    text = "\n".join(line for line in text.splitlines() if not _LINE_NOISE.match(line))
+    text = "\n".join(line for line in text.splitlines() if not is_noise(line))
     text = _QUOTE.sub(_blank, _EMOJI.sub(" ", _ATTACHED.sub(" ", text)))
     found: list[Sentence] = []
     start = 0
@@ -75,6 +75,11 @@ def sentences(message: str) -> list[Sentence]:
         start = end.end()
     _append(found, text[start:], mark="")
     return found
+
+
+def is_noise(line: str) -> bool:
+    """Whether a line is of code, of a log, of the head of a mail, or quoted: nobody's own words."""
+    return _LINE_NOISE.match(line) is not None
 
 
 def _append(found: list[Sentence], text: str, *, mark: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ebbing.domain.decision import Add, AddClosed, Decision, Ignore, Keep, Supersede, Update
 from ebbing.domain.events import Event
-from ebbing.domain.record import MemoryRecord
+from ebbing.domain.record import MemoryRecord, Stage
 from ebbing.index.entry import IndexEntry, entry_for
 from ebbing.language.analyse import analyse
 from ebbing.ports.memory_store import Change, Insert, Revise
@@ -90,7 +90,7 @@ class _Batch:
         values: dict[str, Any] = {
             name: getattr(new, name) for name in ("language", "attribute", "value", "object", "polarity")
         }
-        values["content"] = decision.text
+        values |= {"content": decision.text, "stage": Stage.FULL, "packed": None}
         values["provenance"] = replace(new.provenance, source_ids=_merged(known, new), reason=decision.reason)
         values["confidence"] = max(known.confidence, new.confidence)
         values["importance"] = max(known.importance, new.importance)

@@ -15,11 +15,14 @@ from ebbing.domain.errors import (
     TooLargeError,
 )
 from ebbing.domain.events import Event
-from ebbing.domain.record import RESERVED_TAGS, MemoryRecord
+from ebbing.domain.fading import EXPIRED, PENDING_DELETION
+from ebbing.domain.forgetting import reinforce
+from ebbing.domain.record import RESERVED_TAGS, MemoryRecord, Stage
 from ebbing.domain.scope import Scope
 from ebbing.language.analyse import normalise
 from ebbing.language.claims import attribute_of
 from ebbing.language.detect import detect
+from ebbing.language.packing import unpack
 from ebbing.language.split import MAX_TEXT_LENGTH
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Revise
 from ebbing.privacy.redact import RedactionPolicy, redact
@@ -31,6 +34,7 @@ from ebbing.remember.heard import told_of
 from ebbing.remember.messages import clean_text
 
 NEVER: Final = "never"
+RESTORED: Final = "restored on request"
 ATTEMPTS: Final = 5
 """How often a change is tried again when somebody else changed the memory in between."""
 
@@ -115,22 +119,36 @@ async def delete(using: Remembering, memory_id: str, *, scope: Scope, reason: st
 
 
 async def restore(using: Remembering, memory_id: str, *, scope: Scope) -> MemoryRecord:
-    """Brings a deleted memory back.
+    """Brings back a memory that was deleted or ran out, and what faded of one: its full text, its vector.
+
+    What had faded counts as used now, so that it does not fade again at once.
 
     Raises:
         MemoryNotFoundError: no such memory in this scope.
-        InvalidInputError: the memory is not deleted.
+        InvalidInputError: the memory is neither deleted nor faded.
     """
 
     async def change(old: MemoryRecord) -> Revise:
-        if old.deleted_at is None:
-            raise InvalidInputError("this memory is not deleted: there is nothing to restore")
-        record = replace(
-            old, version=old.version + 1, updated_at=using.clock.now(), deleted_at=None, delete_reason=None
-        )
-        return Revise(record, Event.RESTORE, reason="restored on request")
+        if old.deleted_at is None and old.stage is Stage.FULL:
+            raise InvalidInputError("this memory is neither deleted nor faded: there is nothing to restore")
+        now = using.clock.now()
+        record = replace(old, version=old.version + 1, updated_at=now, deleted_at=None, delete_reason=None)
+        if old.delete_reason == EXPIRED:
+            record = replace(record, expires_at=None)
+        if old.stage is Stage.FULL:
+            return Revise(record, Event.RESTORE, reason=RESTORED)
+        whole = reinforce(_whole(record), now)
+        insert: Insert = (await embedded(using.embedding, [Draft(whole, utterance=old.is_verbatim)]))[0]
+        return Revise(whole, Event.RESTORE, entry=insert.entry, reason=RESTORED)
 
     return await _changed(using.store, memory_id, scope=scope, change=change, deleted=True)
+
+
+def _whole(record: MemoryRecord) -> MemoryRecord:
+    """The record as it was before it faded."""
+    text = record.content if record.packed is None else unpack(record.packed)
+    tags = tuple(tag for tag in record.tags if tag != PENDING_DELETION)
+    return replace(record, content=text, stage=Stage.FULL, packed=None, tags=tags)
 
 
 async def _changed(
@@ -190,7 +208,7 @@ def _with_tags(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
 
 def _reread(record: MemoryRecord, wording: str) -> MemoryRecord:
     """The record in another wording, with what that says: it must not answer for the value that the old one gave."""
-    record = replace(record, content=wording, language=detect(wording))
+    record = replace(record, content=wording, language=detect(wording), stage=Stage.FULL, packed=None)
     if record.is_verbatim:
         return record
     keeps_object = bool(record.object and record.value) and normalise(record.value or "") in normalise(wording)

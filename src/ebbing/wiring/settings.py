@@ -99,6 +99,16 @@ class Settings(ServiceSettings):
     working_idle_minutes: int = Field(
         default=60, ge=1, le=43_200, description="A session in which nothing is said for so long is ended."
     )
+    forgetting_curve: Literal["power", "exponential"] = Field(
+        default="power", description="How memories fade: along FSRS-6's power law, or the first design's exponential."
+    )
+    capacity_bytes: int = Field(
+        default=16_384, ge=0, le=2**30, description="Readable text of one owner, in bytes; 0 sets no limit."
+    )
+    grace_days: float = Field(
+        default=30, ge=0, le=3_650, description="How long what was forgotten can be brought back."
+    )
+    ttl: bool = Field(default=False, description="Whether memories run out by their type, in 90 to 365 days.")
     upkeep_hour: int = Field(default=3, ge=0, le=23, description="Hour of the day (UTC) of the daily round.")
     upkeep_owner_seconds: float = Field(
         default=60, gt=0, le=86_400, description="How long a round may take for one owner before it goes on later."

@@ -1,0 +1,57 @@
+"""What a text holds that may be worth keeping, as far as the text alone tells."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Final
+
+from ebbing.language.values import NUMBER, content_share
+
+NAME: Final = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Pack:
+    dates: re.Pattern[str]
+    titles: re.Pattern[str]
+    states: re.Pattern[str]
+
+
+@lru_cache(maxsize=1)
+def _pack() -> _Pack:
+    data = tomllib.loads((files("ebbing.language") / "packs" / "substance.toml").read_text("utf-8"))
+    return _Pack(**{name: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for name, pattern in data.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """The signals of one text."""
+
+    specifics: int
+    """Names, numbers, dates and titles."""
+    content_share: float
+    """Share of its words that are no filler, in [0, 1]."""
+    states: bool
+    """It states something of whoever speaks."""
+    asks: bool
+    size: int
+    """UTF-8 bytes."""
+
+
+@lru_cache(maxsize=65_536)
+def holding(text: str) -> Holding:
+    """Looks at a text once; what was looked at lately is remembered."""
+    pack = _pack()
+    found = {*NAME.findall(text), *NUMBER.findall(text), *pack.titles.findall(text)}
+    dates = {date.lower() for date in pack.dates.findall(text)}
+    return Holding(
+        specifics=len(found) + len(dates),
+        content_share=content_share(text),
+        states=pack.states.search(text) is not None,
+        asks=text.rstrip().endswith(("?", "？")) or "吗" in text[-4:],
+        size=len(text.encode("utf-8", "surrogatepass")),
+    )

@@ -1,0 +1,48 @@
+"""What has earned it moves from the short to the long term: by being said again, by being of use, by what it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from anyio import to_thread
+
+from ebbing.domain.consolidation import earned
+from ebbing.domain.events import Event
+from ebbing.domain.record import Kind, Layer
+from ebbing.domain.scope import Scope
+from ebbing.ports.memory_store import Change, Revise
+from ebbing.upkeep.living import importances, living
+from ebbing.upkeep.step import Planned, StepReport, Upkeeping
+
+_WRITTEN: Final = 200
+
+
+async def consolidate(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+    """Moves memories from the short to the long term. Counts the `consolidated`.
+
+    Raises:
+        ConflictError: somebody else changed one of the records in between; what was done by then stays.
+        StoreError: the store could not do it.
+    """
+    report = StepReport("consolidate", {"consolidated": 0})
+    here = await living(using.store, scope, now=now)
+    calibration = using.embedder.calibration if using.embedder else None
+    weigh = partial(importances, here, policy=using.policy, calibration=calibration, now=now)
+    weighed = await to_thread.run_sync(weigh) if here.records else []
+    changes: list[Change] = []
+    for record, importance in zip(here.records, weighed, strict=True):
+        if record.kind is not Kind.MEMORY or record.layer is not Layer.SHORT_TERM:
+            continue
+        why = earned(record, importance=importance, now=now)
+        if why is not None:
+            kept = replace(record, version=record.version + 1, layer=Layer.LONG_TERM)
+            changes.append(Revise(kept, Event.NONE, reason=why))
+            report.changes.append(Planned(record.id, "promote", why))
+    report.counts["consolidated"] = len(changes)
+    if not dry_run:
+        for at in range(0, len(changes), _WRITTEN):
+            await using.store.write(scope, changes[at : at + _WRITTEN])
+    return report

@@ -1,0 +1,156 @@
+"""What the texts of one owner are worth, compared with each other: pure functions over the owner's rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import log1p
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.importance import PASTED, USUAL_ODDS, WORTH
+from ebbing.index.neighbours import neighbours
+from ebbing.index.shard import Shard
+from ebbing.language.analyse import TextFlag, query_terms
+from ebbing.language.substance import holding
+from ebbing.language.telegraphic import says_something
+
+Numbers = NDArray[np.float64]
+
+_BLOCK: Final = 512
+_LOOKED_BACK: Final = 4_096
+"""So many of the latest rows before it a text is compared with: what is new against them is new enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the rows of a shard say about each other, by row."""
+
+    novelty: Numbers
+    """1 − the largest similarity to an earlier row; NaN where a row has no vector."""
+    answers: NDArray[np.bool_]
+    """It follows, or followed, a question of somebody else."""
+
+
+def standing_of(shard: Shard) -> Standing:
+    """Works out what only the owner's other rows can tell; kept with the shard until a row changes."""
+    return shard.kept("standing", lambda: _standing_of(shard))
+
+
+def log_odds(
+    standing: Standing,
+    texts: Sequence[str],
+    *,
+    shorts: Sequence[str],
+    rows: NDArray[np.int64],
+    words: Vocabulary,
+    pasted: NDArray[np.bool_] | None = None,
+) -> Numbers:
+    """How likely each text is to be needed, as log-odds; only differences between texts of one call mean something.
+
+    Args:
+        texts: whole records, or pieces of them.
+        shorts: the same without function words.
+        rows: the row of the shard that each text belongs to.
+        words: how rare each word is.
+        pasted: which texts are nobody's words.
+    """
+    if not len(texts):
+        return np.zeros(0)
+    held = [holding(text) for text in texts]
+    signals = {
+        "length": np.log1p([len(short.encode("utf-8", "surrogatepass")) for short in shorts]),
+        "says": np.array([says_something(text) for text in texts], dtype=np.float64),
+        "idf": np.array([words.mean_rarity(text) for text in texts]),
+        "answers": standing.answers[rows].astype(np.float64),
+        "novelty": standing.novelty[rows],
+        "states": np.array([one.states for one in held], dtype=np.float64),
+        "specifics": np.log1p([one.specifics for one in held]),
+        "asks": np.array([one.asks for one in held], dtype=np.float64),
+    }
+    odds = np.full(len(texts), USUAL_ODDS)
+    for name, weight in WORTH.items():
+        odds += weight * _standard(signals[name])
+    return odds if pasted is None else odds + PASTED * pasted
+
+
+class Vocabulary:
+    """How rare words are among some texts: what was shortened counts with all that it said, or what was cut away
+    everywhere would look rare where it is left."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._held: Counter[str] = Counter()
+        for text in texts:
+            self._held.update(_terms(text))
+        self._texts = len(texts)
+
+    def rarity(self, word: str) -> float:
+        """Inverse document frequency of a word, that of its rarest term; 0 for a word that is no term."""
+        return max(map(self._idf, _terms(word)), default=0.0)
+
+    def mean_rarity(self, text: str) -> float:
+        """Mean inverse document frequency of the terms of a text."""
+        terms = _terms(text)
+        return sum(map(self._idf, terms)) / len(terms) if terms else 0.0
+
+    def _idf(self, term: str) -> float:
+        held = self._held[term]
+        return log1p((self._texts - held + 0.5) / (held + 0.5)) if held <= self._texts else 0.0
+
+
+@lru_cache(maxsize=32_768)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(query_terms(text))
+
+
+def shares(values: Numbers) -> Numbers:
+    """For each value the share of the others that are smaller, equal ones counting half; 0.5 for a single one."""
+    if len(values) < 2:
+        return np.full(len(values), 0.5)
+    ordered = np.sort(values)
+    below = np.searchsorted(ordered, values, side="left")
+    upto = np.searchsorted(ordered, values, side="right")
+    found: Numbers = (below + (upto - below - 1) / 2) / (len(values) - 1)
+    return found
+
+
+def _standing_of(shard: Shard) -> Standing:
+    near = neighbours(shard)
+    asks = np.append((shard.flags & TextFlag.QUESTION) != 0, False)
+    answers = (near.previous >= 0) & near.previous_other & asks[near.previous]
+    return Standing(_novelty(shard), answers | ((shard.flags & TextFlag.ANSWER) != 0))
+
+
+def _novelty(shard: Shard) -> Numbers:
+    """Against the rows said before, the latest of them where there are many."""
+    novelty = np.full(shard.size, np.nan)
+    rows = np.flatnonzero(shard.alive & shard.embedded)
+    order = rows[np.lexsort((shard.seq[rows], shard.created[rows]))]
+    if len(order):
+        novelty[order[0]] = 1.0
+    for start in range(1, len(order), _BLOCK):
+        block = order[start : start + _BLOCK]
+        first = max(0, start - _LOOKED_BACK)
+        before = order[first : start + len(block)]
+        similar = shard.vectors[block] @ shard.vectors[before].T
+        # a row is compared with what stands before it, not with itself and what follows
+        later = np.arange(first, start + len(block))[None, :] >= np.arange(start, start + len(block))[:, None]
+        similar[later] = -1.0
+        novelty[block] = 1.0 - similar.max(axis=1)
+    return novelty
+
+
+def _standard(values: Numbers) -> Numbers:
+    """Standard scores; 0 for what is unknown, and for all where all are alike."""
+    known = ~np.isnan(values)
+    if not known.any():
+        return np.zeros(len(values))
+    spread = float(values[known].std())
+    if spread < 1e-9:
+        return np.zeros(len(values))
+    found: Numbers = np.where(known, (values - values[known].mean()) / spread, 0.0)
+    return found
