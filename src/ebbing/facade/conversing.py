@@ -14,7 +14,8 @@ from ebbing.facade.recalling import Recalling
 from ebbing.facade.session import AsyncSession, as_given
 from ebbing.facade.writing import Writing
 from ebbing.ports.event_bus import Handler, Happening, Topic
-from ebbing.remember.add import add_extracted, add_raw
+from ebbing.remember.add import add_extracted
+from ebbing.remember.raw import add_raw
 from ebbing.wiring.build import Parts
 
 

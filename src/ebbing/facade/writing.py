@@ -24,8 +24,9 @@ from ebbing.domain.unread import WriteMode
 from ebbing.facade.base import Facade, foreground
 from ebbing.facade.measured import measured
 from ebbing.ports.event_bus import Topic
-from ebbing.remember.add import Remembered, add_extracted, add_raw
+from ebbing.remember.add import Remembered, add_extracted
 from ebbing.remember.messages import optional_text, parse_messages, parse_time
+from ebbing.remember.raw import add_raw
 from ebbing.remember.ready import patterns_ready
 from ebbing.remember.repeats import forget_source
 from ebbing.remember.revise import NEVER, Edit, delete, restore, update

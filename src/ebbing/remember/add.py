@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final
+from functools import wraps
+from typing import Any, Concatenate, Final, ParamSpec
 
 from ebbing.domain.decision import Decision, Ignore, Keep, Update
 from ebbing.domain.errors import ConflictError
@@ -33,6 +34,7 @@ from ebbing.remember.propose import proposed_by, reworded
 from ebbing.remember.reading import Read, read, said_before
 from ebbing.remember.relate import reach, relate
 from ebbing.remember.repeats import Before, told_before, withdrawn_episodes
+from ebbing.remember.rounds import rounds
 from ebbing.remember.screen import Screened, screened
 from ebbing.remember.telling import telling
 from ebbing.remember.weigh import weighed
@@ -90,28 +92,28 @@ class Remembered:
     """Why the language model could not read all of it, as a code; it will be read again."""
 
 
-async def add_raw(
-    using: Remembering,
-    messages: Sequence[Message],
-    *,
-    scope: Scope,
-    metadata: Mapping[str, Any],
-    trust: TrustTier | None = None,
-    tags: tuple[str, ...] = (),
-    expires_at: datetime | None = None,
-) -> Remembered:
-    """Stores every message as a memory of its own, as it was said but for secrets.
-
-    A message whose id the owner's run already holds is not stored again.
-    """
-    kept = screened(messages, using.policy, trust=trust, strip=False)
-    drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags, expires_at=expires_at)
-    changes = await embedded(using.embedding, message_drafts(kept, kind=Kind.MEMORY, drafting=drafting))
-    held = await using.store.write(scope, changes)
-    await using.note_bare(changes, scope)
-    return Remembered(tuple(map(_raw_outcome, changes, held)))
+_How = ParamSpec("_How")
+Step = Callable[Concatenate[Remembering, Sequence[Message], _How], Awaitable[Remembered]]
 
 
+def in_rounds(step: Step[_How]) -> Step[_How]:
+    """The step, called for one part of the messages after the other, so that no part has two texts for one id."""
+
+    @wraps(step)
+    async def call(
+        using: Remembering, messages: Sequence[Message], /, *args: _How.args, **kwargs: _How.kwargs
+    ) -> Remembered:
+        told = [await step(using, part, *args, **kwargs) for part in rounds(messages)]
+        return Remembered(
+            tuple(outcome for one in told for outcome in one.outcomes),
+            tuple(episode for one in told for episode in one.episode_ids),
+            next((one.unread for one in told if one.unread), None),
+        )
+
+    return call
+
+
+@in_rounds
 async def add_extracted(
     using: Remembering,
     messages: Sequence[Message],
@@ -225,14 +227,6 @@ async def _commit(
             continue
         return list(map(_outcome, heard, decisions)), held[len(before.episodes) :]
     raise AssertionError("the loop returns or raises")
-
-
-def _raw_outcome(change: Insert, held: str) -> Outcome:
-    is_new = held == change.record.id
-    reason = "stored as said" if is_new else "this message is already stored"
-    return Outcome(
-        held, change.record.content, Event.ADD if is_new else Event.NONE, reason, change.record if is_new else None
-    )
 
 
 def _known_outcome(record: MemoryRecord) -> Outcome:

@@ -1,0 +1,169 @@
+"""Messages that are stored as they are, each a memory of its own: once by their ids, and edited where they changed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from ebbing.domain.errors import ConflictError
+from ebbing.domain.events import Event
+from ebbing.domain.message import Message
+from ebbing.domain.record import Kind, MemoryRecord
+from ebbing.domain.scope import Scope
+from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
+from ebbing.privacy.guard import TrustTier
+from ebbing.remember.add import ATTEMPTS, Outcome, Remembered, Remembering, in_rounds
+from ebbing.remember.apart import take_apart, tellers_of
+from ebbing.remember.draft import Drafting, message_drafts
+from ebbing.remember.embed import embedded
+from ebbing.remember.relate import reach
+from ebbing.remember.repeats import EDITED, told_before, withdrawn_episodes
+from ebbing.remember.screen import Screened, screened
+
+_STORED = "this message is already stored"
+
+
+@in_rounds
+async def add_raw(
+    using: Remembering,
+    messages: Sequence[Message],
+    *,
+    scope: Scope,
+    metadata: Mapping[str, Any],
+    trust: TrustTier | None = None,
+    tags: tuple[str, ...] = (),
+    expires_at: datetime | None = None,
+) -> Remembered:
+    """Stores every message as a memory of its own, as it was said but for secrets.
+
+    A message whose id the owner's run already holds changes nothing if its text is the same; if it was edited, its
+    memory is, and what was concluded from the earlier wording follows. A wording that somebody put right by hand stays
+    unless the message says something new.
+    """
+    kept = screened(messages, using.policy, trust=trust, strip=False)
+    drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags, expires_at=expires_at)
+    for attempt in range(1, ATTEMPTS + 1):
+        plan = await _planned(using, kept, drafting=drafting)
+        try:
+            held = await using.store.write(reach(scope), plan.changes)
+        except ConflictError:
+            if attempt == ATTEMPTS:
+                raise
+            continue
+        await using.note_bare(plan.inserts, scope)
+        found = dict(zip(map(_id_of, plan.changes), held, strict=True))
+        return Remembered(tuple(_as_held(outcome, found) for outcome in plan.outcomes))
+    raise AssertionError("the loop returns or raises")
+
+
+@dataclass(slots=True)
+class _Plan:
+    changes: list[Change] = field(default_factory=list)
+    inserts: list[Insert] = field(default_factory=list)
+    """What is indexed anew, for new and for edited memories."""
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    def put(self, old: Sequence[MemoryRecord], fresh: Sequence[Insert], *, now: datetime) -> None:
+        """A message, part by part, in the place of what was stored of it."""
+        for part, one in zip(old, fresh, strict=False):
+            if part.content != one.record.content:
+                self._edit(part, one, now=now)
+        for one in fresh[len(old) :]:
+            self.changes.append(one)
+            self.outcomes.append(Outcome(one.record.id, one.record.content, Event.ADD, "stored as said", one.record))
+        self.changes += withdrawn_episodes(old[len(fresh) :], now=now)
+
+    def _edit(self, old: MemoryRecord, one: Insert, *, now: datetime) -> None:
+        """The same memory in the message's new words, under its own day."""
+        new = one.record
+        record = replace(
+            old,
+            content=new.content,
+            language=new.language,
+            metadata=new.metadata or old.metadata,
+            tags=tuple(dict.fromkeys((*old.tags, *new.tags))),
+            trust=new.trust,
+            provenance=replace(new.provenance, source_ids=old.provenance.source_ids),
+            updated_at=now,
+            version=old.version + 1,
+        )
+        self.changes.append(Revise(record, Event.UPDATE, entry=one.entry, reason=EDITED))
+        self.outcomes.append(Outcome(old.id, new.content, Event.UPDATE, EDITED))
+
+
+async def _planned(using: Remembering, kept: Sequence[Screened], *, drafting: Drafting) -> _Plan:
+    """What is to be written, given what is stored of these messages."""
+    store, scope, now = using.store, drafting.scope, drafting.now
+    stored = await _stored(store, kept, scope=scope)
+    before = await told_before(store, kept, scope=scope)
+    plan = _Plan([*withdrawn_episodes(before.episodes, now=now)])
+    plan.changes += await before.withdrawn(store, decisions=(), scope=scope, now=now)
+    drafts = [message_drafts([one], kind=Kind.MEMORY, drafting=drafting) for one in kept]
+    known = [stored.get(one.message.id or "", []) for one in kept]
+    is_said = [
+        bool(old) and await _is_known(store, old, [draft.record.content for draft in parts], scope=scope)
+        for old, parts in zip(known, drafts, strict=True)
+    ]
+    fresh = [draft for parts, said in zip(drafts, is_said, strict=True) if not said for draft in parts]
+    plan.inserts = await embedded(using.embedding, fresh)
+    inserts = iter(plan.inserts)
+    for old, parts, said in zip(known, drafts, is_said, strict=True):
+        if said:
+            plan.outcomes += [Outcome(part.id, part.content, Event.NONE, _STORED) for part in old]
+        else:
+            plan.put(old, list(islice(inserts, len(parts))), now=now)
+    return plan
+
+
+async def _stored(store: MemoryStore, kept: Sequence[Screened], *, scope: Scope) -> dict[str, list[MemoryRecord]]:
+    """By message id, the memories that hold a message of this run as it was said, part by part."""
+    ids = list({one.message.id for one in kept if one.message.id})
+    if not ids:
+        return {}
+    records = await store.from_sources(scope, ids)
+    if tellers := await tellers_of(store, records, scope=scope):
+        await take_apart(store, tellers, scope=scope)
+        records = await store.from_sources(scope, ids)
+    parts: defaultdict[str, list[MemoryRecord]] = defaultdict(list)
+    for record in records:
+        names = record.provenance.source_ids
+        verbatim = record.kind is Kind.MEMORY and record.is_verbatim and not record.is_compressed
+        if verbatim and record.is_active and record.whose.run_id == scope.run_id and names:
+            parts[names[-1]].append(record)
+    return {name: sorted(found, key=_number) for name, found in parts.items()}
+
+
+async def _is_known(store: MemoryStore, old: Sequence[MemoryRecord], texts: Sequence[str], *, scope: Scope) -> bool:
+    """Whether a message says nothing new: the stored words, or ones that somebody has since put right by hand."""
+    if [part.content for part in old] == list(texts):
+        return True
+    if all(part.provenance.method != "user" for part in old) or len(old) != len(texts):
+        return False
+    for part, text in zip(old, texts, strict=True):
+        earlier = {entry.old_memory for entry in await store.history(reach(scope), part.id)}
+        by_hand = part.provenance.method == "user" and text in earlier
+        if text != part.content and not by_hand:
+            return False
+    return True
+
+
+def _number(record: MemoryRecord) -> int:
+    """Which part of its message a record holds, from 1."""
+    _, _, number = record.provenance.source_ids[0].rpartition("#")
+    return int(number) if len(record.provenance.source_ids) > 1 and number.isdecimal() else 1
+
+
+def _id_of(change: Change) -> str:
+    return change.record.id if isinstance(change, Insert | Revise) else change.memory_id
+
+
+def _as_held(outcome: Outcome, held: Mapping[str, str]) -> Outcome:
+    """The outcome under the id that holds it: somebody else may have stored the message in between."""
+    there = held.get(outcome.memory_id or "", outcome.memory_id)
+    if there == outcome.memory_id:
+        return outcome
+    return Outcome(there, outcome.text, Event.NONE, _STORED)
