@@ -49,6 +49,15 @@ class Narrowing(TypedDict, total=False):
     """With each answer, so many turns before and after it."""
 
 
+class Listing(TypedDict, total=False):
+    """What a list may be given beside whose it is."""
+
+    as_of: datetime | str | float | None
+    """What was believed at this moment."""
+    superseded: bool
+    """What is no longer true and what has run out as well."""
+
+
 class AddOptions(TypedDict, total=False):
     """What an add may be given beside whose it is."""
 
@@ -130,6 +139,14 @@ def checked_narrowing(given: Mapping[str, Any]) -> None:
             raise TypeError(f"search() got an unexpected keyword argument {name!r}")
     for name in ("precise", "explain"):
         checked_flag(given.get(name, False), name)
+
+
+def checked_listing(given: Mapping[str, Any]) -> None:
+    """Refuses a name that `Listing` does not have, as a call with a wrong argument is refused, and unclear flags."""
+    for name in given:
+        if name not in Listing.__annotations__:
+            raise TypeError(f"get_all() got an unexpected keyword argument {name!r}")
+    checked_flag(given.get("superseded", False), "superseded")
 
 
 def checked_expand(turns: object) -> int:

@@ -750,6 +750,28 @@ def test_what_was_superseded_is_out_of_the_current_view_and_in_that_of_its_time(
     assert ("Berlin" in past, "Hamburg" in past) == (True, False)
 
 
+def test_a_list_shows_what_holds_and_on_demand_what_is_over(memory: Memory) -> None:
+    clock = memory.parts.clock
+    assert isinstance(clock, ManualClock)
+    memory.add("I live in Berlin", user_id="ada")
+    clock.set(NOW.replace(month=7))
+    memory.add("I moved to Hamburg, I live in Hamburg now", user_id="ada")
+    soon = memory.add("The oven is hot", user_id="ada", infer=False, expires_at=NOW.replace(month=8))
+    for filters in (None, {"id": "*"}):
+        listed = texts(memory.get_all(user_id="ada", filters=filters))
+        assert not [text for text in listed if "Berlin" in text]
+        everything = memory.get_all(user_id="ada", filters=filters, superseded=True)["results"]
+        assert [item["memory"] for item in everything if "valid_to" in item and "Berlin" in item["memory"]]
+    clock.set(NOW.replace(month=9))
+    assert "The oven is hot" not in texts(memory.get_all(user_id="ada"))
+    over = memory.get_all(user_id="ada", filters={"expires_at": {"lt": NOW.replace(month=9)}})["results"]
+    assert [item["id"] for item in over] == [soon["results"][0]["id"]]
+    with pytest.raises(InvalidInputError):
+        memory.get_all(user_id="ada", superseded="yes")
+    with pytest.raises(TypeError):
+        memory.get_all(user_id="ada", all=True)
+
+
 def test_errors_hold_no_word_of_what_was_said(memory: Memory) -> None:
     secret = "saxophone"
     for call in (

@@ -108,6 +108,13 @@ def conjuncts(wanted: Filter) -> Iterator[Filter]:
         yield wanted
 
 
+def named_fields(wanted: Filter) -> frozenset[str]:
+    """The names of the fields that a filter compares."""
+    if isinstance(wanted, Test):
+        return frozenset({wanted.field.name})
+    return frozenset[str]().union(*map(named_fields, wanted.parts))
+
+
 def demanded_ids(wanted: Filter) -> Iterator[tuple[str, str]]:
     """The ids that every match carries because the filter says so, as (`user_id`, …) and value."""
     for part in conjuncts(wanted):

@@ -149,6 +149,10 @@ class MemoryRecord:
         """Neither deleted nor retired; it may have expired or be superseded."""
         return self.deleted_at is None and self.retired_at is None
 
+    def holds(self, at: datetime) -> bool:
+        """Whether it is neither over nor expired at a moment."""
+        return (self.valid_to is None or self.valid_to > at) and (self.expires_at is None or self.expires_at > at)
+
     @property
     def is_verbatim(self) -> bool:
         """Whether it is a message as it was said, also where somebody put its wording right by hand."""

@@ -8,9 +8,11 @@ from typing import Any, Unpack
 
 from ebbing.arguments import (
     DEFAULT_TOP_K,
+    Listing,
     Narrowing,
     checked_expand,
     checked_limit,
+    checked_listing,
     checked_narrowing,
     checked_query,
     checked_threshold,
@@ -110,14 +112,16 @@ class Recalling(Facade):
         limit: int = 100,
         cursor: str | None = None,
         include: Include = "memories",
-        as_of: datetime | str | float | None = None,
+        **which: Unpack[Listing],
     ) -> Any:
-        """Memories, the newest first.
+        """Memories that hold, the newest first.
 
         Args:
             filters: what they must be like; see docs/filters.md.
             limit: how many at most, 1 to 1,000.
             cursor: `next_cursor` of the page before.
+            superseded: list what is no longer true and what has run out as well; so does a filter that asks for
+                `valid_to` or `expires_at`.
             as_of: list what was known, valid and not deleted at this moment, in the wording of then.
 
         Returns:
@@ -126,13 +130,15 @@ class Recalling(Facade):
         Raises:
             InvalidInputError: a limit out of range, a foreign cursor, an unusable filter or time, or no owner.
         """
+        checked_listing(which)
         scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
         page = await listed(
             self._parts.store,
             scope,
             kinds=kinds_of(include),
             wanted=wanted,
-            as_of=checked_time(as_of, "as_of"),
+            as_of=checked_time(which.get("as_of"), "as_of"),
+            at=None if which.get("superseded", False) else self._parts.clock.now(),
             limit=checked_limit(limit),
             cursor=cursor,
         )

@@ -241,8 +241,11 @@ class MemoryStore(Protocol):
         limit: int = 100,
         cursor: str | None = None,
         deleted: bool = False,
+        at: datetime | None = None,
     ) -> Page:
         """Records covered by the scope, newest first (`created_at`, then insertion), from after `cursor`.
+
+        With `at`, only those that still hold then: neither superseded nor expired.
 
         Raises:
             InvalidInputError: the cursor is not one of ours.

@@ -5,18 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.filters import EVERYTHING, Filter
+from ebbing.domain.filters import EVERYTHING, Filter, named_fields
 from ebbing.domain.record import Kind
 from ebbing.domain.scope import Scope
 from ebbing.index.paging import cursor_after, position
-from ebbing.index.shard import Shard
+from ebbing.index.shard import Shard, micros
 from ebbing.ports.memory_store import MemoryStore, Page
 from ebbing.recall.narrow import Mask, covered, fresh_records, narrowed
 from ebbing.recall.past import shard_as_of
+
+_ENDS: Final = frozenset({"valid_to", "expires_at"})
 
 
 async def listed(
@@ -26,21 +29,24 @@ async def listed(
     kinds: Sequence[Kind],
     wanted: Filter = EVERYTHING,
     as_of: datetime | None = None,
+    at: datetime | None = None,
     limit: int,
     cursor: str | None,
 ) -> Page:
     """A page of at most `limit` records that match, from after `cursor`.
 
-    Without `as_of` what is superseded or expired is listed as well, like by the store's own pages.
+    Without `as_of`: with `at` what is superseded or expired then is left out, unless the filter asks for such an end.
 
     Raises:
         InvalidInputError: the cursor is not one of ours.
     """
     if as_of is None and wanted == EVERYTHING:
-        return await store.page(scope, kinds=kinds, limit=limit, cursor=cursor)
+        return await store.page(scope, kinds=kinds, limit=limit, cursor=cursor, at=at)
     after = position(cursor)
     shard = await (store.shard(scope) if as_of is None else shard_as_of(store, None, scope=scope, moment=as_of))
     among = covered(shard, scope, kinds=kinds)
+    if as_of is None and at is not None and _ENDS.isdisjoint(named_fields(wanted)):
+        among &= (shard.valid_to > micros(at)) & (shard.expires > micros(at))
     among = await narrowed(store, shard, scope=scope, among=among, wanted=wanted)
     rows = _newest_first(shard, among, after=after)
     shown = [int(row) for row in rows[:limit]]

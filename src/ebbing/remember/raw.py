@@ -18,7 +18,7 @@ from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
 from ebbing.privacy.guard import TrustTier
 from ebbing.remember.add import ATTEMPTS, Outcome, Remembered, Remembering, in_rounds
 from ebbing.remember.apart import take_apart, tellers_of
-from ebbing.remember.draft import Drafting, message_drafts
+from ebbing.remember.draft import Draft, Drafting, message_drafts
 from ebbing.remember.embed import embedded
 from ebbing.remember.relate import reach
 from ebbing.remember.repeats import EDITED, told_before, withdrawn_episodes
@@ -98,46 +98,53 @@ class _Plan:
 async def _planned(using: Remembering, kept: Sequence[Screened], *, drafting: Drafting) -> _Plan:
     """What is to be written, given what is stored of these messages."""
     store, scope, now = using.store, drafting.scope, drafting.now
-    stored = await _stored(store, kept, scope=scope)
+    drafts = [message_drafts([one], kind=Kind.MEMORY, drafting=drafting) for one in kept]
+    known, is_said = await _known(store, kept, drafts=drafts, scope=scope)
+    told = [part for old, said in zip(known, is_said, strict=True) if not said for part in old if not part.is_active]
+    if tellers := await tellers_of(store, told, scope=scope):
+        # What they tell is not what these messages say any more; the next merge finds what still repeats.
+        await take_apart(store, tellers, scope=scope)
+        known, is_said = await _known(store, kept, drafts=drafts, scope=scope)
     before = await told_before(store, kept, scope=scope)
     plan = _Plan([*withdrawn_episodes(before.episodes, now=now)])
     plan.changes += await before.withdrawn(store, decisions=(), scope=scope, now=now)
-    drafts = [message_drafts([one], kind=Kind.MEMORY, drafting=drafting) for one in kept]
-    known = [stored.get(one.message.id or "", []) for one in kept]
-    is_said = [
-        bool(old) and await _is_known(store, old, [draft.record.content for draft in parts], scope=scope)
-        for old, parts in zip(known, drafts, strict=True)
-    ]
     fresh = [draft for parts, said in zip(drafts, is_said, strict=True) if not said for draft in parts]
     plan.inserts = await embedded(using.embedding, fresh)
     inserts = iter(plan.inserts)
     for old, parts, said in zip(known, drafts, is_said, strict=True):
         if said:
-            plan.outcomes += [Outcome(part.id, part.content, Event.NONE, _STORED) for part in old]
+            plan.outcomes += [Outcome(_holder(part), part.content, Event.NONE, _STORED) for part in old]
         else:
             plan.put(old, list(islice(inserts, len(parts))), now=now)
     return plan
 
 
+async def _known(
+    store: MemoryStore, kept: Sequence[Screened], *, drafts: Sequence[Sequence[Draft]], scope: Scope
+) -> tuple[list[list[MemoryRecord]], list[bool]]:
+    """For each message what is stored of it, part by part, and whether that is just what it says."""
+    stored = await _stored(store, kept, scope=scope)
+    known = [stored.get(one.message.id or "", []) for one in kept]
+    is_said = [
+        bool(old) and await _is_said(store, old, texts=[draft.record.content for draft in parts], scope=scope)
+        for old, parts in zip(known, drafts, strict=True)
+    ]
+    return known, is_said
+
+
 async def _stored(store: MemoryStore, kept: Sequence[Screened], *, scope: Scope) -> dict[str, list[MemoryRecord]]:
-    """By message id, the memories that hold a message of this run as it was said, part by part."""
+    """By message id, the memories that hold a message of this run as it was said; also those that another one tells."""
     ids = list({one.message.id for one in kept if one.message.id})
-    if not ids:
-        return {}
-    records = await store.from_sources(scope, ids)
-    if tellers := await tellers_of(store, records, scope=scope):
-        await take_apart(store, tellers, scope=scope)
-        records = await store.from_sources(scope, ids)
     parts: defaultdict[str, list[MemoryRecord]] = defaultdict(list)
-    for record in records:
+    for record in await store.from_sources(scope, ids):
         names = record.provenance.source_ids
         verbatim = record.kind is Kind.MEMORY and record.is_verbatim and not record.is_compressed
-        if verbatim and record.is_active and record.whose.run_id == scope.run_id and names:
+        if verbatim and record.whose.run_id == scope.run_id and names:
             parts[names[-1]].append(record)
     return {name: sorted(found, key=_number) for name, found in parts.items()}
 
 
-async def _is_known(store: MemoryStore, old: Sequence[MemoryRecord], texts: Sequence[str], *, scope: Scope) -> bool:
+async def _is_said(store: MemoryStore, old: Sequence[MemoryRecord], *, texts: Sequence[str], scope: Scope) -> bool:
     """Whether a message says nothing new: the stored words, or ones that somebody has since put right by hand."""
     if [part.content for part in old] == list(texts):
         return True
@@ -149,6 +156,11 @@ async def _is_known(store: MemoryStore, old: Sequence[MemoryRecord], texts: Sequ
         if text != part.content and not by_hand:
             return False
     return True
+
+
+def _holder(record: MemoryRecord) -> str:
+    """The memory that tells it now."""
+    return record.id if record.is_active or record.superseded_by is None else record.superseded_by
 
 
 def _number(record: MemoryRecord) -> int:

@@ -293,6 +293,18 @@ class PagesSuite(StoreCase):
         assert await self.texts(store, ADA, kinds=(Kind.EPISODE,)) == ["episode"]
         assert await self.texts(store, ADA, kinds=(Kind.MEMORY, Kind.EPISODE)) == ["episode", "memory"]
 
+    async def test_a_page_shows_what_holds_at_a_moment(self, store: MemoryStore) -> None:
+        now = self.clock.now()
+        await self.stored(ADA, "holds", valid_to=now + DAY, expires_at=now + DAY)
+        await self.stored(ADA, "always")
+        await self.stored(ADA, "over", valid_to=now)
+        await self.stored(ADA, "run out", expires_at=now)
+        page = await store.page(ADA, at=now, limit=1)
+        rest = await store.page(ADA, at=now, cursor=page.next_cursor)
+        assert [record.content for record in (*page.records, *rest.records)] == ["always", "holds"]
+        assert rest.next_cursor is None
+        assert len((await store.page(ADA)).records) == 4
+
     @pytest.mark.parametrize("cursor", ["", "x", "eA==", "1.2", "我", "OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5LjE="])
     async def test_a_cursor_from_elsewhere_is_refused(self, store: MemoryStore, cursor: str) -> None:
         await self.stored(ADA, "x")

@@ -117,6 +117,7 @@ class EphemeralMemoryStore:
         limit: int = 100,
         cursor: str | None = None,
         deleted: bool = False,
+        at: datetime | None = None,
     ) -> Page:
         if limit < 1:
             raise InvalidInputError("limit must be at least 1")
@@ -125,7 +126,9 @@ class EphemeralMemoryStore:
             shown = [
                 (micros(kept.record.created_at), kept.seq, kept.record)
                 for kept in self._room(scope.owner).covered(scope)
-                if kept.record.kind in kinds and (deleted or kept.record.is_active)
+                if kept.record.kind in kinds
+                and (deleted or kept.record.is_active)
+                and (at is None or kept.record.holds(at))
             ]
         rest = sorted((row for row in shown if row[:2] < after), key=lambda row: row[:2], reverse=True)
         records = tuple(copy_of(record) for _, _, record in rest[:limit])

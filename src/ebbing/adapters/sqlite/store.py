@@ -39,7 +39,7 @@ from ebbing.domain.events import Event, HistoryEntry
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Owner, Scope
 from ebbing.index.paging import cursor_after, position
-from ebbing.index.shard import Shard
+from ebbing.index.shard import Shard, micros
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.loop import on_a_loop
@@ -71,6 +71,7 @@ _PAGE: Final = (
     " AND created_at <= :created AND (created_at < :created OR mid & 16777215 < :seq)"
     f" AND kind IN (SELECT value FROM json_each(:kinds)) AND {_COVERED}"
     " AND (:deleted OR deleted_at IS NULL AND retired_at IS NULL)"
+    " AND (:at IS NULL OR (valid_to IS NULL OR valid_to > :at) AND (expires_at IS NULL OR expires_at > :at))"
     " ORDER BY created_at DESC, mid DESC LIMIT :limit"
 )
 _TELLING: Final = (
@@ -192,11 +193,13 @@ class SqliteMemoryStore:
         limit: int = 100,
         cursor: str | None = None,
         deleted: bool = False,
+        at: datetime | None = None,
     ) -> Page:
         if limit < 1:
             raise InvalidInputError("limit must be at least 1")
         created, seq = position(cursor)
         values = {**_names(scope), "deleted": deleted, "kinds": json.dumps(list(kinds)), "limit": limit + 1}
+        values["at"] = None if at is None else micros(at)
         return await _in_a_thread(self._page, scope, {**values, "created": created, "seq": seq})
 
     async def shard(self, scope: Scope, *, deleted: bool = False) -> Shard:

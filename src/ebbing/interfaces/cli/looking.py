@@ -56,9 +56,12 @@ def list_memories(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="How many at most.")] = 20,
     include: Annotated[Include, typer.Option(help="Memories, raw messages (episodes), or both.")] = Include.MEMORIES,
     cursor: Annotated[str | None, typer.Option(help="Where the last page ended.")] = None,
+    superseded: Annotated[bool, typer.Option("--superseded", help="What is no longer true, too.")] = False,
 ) -> None:
     """List memories, the newest first."""
-    page = session.memory.get_all(**session.whose(), limit=limit, cursor=cursor, include=include.value)
+    page = session.memory.get_all(
+        **session.whose(), limit=limit, cursor=cursor, include=include.value, superseded=superseded
+    )
     if session.screen.as_json:
         session.screen.emit(page)
         return

@@ -77,6 +77,7 @@ class ListQuery(Whose):
     tags: Name = Field(default=None, description="Comma-separated; those with any of them.")
     include: Include = "memories"
     as_of: Name = Field(default=None, description="What was believed at this moment.")
+    superseded: bool = Field(default=False, description="What is no longer true, and what has run out, as well.")
 
 
 class UpdateBody(Body):

@@ -63,6 +63,7 @@ async def list_memories(caller: Reader, query: Annotated[ListQuery, Query()]) ->
         **whose,
         "include": query.include,
         "as_of": query.as_of,
+        "superseded": query.superseded,
         "filters": {"tags": {"in": tags}} if tags else None,
     }
     cursor = await _after(caller, asked, query=query)
