@@ -75,14 +75,19 @@ def test_a_killed_change_of_the_embedder_is_completed_by_the_next_process(tmp_pa
     with Memory(tmp_path, embedder=embedder) as memory:
         # The killed worker's lease still runs: the daily round takes what it left.
         memory.upkeep()
-        assert memory.stats()["by_model"] == {"fake-48": ROWS}
+        assert memory.stats()["by_model"].keys() == {"fake-48"}
+        assert memory.stats()["by_model"]["fake-48"] >= ROWS, "the worker may have summed something up beside them"
         assert memory.verify() == []
         store = memory.parts.store
+        assert memory._run(lambda: store.stats("default")).without_vector == 0
         for owner in range(4):
             scope = Scope(user_id=f"user{owner}")
             shard = memory._run(lambda scope=scope: store.shard(scope))
             living = [row for row in range(shard.size) if shard.alive[row]]
-            assert sorted(shard.ids[row] for row in living) == sorted(ids[owner * ROWS // 4 : (owner + 1) * ROWS // 4])
+            found = [shard.ids[row] for row in living]
+            assert set(ids[owner * ROWS // 4 : (owner + 1) * ROWS // 4]) <= set(found)
+            assert len(found) == len(set(found)), "none is there twice"
+            assert shard.embedded[living].all()
             records = memory._run(lambda scope=scope, shard=shard: store.get(scope, shard.ids))
             texts = {record.id: passage(record) for record in records}
             wanted = embedder.embed([texts[shard.ids[row]] for row in living])
