@@ -30,6 +30,7 @@ STEPS: dict[str, dict[str, Any]] = {
     "preference bonus": {"preference_bonus": 0.0},
     "date bonus": {"date_bonus": 0.0},
     "quotes and names": {"quote_bonus": 0.0, "name_bonus": 0.0},
+    "entity neighbours": {"graph_bonus": 0.0},
     "session prior": {"session_prior": 0.0, "diary_session_prior": 0.0},
     "weight of the assistant": {"assistant_weight": 1.0},
     "newer value first": {"newer_depth": 0},

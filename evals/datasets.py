@@ -18,6 +18,7 @@ _MONTHS = {
     )
 }
 _CHINESE_DATE = re.compile(r"(\d{4})年(\d{2})月(\d{2})日\D*(\d{2}):(\d{2})")
+NEIGHBOURS = Path(__file__).parent / "data" / "neighbours.jsonl"
 _NAMED_DATE = re.compile(r"([A-Z][a-z]+)-(\d{1,2})-(\d{4})")
 
 
@@ -179,12 +180,36 @@ def load_beam_all(data: Path) -> Dataset:
     )
 
 
+# ── entity neighbours ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def load_neighbours(_: Path) -> Dataset:
+    """Invented people whose facts are told under one word ("my sister") and asked for under another (her name)."""
+    rows = read_rows(NEIGHBOURS)
+    items = tuple(
+        Item(id=row["id"], user=row["user"], session=row["user"], text=row["text"]) for row in rows if "text" in row
+    )
+    questions = tuple(
+        Question(
+            id=row["id"],
+            user=row["user"],
+            text=row["question"],
+            category=f"{row['category']}-{row['user'][:2]}",
+            groups=tuple(frozenset([one]) for one in row["evidence"]),
+        )
+        for row in rows
+        if "question" in row
+    )
+    return Dataset(name="neighbours", title="entity neighbours", items=items, questions=questions)
+
+
 LOADERS: dict[str, Callable[[Path], Dataset]] = {
     "locomo": load_locomo,
     "memdaily-zh": load_memdaily,
     "memdaily-zh-dedup": load_memdaily_dedup,
     "beam-100k": load_beam,
     "beam-100k-all": load_beam_all,
+    "neighbours": load_neighbours,
 }
 
 

@@ -113,6 +113,7 @@ class Memory:
     import_profile = _blocking(AsyncMemory.import_profile)
     set_profile_defaults = _blocking(AsyncMemory.set_profile_defaults)
     suggest_questions = _blocking(AsyncMemory.suggest_questions)
+    graph = _blocking(AsyncMemory.graph)
     identity = _blocking(AsyncMemory.identity)
     link_identity = _blocking(AsyncMemory.link_identity)
     unlink_identity = _blocking(AsyncMemory.unlink_identity)

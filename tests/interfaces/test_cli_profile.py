@@ -68,3 +68,15 @@ def test_questions_are_suggested_in_a_language(ebbing: Ebbing) -> None:
 def test_a_profile_is_somebodys(ebbing: Ebbing) -> None:
     ended = ebbing("profile", "show")
     assert (ended.code, "--user" in ended.err) == (2, True)
+
+
+def test_the_graph_is_shown_and_drawn(ebbing: Ebbing) -> None:
+    assert "Nothing is known yet" in ebbing("graph", "-u", "emma").out
+    ebbing("add", "My sister is called Lily", "-u", "emma")
+    ebbing("add", "My sister works at Acme", "-u", "emma")
+    assert "Lily  employer  Acme" in ebbing("graph", "Lily", "-u", "emma").out
+    assert "Nothing is known of that" in ebbing("graph", "Tom", "--hops", "2", "--past", "-u", "emma").out
+    assert ebbing("graph", "-u", "emma", "--dot").out.startswith("digraph")
+    assert len(ebbing("graph", "-u", "emma", "--json").json["relations"]) == 2
+    assert ebbing("graph", "--as-of", "soon", "-u", "emma").code == 2
+    assert ebbing("graph").code == 2

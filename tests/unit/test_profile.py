@@ -172,6 +172,11 @@ def test_what_was_said_in_many_messages_and_was_of_use_weighs_more() -> None:
     assert [(entry.key, entry.mentions) for entry in entries] == [("jazz", 5), ("rock", 1)]
 
 
+def test_a_memory_that_tells_several_statements_counts_them_and_knows_the_first() -> None:
+    [entry] = drawn(taste("jazz", mentions=4, first_said_at=NOW - timedelta(days=9)))
+    assert (entry.mentions, entry.first_at) == (4, NOW - timedelta(days=9))
+
+
 def test_an_old_taste_fades_and_an_old_allergy_does_not() -> None:
     old = drawn(taste("jazz", days_ago=720), allergy("nuts", days_ago=720))
     assert [round(entry.weight, 2) for entry in old] == [0.5, 0.06]

@@ -10,12 +10,13 @@ from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.identity import Identity, Merge
 from ebbing.domain.scope import Scope, checked_name
 from ebbing.facade.conversing import Conversing
+from ebbing.facade.graphing import Graphing
 from ebbing.shapes import Item
 
 _BAD_CURSOR: Final = "the cursor is not one that a page gave: start again without one"
 
 
-class Identifying(Conversing):
+class Identifying(Conversing, Graphing):
     """Who comes from which channel, and who turned out to be one and the same."""
 
     async def identity(self, channel: str, channel_user_id: str) -> Item:

@@ -57,9 +57,9 @@ def draw(
 
 
 def times_said(record: MemoryRecord) -> int:
-    """In how many messages it was said, as far as these have ids; uses count too."""
+    """How often it was said, as far as that is known; uses count too."""
     messages = {name.partition("#")[0] for name in record.provenance.source_ids}
-    return max(len(messages), 1) + record.access_count
+    return max(len(messages), record.mentions) + record.access_count
 
 
 def last_said(record: MemoryRecord) -> datetime:
@@ -120,7 +120,7 @@ def _drawn(agreeing: Sequence[Stated], *, now: datetime) -> ProfileEntry:
         weight=weight_of(said, now=now, half_life=half_life),
         mentions=sum(times for _, times, _ in said),
         importance=max(record.importance for record in records),
-        first_at=min(record.created_at for record in records),
+        first_at=min(record.first_said_at or record.created_at for record in records),
         last_at=max(at for _, _, at in said),
         memory_ids=tuple(record.id for record in records),
         origin=Origin.IMPORT if trust_in(shown.record) is TrustTier.IMPORT else Origin.MEMORY,

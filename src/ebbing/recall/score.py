@@ -16,9 +16,11 @@ from ebbing.language.analyse import TextFlag
 from ebbing.recall.fuse import Mask, Scores, best_rows, reciprocal_rank, zscore
 from ebbing.recall.lexical import bm25f, feedback_terms, smooth
 from ebbing.recall.tuning import Tuning
-from ebbing.recall.understand import Question
+from ebbing.recall.understand import Link, Question
 
 _ASSISTANT: Final = ROLES.index(Role.ASSISTANT)
+LINKED_COVERAGE: Final = 0.9
+"""What wording counts that a row holds in another word than the question's, to the judgement of how well it fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +65,17 @@ def score_rows(
     if surface.worth is not None:
         total = total + tuning.standing_weight / 2 * surface.worth
     bonuses = _bonuses(shard, question, surface=surface, tuning=tuning)
+    coverage = wording.coverage
+    if question.links:
+        share = _through_links(shard, question.links, tuning=tuning)
+        bonuses["graph"] = tuning.graph_bonus * share
+        coverage = np.maximum(coverage, LINKED_COVERAGE * share)
     for points in bonuses.values():
         total = total + points
     if prior := tuning.diary_session_prior if near.one_speaker else tuning.session_prior:
         bonuses["session"] = prior * _session_lift(total, among, near=near, tuning=tuning)
         total = total + bonuses["session"]
-    return Scored(total, lexical, dense, wording.coverage, compared, bonuses)
+    return Scored(total, lexical, dense, coverage, compared, bonuses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +153,18 @@ def _bonuses(shard: Shard, question: Question, *, surface: _Surface, tuning: Tun
         bonus = tuning.only_date_bonus if question.only_time else tuning.date_bonus
         bonuses["time"] = bonus * inside.astype(np.float64)
     return bonuses
+
+
+def _through_links(shard: Shard, links: Sequence[Link], *, tuning: Tuning) -> Scores:
+    """Share of the question's wording that a row holds in the other word, for rows that hold that word."""
+    share = np.zeros(shard.size)
+    for link in links:
+        meant = _holding(shard, [link.instead])
+        if link.actor:
+            meant *= (shard.actor == link.actor) | (shard.actor == 0)
+        if meant.any():
+            share = np.maximum(share, meant * bm25f(shard, link.terms, tuning=tuning).coverage)
+    return share
 
 
 def _holding(shard: Shard, phrases: Sequence[tuple[int, ...]]) -> Scores:

@@ -22,6 +22,7 @@ from ebbing.ports.reranker import Reranker
 from ebbing.recall.expand import expand, read_windows
 from ebbing.recall.fuse import best_rows
 from ebbing.recall.gather import gather_meaning
+from ebbing.recall.linked import linked
 from ebbing.recall.narrow import covered, fresh_records, narrowed
 from ebbing.recall.past import shard_as_of
 from ebbing.recall.rank import Ranked, rank
@@ -64,6 +65,9 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
         return Answer(())
     meaning = await gather_meaning(using.embedder, query.text, seconds=using.tuning.deadline_seconds)
     question = understand(query, shard, tuning=using.tuning)
+    if using.tuning.graph_bonus:
+        past = query.as_of is not None
+        question = await linked(using.store, shard, scope=scope, question=question, among=among, past=past)
     scored = score_rows(
         shard, question, vector=meaning.vector, among=among, near=neighbours(shard), tuning=using.tuning
     )

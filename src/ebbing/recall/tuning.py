@@ -56,6 +56,9 @@ class Tuning:
     """The question quotes a phrase that the row holds."""
     name_bonus: float = 0.5
     """The question names somebody or something that the row names too."""
+    graph_bonus: float = 5.0
+    """The row tells of somebody whom the question names by another word (the name of "my sister"): for all of the
+    question's wording in that other word."""
     instruction_bonus: float = 3.0
     """A standing instruction."""
     preference_bonus: float = 1.5

@@ -19,6 +19,18 @@ _DAY: Final = 86_400_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """A question with one word in another's place, that means the same: the name of a sister for "sister"."""
+
+    terms: tuple[int, ...]
+    """Hashes of its keyword terms."""
+    instead: tuple[int, ...]
+    """Those of the word that took the place."""
+    actor: int
+    """Code of the speaker in whose words it means this; 0 for nobody named."""
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A query, read."""
 
@@ -39,6 +51,8 @@ class Question:
     """It asks for a recommendation or for help: what the person likes and requires comes first."""
     value: bool = False
     """It asks for something that has one current value."""
+    links: tuple[Link, ...] = ()
+    """The same question about those it names, in the words by which they are told of elsewhere."""
 
 
 def understand(query: Query, shard: Shard, *, tuning: Tuning) -> Question:

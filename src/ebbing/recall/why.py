@@ -18,7 +18,10 @@ _BONUSES: Final = {
 def why(hit: Hit) -> str:
     """One sentence on what speaks for the memory, strongest kind of evidence first."""
     reasons: list[str] = []
-    if hit.coverage > 0:
+    if hit.routes.get("graph", 0) > 0:
+        told = "it tells of somebody whom the question names by another word"
+        reasons.append(f"{told}, and holds {hit.coverage:.0%} of its wording in that word")
+    elif hit.coverage > 0:
         reasons.append(f"it holds {max(hit.coverage, 0.01):.0%} of the question's wording")
     elif hit.routes.get("keyword", 0) > 0:
         reasons.append("what was said around it holds words of the question")
