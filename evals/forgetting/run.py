@@ -30,6 +30,8 @@ BUDGETS: dict[str, tuple[float, ...]] = {
     "year": (),
 }
 """Shares of what keeping everything takes, per user. In the year the default capacity rules."""
+CURVES = {"Ebbing": "power", "Ebbing, exponential": "exponential"}
+"""The curves that are measured, the default one first."""
 Done = TypeVar("Done")
 
 
@@ -127,8 +129,14 @@ def _lived(plan: Plan, name: str, number: int) -> UserResult:
 
 
 def ours(budgets: Mapping[str, int]) -> list[Keeper]:
-    """The product as it looks after a store by itself."""
-    return [] if budgets else [Upkept("Ebbing")]
+    """The product with either curve, for every budget; without one, with the capacity that it has by itself."""
+    if not budgets:
+        return [Upkept(name, {"forgetting_curve": curve}) for name, curve in CURVES.items()]
+    return [
+        Upkept(f"{name} {share}", {"forgetting_curve": curve, "capacity_bytes": budget})
+        for name, curve in CURVES.items()
+        for share, budget in budgets.items()
+    ]
 
 
 def _tell(began: float, what: str) -> None:
