@@ -53,7 +53,7 @@ class _Living:
                 await self._sit(moment, day=(moment.at - begins).days + 1)
         lived.lasting, lived.missed = len(life.lasting), await self._missed()
         if isinstance(self.keeper, Upkept):
-            lived.traces = await traced(self.memory, life.user, exams=life.sittings[-1].exams)
+            lived.traces = await traced(self.memory, life)
         return lived
 
     async def _nights(self, night: datetime, until: datetime) -> datetime:

@@ -9,19 +9,26 @@ from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.memory import AsyncMemory
 from evals.forgetting.lived import Lived
-from evals.forgetting.lives import Exam
+from evals.forgetting.lives import Life
 
 _SHOWN = 90
 """Characters of a text."""
 
 
-async def traced(memory: AsyncMemory, user: str, *, exams: Iterable[Exam]) -> dict[str, list[str]]:
-    """By exam, one line a record that was read from its messages, deleted or not."""
-    behind = _by_source(await _records(memory, user))
+async def traced(memory: AsyncMemory, life: Life) -> dict[str, list[str]]:
+    """By question of the last sitting, one line a record that was read from its messages, deleted or not."""
+    behind = _by_source(await _records(memory, life.user))
+    said = {message["id"]: message["content"] for turn in life.turns for message in turn.messages}
     return {
-        exam.id: [f"{name}: {_state(record)}" for name in sorted(exam.sources) for record in behind.get(name, [])]
-        for exam in exams
+        exam.id: [line for name in sorted(exam.sources) for line in _lines(name, said[name], behind=behind)]
+        for exam in life.sittings[-1].exams
     }
+
+
+def _lines(name: str, text: str, *, behind: Mapping[str, Sequence[MemoryRecord]]) -> list[str]:
+    if name not in behind:
+        return [f"{name}: gone | {text[:_SHOWN]}"]
+    return [f"{name}: {_state(record)}" for record in behind[name]]
 
 
 def lost(whole: Lived, ours: Lived) -> list[str]:
