@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from evals import conflicts, extraction, memorybank, topics
+from evals import compression, conflicts, extraction, memorybank, topics
 from evals.ablations import ablate
 from evals.datasets import LOADERS
 from evals.embedding import KeptE5, warm
@@ -50,6 +50,9 @@ def main(arguments: list[str] | None = None) -> None:
     forgetting = commands.add_parser("forgetting", help="what is left when time passes, and is it found?")
     add_forgetting_options(forgetting)
     forgetting.set_defaults(run=measure_forgetting)
+    merging = commands.add_parser("compression", help="what does merging save, and what does it cost?")
+    compression.add_options(merging)
+    merging.set_defaults(run=compression.run)
     upkeep = commands.add_parser("upkeep", help="how long does the upkeep take, and who notices?")
     add_upkeep_options(upkeep)
     upkeep.set_defaults(run=run_upkeep)

@@ -248,3 +248,10 @@ def test_the_command_line_merges_and_expands(ebbing: Ebbing) -> None:
     assert ebbing("abstract", "--user", "ada", "--json").json["abstracted"] == 0
     assert ebbing("expand", one["id"], "--restore", "--json").json["restored"] == 3
     assert len(ebbing("list", "--user", "ada", "--json").json["results"]) == 3
+
+
+def test_a_fact_that_is_told_again_is_counted_where_it_is_kept(memory: Memory) -> None:
+    for number in (3, 0, 3):
+        memory.add([message("I love hiking.", number)], user_id="ada")
+    [fact] = memory.get_all(user_id="ada")["results"]
+    assert (fact["mentions"], fact["first_said_at"][:10]) == (2, "2026-03-01")

@@ -28,6 +28,10 @@ _A_BIT: Final = re.compile(f"[点點](?!{_DIGIT}|[半钟鐘整])")
 _SHARE: Final = "分之"
 
 
+_PADDED: Final = re.compile(r"^0(?=\d(?:\D|$))")
+"""The first digit of 07 and 09:30, which are 7 and 9:30."""
+
+
 def figures(normal: str) -> frozenset[str]:
     """Every number of a normalised text as figures: in Latin or other digits, and Chinese numerals where they count.
 
@@ -58,6 +62,7 @@ def _latin(figure: str, myriad: str | None) -> str:
         figure = "".join(str(unicodedata.digit(char)) if char.isdigit() else char for char in figure)
     if _THOUSANDS.fullmatch(figure):
         figure = figure.replace(",", "")
+    figure = _PADDED.sub("", figure)
     if myriad is None or not re.fullmatch(r"\d{1,12}(?:\.\d{1,8})?", figure):
         return figure
     whole, _, part = figure.partition(".")

@@ -16,6 +16,7 @@ from typing import Final
 
 from ebbing.language.analyse import normalise, query_terms
 from ebbing.language.changes import changes
+from ebbing.language.figures import figures
 from ebbing.language.mentions import names
 from ebbing.language.numerals import dated, numbered
 from ebbing.language.values import NUMBER
@@ -68,7 +69,7 @@ def gist_of(text: str) -> Gist:
     return Gist(
         units=tuple(units),
         goes_on=tuple(goes_on),
-        numbers=frozenset(NUMBER.findall(normal)),
+        numbers=figures(normalise(head)),
         names=frozenset(name.lower() for name in names(head)),
         signs=frozenset(name for name in _SIGNS if changes().signs[name].search(normal)),
         turns=frozenset(turns),

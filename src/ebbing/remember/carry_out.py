@@ -81,15 +81,18 @@ class _Batch:
     def _note_source(self, heard: Heard, decision: Keep) -> None:
         known = self.latest[decision.memory_id]
         sources = _merged(known, heard.record)
-        if sources != known.provenance.source_ids:
+        if sources != known.provenance.source_ids or not heard.record.provenance.source_ids:
             provenance = replace(known.provenance, source_ids=sources)
-            self._revise(known, Event.NONE, reason=decision.reason, provenance=provenance)
+            self._revise(
+                known, Event.NONE, reason=decision.reason, provenance=provenance, **_said_again(known, heard.record)
+            )
 
     def _reword(self, heard: Heard, decision: Update) -> None:
         known, new = self.latest[decision.memory_id], heard.record
         values: dict[str, Any] = {
             name: getattr(new, name) for name in ("language", "attribute", "value", "object", "polarity")
         }
+        values |= _said_again(known, new)
         values |= {"content": decision.text, "stage": Stage.FULL, "packed": None}
         values["provenance"] = replace(new.provenance, source_ids=_merged(known, new), reason=decision.reason)
         values["confidence"] = max(known.confidence, new.confidence)
@@ -104,6 +107,14 @@ class _Batch:
         record = replace(old, version=old.version + 1, **values)
         self.latest[old.id] = record
         self.changes.append(Revise(record, event, entry=entry, reason=reason))
+
+
+def _said_again(known: MemoryRecord, new: MemoryRecord) -> dict[str, Any]:
+    """How often and since when a thing is said that was just said once more."""
+    return {
+        "mentions": known.mentions + 1,
+        "first_said_at": min(known.first_said_at or known.created_at, new.created_at),
+    }
 
 
 def _merged(known: MemoryRecord, new: MemoryRecord) -> tuple[str, ...]:

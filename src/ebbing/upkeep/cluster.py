@@ -12,7 +12,7 @@ from ebbing.domain.upkeep_policy import UpkeepPolicy
 from ebbing.language.gist import comparable, holds, news
 from ebbing.upkeep.statements import Statement
 
-LONG_UNITS: Final = 24
+LONG_UNITS: Final = 18
 """From so many units on, two tellings of one thing never hold each other's words in full: their share counts."""
 SHARED_NEWS: Final = 0.35
 """Share of a long text's units that another telling of the same may lack."""
