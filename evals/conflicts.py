@@ -20,11 +20,14 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.build import build, load_settings
 from evals.extraction import LANGUAGES, PARTS, add_errors_option, chosen, items
+
+REDACTION: Final = {"phone": "allow", "email": "allow"}
+"""Masked, they could not be compared."""
 
 
 @dataclass
@@ -69,8 +72,8 @@ async def measure(embedder: str) -> dict[tuple[str, str], Score]:
 
 def opened(embedder: str) -> AsyncMemory:
     """A memory that keeps phone numbers and mail addresses."""
-    redaction = {"phone": "allow", "email": "allow"}
-    return AsyncMemory(parts=build(load_settings({"store": "ephemeral", "embedder": embedder, "redaction": redaction})))
+    settings = load_settings({"store": "ephemeral", "embedder": embedder, "redaction": REDACTION})
+    return AsyncMemory(parts=build(settings))
 
 
 async def _tell(memory: AsyncMemory, pair: Mapping[str, Any], *, score: Score) -> None:

@@ -15,6 +15,7 @@ from ebbing.adapters.e5 import E5Embedder
 from evals.speed import measure, startup
 from evals.speed.against_mem0 import compare
 from evals.speed.population import ConstantEmbedder, population
+from evals.speed.rounds import rounds
 
 SMALL = (10_000, 100)
 """Memories and users of the small store, which the large one is compared with."""
@@ -42,6 +43,7 @@ class Bound:
 
 
 LARGE = "200,000 memories"
+ROUND = "a round of two messages, without models"
 BOUNDS = (
     Bound(LARGE, "typical, hot", "p50_ms", 0.5),
     Bound(LARGE, "typical, hot", "p99_ms", 5.0),
@@ -50,6 +52,7 @@ BOUNDS = (
     Bound("growth", "typical, hot", "p50 large / small", 1.3),
     Bound(LARGE, "durable add", "ratio", 2.0),
     Bound("beside mem0 at 10,000", "search", "times_faster", 50.0, least=True),
+    Bound(ROUND, "add", "p50_cpu_ms", 3.0),
     Bound("imports", "import ebbing", "p50_s", 0.25),
     Bound("whole process, e5", "start, one answer, end", "p50_s", 3.0),
     Bound("whole process, e5", "resident memory", "MiB", 600.0),
@@ -63,6 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
     parser.add_argument("--against", choices=["mem0"], help="also measure this product, at 10,000 memories")
     parser.add_argument("--mem0-python", type=Path, metavar="PATH", help="the Python of an environment with mem0ai")
+    parser.add_argument("--rounds", action="store_true", help="only what remembering a round of two messages costs")
     parser.add_argument("--rss", action="store_true", help="also measure a whole process with the default embedder")
 
 
@@ -82,8 +86,11 @@ def run(options: argparse.Namespace) -> None:
 
 def measured(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """All figures, by heading and row."""
+    found: dict[str, dict[str, Any]] = {ROUND: {"add": rounds()}}
+    if options.rounds:
+        return found
     embedder = ConstantEmbedder()
-    found: dict[str, dict[str, Any]] = {"imports": startup.imports()}
+    found["imports"] = startup.imports()
     p50 = {}
     for memories, heads in (SMALL, (options.memories, options.users)):
         print(f"making {memories:,} memories of {heads:,} users", file=sys.stderr)

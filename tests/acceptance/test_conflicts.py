@@ -16,7 +16,7 @@ from ebbing.domain.errors import BlockedContentError, InvalidInputError
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
 from evals import conflicts
-from evals.extraction import FRESH
+from evals.extraction import FRESH, LANGUAGES, items
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -297,6 +297,30 @@ def test_one_message_delivered_twice_at_once_is_kept_once(memory: Memory) -> Non
 
 
 # ── the labelled pairs ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.slow
+def test_after_an_update_the_old_value_is_in_no_current_search() -> None:
+    settings = load_settings({"store": "ephemeral", "embedder": "none", "redaction": conflicts.REDACTION})
+    closed = 0
+    with Memory(parts=build(settings)) as memory:
+        pairs = [pair for language in LANGUAGES for _, pair in items("conflicts", language)]
+        for pair in (one for one in pairs if one["kind"] == "update"):
+            user = pair["id"]
+            told(memory, pair["before"], user=user)
+            over = {gone for one in told(memory, pair["after"], user=user) for gone in one.get("superseded", ())}
+            closed += len(over)
+            for question in (pair["before"], pair["after"], pair["gone"]):
+                found = memory.search(question, user_id=user, top_k=50, include="memories")["results"]
+                assert not over & {item["id"] for item in found}, (question, found)
+    assert closed >= 400
+
+
+@pytest.mark.slow
+def test_what_updates_close_is_counted_language_by_language() -> None:
+    for (language, part), score in asyncio.run(conflicts.measure("none")).items():
+        assert score.recall >= (0.85 if part == FRESH else 0.9), (language, part, score.as_dict())
+        assert score.wrong_share <= 0.01, (language, part, score.as_dict())
 
 
 @pytest.mark.slow

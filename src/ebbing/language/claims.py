@@ -193,6 +193,7 @@ def _is_single(attribute: str | None, *, pack: Changes) -> bool:
     return last not in pack.soft and not (owner and last in {"job", "employer"})
 
 
+@kept(512)
 def _reading(
     text: str, language: str, *, pack: Changes, told: str | None = None
 ) -> tuple[Read, dict[str, str], bool] | None:
@@ -256,6 +257,7 @@ def _called(text: str, language: str, *, pack: Changes) -> Words:
     return words_of(normalise(found["called"] or ""), pack) if found else frozenset()
 
 
+@kept(512)
 def _ends(text: str, *, over: bool, language: str) -> tuple[End, ...]:
     pack = changes()
     short = pack.trailing[language].sub("", text)
