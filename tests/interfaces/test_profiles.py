@@ -216,6 +216,24 @@ def test_an_agent_knows_what_it_heard_and_what_was_set_by_hand(memory: Memory) -
     assert "rock" not in context
 
 
+@pytest.mark.parametrize(
+    ("says", "ends", "key"),
+    [
+        ("I'm allergic to nuts", "I'm no longer allergic to nuts", "nuts"),
+        ("我对花生过敏", "我现在对花生不过敏了", "花生"),
+    ],
+)
+def test_an_allergy_that_is_over_binds_nobody(
+    memory: Memory, clock: ManualClock, says: str, ends: str, key: str
+) -> None:
+    memory.add(says, user_id="u")
+    assert set(values(memory.profile(user_id="u"), "constraints")) == {key}
+    clock.advance(timedelta(days=1))
+    memory.add(ends, user_id="u")
+    profile = memory.profile(user_id="u")
+    assert (profile["constraints"], profile["summary"]) == ([], "")
+
+
 def test_two_people_and_two_tenants_share_nothing(memory: Memory) -> None:
     memory.add("I love jazz", user_id="u")
     memory.edit_profile({"home": "Berlin"}, user_id="u")

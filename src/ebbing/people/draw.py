@@ -48,7 +48,7 @@ def draw(
     drawn = [
         _drawn(agreeing, now=now)
         for slot, agreeing in said.items()
-        if slot not in by_hand and not _is_avoided(agreeing[0], avoided)
+        if slot not in by_hand and not agreeing[0].denied and not _is_avoided(agreeing[0], avoided)
     ]
     for slot, edit in by_hand.items():
         if edit.memory_id is not None:
@@ -80,7 +80,11 @@ def _settled(of_slot: Sequence[Stated]) -> list[Stated]:
 
 def agree(one: Stated, other: Stated) -> bool:
     """Whether two statements of one slot say the same."""
-    return one.section is other.section and (one.means == other.means or "attribute:" not in one.slot)
+    return one.section is other.section and (one.means == other.means or not _has_values(one.slot))
+
+
+def _has_values(slot: str) -> bool:
+    return "attribute:" in slot or "whether:" in slot
 
 
 def _outweighs(older: MemoryRecord, newer: MemoryRecord) -> bool:

@@ -14,13 +14,12 @@ from ebbing.language.analyse import normalise
 from ebbing.language.mentions import names
 from ebbing.language.relations import Alias, aliases, is_word, kind_of, means_one, of_value
 from ebbing.language.tastes import read_tastes
-from ebbing.people.statements import Stated, stated
+from ebbing.people.statements import YES_NO, Stated, stated
 
 _BEINGS: Final = frozenset({"person", "pet"})
 SELF: Final = "self"
 """Id of the person whose memories these are."""
 _NAMES: Final = frozenset({"name", "preferred_name"})
-_YES_NO: Final = frozenset({"yes", "no", "true", "false"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ class _Making:
         for word, name in dict.fromkeys((alias.word, alias.name) for alias in _aliases(record)):
             if record.attribute is None or word == record.attribute.rpartition(".")[0]:
                 self._relate(record, SELF, relation=word, object_=self._named(name, kind_of(None, word), record=record))
-        if record.attribute is not None and record.value and normalise(record.value) not in _YES_NO:
+        if record.attribute is not None and record.value and normalise(record.value) not in YES_NO:
             self._value(record, record.attribute, value=record.value)
         elif says is not None and record.polarity and record.type is MemoryType.PREFERENCE and record.value:
             relation = "likes" if record.polarity > 0 else "dislikes"
@@ -158,7 +157,7 @@ class _Making:
 
     def _avoided(self, record: MemoryRecord) -> Iterator[str]:
         """What must be avoided and is named; what a diet excludes beside is not."""
-        if record.type is MemoryType.CONSTRAINT:
+        if record.type is MemoryType.CONSTRAINT and normalise(record.value or "") != "no":
             text = normalise(record.content)
             yield from (thing for thing in read_tastes([text]).avoids if thing in text)
 

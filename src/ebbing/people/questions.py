@@ -10,7 +10,7 @@ from ebbing.language.profile_words import Question, questions
 
 _OF_OTHERS: Final = frozenset({"family", "pets"})
 """Questions that a statement about somebody else answers."""
-_OWN: Final = frozenset({"attribute", "taste", "rule", "said", "manner"})
+_OWN: Final = frozenset({"attribute", "whether", "taste", "rule", "said", "manner"})
 
 
 def suggestions(portrait: Portrait, *, limit: int) -> list[Question]:

@@ -28,6 +28,7 @@ PROFILE_TYPES: Final = (
     MemoryType.SEMANTIC,
 )
 """Events and raw messages are told by recall, not by a profile."""
+YES_NO: Final = frozenset({"yes", "no"})
 MAX_KEY: Final = 80
 """Characters of a key."""
 BINDING: Final = frozenset({MemoryType.CONSTRAINT, MemoryType.PROCEDURAL})
@@ -53,6 +54,8 @@ class Stated:
     """The value in a form in which two can be compared."""
     avoids: tuple[str, ...] = ()
     """What the person must not have, by their own rule."""
+    denied: bool = False
+    """It says that something does not bind them: it ends what says so, and is no entry itself."""
     manner: frozenset[str] = _NO_CHOICE
     """How they want to be answered: the choices that it makes (`language`, `tone`, `length`)."""
 
@@ -67,14 +70,20 @@ def stated(record: MemoryRecord, *, speaker: str | None = None) -> Stated | None
     if record.type not in PROFILE_TYPES or not may(trust_in(record), Act.PREFER):
         return None
     normal = normalise(record.content)
-    tastes = _rules_in(record)
-    safety = not _SAFETY_TAGS.isdisjoint(record.tags) or bool(tastes.avoids) or _forbids(record)
+    bears_on_health = not _SAFETY_TAGS.isdisjoint(record.tags)
+    denied = _answer(record) == "no" and (record.type in BINDING or bears_on_health)
+    tastes = Tastes() if denied else _rules_in(record)
+    safety = not denied and (bears_on_health or bool(tastes.avoids) or _forbids(record))
     if not safety and record.attribute is None and record.type is MemoryType.FACT and _is_over(normal):
         return None
     language = _language(record)
     whose = _whose(record.content, language)
     section = _section(record, whose)
     key, slot = _named(record, section=section, normal=normal, language=language)
+    value = record.value or bare(record.content)
+    if _answer(record) is not None:
+        key = value = tastes.avoids[0] if len(tastes.avoids) == 1 else bare(record.content)
+        key, slot = normalise(key), f"whether:{record.attribute}"
     manner = _manner(tastes) if record.type is MemoryType.PROCEDURAL and whose is None else _NO_CHOICE
     if manner:
         slot = f"manner:{'+'.join(sorted(manner))}"
@@ -85,12 +94,13 @@ def stated(record: MemoryRecord, *, speaker: str | None = None) -> Stated | None
         slot=slot,
         section=section,
         key=key[:MAX_KEY],
-        value=record.value or bare(record.content),
+        value=value,
         rank=_rank(record, section, safety=safety),
         safety=safety,
         record=record,
         means=value_of(record.value, record.attribute) if record.value else frozenset({slot}),
-        avoids=_avoided(record, tastes) if whose is None else (),
+        avoids=_avoided(record, tastes) if whose is None and not denied else (),
+        denied=denied,
         manner=manner,
     )
 
@@ -105,6 +115,12 @@ def trust_in(record: MemoryRecord) -> TrustTier:
 def bare(text: str) -> str:
     """A statement without the person at its head and without a stop at its end."""
     return _PERSON.sub("", text, count=1).strip(" .。")
+
+
+def _answer(record: MemoryRecord) -> str | None:
+    """`yes` or `no`, where the attribute asks whether something is so ("can speak french")."""
+    said = normalise(record.value).strip() if record.attribute and record.value else ""
+    return said if said in YES_NO else None
 
 
 def _named(record: MemoryRecord, *, section: Section, normal: str, language: str) -> tuple[str, str]:
