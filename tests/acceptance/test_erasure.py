@@ -20,12 +20,14 @@ from ebbing import AsyncMemory, Memory
 from ebbing.adapters.embedding_cache import CachingEmbedder
 from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.errors import ModelUnavailableError
+from ebbing.domain.record import MemoryRecord, Stage
 from ebbing.domain.scope import Scope
-from ebbing.index.entry import term_hash
+from ebbing.index.entry import entry_for, term_hash
 from ebbing.language.analyse import analyse
 from ebbing.language.claims import claim_of
+from ebbing.language.packing import pack
 from ebbing.ports.embedder import Vectors
-from ebbing.ports.memory_store import Erase
+from ebbing.ports.memory_store import Erase, Insert
 from ebbing.ports.request_log import KeptRequest
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
@@ -47,9 +49,11 @@ WORDS = (
         "edithobble",
         "channelfumble",
         "mergetumble",
+        "packlewhistle",
     ),
 )
 TEXTS = ("I love quokkaberry jam", "周末去蘩漪湖划船", "常去的鼹鼠茶馆关门了")
+PACKED = "The packlewhistle festival was the best day of the summer."
 METADATA = {"note": "metafrazzled"}
 KEPT_TABLES = frozenset(
     {"act", "api_key", "model", "outbox_consumer", "place_of_history", "sqlite_sequence", "unscrubbed", "webhook"}
@@ -97,6 +101,8 @@ def live(memory: Memory, user: str = ADA) -> list[str]:
 async def _keep_beside(memory: Memory, scope: Scope) -> None:
     """What the service and the upkeep note of somebody."""
     store, now = memory.parts.store, memory.parts.clock.now()
+    faded = MemoryRecord(f"faded of {scope.user_id}", scope, "short", now, now, packed=pack(PACKED), stage=Stage.SHORT)
+    await store.write(scope, [Insert(faded, entry_for(analyse("short", said_at=now)))])
     await store.set_mark(scope, "consolidate", value=7)
     request = KeptRequest("default", "app", "key-1", "digest", now, now, whose=scope, body='{"text": "requestmumble"}')
     await store.requests.begin(request)
@@ -117,6 +123,8 @@ def left(directory: Path, words: tuple[str, ...] = WORDS, *, texts: tuple[str, .
     for file in files(directory):
         if file.suffix == ".db":
             found += packed_in(file, words)
+    if PACKED.split()[1] in words:
+        found += [f"{file.name}: packed as a whole" for file in files(directory) if pack(PACKED) in file.read_bytes()]
     vectors = [vector_of(FakeEmbedder(), text) for text in texts]
     return found + [f"{file.name}: a vector" for file in files(directory) if any(map(file.read_bytes().count, vectors))]
 
@@ -165,7 +173,9 @@ def test_nothing_that_somebody_said_is_left_when_everything_of_them_is_erased(
         live(memory)
         live_beside(memory)
         found = " ".join(left(tmp_path))
-        assert [word for word in WORDS if word not in found] == ["turnsquiggle"]
+        assert [word for word in WORDS if word not in found] == ["turnsquiggle", "packlewhistle"]
+        assert "memory.packed" in found
+        assert "packed as a whole" in found
         assert "a vector" in found
         assert "hash" in found
         with reader(tmp_path, "bob"):
@@ -173,7 +183,7 @@ def test_nothing_that_somebody_said_is_left_when_everything_of_them_is_erased(
             assert receipt["scrubbed"]
             assert left(tmp_path) == []
         gone = receipt["deleted"]
-        assert (gone["memories"], gone["episodes"], gone["turns"], gone["jobs"]) == (22, 1, 1, 1)
+        assert (gone["memories"], gone["episodes"], gone["turns"], gone["jobs"]) == (23, 1, 1, 1)
         assert min(gone.values()) > 0, gone
         assert memory.search("quokkaberry", user_id=ADA)["results"] == []
         assert len(memory.get_all(user_id="bob")["results"]) == 29

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ebbing.domain.errors import InvalidInputError
 from ebbing.index.entry import term_hash
 from ebbing.index.shard import STORED_VECTOR
 from ebbing.language.analyse import query_terms
+from ebbing.language.packing import unpack
 from ebbing.testing.embedder import FakeEmbedder
 
 PACKERS: tuple[Callable[[bytes], bytes], ...] = (zlib.decompress, gzip.decompress, bz2.decompress, lzma.decompress)
@@ -87,8 +89,10 @@ def packed_in(database: Path, words: Sequence[str]) -> list[str]:
 
 
 def unpacked(value: bytes) -> Iterator[bytes]:
-    for unpack in PACKERS:
+    for opened in PACKERS:
         try:
-            yield unpack(value)
+            yield opened(value)
         except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
             continue
+    with suppress(InvalidInputError):
+        yield unpack(value).encode("utf-8", "surrogatepass")

@@ -13,8 +13,9 @@ import pytest
 from ebbing import Memory
 from ebbing.domain.errors import ConflictError, InvalidInputError, MissingOwnerError
 from ebbing.domain.events import Event
-from ebbing.domain.record import MemoryRecord
+from ebbing.domain.record import MemoryRecord, Stage
 from ebbing.domain.scope import Scope
+from ebbing.language.packing import pack
 from ebbing.ports.memory_store import Change, Insert, Revise
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
@@ -277,6 +278,17 @@ def test_what_comes_near_in_meaning_alone_stays_unless_it_is_named(tmp_path: Pat
         assert memory.forget(confirm=found["confirm"], user_id="ada", also=[near])["forgotten"] == [near]
         assert "I keep bees." not in texts(memory)
         assert len(texts(memory)) == 2
+
+
+def test_what_faded_is_found_by_its_full_text(memory: Memory) -> None:
+    [kept] = memory.add("My ex Tom still has my records.", user_id="ada", infer=False)["results"]
+    ada, store = Scope(user_id="ada"), memory.parts.store
+    [record] = memory._run(lambda: store.get(ada, [kept["id"]]))
+    short = replace(record, version=2, content="records", stage=Stage.SHORT, packed=pack(record.content))
+    memory._run(lambda: store.write(ada, [Revise(short, Event.NONE)]))
+    found = memory.forget("my ex", user_id="ada")
+    assert shown(found) == ["records"]
+    assert memory.forget(confirm=found["confirm"], user_id="ada")["forgotten"] == [kept["id"]]
 
 
 def test_a_merged_memory_goes_with_what_it_was_merged_from_and_others_get_their_voice_back(memory: Memory) -> None:

@@ -13,6 +13,7 @@ from ebbing.domain.errors import TooLargeError
 from ebbing.domain.record import Kind, MemoryRecord, Role
 from ebbing.domain.scope import Scope
 from ebbing.language.asked_to_forget import Asked, terms_of
+from ebbing.language.packing import unpack
 from ebbing.language.related import Related, related_to
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.recall.gather import gather_meaning
@@ -71,7 +72,7 @@ async def find_about(using: Searching, scope: Scope, *, asked: Asked, deleted: b
         found = _saying(records, asked, earlier=earlier)
     by_id = {record.id: record for record in records}
     await _with_what_belongs(found, by_id, store=using.store, scope=scope)
-    kept = {memory_id: one for memory_id, one in found.items() if not _is_excepted(one.record.content, asked)}
+    kept = {memory_id: one for memory_id, one in found.items() if not _is_excepted(_full_text(one.record), asked)}
     if len(kept) > MOST:
         raise TooLargeError(f"more than {MOST} memories and messages are about this: name less at once")
     ordered = sorted(kept.values(), key=lambda one: (one.record.created_at, one.record.id), reverse=True)
@@ -122,9 +123,10 @@ def _why(
 ) -> str | None:
     if not asked.topics:
         return "it was said at that time"
-    if why := why_said(record.content, asked, related=related):
+    text = _full_text(record)
+    if why := why_said(text, asked, related=related):
         return why
-    if _is_excepted(record.content, asked):
+    if _is_excepted(text, asked):
         return None
     if record.attribute and any(group and record.attribute in group.attributes for group in related):
         return f"it gives the {record.attribute}"
@@ -135,6 +137,11 @@ def _why(
     }
     why = next((why for why, texts in elsewhere.items() if any(why_said(text, asked) for text in texts)), None)
     return f"{why} “{_named(asked)}”" if why else None
+
+
+def _full_text(record: MemoryRecord) -> str:
+    """What it says, also where only a shortened wording of it is shown."""
+    return record.content if record.packed is None else unpack(record.packed)
 
 
 def _named(asked: Asked) -> str:
