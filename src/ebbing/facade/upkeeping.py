@@ -155,6 +155,9 @@ def _upkeep_policy(settings: Settings) -> UpkeepPolicy:
         ttl_on=settings.ttl,
         capacity_bytes=settings.capacity_bytes,
         importance=settings.importance,
+        merge_from=settings.merge_from,
+        summarize_from=settings.summarize_from,
+        habit_from=settings.habit_from,
         embedding_seconds=settings.embedding_timeout_seconds,
         llm_timeout_seconds=settings.llm_timeout_seconds,
     )

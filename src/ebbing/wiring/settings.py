@@ -105,6 +105,15 @@ class Settings(ServiceSettings):
     capacity_bytes: int = Field(
         default=16_384, ge=0, le=2**30, description="Readable text of one owner, in bytes; 0 sets no limit."
     )
+    merge_from: int = Field(
+        default=2, ge=2, le=1_000, description="How many records must say the same for one to tell it for all."
+    )
+    summarize_from: int = Field(
+        default=20, ge=2, le=100_000, description="So many memories of what happened may be in no summary."
+    )
+    habit_from: int = Field(
+        default=3, ge=2, le=100, description="On how many days something must be done to be told as done often."
+    )
     grace_days: float = Field(
         default=30, ge=0, le=3_650, description="How long what was forgotten can be brought back."
     )
