@@ -54,6 +54,7 @@ HINTS: Final[Mapping[str, Kind]] = {
     "too_large": Kind(413, "send less at a time"),
     "blocked_content": Kind(422, "take it out of the text, or change EBBING_REDACTION"),
     "memory_not_found": Kind(404, "check the id and whose it is; a deleted memory may be restorable"),
+    "identity_not_found": Kind(404, "check the channel and the name that the person has there"),
     "job_not_found": Kind(404, "check the id: GET /v1/jobs lists those that there are"),
     "conflict": Kind(409, "read it again, decide again, retry"),
     "configuration": Kind(409, "change the setting that the detail names; `ebbing doctor` shows what is in force"),
