@@ -22,11 +22,12 @@ from ebbing import AsyncMemory, Memory
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.testing.clock import ManualClock
+from ebbing.upkeep.faded import full_text
 from tests.acceptance.child_upkeep import EMBEDDER
 
 CHILD = Path(__file__).with_name("child_upkeep.py")
 NOW = datetime(2026, 6, 1, 3, tzinfo=UTC)
-USERS = ("emma", "张伟", "luis", "李娜", "ana", "王芳")
+USERS = ("emma", "张伟", "luis", "李娜")
 DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 VARIES = {"id", "version", "generation"}
 """Of what a round makes: made anew, or counted up, each time."""
@@ -38,7 +39,7 @@ def year(user: str) -> Iterator[tuple[str, datetime]]:
     lasting = ["My name is Emma.", "I'm allergic to peanuts.", "I live in Leeds.", "我对花生过敏。", "我住在杭州。"]
     for number, text in enumerate(lasting):
         yield text, begin + timedelta(days=number)
-    for week in range(40):
+    for week in range(30):
         day = begin + timedelta(days=7 * week)
         yield f"I had a latte at the corner cafe on {DAYS[week % 7]}.", day
         yield f"我星期{'一二三四五六日'[week % 7]}又去公园跑步了。", day + timedelta(hours=5)
@@ -58,19 +59,21 @@ def fill(directory: Path) -> None:
             memory.add([message | {"id": f"raw {message['id']}"} for message in said[5:]], user_id=user, infer=False)
 
 
-def started(directory: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, str(CHILD), str(directory), NOW.isoformat()]
+def started(directory: Path, what: str) -> subprocess.Popen[str]:
+    command = [sys.executable, str(CHILD), str(directory), NOW.isoformat(), what]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8")
     assert child.stdout is not None
     assert child.stdout.readline() == "begun\n"
     return child
 
 
-def completed(directory: Path) -> tuple[float, dict[str, dict[str, int]]]:
+def completed(directory: Path, what: str) -> tuple[float, dict[str, dict[str, int]]]:
     """How many seconds a round took that nobody killed, and what it did."""
-    out, _ = started(directory).communicate()
+    out, _ = started(directory, what).communicate()
     assert out.startswith("done "), out
     told = json.loads(out.removeprefix("done "))
+    left = {name: counts for name, counts in told["again"].items() if any(counts.values())}
+    assert left == {}, "asked once more it found something left to do"
     return told["seconds"], told["steps"]
 
 
@@ -120,51 +123,92 @@ def picture(records: dict[str, MemoryRecord], originals: set[str]) -> Counter[st
     return Counter(f"{names[key]} = {told(record, names)}" for key, record in records.items())
 
 
-def dangling(records: dict[str, MemoryRecord]) -> list[str]:
-    """References to what is not there."""
-    return [
+def broken(originals: dict[str, MemoryRecord], records: dict[str, MemoryRecord]) -> list[str]:
+    """What is lost, doubled or orphaned, in words."""
+    lost = [key for key, was in originals.items() if key not in records or full_text(records[key]) != full_text(was)]
+    orphans = [
         f"{record.id} names {other}"
         for record in records.values()
         for other in (*record.compression_sources, *filter(None, [record.superseded_by]))
         if other not in records
     ]
+    untold = [key for key, record in records.items() if record.retired_at and not _is_told(record, records)]
+    made = Counter(
+        (record.whose.user_id, record.abstraction_level, record.content, tuple(sorted(record.compression_sources)))
+        for key, record in records.items()
+        if key not in originals and record.is_active
+    )
+    return [
+        *(f"{key} is lost" for key in lost),
+        *orphans,
+        *(f"{key} is retired and nobody tells it" for key in untold),
+        *(f"there {count} times: {name}" for name, count in made.items() if count > 1),
+    ]
 
 
-def kill(directory: Path, kills: int) -> None:
-    chance, template, undisturbed = random.Random(20_260_601), directory / "template", directory / "undisturbed"
-    fill(template)
-    originals, problems = asyncio.run(everything(template))
-    assert problems == []
-    shutil.copytree(template, undisturbed)
-    longest, steps = completed(undisturbed)
-    assert any(sum(counts.values()) for counts in steps.values()), "the round has nothing to do"
-    expected, problems = asyncio.run(everything(undisturbed))
-    assert (problems, dangling(expected)) == ([], [])
-    wanted, known = picture(expected, set(originals)), summaries(undisturbed)
-    assert all(known)
-    in_the_middle = 0
-    for number in range(kills):
-        place = directory / f"kill-{number}"
-        shutil.copytree(template, place)
-        child = started(place)
-        time.sleep(chance.uniform(0.0, longest))
-        child.kill()
-        child.communicate()
-        between, problems = asyncio.run(everything(place))
-        assert problems == [], f"after kill {number}"
-        assert dangling(between) == [], f"after kill {number}"
-        in_the_middle += picture(between, set(originals)) not in (wanted, picture(originals, set(originals)))
-        completed(place)
-        after, problems = asyncio.run(everything(place))
-        assert problems == [], f"once kill {number} was made up for"
-        found = picture(after, set(originals))
-        assert found - wanted == Counter(), f"doubled or orphaned by kill {number}"
-        assert wanted - found == Counter(), f"lost by kill {number}"
-        assert summaries(place) == known, f"profiles after kill {number}"
-        shutil.rmtree(place)
-    assert in_the_middle >= kills / 10, f"only {in_the_middle} of {kills} kills hit a round that was under way"
+def _is_told(record: MemoryRecord, records: dict[str, MemoryRecord]) -> bool:
+    """Whether what tells a retired record is there, not retired in its turn for want of an end."""
+    seen: set[str] = set()
+    while record.retired_at is not None:
+        if record.superseded_by is None or record.superseded_by not in records or record.id in seen:
+            return False
+        seen.add(record.id)
+        record = records[record.superseded_by]
+    return True
+
+
+class Kills:
+    """The same store again and again, killed at another moment each time."""
+
+    def __init__(self, directory: Path, what: str) -> None:
+        self.directory, self.what = directory, what
+        self.template = directory / "template"
+        fill(self.template)
+        self.originals, problems = asyncio.run(everything(self.template))
+        assert problems == []
+        self.undisturbed = directory / "undisturbed"
+        shutil.copytree(self.template, self.undisturbed)
+        self.seconds, steps = completed(self.undisturbed, what)
+        assert any(sum(counts.values()) for counts in steps.values()), "there is nothing to do"
+        self.in_the_middle = 0
+
+    def each(self, kills: int) -> Iterator[Path]:
+        """Stores in which the work was killed, checked, and completed."""
+        chance = random.Random(20_260_601)
+        before, whole = self.seen(self.template), self.seen(self.undisturbed)
+        for number in range(kills):
+            place = self.directory / f"kill-{number}"
+            shutil.copytree(self.template, place)
+            child = started(place, self.what)
+            time.sleep(chance.uniform(0.0, self.seconds))
+            child.kill()
+            child.communicate()
+            self.in_the_middle += self.seen(place) not in (before, whole)
+            completed(place, self.what)
+            self.seen(place)
+            yield place
+            shutil.rmtree(place)
+        assert self.in_the_middle >= kills / 10, f"only {self.in_the_middle} of {kills} kills hit work under way"
+
+    def seen(self, place: Path) -> Counter[str]:
+        """The store as it is, in which nothing is broken."""
+        records, problems = asyncio.run(everything(place))
+        assert [*problems, *broken(self.originals, records)] == [], place.name
+        return picture(records, set(self.originals))
 
 
 @pytest.mark.slow
-def test_a_round_that_is_killed_anywhere_ends_as_if_nobody_had_killed_it(tmp_path: Path) -> None:
-    kill(tmp_path, 50)
+def test_merging_that_is_killed_anywhere_ends_as_if_nobody_had_killed_it(tmp_path: Path) -> None:
+    kills = Kills(tmp_path, "compress")
+    wanted, known = kills.seen(kills.undisturbed), summaries(kills.undisturbed)
+    assert all(known)
+    for place in kills.each(10):
+        assert kills.seen(place) == wanted
+        assert summaries(place) == known
+
+
+@pytest.mark.slow
+def test_a_round_that_is_killed_anywhere_completes_and_nothing_is_lost_doubled_or_orphaned(tmp_path: Path) -> None:
+    kills = Kills(tmp_path, "upkeep")
+    for _ in kills.each(50):
+        pass  # each is checked as it was left, and once it is completed
