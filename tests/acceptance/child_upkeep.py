@@ -1,7 +1,7 @@
 """A process that does the daily round of everybody until it is killed or done, at a time that it is given.
 
-Run as `python child_upkeep.py DIRECTORY NOW WHAT`, where WHAT is `upkeep` or `compress`; prints `begun`, then `done` with
-what it did, and what it did when asked once more.
+Run as `python child_upkeep.py DIRECTORY NOW WHAT`, where WHAT is `upkeep` or `compress`; prints `begun`, then
+`done` with what it did, and what it did when asked once more.
 """
 
 from __future__ import annotations
