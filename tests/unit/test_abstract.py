@@ -154,7 +154,7 @@ async def test_a_shared_frame_without_shared_content_is_no_behaviour(house: Hous
 @pytest.mark.parametrize(
     "apart",
     [{"role": Role.ASSISTANT}, {"actor": "Bob"}, {"scope": "session:one"}, {"type": MemoryType.FACT},
-     {"whose": Scope(user_id="ada", agent_id="coach")}, {"tags": ("quarantined",)}],
+     {"whose": Scope(user_id="ada", agent_id="coach")}, {"tags": ("quarantined",)}, {"trust": "document"}],
     ids=str,
 )  # fmt: skip
 async def test_only_what_one_person_did_and_may_be_used_in_one_place_is_counted_together(

@@ -89,6 +89,14 @@ async def test_what_the_assistant_said_and_what_others_own_is_not_summed_up(hous
     assert (await summarise(house.using, ADA, now=NOW)).counts == {"summarized": 0}
 
 
+async def test_what_rests_on_another_kind_of_word_is_summed_up_apart(house: House) -> None:
+    await eventful(house, trust="user")
+    await eventful(house, trust="document")
+    await summarise(house.using, ADA, now=NOW)
+    told = await summaries(house)
+    assert sorted((one.trust or "", len(one.compression_sources)) for one in told) == [("document", 22), ("user", 22)]
+
+
 async def test_a_dry_run_writes_no_summary(house: House) -> None:
     await eventful(house)
     report = await compress(house.using, ADA, now=NOW, dry_run=True)

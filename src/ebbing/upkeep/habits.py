@@ -207,8 +207,8 @@ def _first_said(habit: Habit) -> datetime:
     return min(moments)
 
 
-def _whose(record: MemoryRecord) -> tuple[str | None, str, str | None]:
-    return record.whose.agent_id, record.scope, record.actor
+def _whose(record: MemoryRecord) -> tuple[str | None, str, str | None, str | None]:
+    return record.whose.agent_id, record.scope, record.actor, record.trust
 
 
 def _key(done: Done, *, by_object: bool) -> str:

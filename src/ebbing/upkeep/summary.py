@@ -100,10 +100,10 @@ def _eventful(shard: Shard, *, now: datetime) -> NDArray[np.int64]:
 
 def _parts(records: Sequence[MemoryRecord], *, more_than: int) -> list[Sequence[MemoryRecord]]:
     """The memories that belong together, where they are enough, in parts of about one size, none too large."""
-    apart: defaultdict[tuple[str | None, str], list[MemoryRecord]] = defaultdict(list)
+    apart: defaultdict[tuple[str | None, str, str | None], list[MemoryRecord]] = defaultdict(list)
     for record in sorted(records, key=said_order):
         if may_be_told(record):
-            apart[record.whose.agent_id, record.scope].append(record)
+            apart[record.whose.agent_id, record.scope, record.trust].append(record)
     parts: list[Sequence[MemoryRecord]] = []
     for group in apart.values():
         if len(group) > more_than:
@@ -152,6 +152,7 @@ async def _record(using: Upkeeping, period: _Period, *, now: datetime) -> Memory
         type=MemoryType.SEMANTIC,
         layer=Layer.LONG_TERM,
         scope=records[-1].scope,
+        trust=records[-1].trust,
         actor=actors.pop() if len(actors) == 1 else None,
         role=Role.USER,
         tags=(TAG,),
