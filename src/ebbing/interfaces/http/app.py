@@ -32,6 +32,7 @@ from ebbing.interfaces.http.routes import (
     metrics,
     moving,
     one_memory,
+    people,
     talking,
     tenant,
     webhooks,
@@ -68,7 +69,7 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     app.state.works = settings.worker
     app.state.ready = {"ready": False, "store": "open", "embedder": "loading"}
     app.router.routes.extend(memories.straight)
-    for room in (health, metrics, memories, one_memory, talking, moving, jobs, tenant, webhooks, access):
+    for room in (health, metrics, memories, one_memory, people, talking, moving, jobs, tenant, webhooks, access):
         app.include_router(room.router)
     for room in (mem0_memories, mem0_entities, mem0_events, mem0_projects, mem0_webhooks, mem0_open_source):
         app.include_router(room.router)

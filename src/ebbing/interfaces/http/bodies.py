@@ -172,3 +172,38 @@ class WebhookChange(Body):
     topics: list[str] | None = None
     name: Name = None
     is_active: bool | None = None
+
+
+class ForgetBody(Whose):
+    """What is to be forgotten: first `about`, then `confirm` with the token of the answer."""
+
+    about: Name = Field(default=None, examples=["forget what I said about my ex"])
+    confirm: Name = None
+    keep: list[str] | None = Field(default=None, description="Candidates that are to stay after all.")
+    also: list[str] | None = Field(default=None, description="Of `perhaps`, what is to go as well.")
+    hard: bool = Field(default=False, description="For good.")
+    reason: Name = None
+
+
+class ProfileBody(Body):
+    """What a person sets right in their profile."""
+
+    values: dict[str, Any] | None = Field(default=None, examples=[{"home": "Berlin", "preferences": ["jazz"]}])
+    remove: list[str] = []
+    undo: list[str] = []
+    forget: bool = False
+
+
+class IdentityBody(Body):
+    """A name in a channel."""
+
+    channel: str = Field(examples=["wechat"])
+    channel_user_id: str
+    user_id: Name = None
+
+
+class MergeBody(Body):
+    """Two users who are one."""
+
+    into: str
+    merged: str

@@ -11,9 +11,9 @@ from ebbing.domain.access import Role
 from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.interfaces.http.adding import add, call_of
 from ebbing.interfaces.http.answers import accepted, added_out, encoded, memory_out
-from ebbing.interfaces.http.bodies import AddBody, BatchBody, ListQuery, SearchBody
+from ebbing.interfaces.http.bodies import AddBody, BatchBody, ForgetBody, ListQuery, SearchBody
 from ebbing.interfaces.http.caller import Caller, Reader, Writer
-from ebbing.interfaces.http.documents import Accepted, Added, AddedEach, Deleted, Found, Listed
+from ebbing.interfaces.http.documents import Accepted, Added, AddedEach, Anything, Deleted, Found, Listed
 from ebbing.interfaces.http.errors import ProblemError, documented, problem_of
 from ebbing.interfaces.http.straight import posted, queried
 
@@ -97,6 +97,16 @@ async def add_memories(caller: Writer, body: BatchBody) -> Response:
     """Remember several things, one after the other; one that cannot be stored stops none of the others."""
     results = [await _added(caller, one, batch=body, place=place) for place, one in enumerate(body.memories)]
     return encoded({"results": results})
+
+
+@router.post("/forget", response_model=Anything, responses=documented())
+async def forget(caller: Writer, body: ForgetBody) -> Response:
+    """Forget what was said about something, in two steps: first what that is, then with `confirm` it is done."""
+    options = body.model_dump(include={"keep", "also", "reason"}, exclude_none=True)
+    whose = caller.whose(body.user_id, body.agent_id, run_id=body.run_id)
+    done = await caller.memory.forget(body.about, **whose, confirm=body.confirm, hard=body.hard, **options)
+    shown = ("candidates", "perhaps")
+    return encoded({name: [*map(memory_out, told)] if name in shown else told for name, told in done.items()})
 
 
 straight = [

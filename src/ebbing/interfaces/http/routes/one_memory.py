@@ -81,6 +81,13 @@ async def explain(caller: Reader, memory_id: MemoryId, *, user_id: User = None) 
     return encoded(memory_out(await caller.memory.explain(memory_id, user_id=caller.user(user_id))))
 
 
+@router.get("/expand", response_model=Anything, responses=documented())
+async def expand(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
+    """What a memory tells in the place of others: those others as they were said."""
+    told = await caller.memory.expand(memory_id, user_id=caller.user(user_id))
+    return encoded({**told, "sources": [memory_out(one) for one in told["sources"]]})
+
+
 @router.post("/feedback", response_model=Anything, responses=documented())
 async def feedback(caller: Writer, memory_id: MemoryId, *, body: FeedbackBody, user_id: User = None) -> Response:
     """Say what became of a recalled memory; what was of use fades more slowly."""

@@ -1,0 +1,97 @@
+"""`/v1/profiles`, `/v1/graph`, `/v1/identities`: who somebody is, whom they know, under which names they come."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response
+
+from ebbing.domain.errors import InvalidInputError
+from ebbing.interfaces.http.answers import encoded
+from ebbing.interfaces.http.bodies import IdentityBody, MergeBody, ProfileBody
+from ebbing.interfaces.http.caller import Administrator, Reader, Writer
+from ebbing.interfaces.http.documents import Anything
+from ebbing.interfaces.http.errors import documented
+
+router = APIRouter(prefix="/v1", tags=["people"])
+
+UserId = Annotated[str, Path(description="Whose profile; `me` is the user of the credential.")]
+Name = Annotated[str | None, Query()]
+ME = "me"
+
+
+@router.get("/profiles/{user_id}", response_model=Anything, responses=documented())
+async def profile(caller: Reader, user_id: UserId, *, agent_id: Name = None, language: Name = None) -> Response:
+    """Who somebody is, made from their memories and what they set by hand."""
+    whose = caller.user(_meant(user_id, caller.principal.user))
+    return encoded(await caller.memory.profile(user_id=whose, agent_id=agent_id, language=language))
+
+
+@router.put("/profiles/{user_id}", response_model=Anything, responses=documented())
+async def edit_profile(caller: Writer, user_id: UserId, *, body: ProfileBody) -> Response:
+    """Set a profile right: it wins over all that is heard, until it is undone."""
+    whose = caller.user(_meant(user_id, caller.principal.user))
+    edited = await caller.memory.edit_profile(
+        body.values, user_id=whose, remove=body.remove, undo=body.undo, forget=body.forget
+    )
+    return encoded(edited)
+
+
+@router.get("/profiles/{user_id}/questions", response_model=Anything, responses=documented())
+async def questions(caller: Reader, user_id: UserId, *, language: Name = None, limit: int = 3) -> Response:
+    """What could be asked, since nobody knows it yet."""
+    whose = caller.user(_meant(user_id, caller.principal.user))
+    return encoded({"questions": await caller.memory.suggest_questions(user_id=whose, language=language, limit=limit)})
+
+
+@router.get("/graph", response_model=Anything, responses=documented())
+async def graph(
+    caller: Reader,
+    *,
+    user_id: Name = None,
+    agent_id: Name = None,
+    about: Name = None,
+    hops: int = 1,
+    as_of: Name = None,
+    past: bool = False,
+) -> Response:
+    """People, places and things in the memories, and the relations between them."""
+    found = await caller.memory.graph(
+        user_id=caller.user(user_id), agent_id=agent_id, about=about, hops=hops, as_of=as_of, past=past
+    )
+    return encoded(found)
+
+
+@router.get("/identities", response_model=Anything, responses=documented())
+async def identities(caller: Administrator, *, user_id: Name = None, limit: int = 100, cursor: Name = None) -> Response:
+    """Under which names people come from which channels."""
+    return encoded(await caller.memory.identities(user_id=user_id, limit=limit, cursor=cursor))
+
+
+@router.post("/identities", response_model=Anything, responses=documented())
+async def identity(caller: Administrator, body: IdentityBody) -> Response:
+    """Whose memory somebody has who comes from a channel; with `user_id`, from now on that user's."""
+    if body.user_id is None:
+        return encoded(await caller.memory.identity(body.channel, body.channel_user_id))
+    return encoded(await caller.memory.link_identity(body.channel, body.channel_user_id, user_id=body.user_id))
+
+
+@router.post("/identities/merges", response_model=Anything, responses=documented())
+async def merge(caller: Administrator, body: MergeBody) -> Response:
+    """Make two users one; everything of `merged` becomes `into`'s."""
+    return encoded(await caller.memory.merge_identities(body.into, body.merged))
+
+
+@router.delete("/identities/merges/{merge_id}", response_model=Anything, responses=documented())
+async def undo_merge(caller: Administrator, merge_id: int) -> Response:
+    """Part again whom a merge made one."""
+    return encoded(await caller.memory.undo_merge(merge_id))
+
+
+def _meant(user_id: str, fixed: str | None) -> str:
+    if user_id != ME or fixed == ME:
+        return user_id
+    if fixed is None:
+        raise InvalidInputError("`me` needs a credential for one user: name the user instead")
+    return fixed
