@@ -31,10 +31,12 @@ def test_the_daily_round_begins_at_its_hour_and_once_a_day() -> None:
 
 
 def test_what_was_missed_while_nobody_worked_is_made_up_for_once() -> None:
-    turns = due(usual(hour=3), at(5, 10, day=20), seen=dict.fromkeys(("expire", "daily", "cleanup", "profile"), at(4)))
+    kinds = ("expire", "daily", "cleanup", "profile", "reindex")
+    turns = due(usual(hour=3), at(5, 10, day=20), seen=dict.fromkeys(kinds, at(4)))
     assert {turn.kind: turn.began for turn in turns} == {
         "expire": at(5, day=20),
         "profile": at(5, day=20),
+        "reindex": at(5, day=20),
         "daily": at(3, day=20),
         "cleanup": at(3, day=20),
     }
