@@ -18,8 +18,11 @@ EXPIRED: Final = "expired"
 """The `delete_reason` of what ran out."""
 STAGES: Final = tuple(Stage)
 """In the order in which they follow each other."""
-STEPS: Final[Mapping[Stage, float]] = MappingProxyType({Stage.WORDS: 1.0, Stage.SHORT: 6 / 7, Stage.PACKED: 5 / 7})
-"""Share of the curve's threshold under which a memory is in this stage: 0.7, 0.6 and 0.5 on the power law."""
+STEPS: Final[Mapping[Stage, float]] = MappingProxyType(
+    {Stage.WORDS: 5 / 7, Stage.SHORT: 4.5 / 7, Stage.PACKED: 3.5 / 7}
+)
+"""Share of the curve's threshold under which time alone brings a memory to this stage: retention 0.5, 0.45 and 0.35 on
+the power law. From 0.7 down to 0.5 a memory has faded, yet stays as it is while there is room for it."""
 REPEATED: Final = 3
 """What was said so often is not a chance remark."""
 PROTECTED_TYPES: Final = frozenset({MemoryType.PREFERENCE, MemoryType.FACT, MemoryType.PROCEDURAL})

@@ -20,6 +20,8 @@ from ebbing.language.telegraphic import joined, joint_size, kernel, says_somethi
 from ebbing.language.units import units
 from ebbing.upkeep.worth import Numbers, Vocabulary, log_odds, standing_of
 
+RETENTION: Final = 0.25
+"""Weight of ln(retention): what is asked for is as likely old as new."""
 KERNEL_FROM: Final = 60
 """Bytes of a shortened piece from which its rarest words alone are an alternative to the whole."""
 KERNEL_SHARE: Final = 0.6
@@ -57,7 +59,7 @@ class Lodger:
         """What speaks for the record as a whole, in log-odds: retention, uses, repetition, protection."""
         record = self.record
         return (
-            log(max(self.remembered, 1e-6))
+            RETENTION * log(max(self.remembered, 1e-6))
             + 1.5 * min(record.access_count, 2)
             + 0.5 * log(record.mentions)
             + (3.0 if self.is_protected else 0.0)
