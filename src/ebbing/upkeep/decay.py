@@ -1,6 +1,7 @@
 """What fades goes from stage to stage: without its vector, shortened, packed; each can be undone until it is erased.
 
-Two things drive it: time, along the forgetting curve, and room, where an owner's texts outgrow their capacity.
+Two things drive it: time, along the forgetting curve, and room, where an owner's texts outgrow their capacity. With a
+capacity, time decides who goes first and room how far; without one, time decides both.
 """
 
 from __future__ import annotations
@@ -113,8 +114,14 @@ def _bereft(here: Living, lodgers: Sequence[Lodger], *, moves: Mapping[int, Move
 
 
 def _by_time(one: Lodger, policy: UpkeepPolicy, *, now: datetime) -> Move | None:
-    """The stage that the curve has come to, if that is a later one."""
+    """The stage that the curve has come to, if that is a later one.
+
+    Where there is a capacity, time alone takes the vector and no word: further goes what others need the room of.
+    Measured, packing by time lost evidence while the room was not used up (`python -m evals forgetting`).
+    """
     stage = Stage.FULL if one.is_protected else stage_at(one.remembered, policy.curve)
+    if policy.capacity_bytes and is_later(stage, Stage.WORDS):
+        stage = Stage.WORDS
     if not is_later(stage, one.record.stage):
         return None
     text = brief(one.text) if stage is Stage.SHORT else one.text
