@@ -21,6 +21,8 @@ from ebbing.language.kept import kept
 from ebbing.language.numerals import numbered
 from ebbing.language.values import NUMBER, object_of, one_spelling, value_of, words_of
 
+MAX_ENDING: Final = 120
+"""Characters in which a statement says that something is over: more would keep the patterns busy."""
 MAX_COMPARED: Final = 600
 """Characters of a statement that are read; a longer one tells a story, not one thing."""
 _LASTING: Final = re.compile(
@@ -259,7 +261,7 @@ def _called(text: str, language: str, *, pack: Changes) -> Words:
 
 @kept(512)
 def _ends(text: str, *, over: bool, language: str) -> tuple[End, ...]:
-    pack = changes()
+    pack, text = changes(), text[:MAX_ENDING]
     short = pack.trailing[language].sub("", text)
     found = _over(short, language, pack=pack) if over else []
     for ending in pack.endings:
