@@ -255,3 +255,11 @@ def test_a_fact_that_is_told_again_is_counted_where_it_is_kept(memory: Memory) -
         memory.add([message("I love hiking.", number)], user_id="ada")
     [fact] = memory.get_all(user_id="ada")["results"]
     assert (fact["mentions"], fact["first_said_at"][:10]) == (2, "2026-03-01")
+
+
+def test_a_message_that_is_put_in_other_words_is_not_said_twice(memory: Memory) -> None:
+    for text in ("I live in Leeds.", "I live in York."):
+        memory.add([message(text, 0)], user_id="ada")
+    [fact] = memory.get_all(user_id="ada")["results"]
+    assert "York" in fact["memory"]
+    assert fact.get("mentions", 1) == 1

@@ -15,6 +15,7 @@ from ebbing.language.analyse import analyse
 from ebbing.ports.memory_store import Change, Insert, Revise
 from ebbing.remember.decide import closed_by
 from ebbing.remember.heard import Candidate, Heard
+from ebbing.remember.repeats import EDITED
 
 MAX_SOURCES: Final = 100
 """Messages that one memory names; of more, the first and the latest."""
@@ -92,7 +93,7 @@ class _Batch:
         values: dict[str, Any] = {
             name: getattr(new, name) for name in ("language", "attribute", "value", "object", "polarity")
         }
-        values |= _said_again(known, new)
+        values |= {} if decision.reason == EDITED else _said_again(known, new)
         values |= {"content": decision.text, "stage": Stage.FULL, "packed": None}
         values["provenance"] = replace(new.provenance, source_ids=_merged(known, new), reason=decision.reason)
         values["confidence"] = max(known.confidence, new.confidence)
