@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ebbing.domain.record import MemoryRecord
 from ebbing.language.analyse import ANALYZER_VERSION, Analysis, TextFlag
 from ebbing.language.kept import kept
+from ebbing.language.packing import full_text
 
 TERM = np.dtype([("term", "<u8"), ("tf", "<u2"), ("fields", "u1")])
 """One term of one text, packed: 64-bit hash, frequency in the text, and the other fields that hold it (bits below)."""
@@ -66,7 +67,8 @@ def passage(record: MemoryRecord) -> str:
 
     On LoCoMo, where questions name people, this doubles what the vectors alone find (R@10 28 to 56).
     """
-    return f"{record.actor}: {record.content}" if record.actor else record.content
+    text = full_text(record)
+    return f"{record.actor}: {text}" if record.actor else text
 
 
 def pack(analysis: Analysis) -> Terms:

@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Final
 
 from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.record import MemoryRecord
 
 _FIRST_LIST: Final = 1
 _RAW: Final = -15
@@ -36,6 +37,15 @@ def unpack(packed: bytes) -> str:
         return zlib.decompressobj(_RAW, _words()).decompress(packed[1:]).decode("utf-8", "surrogatepass")
     except (IndexError, UnicodeDecodeError, zlib.error) as error:
         raise InvalidInputError("the packed text of this memory is damaged") from error
+
+
+def full_text(record: MemoryRecord) -> str:
+    """All that a record said before it was shortened, if it was: what it is found by.
+
+    Raises:
+        InvalidInputError: its packed text is damaged, or was packed by a newer version.
+    """
+    return record.content if record.packed is None else unpack(record.packed)
 
 
 @lru_cache(maxsize=1)

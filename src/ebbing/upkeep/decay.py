@@ -21,10 +21,11 @@ from ebbing.domain.scope import Scope
 from ebbing.domain.upkeep_policy import UpkeepPolicy
 from ebbing.index.neighbours import neighbours
 from ebbing.language.analyse import TextFlag
+from ebbing.language.packing import full_text
 from ebbing.ports.embedder import Calibration
 from ebbing.ports.memory_store import Change
 from ebbing.upkeep.absorb import absorbed
-from ebbing.upkeep.faded import Move, carried_out, full_text, is_change
+from ebbing.upkeep.faded import Move, carried_out, is_change
 from ebbing.upkeep.living import Living, importances, living
 from ebbing.upkeep.room import Lodger, brief, shortened
 from ebbing.upkeep.step import Planned, StepReport, Upkeeping

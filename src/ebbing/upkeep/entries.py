@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ebbing.domain.record import MemoryRecord, Stage
 from ebbing.index.entry import IndexEntry, entry_for, passage
 from ebbing.language.analyse import analyse
+from ebbing.language.packing import full_text
 from ebbing.ports.embedding import embed_passages
 from ebbing.upkeep.step import Upkeeping
 
@@ -47,7 +48,7 @@ async def entries_of(
             _log.warning("embedding failed (%s): some texts are stored without vectors", got.failure.code)
     return [
         entry_for(
-            analyse(record.content, speaker=record.actor, said_at=record.created_at),
+            analyse(full_text(record), speaker=record.actor, said_at=record.created_at),
             vector=vectors.get(place),
             model_id=embedder.model_id if embedder else None,
             utterance=place in utterances,

@@ -11,7 +11,7 @@ from ebbing.domain.record import MemoryRecord, Stage
 from ebbing.index.entry import IndexEntry, entry_for
 from ebbing.index.shard import Shard
 from ebbing.language.analyse import TextFlag, analyse
-from ebbing.language.packing import pack, unpack
+from ebbing.language.packing import full_text, pack
 from ebbing.ports.memory_store import Revise
 
 
@@ -39,11 +39,6 @@ def is_change(move: Move) -> bool:
     return move.stage is not move.record.stage or move.text != move.record.content
 
 
-def full_text(record: MemoryRecord) -> str:
-    """All that the record said before it was shortened."""
-    return record.content if record.packed is None else unpack(record.packed)
-
-
 def carried_out(move: Move, shard: Shard, *, now: datetime) -> Revise:
     """The change that makes a move. What is cut away stays packed in the record."""
     old = move.record
@@ -68,11 +63,11 @@ def carried_out(move: Move, shard: Shard, *, now: datetime) -> Revise:
 
 
 def _entry(record: MemoryRecord, move: Move, *, shard: Shard, with_vector: bool) -> IndexEntry:
-    """The searchable side of what can be read; a shortened text keeps the vector of the full one."""
+    """The searchable side: a shortened text is found by all that it said, in words and meaning."""
     row = move.row
     keeps = with_vector and bool(shard.embedded[row])
     entry = entry_for(
-        analyse(record.content, speaker=record.actor, said_at=record.created_at),
+        analyse(full_text(record), speaker=record.actor, said_at=record.created_at),
         vector=shard.vectors[row] if keeps else None,
         model_id=shard.model_id if keeps else None,
         utterance=bool(shard.flags[row] & TextFlag.UTTERANCE),

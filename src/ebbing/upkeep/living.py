@@ -15,10 +15,10 @@ from ebbing.domain.record import Kind, Layer, MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.domain.upkeep_policy import UpkeepPolicy
 from ebbing.index.shard import Shard
+from ebbing.language.packing import full_text
 from ebbing.language.telegraphic import telegraphic
 from ebbing.ports.embedder import Calibration
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.upkeep.faded import full_text
 from ebbing.upkeep.worth import Numbers, Vocabulary, log_odds, shares, standing_of
 
 _AT_ONCE: Final = 1_000

@@ -16,6 +16,7 @@ from ebbing.domain.record import MemoryRecord, Stage
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import entry_for, passage
 from ebbing.language.analyse import ANALYZER_VERSION, TextFlag, analyse
+from ebbing.language.packing import full_text
 from ebbing.ports.embedding import embed_passages
 from ebbing.ports.job_queue import Job
 from ebbing.ports.memory_store import Outdated, Reindex
@@ -161,7 +162,7 @@ def _entry(one: Outdated, vector: NDArray[np.float32] | None, *, using: Upkeepin
     record = one.record
     vector = one.vector if vector is None else vector
     entry = entry_for(
-        analyse(record.content, speaker=record.actor, said_at=record.created_at),
+        analyse(full_text(record), speaker=record.actor, said_at=record.created_at),
         vector=vector,
         model_id=None if using.embedder is None else using.embedder.model_id,
         utterance=record.is_verbatim if one.flags is None else bool(one.flags & TextFlag.UTTERANCE),

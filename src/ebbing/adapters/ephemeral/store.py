@@ -41,6 +41,7 @@ from ebbing.domain.scope import Owner, Scope
 from ebbing.index.paging import cursor_after, position
 from ebbing.index.shard import Shard, micros
 from ebbing.language.analyse import ANALYZER_VERSION
+from ebbing.language.packing import full_text
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.memory_store import Change, Insert, Outdated, Page, Receipt, Revise, StoreStats
@@ -357,4 +358,4 @@ def _agrees(kept: Kept) -> bool:
     if entry is None:
         return True
     stored = (entry.length, entry.flags, entry.numbers, entry.terms.tobytes())
-    return agrees(stored, content=record.content, actor=record.actor, created_at=record.created_at)
+    return agrees(stored, content=full_text(record), actor=record.actor, created_at=record.created_at)

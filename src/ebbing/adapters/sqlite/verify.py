@@ -10,6 +10,7 @@ from ebbing.adapters.agreement import agrees
 from ebbing.domain.record import content_hash
 from ebbing.index.shard import digest, moment
 from ebbing.language.analyse import ANALYZER_VERSION
+from ebbing.language.packing import unpack
 
 _COUNTS: Final = {
     "SELECT count(*) FROM memory LEFT JOIN index_entry USING (mid) WHERE deleted_at IS NULL AND retired_at IS NULL"
@@ -53,7 +54,7 @@ _COUNTS: Final = {
     ),
 }
 _TEXTS: Final = (
-    "SELECT memory.mid, content, actor, created_at, digest, length, flags, numbers, terms FROM memory"
+    "SELECT memory.mid, content, packed, actor, created_at, digest, length, flags, numbers, terms FROM memory"
     " LEFT JOIN index_entry ON index_entry.mid = memory.mid AND analyzer = ? ORDER BY memory.mid"
 )
 
@@ -81,10 +82,12 @@ def _contradictions(db: sqlite3.Connection) -> Iterator[str]:
 
 def _stale_entries(db: sqlite3.Connection) -> Iterator[str]:
     digests = entries = 0
-    for _, content, actor, created, stored_digest, *stored in db.execute(_TEXTS, (ANALYZER_VERSION,)):
+    for _, content, packed, actor, created, stored_digest, *stored in db.execute(_TEXTS, (ANALYZER_VERSION,)):
         digests += stored_digest != digest(content_hash(content))
         if stored[0] is not None:
-            entries += not agrees(tuple(stored), content=content, actor=actor, created_at=moment(created))
+            entries += not agrees(
+                tuple(stored), content=unpack(packed) if packed else content, actor=actor, created_at=moment(created)
+            )
     if digests:
         yield f"{digests} records have a digest of another text"
     if entries:
