@@ -11,7 +11,7 @@ from typing import Any
 from ebbing.domain.events import HistoryEntry
 from ebbing.domain.profile import Portrait, ProfileEntry, Section
 from ebbing.domain.query import Hit
-from ebbing.domain.record import MemoryRecord
+from ebbing.domain.record import MemoryRecord, Stage
 from ebbing.domain.scope import Scope
 from ebbing.ports.job_queue import Job
 from ebbing.recall.search import Answer
@@ -53,6 +53,8 @@ def memory_item(record: MemoryRecord) -> Item:
         item["actor_id"] = record.actor
     if role is not None:
         item["role"] = str(role)
+    if record.stage is not Stage.FULL:
+        item["stage"] = str(record.stage)
     if record.attribute is not None or record.trust is not None or record.value is not None:
         item |= _told(record)
     if record.valid_from is not None or record.valid_to is not None or record.expires_at is not None:

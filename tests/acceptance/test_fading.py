@@ -72,6 +72,7 @@ def test_while_there_is_room_time_takes_the_vector_and_no_word(opened: Opened) -
     before = texts(memory)
     assert memory.decay(user_id="emma", now="2036-01-01")["decayed"] > 0
     assert texts(memory) == before
+    assert "words" in {item.get("stage") for item in memory.get_all(user_id="emma")["results"]}
     found = memory.search("weather in city 7", user_id="emma", reference_date="2036-01-01")["results"]
     assert SMALL_TALK.format(7) in {item["memory"] for item in found}
 
