@@ -35,6 +35,7 @@ STEPS: dict[str, dict[str, Any]] = {
     "weight of the assistant": {"assistant_weight": 1.0},
     "newer value first": {"newer_depth": 0},
     "duplicate collapse": {"collapse_from": 1_000, "same_similarity": 2.0},
+    "cut-off of precise answers": {"precise_gap": 1e9, "precise_meaning": -1.0},
 }
 """The name of a step, and the settings that switch it off."""
 CENTRING = "language centring"

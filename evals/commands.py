@@ -17,8 +17,12 @@ from evals.datasets import LOADERS
 from evals.embedding import KeptE5, warm
 from evals.forgetting.command import add_options as add_forgetting_options
 from evals.forgetting.command import measure as measure_forgetting
+from evals.http.command import add_options as add_http_options
+from evals.http.command import run as run_http
 from evals.recall import PRODUCT, SETS, Run, chosen_sets, measure
 from evals.report import ablation_markdown, markdown, show, standings
+from evals.retention.command import add_options as add_retention_options
+from evals.retention.command import run as run_retention
 from evals.speed.command import add_options as add_speed_options
 from evals.speed.command import run as run_speed
 from evals.systems import BASELINES, vector_texts
@@ -53,12 +57,18 @@ def main(arguments: list[str] | None = None) -> None:
     merging = commands.add_parser("compression", help="what does merging save, and what does it cost?")
     compression.add_options(merging)
     merging.set_defaults(run=compression.run)
+    needed = commands.add_parser("retention", help="is the chance that a memory is needed again told rightly?")
+    add_retention_options(needed)
+    needed.set_defaults(run=run_retention)
     upkeep = commands.add_parser("upkeep", help="how long does the upkeep take, and who notices?")
     add_upkeep_options(upkeep)
     upkeep.set_defaults(run=run_upkeep)
     named = commands.add_parser("topics", help="is everything found that was said about a topic?")
     topics.add_options(named)
     named.set_defaults(run=topics.run)
+    over_http = commands.add_parser("http", help="what does the service cost, bear, and lose when it is killed?")
+    add_http_options(over_http)
+    over_http.set_defaults(run=run_http)
     options = parser.parse_args(arguments)
     options.run(options)
 

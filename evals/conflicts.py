@@ -1,7 +1,7 @@
 """Does what is said later close what is no longer true, and nothing else?
 
     python -m evals conflicts                # every part of both languages; errors of the tuning half and fresh part
-    python -m evals conflicts --errors all   # the errors of the test half too: read them only after the last tuning
+    python -m evals conflicts --errors all   # the the other errors too: read them only after the last tuning
 
 The sets are `evals/data/conflicts_{en,zh}.jsonl`: pairs of messages. In an *update*, the second says that the first is
 no longer so; in a *compatible* pair it says the same again, more of it, or another matter. Each pair is told to a
@@ -9,8 +9,8 @@ memory of its own without models, and then searched for by the words of the firs
 those after which no current memory of the first message holds what is `gone`, neither in a listing nor in a search.
 *Wrongly superseded*: of the compatible pairs, those after which a memory of the first message is closed. A pair belongs
 to the test half by a hash of its id. The fresh part, `conflicts_fresh_{en,zh}.jsonl`, was written in rounds without a
-look at the rules; each round was counted once before it was used for tuning. Phone numbers and mail addresses are
-allowed here: masked, they could not be compared.
+look at the rules; each round was counted once before it was used for tuning; half of the last is `held`, counted and
+never used. Phone numbers and mail addresses are allowed here: masked, they could not be compared.
 """
 
 from __future__ import annotations

@@ -34,6 +34,14 @@ class NetworkRefusedError(RuntimeError):
     """Not an OSError: code under test that tolerates a broken network must not take this for one."""
 
 
+@pytest.fixture(scope="session", autouse=True)
+def usual_priority() -> Iterator[None]:
+    """A worker that is run inside a test steps back in the queue for the processor: the tests after it would too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "nice", lambda by: by, raising=False)
+        yield
+
+
 @pytest.fixture(scope="session")
 def guarded_network() -> Iterator[list[str]]:
     """Refuses every connection beyond this machine; gives the hosts that were tried. Unix sockets stay open."""

@@ -220,6 +220,24 @@ def _imports(source: Source) -> Iterator[tuple[int, str]]:
 BROAD = frozenset({"Exception", "BaseException"})
 
 
+LARGEST_CACHE = 256
+
+
+def large_caches_can_be_let_go(source: Source) -> Iterator[Finding]:
+    """What many results are remembered of is somebody's words: an erasure must reach it."""
+    if source.within("language/kept.py"):
+        return
+    for node in source.nodes:
+        if isinstance(node, ast.Call) and source.meaning(node.func) == "functools.lru_cache":
+            sizes = [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg == "maxsize")]
+            if not all(_is_small(size) for size in sizes):
+                yield node.lineno, "a large lru_cache that no erasure reaches; use language/kept.py"
+
+
+def _is_small(size: ast.expr) -> bool:
+    return isinstance(size, ast.Constant) and isinstance(size.value, int) and size.value <= LARGEST_CACHE
+
+
 def errors_are_caught_by_name(source: Source) -> Iterator[Finding]:
     """A broad `except` stands only where one failure must not become everybody's, with its reason beside it. One that
     cleans up and raises again hides nothing."""
@@ -346,6 +364,7 @@ RULES_FOR_THE_PACKAGE: tuple[Rule, ...] = (
     imports_stand_at_the_top,
     the_domain_needs_only_the_standard_library,
     rooms_do_not_import_the_front_door,
+    large_caches_can_be_let_go,
     errors_are_caught_by_name,
     names_say_what_a_thing_is,
     the_public_is_documented,

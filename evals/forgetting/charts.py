@@ -10,7 +10,7 @@ from typing import Any
 from evals.forgetting.floors import Tables
 from evals.forgetting.plot import Chart, Point
 
-_BUDGET = re.compile(r" \d+%$")
+_BUDGET = re.compile(r"( that fit in)? \d+%$")
 _KEPT = {"locomo": "LoCoMo", "beam-100k": "BEAM-100K"}
 
 

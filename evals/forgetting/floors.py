@@ -56,6 +56,7 @@ FLOORS = (
     Floor("year", "Ebbing", "compression", lambda figures: round(figures["compression"], 1), 8, 14, ": 1"),
     Floor("year", "Ebbing", "growth a month, last quarter", _percent("growth"), 2, 0.5, is_upper=True),
     Floor("year", "Ebbing", "identity and allergy facts lost", lambda figures: figures["vital_lost"], 0, 0, "", True),
+    Floor("year", "Ebbing", "log loss of retention against a constant", _percent("retention"), -10, -25, is_upper=True),
 )
 
 

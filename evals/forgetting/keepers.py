@@ -12,6 +12,7 @@ from ebbing.domain.record import MemoryType
 from ebbing.domain.scope import Scope
 from ebbing.memory import AsyncMemory
 from ebbing.ports.memory_store import Erase
+from evals.retention.watch import Watch
 
 Item = Mapping[str, Any]
 
@@ -58,10 +59,15 @@ class Upkept:
 
     name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    every: int = 1
+    """Nights from one round to the next."""
+    watch: Watch = field(default_factory=Watch)
 
     async def look_after(self, memory: AsyncMemory, user: str, *, now: datetime) -> None:
-        """The daily round."""
-        await memory.upkeep(user_id=user, now=now)
+        """The daily round, and behind it whoever watches."""
+        if now.toordinal() % self.every == 0:
+            await memory.upkeep(user_id=user, now=now)
+        await self.watch.night(memory.parts.store, user, now=now)
 
     async def before_exam(self, memory: AsyncMemory, user: str, *, now: datetime) -> None:
         """Nothing: the night has just been."""

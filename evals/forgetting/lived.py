@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from evals.forgetting.lives import Marks
+from evals.retention.watch import Judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +28,6 @@ class Mark:
     marks: Marks
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A memory at a month's end, and whether it was of use in the month that followed."""
-
-    idle_days: float
-    """Since its last use, else since it was made."""
-    uses: int
-    importance: float
-    age_days: float
-    was_used: bool
-
-
 @dataclass
 class Lived:
     """What is known of one user under one keeper."""
@@ -48,6 +37,7 @@ class Lived:
     missed: list[str] = field(default_factory=list)
     """Lasting facts that no record holds at the end, by id."""
     lasting: int = 0
-    standings: list[Standing] = field(default_factory=list)
+    judged: list[Judged] = field(default_factory=list)
+    """Under the product's upkeep: how likely it said that each memory is needed, and whether it was."""
     traces: dict[str, list[str]] = field(default_factory=dict)
     """What became of the evidence, by question of the last sitting."""

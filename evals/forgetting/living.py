@@ -10,11 +10,10 @@ from ebbing.memory import AsyncMemory
 from ebbing.ports.embedder import Embedder
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
-from evals.forgetting.keepers import Keeper, KeepEverything, Upkept, everything, size
+from evals.forgetting.keepers import Keeper, Upkept, everything, size
 from evals.forgetting.lived import Footprint, Lived, Mark
 from evals.forgetting.lives import TOP, Exam, Life, Marks, Sitting, Turn
 from evals.forgetting.tracing import traced
-from evals.forgetting.uses import Uses
 from evals.year.words import holds
 
 NIGHT = timedelta(hours=3)
@@ -38,7 +37,6 @@ class _Living:
     memory: AsyncMemory
     clock: ManualClock
     lived: Lived = field(default_factory=Lived)
-    uses: Uses = field(default_factory=Uses)
 
     async def to_the_end(self) -> Lived:
         life, lived = self.life, self.lived
@@ -54,6 +52,7 @@ class _Living:
         lived.lasting, lived.missed = len(life.lasting), await self._missed()
         if isinstance(self.keeper, Upkept):
             lived.traces = await traced(self.memory, life)
+            lived.judged = self.keeper.watch.judged
         return lived
 
     async def _nights(self, night: datetime, until: datetime) -> datetime:
@@ -75,7 +74,6 @@ class _Living:
             messages.append({**asked, "role": "assistant", "content": reply, "id": f"{asked['id'][:-1]}a"})
             for memory_id in used:
                 await self.memory.feedback(memory_id, "used", user_id=user, recall_id=found["recall_id"])
-            self.uses.note(used)
         await self.memory.add(messages, user_id=user, run_id=turn.session, infer=turn.infer)
 
     async def _sit(self, sitting: Sitting, *, day: int) -> None:
@@ -85,8 +83,6 @@ class _Living:
         self.lived.footprints.append(Footprint(day, len(items), sum(map(size, items))))
         for exam in sitting.exams:
             self.lived.marks.append(Mark(exam.id, exam.group, day, await self._mark(exam)))
-        if isinstance(self.keeper, KeepEverything):
-            self.lived.standings += await self.uses.month_ends(self.memory, user, now=sitting.at)
 
     async def _mark(self, exam: Exam) -> Marks:
         more: dict[str, Any] = {} if exam.when is None else {"reference_date": exam.when}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
 from evals.forgetting.lived import Footprint, Lived, Mark
 from evals.forgetting.run import EVERYTHING, UserResult
+from evals.retention.score import unseen_ratio
 
 Figures = dict[str, Any]
 VITAL = ("identity", "allergy")
@@ -72,6 +72,7 @@ def _year_figures(lived: Sequence[Lived], whole: Sequence[Lived]) -> Figures:
         "missed": missed,
         "found": _mean(lived, "found", _CHOSEN["lasting"]),
         "recalled": found,
+        "retention": unseen_ratio([one.judged for one in lived]),
         "by_group": {group: _mean(lived, "found", _in(group)) for group in _groups(lived)},
     }
 
@@ -111,13 +112,14 @@ def _growth(footprints: Sequence[Sequence[Footprint]]) -> float | None:
 
 
 def _months(footprints: Sequence[Sequence[Footprint]]) -> list[dict[str, int]]:
-    by_day: dict[int, list[Footprint]] = defaultdict(list)
-    for one in footprints:
-        for footprint in one:
-            by_day[footprint.day].append(footprint)
+    """Over all users, who may have begun to talk on different days: sitting by sitting, under its latest day."""
     return [
-        {"day": day, "records": sum(one.records for one in ends), "bytes": sum(one.size for one in ends)}
-        for day, ends in sorted(by_day.items())
+        {
+            "day": max(one.day for one in ends),
+            "records": sum(one.records for one in ends),
+            "bytes": sum(one.size for one in ends),
+        }
+        for ends in zip(*footprints, strict=True)
     ]
 
 

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,13 +75,18 @@ def run(options: argparse.Namespace) -> None:
     found = measured(options)
     if options.json:
         print(json.dumps(found))
-        return
+    else:
+        tell(found, BOUNDS)
+
+
+def tell(found: Mapping[str, Mapping[str, Any]], bounds: Sequence[Bound]) -> None:
+    """Prints the figures, and which bounds they keep."""
     for heading, rows in found.items():
         print(f"\n{heading}")
         for name, figures in rows.items():
             print(f"  {name:<26} " + "  ".join(f"{key} {value:,.3g}" for key, value in figures.items()))
     print("\nbounds")
-    print("\n".join(line for bound in BOUNDS if (line := bound.line(found))))
+    print("\n".join(line for bound in bounds if (line := bound.line(found))))
 
 
 def measured(options: argparse.Namespace) -> dict[str, dict[str, Any]]:

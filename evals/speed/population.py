@@ -54,6 +54,10 @@ class ConstantEmbedder:
         """Shape (texts, 384)."""
         return self.embed(texts)
 
+    def passages_at_once(self, texts: Sequence[str]) -> Vectors:
+        """Shape (texts, 384)."""
+        return self.embed(texts)
+
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, 384)."""
         return self.embed(texts)

@@ -1,6 +1,7 @@
-"""A worker in a process of its own, as `ebbing worker --once` is: prints `begun`, then a JSON line with what it did.
+"""A worker in a process of its own, as that of `ebbing serve` is: prints `begun`, then a JSON line with what it did.
 
-Run as `python -m evals.upkeep.child DIRECTORY`. With `--upkeep` it is `ebbing upkeep` instead, which times each step.
+Run as `python -m evals.upkeep.child DIRECTORY`. With `--upkeep` it is `ebbing upkeep` instead, which times each step,
+and with `--decay` it is `Memory.decay` for everybody.
 """
 
 from __future__ import annotations
@@ -10,24 +11,29 @@ import sys
 import time
 
 from ebbing import Memory
-from ebbing.interfaces.cli.upkeep import yield_processor
+from ebbing.interfaces.http.worker import modest
+from ebbing.wiring.build import build, load_settings
+from ebbing.wiring.priority import yield_processor
 from evals.speed.population import ConstantEmbedder
 
 
-def main(path: str, *, on_demand: bool) -> None:
+def main(path: str, how: str) -> None:
     """Does what is due."""
-    yield_processor()
-    with Memory(path, embedder=ConstantEmbedder()) as memory:
+    if not how.startswith("--"):
+        yield_processor()
+    settings = modest(load_settings({"path": path}))
+    with Memory(parts=build(settings, embedder=ConstantEmbedder())) as memory:
         memory.search("warm up", user_id="nobody")
         sys.stdout.write("begun\n")
         sys.stdout.flush()
         began, cpu = time.perf_counter(), time.process_time()
-        worked = memory.upkeep() if on_demand else memory.work(once=True)
+        calls = {"--upkeep": memory.upkeep, "--decay": memory.decay}
+        worked = calls[how]() if how in calls else memory.work(once=True)
         seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
-    if on_demand:
+    if how == "--upkeep":
         worked["took"] = worked.pop("seconds")
     sys.stdout.write(json.dumps({**worked, "seconds": seconds, "cpu_seconds": cpu_seconds}) + "\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], on_demand="--upkeep" in sys.argv)
+    main(sys.argv[1], sys.argv[-1])

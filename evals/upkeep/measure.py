@@ -42,11 +42,16 @@ def filled(folder: Path, users: Sequence[User]) -> None:
                 memory.add(messages[at : at + BATCH], user_id=user.name, infer=False)
 
 
+def decay(folder: Path) -> dict[str, Any]:
+    """`Memory.decay` for everybody with nobody searching, on memories that were never looked after before."""
+    worked = _child(folder, "--decay")
+    told = ("seconds", "cpu_seconds", "processed", "decayed", "forgotten", "saved_bytes")
+    return {"decay": {name: worked[name] for name in told}}
+
+
 def alone(folder: Path) -> dict[str, Any]:
     """`ebbing upkeep` with nobody searching: what each step did and how long it took."""
-    command = [sys.executable, "-m", "evals.upkeep.child", str(folder), "--upkeep"]
-    out = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-    worked = json.loads(out.removeprefix("begun\n"))
+    worked = _child(folder, "--upkeep")
     return {
         "round": {name: worked[name] for name in ("seconds", "cpu_seconds", "owners")},
         **{name: {"seconds": seconds, **worked["steps"].get(name, {})} for name, seconds in worked["took"].items()},
@@ -54,7 +59,7 @@ def alone(folder: Path) -> dict[str, Any]:
 
 
 def apart(folder: Path, users: Sequence[User], *, rate: float, idle_seconds: float) -> dict[str, Any]:
-    """The worker in a process of its own, as `ebbing worker` is."""
+    """The worker in a process of its own, as that of `ebbing serve` is and as `ebbing worker` is."""
     command = [sys.executable, "-m", "evals.upkeep.child", str(folder)]
 
     async def run() -> dict[str, Any]:
@@ -72,7 +77,7 @@ def apart(folder: Path, users: Sequence[User], *, rate: float, idle_seconds: flo
 
 
 def together(folder: Path, users: Sequence[User], *, rate: float, idle_seconds: float) -> dict[str, Any]:
-    """The worker in the process that searches, as in a service that runs it itself."""
+    """The worker in the process that searches, as `EBBING_WORKER_APART=false` has it."""
 
     async def run() -> dict[str, Any]:
         async with AsyncMemory(folder, embedder=ConstantEmbedder()) as memory:
@@ -87,6 +92,13 @@ def together(folder: Path, users: Sequence[User], *, rate: float, idle_seconds: 
             return _told(idle, busy, worked | await working)
 
     return asyncio.run(run())
+
+
+def _child(folder: Path, how: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "evals.upkeep.child", str(folder), how]
+    out = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    found: dict[str, Any] = json.loads(out.removeprefix("begun\n"))
+    return found
 
 
 def copied(folder: Path, number: int) -> Path:

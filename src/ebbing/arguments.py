@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Final, TypedDict
 
 from ebbing.domain.errors import InvalidInputError, TooLargeError
@@ -17,6 +16,7 @@ from ebbing.domain.query import INCLUDES, KINDS_OF, Include
 from ebbing.domain.record import RESERVED_TAGS, Kind
 from ebbing.domain.scope import Scope
 from ebbing.domain.unread import WriteMode
+from ebbing.language.kept import kept
 from ebbing.privacy.guard import TrustTier
 from ebbing.remember.messages import clean_text, optional_text, parse_time
 
@@ -213,7 +213,7 @@ def scoped(filters: Mapping[str, Any] | None, *, tenant: str, **ids: str | None)
     return scope, beyond(wanted, scope)
 
 
-@lru_cache(maxsize=4_096)
+@kept(4_096)
 def _named_scope(names: tuple[str | None, str | None, str | None], tenant: str) -> Scope:
     return Scope(*names, tenant=tenant)
 

@@ -11,7 +11,7 @@ from types import coroutine
 from typing import Any, Final, TypeVar
 
 from ebbing.domain.errors import StoreClosedError, StoreError
-from ebbing.ports.loop import LOOP_WANTED
+from ebbing.ports.loop import LOOP_WANTED, is_on_a_loop
 
 _CLOSED: Final = "this memory is closed: open a new one"
 _Result = TypeVar("_Result")
@@ -48,7 +48,7 @@ class LoopThread:
 
         `at_home` is told of the loop first, for what has to be done there later.
         """
-        if _is_on_a_loop():
+        if is_on_a_loop():
             return self.run(work)
         at_home(self._running())
         try:
@@ -119,14 +119,6 @@ def _resumed(work: Coroutine[Any, Any, _Result]) -> Generator[Any, Any, _Result]
     """A coroutine that was begun elsewhere: `await` alone would refuse it as "being awaited already"."""
     result: _Result = yield from work
     return result
-
-
-def _is_on_a_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 async def _serve(started: Future[asyncio.AbstractEventLoop]) -> None:

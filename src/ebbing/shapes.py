@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from hashlib import md5
-from typing import Any
+from typing import Any, Final
 
 from ebbing.domain.events import HistoryEntry
 from ebbing.domain.profile import Portrait, ProfileEntry, Section
 from ebbing.domain.query import Hit
 from ebbing.domain.record import MemoryRecord, Stage
+from ebbing.domain.retention import HORIZON_DAYS, USUAL, Footing, Retention
 from ebbing.domain.scope import Scope
 from ebbing.ports.job_queue import Job
 from ebbing.recall.search import Answer
@@ -19,6 +20,8 @@ from ebbing.recall.why import why
 from ebbing.remember.add import Outcome, Remembered
 
 Item = dict[str, Any]
+_WHOLE: Final = 1.5 * 2.0**52
+"""Added to a float below 2⁵¹ and taken away again, it leaves the nearest whole number."""
 
 
 def memory_item(record: MemoryRecord) -> Item:
@@ -73,8 +76,12 @@ def _telling(record: MemoryRecord) -> Item:
 
 
 def _told(record: MemoryRecord) -> Item:
-    told = {"attribute": record.attribute, "value": record.value, "trust": record.trust}
-    return {name: value for name, value in told.items() if value is not None}
+    told: Item = {} if record.attribute is None else {"attribute": record.attribute}
+    if record.value is not None:
+        told["value"] = record.value
+    if record.trust is not None:
+        told["trust"] = record.trust
+    return told
 
 
 def _times(record: MemoryRecord) -> Item:
@@ -89,8 +96,11 @@ def hit_item(hit: Hit, shown: dict[str, Item] | None = None) -> Item:
     is copied from `shown` where it was made before.
     """
     item = memory_item(hit.record) if shown is None else _copied(hit.record, shown)
-    item["score"] = round(hit.score, 4)
-    item["routes"] = {name: round(score, 4) for name, score in hit.routes.items() if name != "session"}
+    # Four places as `round` gives them; that takes four times as long, and an answer has a hundred such numbers.
+    item["score"] = (hit.score * 1e4 + _WHOLE - _WHOLE) / 1e4
+    item["routes"] = {
+        name: (score * 1e4 + _WHOLE - _WHOLE) / 1e4 for name, score in hit.routes.items() if name != "session"
+    }
     if hit.repeat_ids:
         item["repeat_ids"] = list(hit.repeat_ids)
     return item
@@ -156,8 +166,8 @@ def outcome_item(outcome: Outcome) -> Item:
     return item
 
 
-def explained_item(record: MemoryRecord, history: Sequence[HistoryEntry]) -> Item:
-    """A memory item with where it comes from, what became of it, and every change."""
+def explained_item(record: MemoryRecord, history: Sequence[HistoryEntry], *, retention: Item | None) -> Item:
+    """A memory item with where it comes from, how likely it is needed, what became of it, and every change."""
     provenance = asdict(record.provenance)
     provenance["source_ids"] = list(record.provenance.source_ids)
     return {
@@ -165,10 +175,21 @@ def explained_item(record: MemoryRecord, history: Sequence[HistoryEntry]) -> Ite
         "provenance": provenance,
         "access_count": record.access_count,
         "last_accessed_at": _iso(record.last_accessed_at),
+        "retention": retention,
         "deleted_at": _iso(record.deleted_at),
         "delete_reason": record.delete_reason,
         "superseded_by": record.superseded_by,
         "history": [*map(history_item, history)],
+    }
+
+
+def retention_item(model: Retention, footing: Footing) -> Item:
+    """The chance in (0, 1) of being needed within `within_days`, and from what it is worked out."""
+    return {
+        "chance": round(model.chance(footing), 4),
+        "within_days": int(HORIZON_DAYS),
+        "from": {name: round(value, 4) for name, value in asdict(footing).items()},
+        "is_learned": model != USUAL,
     }
 
 

@@ -103,7 +103,7 @@ class Memory:
         """What this memory is made of."""
         return self._memory.parts
 
-    add = _blocking(AsyncMemory.add)
+    add = _blocking_here(AsyncMemory.add)
     add_later = _blocking(AsyncMemory.add_later)
     search = _blocking_here(AsyncMemory.search)
     get_context = _blocking(AsyncMemory.get_context)

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
+from typing import Protocol
 
 from ebbing.adapters.clock import SystemClock
 from ebbing.adapters.ids import TimeOrderedIds
@@ -18,7 +21,8 @@ from ebbing.domain.record import MemoryRecord, Provenance
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import entry_for
 from ebbing.language.analyse import analyse
-from ebbing.ports.memory_store import Erase, Insert, Revise
+from ebbing.loop_thread import LoopThread
+from ebbing.ports.memory_store import Change, Erase, Insert, Receipt, Revise
 from ebbing.testing.embedder import FakeEmbedder
 
 CALLERS = 4
@@ -31,7 +35,28 @@ def insert(record: MemoryRecord) -> Insert:
     return Insert(record, entry_for(analysis, vector=vector, model_id=EMBEDDER.model_id), once=True)
 
 
-async def write_for_ever(store: SqliteMemoryStore, scope: Scope, *, name: str) -> None:
+class Written(Protocol):
+    """As much of a store as is needed here."""
+
+    async def write(self, scope: Scope, changes: Sequence[Change]) -> list[str]: ...
+
+    async def erase(self, scope: Scope) -> Receipt: ...
+
+
+class Blocking:
+    """A store whose callers block, as those of `Memory` do."""
+
+    def __init__(self, store: SqliteMemoryStore) -> None:
+        self._store, self._thread = store, LoopThread()
+
+    async def write(self, scope: Scope, changes: Sequence[Change]) -> list[str]:
+        return self._thread.run_here(self._store.write(scope, changes), at_home=lambda _: None)
+
+    async def erase(self, scope: Scope) -> Receipt:
+        return self._thread.run_here(self._store.erase(scope), at_home=lambda _: None)
+
+
+async def write_for_ever(store: Written, scope: Scope, *, name: str) -> None:
     ids, clock = TimeOrderedIds(), SystemClock()
     for number in count():
         now = clock.now()
@@ -72,8 +97,11 @@ def acknowledge(what: str, *ids: str) -> None:
 async def main(directory: str, name: str) -> None:
     store = SqliteMemoryStore.open(directory, clock=SystemClock(), model_id=EMBEDDER.model_id, dim=EMBEDDER.dim)
     scopes = [Scope(user_id=f"{name} {number}") for number in range(CALLERS)]
+    for number in range(1, CALLERS, 2):
+        blocking = write_for_ever(Blocking(store), scopes[number], name=f"{name}-{number}")
+        threading.Thread(target=blocking.send, args=(None,)).start()
     await asyncio.gather(
-        *(write_for_ever(store, scope, name=f"{name}-{number}") for number, scope in enumerate(scopes))
+        *(write_for_ever(store, scopes[number], name=f"{name}-{number}") for number in range(0, CALLERS, 2))
     )
 
 

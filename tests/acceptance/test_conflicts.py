@@ -16,7 +16,7 @@ from ebbing.domain.errors import BlockedContentError, InvalidInputError
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
 from evals import conflicts
-from evals.extraction import FRESH, LANGUAGES, items
+from evals.extraction import FRESH, HELD, LANGUAGES, items
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -319,13 +319,15 @@ def test_after_an_update_the_old_value_is_in_no_current_search() -> None:
 @pytest.mark.slow
 def test_what_updates_close_is_counted_language_by_language() -> None:
     for (language, part), score in asyncio.run(conflicts.measure("none")).items():
+        if part == HELD:  # only counted: nothing was tuned for it
+            continue
         assert score.recall >= (0.85 if part == FRESH else 0.9), (language, part, score.as_dict())
         assert score.wrong_share <= 0.01, (language, part, score.as_dict())
 
 
 @pytest.mark.slow
 def test_the_labelled_updates_close_and_the_others_do_not() -> None:
-    scores = [one for (_, part), one in asyncio.run(conflicts.measure("none")).items() if part != FRESH]
+    scores = [one for (_, part), one in asyncio.run(conflicts.measure("none")).items() if part not in {FRESH, HELD}]
     updates, closed = sum(one.updates for one in scores), sum(one.superseded for one in scores)
     others, wrongly = sum(one.compatible for one in scores), sum(one.wrongly for one in scores)
     assert updates >= 150

@@ -106,6 +106,43 @@ def test_what_was_packed_is_erased_after_the_grace_period_and_not_before(opened:
         memory.restore(gone[0])
 
 
+def test_an_answer_is_found_by_its_question_when_that_is_gone_for_good(opened: Opened) -> None:
+    memory = opened(capacity_bytes=430)
+    talk = [
+        ("Mel", "Do you keep any pets?"),
+        ("Lin", "Luna and Oliver, they turn three in March 2026 and sleep all day."),
+    ]
+    messages = [{"role": "user", "name": name, "content": text} for name, text in talk]
+    memory.add(messages, user_id="emma", run_id="talk", infer=False)
+    for number in range(12):
+        text = f"In {number} weeks the Berlin office moves to {number} Oak Street, said Anna Kovacs."
+        memory.add(text, user_id="emma", run_id=f"office {number}", infer=False)
+    memory.decay(user_id="emma", now="2026-02-01")
+    assert memory.decay(user_id="emma", now="2026-04-01")["purged"] > 0
+    assert not any("pets" in text for text in texts(memory))
+    by_words = [
+        hit["memory"]
+        for hit in memory.search("Which pets?", user_id="emma", explain=True)["results"]
+        if "keyword" in hit["routes"]
+    ]
+    assert len(by_words) == 1
+    assert by_words[0].startswith("Luna Oliver")
+    assert memory.verify() == []
+
+
+def test_the_set_phrases_of_an_assistant_make_room_for_what_was_said_once(opened: Opened) -> None:
+    memory = opened(capacity_bytes=150)
+    phrase = {"role": "assistant", "content": "I am always here for you, any day."}
+    told = ("Aunt Vera rang from Whitby.", "The boat needs a new keel.", "Anna paints the kitchen green.")
+    told += ("Our cat Miso hides upstairs.", "The choir sings in Leeds soon.", "My bike has a flat tyre again.")
+    for text in told:
+        memory.add([{"role": "user", "content": text}, phrase], user_id="emma", infer=False)
+    memory.upkeep(user_id="emma", now="2026-02-01")
+    left = texts(memory)
+    assert len(left) == len(told)
+    assert not any("always" in text for text in left)
+
+
 def test_what_is_not_deleted_and_has_not_faded_is_not_restored(opened: Opened) -> None:
     memory = talked(opened(), times=1)
     [item, *_] = memory.get_all(user_id="emma")["results"]

@@ -21,8 +21,8 @@ import pytest
 from ebbing import AsyncMemory, Memory
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
+from ebbing.language.packing import full_text
 from ebbing.testing.clock import ManualClock
-from ebbing.upkeep.faded import full_text
 from tests.acceptance.child_upkeep import EMBEDDER
 
 CHILD = Path(__file__).with_name("child_upkeep.py")

@@ -117,6 +117,10 @@ class Witness(FakeEmbedder):
         self.at_once.append(threading.get_ident())
         return self.embed(texts) if set(texts) <= set(self.at_hand) else None
 
+    def passages_at_once(self, texts: Sequence[str]) -> Vectors | None:
+        self.at_once.append(threading.get_ident())
+        return self.embed(texts) if "later" not in texts else None
+
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         asyncio.get_running_loop()
         await asyncio.sleep(0)
@@ -137,6 +141,35 @@ def test_a_blocking_search_stays_in_its_thread_until_something_has_to_be_awaited
         assert embedder.awaited != [here]
         assert len(embedder.awaited) == 1
         assert found["id"] == again["id"]
+
+
+@pytest.mark.parametrize("infer", [False, True])
+def test_a_blocking_add_stays_in_its_thread_unless_something_has_to_be_awaited(tmp_path: Path, infer: bool) -> None:
+    here, heard = threading.current_thread(), []
+    with Memory(path=tmp_path, embedder=Witness()) as memory:
+        memory.add("I like tea", user_id="ada", infer=infer)
+        memory.search("tea", user_id="ada")  # by now all is loaded that is needed
+        assert writing_threads(memory, "I like rain", infer=infer) == {here}
+        assert here not in writing_threads(memory, "later", infer=infer)
+        memory.on("memory.added", heard.append)
+        assert writing_threads(memory, "I like cats", infer=infer) == {here}
+        assert len(heard) == 1
+        kept = memory.get_all(user_id="ada", include="all")["results"]
+    assert {"I like tea", "I like rain", "I like cats", "later"} <= {item["memory"] for item in kept}
+
+
+def writing_threads(memory: Memory, text: str, *, infer: bool) -> set[threading.Thread]:
+    """Where the statements run that store what is told."""
+    writer, found = memory.parts.store._connections.writer, set()  # type: ignore[attr-defined]
+
+    def look(statement: str) -> None:
+        if "INTO memory" in statement:
+            found.add(threading.current_thread())
+
+    writer.set_trace_callback(look)
+    memory.add(text, user_id="ada", infer=infer)
+    writer.set_trace_callback(None)
+    return found
 
 
 def test_a_blocking_search_may_ask_for_all_that_needs_a_loop(tmp_path: Path) -> None:

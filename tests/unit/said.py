@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,7 +16,7 @@ from ebbing.domain.scope import Scope
 from ebbing.index.entry import entry_for, passage
 from ebbing.index.neighbours import neighbours
 from ebbing.index.shard import Row, Shard, row_for
-from ebbing.language.analyse import analyse
+from ebbing.language.analyse import analyse, query_terms
 from ebbing.recall.rank import Ranked, rank
 from ebbing.recall.score import Scored, score_rows
 from ebbing.recall.tuning import Tuning
@@ -38,17 +38,20 @@ class Said:
     at: datetime | None = None
     embedded: bool = True
     utterance: bool = True
+    answers: str = ""
+    """The question that it answered, which is gone."""
 
 
 def log(*said: Said | str, gone: Sequence[int] = ()) -> Shard:
     """The rows of what was said, in order; `gone` names the places of those that were deleted since."""
     shard = Shard(model_id=EMBEDDER.model_id, dim=EMBEDDER.dim)
-    shard.put([_row(one if isinstance(one, Said) else Said(one), at) for at, one in enumerate(said)])
+    shard.put([row_of(one if isinstance(one, Said) else Said(one), at) for at, one in enumerate(said)])
     shard.drop([at + 1 for at in gone])
     return shard
 
 
-def _row(said: Said, at: int) -> Row:
+def row_of(said: Said, at: int) -> Row:
+    """The searchable row of what was said at a place of the log."""
     moment = said.at or START + timedelta(minutes=at)
     record = MemoryRecord(
         id=f"m{at}",
@@ -60,7 +63,7 @@ def _row(said: Said, at: int) -> Row:
         role=said.role,
     )
     vector = EMBEDDER.embed([passage(record)])[0] if said.embedded else None
-    analysis = analyse(said.text, speaker=said.by, said_at=moment)
+    analysis = replace(analyse(said.text, speaker=said.by, said_at=moment), asked=query_terms(said.answers))
     return row_for(
         at + 1, record, entry=entry_for(analysis, vector=vector, model_id=EMBEDDER.model_id, utterance=said.utterance)
     )

@@ -11,7 +11,7 @@ import pytest
 from evals.datasets import Dataset, Item, Question
 from evals.forgetting.floors import FLOORS, Floor
 from evals.forgetting.keepers import Keeper, KeepEverything, Newest, SeedLiterally, TimeToLive, Upkept
-from evals.forgetting.lived import Lived
+from evals.forgetting.lived import Footprint, Lived
 from evals.forgetting.lives import Life, lives_of, year_lives
 from evals.forgetting.living import live
 from evals.forgetting.run import UserResult
@@ -126,6 +126,13 @@ def test_a_floor_tells_how_a_value_stands() -> None:
     floor, upper = FLOORS[0], Floor("s", "k", "m", lambda _: None, 2, 0.5, is_upper=True)
     assert [floor.standing(value) for value in (98, 93, 91, None)] == ["aim", "floor", "below", ""]
     assert [upper.standing(value) for value in (0.4, 1.0, 2.1)] == ["aim", "floor", "below"]
+
+
+def test_months_add_up_people_who_began_on_different_days() -> None:
+    people = [Lived([Footprint(29, 1, 10), Footprint(57, 2, 20)]), Lived([Footprint(31, 3, 30), Footprint(59, 4, 40)])]
+    results = [UserResult("year", name, {"keep everything": one}, 0.0) for name, one in zip("ab", people, strict=True)]
+    months = scored(results)["year"]["keep everything"]["months"]
+    assert months == [{"day": 31, "records": 4, "bytes": 40}, {"day": 59, "records": 6, "bytes": 60}]
 
 
 def test_a_month_of_two_people_is_lived_and_told_from_end_to_end() -> None:

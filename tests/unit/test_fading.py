@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 
 from ebbing import AsyncMemory
+from ebbing.domain.errors import ConflictError
 from ebbing.domain.record import MemoryRecord, Stage
 from ebbing.domain.scope import Scope
+from ebbing.domain.upkeep_policy import UpkeepPolicy
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
+from ebbing.upkeep.decay import decay
+from ebbing.upkeep.living import importances
 from ebbing.wiring.build import build, load_settings
+from tests.unit.upkeep_house import NOW, START, House
 
 pytestmark = pytest.mark.anyio
 
@@ -72,6 +77,59 @@ async def test_a_second_run_at_the_same_time_finds_nothing_to_do() -> None:
     before = await records(memory)
     assert (await memory.decay(user_id="ada"))["decayed"] == 0
     assert await records(memory) == before
+
+
+async def test_memories_are_weighed_against_each_other_once_a_day_whoever_asks() -> None:
+    there = House(policy=UpkeepPolicy(capacity_bytes=120))
+    for number, text in enumerate(TALK):
+        await there.said(text, day=number)
+    assert (await decay(there.using, ADA, now=NOW, dry_run=True)).counts["decayed"] > 0
+    assert (await decay(there.using, ADA, now=NOW)).counts["decayed"] > 0
+    before = await there.active()
+    await there.said("The weather was really nice on that day as well, was it not?", day=90)
+    for _ in range(2):
+        assert (await decay(there.using, ADA, now=NOW + timedelta(hours=1))).counts == {}
+    assert (await there.active())[:-1] == before
+    assert (await decay(there.using, ADA, now=NOW + timedelta(days=400))).counts["processed"] > 0
+    assert (await decay(there.using, ADA, now=NOW + timedelta(days=2))).counts["processed"] > 0
+
+
+@pytest.mark.parametrize(
+    ("capacity", "days", "weighed", "fades"),
+    [(9_999, 20, 0, False), (9_999, 60, 1, False), (9_999, 400, 1, True), (120, 20, 1, True), (0, 400, 1, True)],
+)
+async def test_memories_are_weighed_where_time_or_room_may_let_one_fade(
+    capacity: int, days: int, weighed: int, *, fades: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, times = House(policy=UpkeepPolicy(capacity_bytes=capacity)), []
+
+    def counting(*given: Any, **named: Any) -> Any:
+        times.append(1)
+        return importances(*given, **named)
+
+    monkeypatch.setattr("ebbing.upkeep.decay.importances", counting)
+    for text in TALK:
+        await there.said(text)
+    report = await decay(there.using, ADA, now=START + timedelta(days=days))
+    assert len(times) == weighed
+    assert bool(report.counts["decayed"]) == fades
+    assert report.counts["processed"] == len(TALK)
+
+
+async def test_what_was_cut_short_goes_on_on_the_same_day() -> None:
+    there = House(policy=UpkeepPolicy(capacity_bytes=120))
+    for number, text in enumerate(TALK):
+        await there.said(text, day=number)
+    write = there.store.write
+
+    async def torn(*_: Any, **__: Any) -> list[str]:
+        raise ConflictError("somebody wrote")
+
+    there.store.write = torn  # type: ignore[method-assign]
+    with pytest.raises(ConflictError):
+        await decay(there.using, ADA, now=NOW)
+    there.store.write = write  # type: ignore[method-assign]
+    assert (await decay(there.using, ADA, now=NOW)).counts["decayed"] > 0
 
 
 async def test_a_dry_run_tells_and_changes_nothing() -> None:

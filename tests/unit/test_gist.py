@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ebbing.language.gist import comparable, gist_of, holds, news
+from ebbing.language.gist import comparable, gist_of, has_units, holds, news
 
 
 def tells(whole: str, part: str) -> bool:
@@ -73,3 +73,11 @@ def test_an_empty_gist_is_held_by_nothing() -> None:
 def test_any_text_has_a_gist(text: str) -> None:
     gist = gist_of(text)
     assert len(gist.units) == len(gist.goes_on)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "是的", "好的，谢谢", "ok", "我喜欢喝茶", "I moved to Leeds on 3 May", "五月三日去北京", "the of a"]
+)
+def test_whether_a_text_has_units_is_known_without_reading_all_of_it(text: str) -> None:
+    count = len(gist_of(text).units)
+    assert [has_units(text, least) for least in (1, 2, 3)] == [count >= least for least in (1, 2, 3)]

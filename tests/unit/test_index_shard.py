@@ -15,8 +15,11 @@ from ebbing.index.shard import (
     KINDS,
     LAYERS,
     NEVER,
+    RECORDS_READ,
     ROLES,
     TYPES,
+    WHOLE_ROWS,
+    WHOLE_TERMS,
     Row,
     Shard,
     digest,
@@ -156,6 +159,28 @@ def test_a_successor_leaves_its_predecessor_as_it_was() -> None:
     assert (held.generation, held.last_seq) == (-1, 2)
     assert (now.size, now.postings.rows, int(now.alive.sum()), now.last_seq) == (199, 199, 198, 199)
     assert now.nbytes > held.nbytes
+
+
+@pytest.mark.parametrize(
+    ("count", "for_a_filter", "left"),
+    [(WHOLE_ROWS, False, WHOLE_ROWS), (WHOLE_ROWS + 1, False, 0), (WHOLE_ROWS + 1, True, WHOLE_ROWS + 1)],
+)
+def test_many_records_that_were_read_are_left_behind_unless_a_filter_needs_them(
+    count: int, for_a_filter: bool, left: int
+) -> None:
+    held = shard(row(1, "tea"))
+    held.records = {str(number): record(str(number)) for number in range(count)}
+    if for_a_filter:
+        held.kept(RECORDS_READ, lambda: np.zeros(held.size, dtype=np.bool_))
+    assert len(held.successor().records) == left
+
+
+def test_few_short_records_are_kept_whole_and_long_ones_are_not() -> None:
+    few = shard(*(row(number, f"text {number}") for number in range(WHOLE_ROWS)))
+    more = shard(*(row(number, f"text {number}") for number in range(WHOLE_ROWS + 1)))
+    words = " ".join(f"word{number}" for number in range(WHOLE_TERMS // 8))
+    long = shard(*(row(number, f"{words} {number}") for number in range(8)))
+    assert [made.is_kept_whole for made in (few, more, long)] == [True, False, False]
 
 
 def test_vectors_rest_in_half_precision() -> None:

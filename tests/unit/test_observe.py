@@ -10,10 +10,11 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
 
 from ebbing import AsyncMemory
 from ebbing.adapters.otel_meter import OtelMeter
-from ebbing.adapters.prometheus_meter import PrometheusMeter
+from ebbing.adapters.prometheus_meter import SHARES, PrometheusMeter, Spread
 from ebbing.domain.errors import InvalidInputError
 from ebbing.observe.logs import JsonLines, hashed
 from ebbing.observe.trace import continued
@@ -21,7 +22,7 @@ from ebbing.ports.meter import SILENCE
 from ebbing.wiring.build import build, load_settings
 
 pytestmark = pytest.mark.anyio
-RANDOM = "0123456789abcdef" * 3
+RANDOM = "0123456789abcdef" * 2
 
 
 def opened(**settings: object) -> AsyncMemory:
@@ -115,3 +116,18 @@ def test_a_request_goes_on_with_the_trace_of_whoever_sent_it() -> None:
 )
 def test_without_a_usable_trace_a_request_begins_its_own(header: str | None) -> None:
     assert continued(header, random_hex=RANDOM).trace_id == RANDOM[:32]
+
+
+def test_values_lie_in_the_buckets_that_the_library_would_put_them_in() -> None:
+    values = [0.0, 0.1, 0.10001, 0.35, 1.0, 7.5]
+    theirs = CollectorRegistry()
+    histogram = Histogram("it", "It.", buckets=SHARES, registry=theirs)
+    for value in values:
+        histogram.observe(value)
+    ours = CollectorRegistry()
+    Spread("it", "It.", bounds=SHARES, registry=ours).note(values)
+    assert _without_times(generate_latest(ours)) == _without_times(generate_latest(theirs))
+
+
+def _without_times(text: bytes) -> list[bytes]:
+    return [line for line in text.splitlines() if b"_created" not in line]

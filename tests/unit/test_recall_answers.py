@@ -14,10 +14,13 @@ import pytest
 
 from ebbing import AsyncMemory
 from ebbing.domain.errors import EmbeddingError
-from ebbing.domain.record import Role
+from ebbing.domain.query import Hit
+from ebbing.domain.record import MemoryRecord, Role
+from ebbing.domain.scope import Scope
 from ebbing.ports.embedder import Embedder, Vectors
 from ebbing.recall import collapse
 from ebbing.recall.tuning import Tuning
+from ebbing.shapes import hit_item
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.reranker import FakeReranker
@@ -57,11 +60,16 @@ async def texts(memory: AsyncMemory, question: str, **more: Any) -> list[str]:
     return [item["memory"] for item in (await memory.search(question, user_id="ada", **more))["results"]]
 
 
-@pytest.mark.parametrize("kept_rows", [0, collapse.KEPT_ROWS], ids=["compared each time", "kept"])
+@pytest.mark.parametrize(
+    ("kept_rows", "all_rows"),
+    [(0, 0), (collapse.KEPT_ROWS, 0), (collapse.KEPT_ROWS, collapse.ALL_ROWS)],
+    ids=["compared each time", "kept as it is asked for", "all compared at once"],
+)
 def test_repeats_are_told_once_whether_or_not_their_likeness_is_kept(
-    kept_rows: int, monkeypatch: pytest.MonkeyPatch
+    kept_rows: int, all_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(collapse, "KEPT_ROWS", kept_rows)
+    monkeypatch.setattr(collapse, "ALL_ROWS", all_rows)
     shard = log("it rained", "my rent is 900 euros", "My rent is 900 euros.", "my rent is 950 euros", "the cat slept")
     for top_k in (2, 4, 2):
         found = answers(shard, asked("how much is my rent", top_k=top_k))
@@ -89,6 +97,13 @@ async def test_an_answer_shows_a_change_at_the_next_question(opened: Opened) -> 
     await memory.update(before["id"], metadata={"seen": 1})
     [after] = (await memory.search("tea", user_id="ada"))["results"]
     assert (before["metadata"], after["metadata"]) == (None, {"seen": 1})
+
+
+def test_numbers_of_an_answer_are_rounded_to_four_places() -> None:
+    record = MemoryRecord("m", Scope(user_id="ada"), "I like tea", START, START)
+    for number in (*np.random.default_rng(4).uniform(-30, 30, 500).tolist(), 0.0, 1.0, 0.5, 0.03125, 1e-9, 1e6 + 1 / 3):
+        item = hit_item(Hit(record, number, 0.0, routes={"keyword": number}))
+        assert (item["score"], item["routes"]) == (round(number, 4), {"keyword": round(number, 4)})
 
 
 WEEK = ("it rained on Monday", "the cat slept", "my saxophone lesson was good", "we ate noodles", "the bus was late")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from ebbing.language.analyse import analyse, date_terms, query_terms
 from ebbing.recall import lexical
 from ebbing.recall.lexical import bm25f, feedback_terms, smooth
 from ebbing.recall.tuning import Tuning
-from tests.unit.said import START, Said, log, read, scores
+from tests.unit.said import START, Said, log, read, row_of, scores
 
 TUNING = Tuning()
 WORDS = ("tea", "rain", "lin", "may", "猫", "狗狗", "2024", "swim")
@@ -63,15 +64,15 @@ utterances = st.lists(
 )
 
 
-@pytest.mark.parametrize("weighed_rows", [0, lexical.WEIGHED_ROWS], ids=["a large log", "a small log"])
+@pytest.mark.parametrize("weighed", [0, lexical.WEIGHED_POSTINGS], ids=["a large log", "a small log"])
 @given(texts=utterances, question=st.lists(st.sampled_from([*WORDS, "unknown"]), max_size=5), data=st.data())
 def test_points_and_coverage_are_those_of_the_formula(
-    texts: list[Said], question: list[str], data: st.DataObject, weighed_rows: int
+    texts: list[Said], question: list[str], data: st.DataObject, weighed: int
 ) -> None:
     gone = data.draw(st.lists(st.integers(0, len(texts) - 1), unique=True, max_size=len(texts) - 1))
     terms = query_terms(" ".join(question))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(lexical, "WEIGHED_ROWS", weighed_rows)
+        patched.setattr(lexical, "WEIGHED_POSTINGS", weighed)
         found = bm25f(log(*texts, gone=gone), [*map(term_hash, terms)], tuning=TUNING)
     points, coverage = oracle(texts, terms, gone=gone)
     living = [at for at in range(len(texts)) if at not in gone]
@@ -156,6 +157,28 @@ def test_one_speakers_own_turns_share_nothing_in_a_conversation_and_a_little_in_
 def test_turns_flow_in_the_order_said_not_in_the_order_stored() -> None:
     later = Said("On Sunday.", by="Bo", at=START.replace(hour=12))
     assert smoothed(later, Said("When?", by="Al", at=START), points=[0, 1]) == [TUNING.from_previous_question, 1]
+
+
+def test_a_text_that_is_written_anew_keeps_its_place_among_those_of_its_time() -> None:
+    said = (Said("When do you swim?", by="Al", at=START), Said("On Sunday.", by="Bo", at=START))
+    shard = log(*said)
+    near = neighbours(shard)
+    assert near.next[0] == 1
+    shard.put([row_of(replace(said[0], text="When do you go for a swim?"), 0)])
+    near = neighbours(shard)
+    last = shard.size - 1
+    assert (near.next[last], near.previous[1]) == (1, last)
+
+
+def test_a_question_that_is_gone_counts_for_its_answer_as_it_did_before_it() -> None:
+    shard = log(Said("Swim?", by="Al"), Said("Sunday.", by="Bo"), Said("Rain.", by="Bo"))
+    terms = [term_hash(term) for term in query_terms("swim")]
+    whole = bm25f(shard, terms, tuning=TUNING)
+    alone = log(Said("Sunday.", by="Bo", answers="Swim?"), Said("Rain.", by="Bo"), Said("Tea.", by="Bo"))
+    told = bm25f(alone, terms, tuning=TUNING)
+    assert told.points[0] == pytest.approx(TUNING.from_previous_question * whole.points[0], rel=0.01)
+    assert told.coverage.tolist() == [1, 0, 0]
+    assert told.points[1:].tolist() == [0, 0]
 
 
 def test_the_first_turn_does_not_inherit_from_the_last() -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
 from ebbing import AsyncMemory
 from ebbing.adapters.ephemeral import EphemeralMemoryStore
 from ebbing.domain.errors import ConfigurationError, ConflictError, InvalidInputError
-from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.domain.upkeep_policy import UpkeepPolicy
-from ebbing.ports.memory_store import Insert
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.ids import SequentialIds
@@ -56,25 +54,6 @@ async def test_a_step_that_was_disturbed_by_another_writer_runs_again_but_not_fo
     assert ran == ["decay"] * 3
     with pytest.raises(ConflictError):
         await go_round(using(), ADA, steps={"decay": noting("decay", ran, conflicts=3)}, now=NOW)
-
-
-@pytest.mark.anyio
-async def test_what_weighs_memories_against_each_other_runs_once_a_day_and_again_where_it_was_cut_short() -> None:
-    ran: list[str] = []
-    parts, steps = using(), {"decay": noting("decay", ran, conflicts=3), "purge": noting("purge", ran)}
-    await parts.store.write(ADA, [Insert(MemoryRecord("m1", ADA, "likes tea", NOW, NOW), None)])
-    with pytest.raises(ConflictError):
-        await go_round(parts, ADA, steps=steps, now=NOW)
-    assert ran == ["decay"] * 3  # it did not come to its end
-    ran.clear()
-    await go_round(parts, ADA, steps=steps, now=NOW, dry_run=True)
-    for _ in range(2):
-        await go_round(parts, ADA, steps=steps, now=NOW + timedelta(hours=1))
-    assert ran == ["decay", "purge", "decay", "purge", "purge"]
-    ran.clear()
-    for now in (NOW + timedelta(days=1), NOW + timedelta(days=400), NOW + timedelta(days=2)):
-        await go_round(parts, ADA, steps=steps, now=now)
-    assert ran == ["decay", "purge"] * 3  # a look ahead that was carried out does not end it for a year
 
 
 @pytest.mark.parametrize("bad", [{"grace_days": -1}, {"grace_days": float("nan")}, {"llm_timeout_seconds": 0}])

@@ -77,6 +77,57 @@ async def test_counts_do_not_wait_for_long() -> None:
     assert len(log.batches) == 1
 
 
+async def test_what_comes_after_a_full_batch_does_not_wait_for_long_either() -> None:
+    log = Notebook()
+    buffer = UsageBuffer(log, most=3, seconds=0.05)
+    for memory_ids in (["a"], ["b", "c"]):
+        buffer.returned(ADA, memory_ids, at=NOW)
+    await asyncio.sleep(0.01)
+    buffer.returned(ADA, ["d"], at=NOW)
+    await asyncio.sleep(0.3)
+    assert [[one.memory_id for one in batch] for batch in log.batches] == [["a", "b", "c"], ["d"]]
+
+
+class Sleeper:
+    """Stands for an event loop, and notes how often another thread woke it."""
+
+    woken = 0
+
+    def time(self) -> float:
+        return 0.0
+
+    def call_later(self, *_: object) -> None:
+        raise NotImplementedError
+
+    def call_soon_threadsafe(self, *_: object) -> None:
+        self.woken += 1
+
+
+async def test_a_search_wakes_no_other_thread_as_long_as_the_batch_is_not_full() -> None:
+    buffer, loop = UsageBuffer(Notebook(), most=100, seconds=60), Sleeper()
+    buffer.live_on(loop)  # type: ignore[arg-type]
+    for _ in range(10):
+        buffer.returned(ADA, ["a"], at=NOW)
+        buffer.returned(ADA, [], at=NOW)
+        await buffer.flush()
+    assert loop.woken == 1
+    buffer.returned(ADA, map(str, range(100)), at=NOW)
+    assert loop.woken == 2
+
+
+async def test_who_is_forgotten_is_not_counted_and_the_others_are() -> None:
+    log = Notebook(failures=1)
+    buffer = UsageBuffer(log)
+    for scope in (ADA, BOB):
+        buffer.returned(scope, ["a"], at=NOW)
+    await buffer.flush()
+    for scope in (ADA, BOB):
+        buffer.returned(scope, ["a"], at=NOW)
+    buffer.forget(lambda owner: owner == ADA.owner)
+    await buffer.flush()
+    assert log.batches == [[Returned(BOB.owner, "a", 2, NOW)]]
+
+
 async def test_owners_are_counted_apart() -> None:
     log = Notebook()
     buffer = UsageBuffer(log)

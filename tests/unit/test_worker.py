@@ -13,6 +13,8 @@ import pytest
 
 from ebbing.adapters.ephemeral import EphemeralJobQueue
 from ebbing.domain.errors import ConflictError, StoreError
+from ebbing.index.entry import term_hash
+from ebbing.language.analyse import analyse
 from ebbing.ports.job_queue import Job, JobState
 from ebbing.testing.chance import FixedChance
 from ebbing.testing.clock import ManualClock
@@ -191,6 +193,21 @@ async def test_a_worker_that_is_told_to_stop_finishes_its_piece_and_gives_the_re
     untouched, given = await shop.queue.list()
     assert (untouched.state, untouched.attempts) == (JobState.WAITING, 0)
     assert (given.state, given.attempts, given.progress) == (JobState.WAITING, 0, {"done": 3})
+
+
+async def test_a_worker_that_rests_keeps_no_word_of_what_it_has_read() -> None:
+    async def read(*_: Any) -> None:
+        analyse("quokkaberry")
+        assert term_hash.cache_info().currsize > 0  # type: ignore[attr-defined]
+
+    shop = Workshop(read)
+    term_hash("already here")
+    await shop.queue.enqueue("chore", "a")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lambda: shop.run(once=False))
+        await eventually(lambda: term_hash.cache_info().currsize == 0)  # type: ignore[attr-defined]
+        shop.stop.set()
+    assert shop.done == ["a"]
 
 
 async def test_an_idle_worker_stops_at_once_when_told_from_another_thread() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ebbing.index.entry import entry_for
+import numpy as np
+
+from ebbing.index.entry import FIELD_ASKED, TERM, entry_for
 from ebbing.language.analyse import TextFlag, analyse
 
 Stored = tuple[int, int, int, bytes]
@@ -17,4 +19,11 @@ def agrees(stored: Stored, *, content: str, actor: str | None, created_at: datet
     fresh = entry_for(analyse(content, speaker=actor, said_at=created_at))
     # Whether it was stored as an utterance, and what came before it, are no properties of the text.
     same_flags = fresh.flags == flags & ~(TextFlag.UTTERANCE | TextFlag.ANSWER)
-    return same_flags and (fresh.length, fresh.numbers, fresh.terms.tobytes()) == (length, numbers, terms)
+    return same_flags and (fresh.length, fresh.numbers, fresh.terms.tobytes()) == (length, numbers, _said(terms))
+
+
+def _said(packed: bytes) -> bytes:
+    """The packed terms without those of a question that is gone: they are no property of the text either."""
+    terms = np.frombuffer(packed, dtype=TERM).copy()
+    terms["fields"] &= ~np.uint8(FIELD_ASKED)
+    return terms[(terms["tf"] > 0) | (terms["fields"] > 0)].tobytes()

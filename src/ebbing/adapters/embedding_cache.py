@@ -80,9 +80,11 @@ class CachingEmbedder:
 
     def queries_at_once(self, texts: Sequence[str]) -> Vectors | None:
         """Vectors for questions that are all in memory, shape (len(texts), dim); else None."""
-        keys = [_key(text, "query", model_id=self.model_id) for text in texts]
-        found = self._recent.get(keys)
-        return np.stack([found[key] for key in keys]) if texts and len(found) == len(set(keys)) else None
+        return self._at_once(texts, "query")
+
+    def passages_at_once(self, texts: Sequence[str]) -> Vectors | None:
+        """Vectors for what is stored that are all in memory, shape (len(texts), dim); else None."""
+        return self._at_once(texts, "passage")
 
     async def forget(self) -> None:
         """Lets go of all vectors, in RAM and in the file; see `Forgetful`."""
@@ -97,6 +99,11 @@ class CachingEmbedder:
         if self._file is not None:
             await anyio.to_thread.run_sync(self._file.close)
         await self._inner.aclose()
+
+    def _at_once(self, texts: Sequence[str], role: Role) -> Vectors | None:
+        keys = [_key(text, role, model_id=self.model_id) for text in texts]
+        found = self._recent.get(keys)
+        return np.stack([found[key] for key in keys]) if texts and len(found) == len(set(keys)) else None
 
     async def _embed(self, texts: Sequence[str], role: Role) -> Vectors:
         if not texts:

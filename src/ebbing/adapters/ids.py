@@ -6,7 +6,6 @@ import os
 import threading
 import time
 from secrets import token_urlsafe
-from uuid import UUID
 
 
 class TimeOrderedIds:
@@ -27,7 +26,8 @@ class TimeOrderedIds:
             ticks = self._last = max(ticks, self._last + 1)
         milliseconds, fraction = divmod(ticks, 4096)
         random = int.from_bytes(os.urandom(8)) >> 2
-        return str(UUID(int=(milliseconds & (1 << 48) - 1) << 80 | 7 << 76 | fraction << 64 | 2 << 62 | random))
+        digits = f"{(milliseconds & (1 << 48) - 1) << 80 | 7 << 76 | fraction << 64 | 2 << 62 | random:032x}"
+        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
     def secret(self) -> str:
         return token_urlsafe(32)

@@ -9,20 +9,25 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
+from ebbing.domain.errors import EbbingError
 from ebbing.ports.event_bus import Handler, Happening, Topic
+from ebbing.ports.loop import on_a_loop
 
 _log: Final = logging.getLogger("ebbing.events")
 
 
 class InProcessEventBus:
-    """An `EventBus` whose handlers are called where the event was published. Async handlers run side by side."""
+    """An `EventBus` whose handlers are called where the event was published.
+
+    Async handlers run side by side, unless all may run anywhere: then one after the other, which spares a task each.
+    """
 
     def __init__(self) -> None:
         self._handlers: dict[Topic, tuple[_Entry, ...]] = {}
         self._lock = threading.Lock()
 
-    def subscribe(self, topic: Topic, handler: Handler) -> Callable[[], None]:
-        entry = _Entry(handler)
+    def subscribe(self, topic: Topic, handler: Handler, *, anywhere: bool = False) -> Callable[[], None]:
+        entry = _Entry(handler, anywhere=anywhere)
         with self._lock:
             self._handlers[topic] = (*self._handlers.get(topic, ()), entry)
 
@@ -37,9 +42,12 @@ class InProcessEventBus:
 
     async def publish(self, happening: Happening) -> list[Exception]:
         handlers = self._handlers.get(happening.topic, ())
-        if not handlers:
-            return []
-        results = await asyncio.gather(*(_told(one, happening) for one in handlers), return_exceptions=True)
+        results: list[BaseException | None]
+        if all(one.anywhere for one in handlers):
+            results = [await _refusal(one, happening) for one in handlers]
+        else:
+            await on_a_loop()
+            results = await asyncio.gather(*(_told(one, happening) for one in handlers), return_exceptions=True)
         failures = [_as_error(result) for result in results if isinstance(result, BaseException)]
         for error in failures:
             # The error's own words may hold what the handler was working on.
@@ -50,8 +58,8 @@ class InProcessEventBus:
 class _Entry:
     """One subscription: the same handler may be subscribed twice, and each ends by itself."""
 
-    def __init__(self, handler: Handler) -> None:
-        self._handler = handler
+    def __init__(self, handler: Handler, *, anywhere: bool) -> None:
+        self._handler, self.anywhere = handler, anywhere
 
     def __call__(self, happening: Happening) -> object:
         return self._handler(happening)
@@ -61,6 +69,14 @@ async def _told(handler: _Entry, happening: Happening) -> None:
     answer = handler(happening)
     if inspect.isawaitable(answer):
         await answer
+
+
+async def _refusal(handler: _Entry, happening: Happening) -> EbbingError | None:
+    try:
+        await _told(handler, happening)
+    except EbbingError as error:
+        return error
+    return None
 
 
 def _as_error(raised: BaseException) -> Exception:

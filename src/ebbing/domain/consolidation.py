@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from ebbing.domain.fading import REPEATED, is_protected
+from ebbing.domain.fading import REPEATED, is_protected, times_said
 from ebbing.domain.record import MemoryRecord, MemoryType, Stage
 
 SHORT_TERM: Final = timedelta(days=7)
@@ -23,7 +23,7 @@ def earned(record: MemoryRecord, *, importance: float, now: datetime) -> str | N
     """
     if record.stage not in {Stage.FULL, Stage.WORDS}:
         return None
-    if record.mentions >= REPEATED:
+    if times_said(record) >= REPEATED:
         return f"it was said {record.mentions} times"
     if record.access_count >= USED:
         return f"it was of use {record.access_count} times"

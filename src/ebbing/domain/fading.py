@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from ebbing.domain.forgetting import Curve, never_fades
-from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Stage
+from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Role, Stage
 
 PENDING_DELETION: Final = "pending_deletion"
 """Tag of what is packed and will be erased when the grace period is over."""
@@ -36,12 +36,17 @@ LASTING_TTL_TAGS: Final = frozenset({"identity", "pinned"})
 """What has one of these tags never runs out."""
 
 
+def times_said(record: MemoryRecord) -> int:
+    """How often it was said, as far as that tells how much it matters: an assistant repeats its set phrases."""
+    return 1 if record.role is Role.ASSISTANT else record.mentions
+
+
 def is_protected(record: MemoryRecord, *, types: Collection[MemoryType] = PROTECTED_TYPES) -> bool:
     """Whether a memory is spared by the curve: it is known to matter, was said again and again, or belongs to the core.
 
     Where there is no room for everything it goes last.
     """
-    if never_fades(record) or record.mentions >= REPEATED:
+    if never_fades(record) or times_said(record) >= REPEATED:
         return True
     return record.kind is Kind.MEMORY and (record.type in types or record.layer is Layer.LONG_TERM)
 

@@ -23,7 +23,7 @@ class UpkeepPolicy:
     """How long what was forgotten can be brought back before it is erased for good, from 0 to 3,650."""
     ttl_on: bool = False
     """Whether memories run out after the time that their type allows."""
-    capacity_bytes: int = 16_384
+    capacity_bytes: int = 30_720
     """UTF-8 bytes of text of one owner that may be read; 0 for no limit, at most 1 GiB. Beyond it the least valuable is
     shortened."""
     importance: Literal["measured", "seed"] = "measured"

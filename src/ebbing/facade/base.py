@@ -11,10 +11,10 @@ from ebbing.arguments import scoped
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.domain.filters import EVERYTHING, Filter
 from ebbing.domain.scope import Scope, checked_tenant
+from ebbing.domain.unread import WriteMode
 from ebbing.language.kept import let_go
 from ebbing.people.profiles import Profiles
 from ebbing.ports.event_bus import Happening, Topic
-from ebbing.ports.loop import on_a_loop
 from ebbing.privacy.redact import RedactionPolicy
 from ebbing.recall.search import Searching
 from ebbing.remember.add import Remembering
@@ -69,14 +69,14 @@ class Facade:
         vars(view).update(_parts=self._parts.for_tenant(checked_tenant(tenant)), _is_view=True)
         return view
 
-    async def _using(self) -> Remembering:
-        """The parts of the way in, with the embedder loaded."""
+    async def _using(self, mode: WriteMode | None = None) -> Remembering:
+        """The parts of the way in, with the embedder loaded; messages are read in this mode, or as the settings say."""
         embedder = await self._parts.embedder.get()
         self._parts.store.use_model(embedder)
         parts = self._parts
         chat = parts.chat
         return Remembering(
-            parts.store, embedder, parts.clock, parts.ids, self._policy, mode=chat.mode, asking=chat.asking
+            parts.store, embedder, parts.clock, parts.ids, self._policy, mode=mode or chat.mode, asking=chat.asking
         )
 
     async def _searching(self) -> Searching:
@@ -135,7 +135,6 @@ class Facade:
         ids = tuple(dict.fromkeys(memory_ids))
         if ids or source_id is not None or is_everything:
             happening = Happening(topic, scope, self._parts.clock.now(), ids, source_id, is_everything)
-            await on_a_loop()
             await self._parts.events.publish(happening)
 
     async def _scrubbed(self) -> bool:

@@ -14,6 +14,7 @@ from ebbing.upkeep.decay import decay
 from ebbing.upkeep.expire import expire
 from ebbing.upkeep.purge import purge
 from ebbing.upkeep.reindex import reindex
+from ebbing.upkeep.retention import learn
 from ebbing.upkeep.step import Step
 
 DAILY: Final[Mapping[str, Step]] = MappingProxyType(
@@ -24,6 +25,7 @@ DAILY: Final[Mapping[str, Step]] = MappingProxyType(
         "consolidate": consolidate,
         "decay": decay,
         "purge": purge,
+        "retention": learn,
         "profile": profile_step,
         "reindex": reindex,
     }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
+import time
 from typing import Final
 
 from ebbing.domain.errors import EbbingError
@@ -11,6 +13,7 @@ from ebbing.domain.scope import Scope
 from ebbing.people.profiles import Profiles
 from ebbing.ports.clock import Clock
 from ebbing.ports.event_bus import EventBus, Happening, Topic
+from ebbing.ports.loop import on_a_loop
 
 QUIET_SECONDS: Final = 1.0
 """So long nothing is written before the profiles of those who were written about are looked after."""
@@ -33,19 +36,22 @@ class ProfileKeeper:
         self._waiting: dict[Scope, bool] = {}
         """Whose profiles wait, and whether to keep them even if none was kept before."""
         self._written_at = 0.0
+        self._lock = threading.Lock()
         self._task: asyncio.Task[None] | None = None
+        """It looks after those who wait; ends when there are none."""
         self._closed = False
         for topic in _WRITES:
-            events.subscribe(topic, self._hear)
+            events.subscribe(topic, self._hear, anywhere=True)
 
     def asked(self, scope: Scope) -> None:
         """A profile had to be made for an answer: it is kept for the next one. Call it on an event loop."""
         self._wait(scope, asked=True)
+        self._look_after()
 
     async def settle(self) -> None:
         """Brings what waits up to date, and returns when that is done."""
-        while self._waiting:
-            await self._refresh(next(iter(self._waiting)))
+        while waiting := list(self._waiting):
+            await self._refresh(waiting[0])
 
     async def aclose(self) -> None:
         """Stops; what waits is made when somebody asks for it."""
@@ -55,27 +61,42 @@ class ProfileKeeper:
             self._task.cancel()
             await asyncio.wait([self._task])
 
-    def _hear(self, happening: Happening) -> None:
-        if not happening.is_everything:
-            self._wait(happening.scope, asked=False)
+    async def _hear(self, happening: Happening) -> None:
+        if not happening.is_everything and not self._wait(happening.scope, asked=False):
+            await on_a_loop()
+            self._look_after()
 
-    def _wait(self, scope: Scope, *, asked: bool) -> None:
-        if self._closed or len(self._waiting) >= MAX_WAITING:
-            return
-        loop = asyncio.get_running_loop()
+    def _wait(self, scope: Scope, *, asked: bool) -> bool:
+        """Whether somebody looks after all who wait."""
         whole = Scope.of(scope.owner)
-        self._waiting[whole] = asked or self._waiting.get(whole, False)
-        self._written_at = loop.time()
-        if self._task is None or self._task.done() or not self._task.get_loop().is_running():
-            self._task = loop.create_task(self._run(), name="ebbing-profiles")
+        with self._lock:
+            if not self._closed and len(self._waiting) < MAX_WAITING:
+                self._waiting[whole] = asked or self._waiting.get(whole, False)
+                self._written_at = time.monotonic()
+            return self._is_looked_after
+
+    @property
+    def _is_looked_after(self) -> bool:
+        task = self._task
+        return self._closed or (task is not None and not task.done() and task.get_loop().is_running())
+
+    def _look_after(self) -> None:
+        with self._lock:
+            if not self._is_looked_after:
+                self._task = asyncio.get_running_loop().create_task(self._run(), name="ebbing-profiles")
 
     async def _run(self) -> None:
-        while self._waiting:
-            rest = self._written_at + QUIET_SECONDS - asyncio.get_running_loop().time()
+        while True:
+            with self._lock:
+                scope = next(iter(self._waiting), None)
+                if scope is None:
+                    self._task = None
+                    return
+            rest = self._written_at + QUIET_SECONDS - time.monotonic()
             if rest > 0:
                 await asyncio.sleep(rest)
             else:
-                await self._refresh(next(iter(self._waiting)))
+                await self._refresh(scope)
 
     async def _refresh(self, scope: Scope) -> None:
         asked = self._waiting.pop(scope, False)

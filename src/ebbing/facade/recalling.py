@@ -22,12 +22,14 @@ from ebbing.arguments import (
 )
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.query import Include, Query
+from ebbing.domain.retention import footing_of
 from ebbing.facade.base import Facade, foreground
 from ebbing.facade.measured import measured
 from ebbing.ports.event_bus import Topic
 from ebbing.recall.listing import listed
 from ebbing.recall.search import search
-from ebbing.shapes import Item, answer, explained_item, history_item, memory_item, search_answer
+from ebbing.shapes import Item, answer, explained_item, history_item, memory_item, retention_item, search_answer
+from ebbing.upkeep.retention import retention_of
 
 
 class Recalling(Facade):
@@ -153,6 +155,10 @@ class Recalling(Facade):
     async def explain(self, memory_id: str, *, user_id: str | None = None) -> Item:
         """Why a memory is kept: the item with its `provenance`, every decision about it, and whether it is deleted.
 
+        `retention` is `{"chance", "within_days", "from", "is_learned"}`: the probability in (0, 1) that the memory is
+        of use again, from what it is worked out, and whether by what was learned of this owner (else by what is usual);
+        None for what is deleted or told by another memory.
+
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
         """
@@ -160,4 +166,10 @@ class Recalling(Facade):
         found = await self._parts.store.get(scope, [memory_id], deleted=True)
         if not found:
             raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
-        return explained_item(found[0], await self._parts.store.history(scope, memory_id))
+        [record] = found
+        retention = None
+        if record.is_active:
+            model = await retention_of(self._parts.store, scope)
+            retention = retention_item(model, footing_of(record, self._parts.clock.now()))
+        history = await self._parts.store.history(scope, memory_id)
+        return explained_item(record, history, retention=retention)

@@ -43,7 +43,7 @@ class Telling(Background):
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         for topic in TOPICS:
-            parts.events.subscribe(Topic(topic), self._queue_deliveries)
+            parts.events.subscribe(Topic(topic), self._queue_deliveries, anywhere=True)
 
     async def add_webhook(self, url: str, *, topics: Sequence[str] | None = None, name: str | None = None) -> Item:
         """Has an address told of what happens in this tenant from now on.

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
-from itertools import chain
 from typing import Any, Final, Unpack
 
 from ebbing.arguments import (
@@ -77,7 +75,7 @@ class Writing(Facade):
         parsed = named_by(parse_messages(messages), checked.source_id)
         values, mode = checked_metadata(metadata), self._mode(checked.mode, infer=checked_flag(infer, "infer"))
         step = add_raw if mode is WriteMode.RAW else add_extracted
-        using = replace(await self._using(), mode=mode)
+        using = await self._using(mode)
         await patterns_ready(reading=mode is not WriteMode.RAW)
         remembered = await step(
             using,
@@ -188,8 +186,10 @@ class Writing(Facade):
 
     async def _announce_remembered(self, scope: Scope, remembered: Remembered) -> None:
         told = remembered.outcomes
-        new = (one.memory_id for one in told if one.event is Event.ADD and one.memory_id is not None)
-        await self._announce(Topic.MEMORY_ADDED, scope, memory_ids=new)
-        reworded = (one.memory_id for one in told if one.event is Event.UPDATE and one.memory_id is not None)
-        closed = (memory_id for one in told for memory_id in one.closed_ids)
-        await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=chain(reworded, closed))
+        new = [one.memory_id for one in told if one.event is Event.ADD and one.memory_id is not None]
+        if new:
+            await self._announce(Topic.MEMORY_ADDED, scope, memory_ids=new)
+        changed = [one.memory_id for one in told if one.event is Event.UPDATE and one.memory_id is not None]
+        changed += [memory_id for one in told for memory_id in one.closed_ids]
+        if changed:
+            await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=changed)

@@ -15,7 +15,7 @@ _AT_ONCE: Final = 512
 """Rows that are compared with all others at a time: bounds the RAM of a large owner's matrix."""
 
 
-def nearness(shard: Shard, rows: Rows, *, others: Rows) -> NDArray[np.float32]:
+def _nearness(shard: Shard, rows: Rows, *, others: Rows) -> NDArray[np.float32]:
     """Cosines of shape (rows, others); −1 where the numbers in the two texts differ: they never say the same."""
     numbers = shard.numbers[rows][:, None] == shard.numbers[others][None, :]
     found: NDArray[np.float32] = np.where(numbers, shard.vectors[rows] @ shard.vectors[others].T, np.float32(-1))
@@ -31,7 +31,7 @@ def near_pairs(shard: Shard, rows: Rows, *, fresh: NDArray[np.bool_], cosine: fl
     asked = np.flatnonzero(fresh & shard.embedded[rows])
     for start in range(0, len(asked), _AT_ONCE):
         part = asked[start : start + _AT_ONCE]
-        first, second = np.nonzero(nearness(shard, rows[part], others=rows) >= cosine)
+        first, second = np.nonzero(_nearness(shard, rows[part], others=rows) >= cosine)
         first = part[first]
         once = (first < second) | ((first > second) & ~fresh[second])
         firsts.append(first[once])

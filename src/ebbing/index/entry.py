@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
+import math
+import struct
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +18,13 @@ from ebbing.language.packing import full_text
 TERM = np.dtype([("term", "<u8"), ("tf", "<u2"), ("fields", "u1")])
 """One term of one text, packed: 64-bit hash, frequency in the text, and the other fields that hold it (bits below)."""
 
+_ROW = struct.Struct("<QHB")
+"""The same, for one row: on the few dozen rows of a text quicker than numpy."""
+
 FIELD_SPEAKER = 1
 FIELD_DATE = 2
+FIELD_ASKED = 4
+"""It stood in the question that the text answered, and the question is gone."""
 
 Terms = NDArray[np.void]
 """Shape (distinct terms,), dtype `TERM`, sorted by hash."""
@@ -51,7 +58,7 @@ def entry_for(
 
     A vector of zeros counts as no vector, and so does one that holds no number somewhere: it would spoil every search.
     """
-    usable = vector is not None and bool(vector.any()) and bool(np.isfinite(vector).all())
+    usable = vector is not None and 0.0 < float(vector.dot(vector)) < math.inf
     return IndexEntry(
         terms=pack(analysis),
         length=analysis.length,
@@ -73,16 +80,17 @@ def passage(record: MemoryRecord) -> str:
 
 def pack(analysis: Analysis) -> Terms:
     """Term frequencies and field bits of an analysed text as a sorted `TERM` array."""
-    rows: dict[int, list[int]] = {}
-    for term, count in analysis.text.items():
-        rows[term_hash(term)] = [min(count, 65535), 0]
-    for field_terms, bit in ((analysis.speaker, FIELD_SPEAKER), (analysis.date, FIELD_DATE)):
+    counts = dict(zip(map(term_hash, analysis.text), analysis.text.values(), strict=True))
+    fields: dict[int, int] = {}
+    told = ((analysis.speaker, FIELD_SPEAKER), (analysis.date, FIELD_DATE), (analysis.asked, FIELD_ASKED))
+    for field_terms, bit in told:
         for term in field_terms:
-            rows.setdefault(term_hash(term), [0, 0])[1] |= bit
-    packed = np.empty(len(rows), dtype=TERM)
-    for position, key in enumerate(sorted(rows)):
-        packed[position] = (key, *rows[key])
-    return packed
+            key = term_hash(term)
+            fields[key] = fields.get(key, 0) | bit
+            counts.setdefault(key, 0)
+    held = fields.get
+    rows = [_ROW.pack(key, min(counts[key], 65535), held(key, 0)) for key in sorted(counts)]
+    return np.frombuffer(b"".join(rows), dtype=TERM)
 
 
 @kept(65_536)
@@ -92,7 +100,7 @@ def term_hash(term: str) -> int:
 
 
 def _digest(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little")
 
 
 def _signed(value: int) -> int:

@@ -38,7 +38,7 @@ def _neighbours(shard: Shard) -> Neighbours:
     previous = np.full(size, -1, dtype=np.int64)
     following = np.full(size, -1, dtype=np.int64)
     rows = np.flatnonzero(utterance)
-    order = rows[np.lexsort((rows, shard.created[rows], shard.run[rows]))]
+    order = rows[np.lexsort((shard.seq[rows], shard.created[rows], shard.run[rows]))]
     adjacent = shard.run[order[1:]] == shard.run[order[:-1]]
     before, after = order[:-1][adjacent], order[1:][adjacent]
     previous[after] = before

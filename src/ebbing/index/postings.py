@@ -64,6 +64,11 @@ class Segment:
         return Found(asked, self._rows[picked], self._tf[picked], self._fields[picked])
 
     @property
+    def postings(self) -> int:
+        """How many there are."""
+        return len(self._rows)
+
+    @property
     def terms(self) -> Hashes:
         """The distinct terms in ascending order."""
         return self._terms

@@ -25,7 +25,11 @@ ROLES: Final = (None, *Role)
 TYPES: Final = tuple(MemoryType)
 LAYERS: Final = tuple(Layer)
 WHOLE_ROWS: Final = 256
-"""Rows of an owner up to which all records are read and kept together."""
+"""Rows of an owner up to which all records are read and kept together …"""
+WHOLE_TERMS: Final = 16_384
+"""… as long as they are no longer than this in all: an owner of long texts would take up too much room."""
+RECORDS_READ: Final = "records read"
+"""Under this name a filter keeps of which rows it read the records."""
 STORED_VECTOR: Final = np.dtype("<f2")
 """Vectors rest in half precision (the cosine changes by less than 0.001) and are searched in single precision."""
 
@@ -181,10 +185,15 @@ class Shard:
         return self._last_seq
 
     @property
+    def is_kept_whole(self) -> bool:
+        """Whether all records are read and kept together, for the next question."""
+        return self.size <= WHOLE_ROWS and self.census.living * self.census.mean_length <= WHOLE_TERMS
+
+    @property
     def nbytes(self) -> int:
         """Bytes of RAM that the arrays hold, for an LRU by size."""
         columns = sum(array.nbytes for array in self._columns.values())
-        records = self.size if self.size <= WHOLE_ROWS else len(self.records)
+        records = self.size if self.is_kept_whole else len(self.records)
         texts = 200 * len(self.ids) + 3_000 * records
         return int(columns + self._vectors.nbytes + self.postings.nbytes + texts)
 
@@ -192,7 +201,8 @@ class Shard:
         """A shard to change in this one's place: it shares the arrays, so this one must not be changed any more.
 
         Rows added to it lie beyond the size of this one; only what a known row says about itself (its times, strength,
-        …) is seen through both.
+        …) is seen through both. The records that answered questions are left behind once they are many, unless a filter
+        needs them.
         """
         other = Shard(model_id=self.model_id, dim=self.dim)
         other.generation, other.size, other.ids = self.generation, self.size, self.ids
@@ -203,7 +213,8 @@ class Shard:
         other._columns = self._columns | {name: self._columns[name].copy() for name in ("alive", "deleted")}
         other._forget_views()
         other._vectors = self._vectors
-        other.records, other.shown = self.records.copy(), self.shown.copy()
+        if len(self.records) <= WHOLE_ROWS or RECORDS_READ in self.derived:
+            other.records, other.shown = self.records.copy(), self.shown.copy()
         return other
 
     def detached(self) -> Shard:

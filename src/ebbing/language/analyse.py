@@ -19,6 +19,7 @@ from datetime import datetime
 from enum import IntFlag
 from functools import lru_cache
 from importlib.resources import files
+from operator import add
 from typing import Any, Final
 
 import Stemmer
@@ -33,6 +34,8 @@ MAX_ANALYSED: Final = 100_000
 
 _CJK: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
 _TOKEN: Final = re.compile(rf"(?P<cjk>[{_CJK}]+)|(?P<word>(?:(?![{_CJK}])[^\W_])+(?:['’](?:(?![{_CJK}])[^\W\d_])+)?)")
+_ASCII_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?", re.ASCII)
+"""The same for a text in ASCII."""
 _CHINESE_DATE: Final = re.compile(r"(\d{1,2})(月)|(\d{1,2})([日号])")
 _MONTHS: Final = (
     *("january", "february", "march", "april", "may", "june"),
@@ -63,6 +66,8 @@ class Analysis:
     """Terms in the text, repeats included."""
     speaker: Collection[str] = ()
     date: Collection[str] = ()
+    asked: Collection[str] = ()
+    """Terms of the question that it answers, where that is gone."""
     flags: TextFlag = TextFlag(0)
     numbers: frozenset[str] = frozenset()
 
@@ -112,12 +117,13 @@ def date_terms(moment: datetime) -> frozenset[str]:
 def flags_of(normal: str) -> TextFlag:
     """Whether a normalised text asks something, lays down a standing instruction, or tells a preference."""
     pack = _pack()
+    stands = normal.__contains__
     flags = TextFlag(0)
-    if any(mark in normal for mark in pack.question):
+    if any(map(stands, pack.question)):
         flags |= TextFlag.QUESTION
-    if pack.instruction.search(normal):
+    if any(map(stands, pack.of_instruction)) and pack.instruction.search(normal):
         flags |= TextFlag.INSTRUCTION
-    if pack.preference.search(normal):
+    if any(map(stands, pack.of_preference)) and pack.preference.search(normal):
         flags |= TextFlag.PREFERENCE
     return flags
 
@@ -137,7 +143,10 @@ class _Pack:
     stop: frozenset[str]
     question: tuple[str, ...]
     instruction: re.Pattern[str]
+    of_instruction: tuple[str, ...]
+    """One of these stands in whatever the pattern finds."""
     preference: re.Pattern[str]
+    of_preference: tuple[str, ...]
     advice: re.Pattern[str]
     value: re.Pattern[str]
 
@@ -168,7 +177,9 @@ def _pack() -> _Pack:
         stop=frozenset(data["en"]["stop"].split()) | frozenset(data["zh"]["stop"].split()),
         question=(*data["question"]["marks"], *data["question"]["zh"]),
         instruction=_any_of(data["instruction"]),
+        of_instruction=tuple(data["glance"]["instruction"]),
         preference=_any_of(data["preference"]),
+        of_preference=tuple(data["glance"]["preference"]),
         advice=_any_of(data["advice"]),
         value=_any_of(data["value"]),
     )
@@ -179,20 +190,26 @@ def _any_of(patterns: Mapping[str, list[str]]) -> re.Pattern[str]:
 
 
 def _terms(normal: str) -> list[str]:
+    if normal.isascii():
+        return list(filter(None, map(_term, _ASCII_WORD.findall(normal))))
     stop = _pack().stop
     found: list[str] = []
-    for match in _TOKEN.finditer(normal):
-        run = match.group("cjk")
-        if run is None:
-            word = _bare(match.group("word"))
-            if word not in stop:
-                found.append(_stem(word))
+    for run, word in _TOKEN.findall(normal):
+        if word:
+            found += filter(None, (_term(word),))
             continue
-        found.extend(char for char in run if char not in stop)
-        found.extend(run[at : at + 2] for at in range(len(run) - 1))
+        found += [char for char in run if char not in stop]
+        found += map(add, run, run[1:])
     for month, month_mark, day, _ in _CHINESE_DATE.findall(normal):
         found.append(f"{int(month)}月" if month_mark else f"{int(day)}日")
     return found
+
+
+@kept(65_536)
+def _term(word: str) -> str:
+    """The term of a word; empty where the word carries no topic."""
+    bare = _bare(word)
+    return "" if bare in _pack().stop else _stem(bare)
 
 
 def _bare(word: str) -> str:

@@ -17,7 +17,7 @@ from ebbing.domain.record import MemoryType
 from ebbing.language.analyse import normalise
 from ebbing.language.changes import Changes, Read, changes
 from ebbing.language.detect import detect
-from ebbing.language.kept import kept
+from ebbing.language.kept import kept, kept_of_texts
 from ebbing.language.numerals import numbered
 from ebbing.language.values import NUMBER, object_of, one_spelling, value_of, words_of
 
@@ -57,7 +57,7 @@ class Told:
     """It was read before: the attribute stands in its one spelling."""
 
 
-@kept(2_048)
+@kept_of_texts(2_048)
 def claim_of(text: str, told: Told) -> Claim:
     """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
     pack, language = changes(), _language(text)
@@ -195,7 +195,7 @@ def _is_single(attribute: str | None, *, pack: Changes) -> bool:
     return last not in pack.soft and not (owner and last in {"job", "employer"})
 
 
-@kept(512)
+@kept_of_texts(512)
 def _reading(
     text: str, language: str, *, pack: Changes, told: str | None = None
 ) -> tuple[Read, dict[str, str], bool] | None:
@@ -273,7 +273,8 @@ def _ends(text: str, *, over: bool, language: str) -> tuple[End, ...]:
             continue
         thing = next((part for part in match.groupdict().values() if part), "")
         thing = pack.trailing[language].sub("", thing)
-        words = _bare(pack.vague_zh.sub("", thing) or thing, pack)
+        thing = numbered(thing) if language == "en" else pack.vague_zh.sub("", thing) or thing
+        words = _bare(thing, pack)
         words = (words - _vague(pack)) or words
         limit = End(within=ending.within, ongoing=ending.ongoing, planned=ending.planned)
         if words or ending.attributes:

@@ -18,6 +18,8 @@ def detect(text: str) -> str:
     A Han character weighs as much as a Latin word, so "我用 Python" is Chinese and "我爱 you and me" is English.
     """
     head = text[:MAX_LOOKED_AT]
+    if head.isascii():
+        return "en" if _LATIN.search(head) else "und"
     han = len(_HAN.findall(head))
     if len(_KANA.findall(head)) > max(1, han // 4):
         return "ja"

@@ -16,7 +16,8 @@ _MEASURES: Final = (
     "间間家份支双雙把颗顆场場遍趟页頁集"
 )
 _UNITS: Final = "小时|小時|分钟|分鐘|点钟|星期|礼拜|厘米|毫升|人(?!人)"
-_LATIN: Final = r"(?P<latin>\d+(?:[.,:]\d+)*)(?P<myriad>[万萬亿億])?"
+_LATIN_FIGURE: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+_LATIN: Final = rf"(?P<latin>{_LATIN_FIGURE.pattern})(?P<myriad>[万萬亿億])?"
 # A lone digit counts before a measure word, or as a share (百分之五); "十分" and "万一" are no numbers.
 _HAN: Final = (
     rf"(?<!周)(?<!星期)(?<!礼拜)(?P<whole>(?:{_DIGIT}|十(?!分(?![钟鐘之]))){_ANY}{{0,15}})"
@@ -38,6 +39,8 @@ def figures(normal: str) -> frozenset[str]:
     Chinese numerals count when they are made with 十, 百, 千, 万, 亿, read digit by digit (二〇二四), or stand before a
     measure word: 一起 and 万一 name no number, and 三四个 none that is certain.
     """
+    if normal.isascii():
+        return frozenset(_latin(figure, None) for figure in _LATIN_FIGURE.findall(normal))
     return frozenset(filter(None, map(_figure, _FIGURE.finditer(normal))))
 
 

@@ -12,11 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from itertools import islice
 from typing import Final
 
 from ebbing.language.analyse import normalise, query_terms
 from ebbing.language.changes import changes
 from ebbing.language.figures import figures
+from ebbing.language.kept import kept_of_texts
 from ebbing.language.mentions import names
 from ebbing.language.numerals import dated, numbered
 from ebbing.language.values import NUMBER
@@ -49,11 +51,11 @@ class Gist:
         return frozenset(self.units)
 
 
-@lru_cache(maxsize=16_384)
+@kept_of_texts(16_384)
 def gist_of(text: str) -> Gist:
     """Reads the first 4,000 characters of a text."""
     pack, head = _pack(), text[:MAX_READ]
-    normal = dated(numbered(normalise(head)))
+    normal = _plain(head)
     units: list[str] = []
     goes_on: list[bool] = []
     turns: set[str] = set()
@@ -74,6 +76,13 @@ def gist_of(text: str) -> Gist:
         signs=frozenset(name for name in _SIGNS if changes().signs[name].search(normal)),
         turns=frozenset(turns),
     )
+
+
+def has_units(text: str, least: int) -> bool:
+    """Whether a text has at least so many units, 1 or more: reads no further than that."""
+    pack = _pack()
+    found = (unit for word in pack.word.finditer(_plain(text[:MAX_READ])) for unit in _units(word.group(), pack))
+    return next(islice(found, least - 1, None), None) is not None
 
 
 def comparable(one: Gist, other: Gist) -> bool:
@@ -101,6 +110,10 @@ def holds(whole: Gist, part: Gist) -> bool:
 def news(of: Gist, beside: Gist) -> float:
     """Share of the different units of one text that another does not have, in [0, 1]; 0 for an empty text."""
     return len(of.parts - beside.parts) / len(of.parts) if of.units else 0.0
+
+
+def _plain(head: str) -> str:
+    return dated(numbered(normalise(head)))
 
 
 def _longest(units: tuple[str, ...], wanted: tuple[str, ...], *, start: int) -> tuple[int, int]:

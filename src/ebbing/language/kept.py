@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, Final, ParamSpec, TypeVar, cast
+from functools import lru_cache, wraps
+from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, TypeVar, cast
 from weakref import WeakSet
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
+_More = ParamSpec("_More")
+_OfText: TypeAlias = Callable[Concatenate[str, _More], _Result]
 _CACHES: Final[WeakSet[Any]] = WeakSet()
+
+
+LONGEST: Final = 2_000
+"""Characters of the longest text that `kept_of_texts` remembers: with `most` it bounds the RAM."""
 
 
 def kept(most: int) -> Callable[[Callable[_Given, _Result]], Callable[_Given, _Result]]:
@@ -20,6 +26,21 @@ def kept(most: int) -> Callable[[Callable[_Given, _Result]], Callable[_Given, _R
         remembering = lru_cache(maxsize=most)(function)
         _CACHES.add(remembering)
         return cast("Callable[_Given, _Result]", remembering)
+
+    return decorate
+
+
+def kept_of_texts(most: int) -> Callable[[_OfText[_More, _Result]], _OfText[_More, _Result]]:
+    """As `kept`, for a function of a whole text (its first argument): a long one is worked out each time."""
+
+    def decorate(function: _OfText[_More, _Result]) -> _OfText[_More, _Result]:
+        remembering = kept(most)(function)
+
+        @wraps(function)
+        def of_text(text: str, *more: _More.args, **named: _More.kwargs) -> _Result:
+            return (remembering if len(text) <= LONGEST else function)(text, *more, **named)
+
+        return cast("_OfText[_More, _Result]", of_text)
 
     return decorate
 

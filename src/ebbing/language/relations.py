@@ -13,7 +13,7 @@ from typing import Any, Final
 from ebbing.language.analyse import query_terms
 from ebbing.language.changes import changes
 from ebbing.language.detect import detect
-from ebbing.language.kept import kept
+from ebbing.language.kept import kept_of_texts
 
 MAX_READ: Final = 2_000
 """Characters of a text that are read for names."""
@@ -29,7 +29,7 @@ class Alias:
     """As written."""
 
 
-@kept(4_096)
+@kept_of_texts(4_096)
 def aliases(text: str) -> tuple[Alias, ...]:
     """Which names a text gives to people and animals: "my sister Lily", "Rex is my dog", 我妹妹叫莉莉."""
     pack = _pack()

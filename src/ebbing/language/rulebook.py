@@ -22,7 +22,7 @@ from ebbing.domain.record import MemoryType
 
 LANGUAGES: Final = ("en", "zh")
 T = TypeVar("T")
-_PLACE: Final = re.compile(r"\{([a-z_]+)\}")
+_PLACE: Final = re.compile(r"\{([a-z_][a-z_0-9]*)\}")
 _UNBOUNDED: Final = re.compile(r"(?<!\\)\)([*+])(?![+])")
 MAX_REPEATS: Final = 6
 """How often `*` and `+` repeat a group in a pack. Words that can be cut up in several ways ("真的" as 真 and 的) would

@@ -9,7 +9,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
-from ebbing.language.values import NUMBER, content_share
+from ebbing.language.kept import kept_of_texts
+from ebbing.language.values import NUMBER
 
 NAME: Final = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'-]+")
 
@@ -33,8 +34,6 @@ class Holding:
 
     specifics: int
     """Names, numbers, dates and titles."""
-    content_share: float
-    """Share of its words that are no filler, in [0, 1]."""
     states: bool
     """It states something of whoever speaks."""
     asks: bool
@@ -42,7 +41,7 @@ class Holding:
     """UTF-8 bytes."""
 
 
-@lru_cache(maxsize=65_536)
+@kept_of_texts(65_536)
 def holding(text: str) -> Holding:
     """Looks at a text once; what was looked at lately is remembered."""
     pack = _pack()
@@ -50,7 +49,6 @@ def holding(text: str) -> Holding:
     dates = {date.lower() for date in pack.dates.findall(text)}
     return Holding(
         specifics=len(found) + len(dates),
-        content_share=content_share(text),
         states=pack.states.search(text) is not None,
         asks=text.rstrip().endswith(("?", "？")) or "吗" in text[-4:],
         size=len(text.encode("utf-8", "surrogatepass")),

@@ -13,6 +13,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
+from ebbing.language.kept import kept_of_texts
+
 _HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff"
 _PIECE: Final = re.compile(
     rf"(?P<han>[{_HAN}]+)"
@@ -71,7 +73,7 @@ def _pack() -> _Pack:
     )
 
 
-@lru_cache(maxsize=16_384)
+@kept_of_texts(16_384)
 def telegraphic(text: str) -> str:
     """The text without what it can do without, never longer than before.
 
@@ -104,22 +106,28 @@ def kernel(short: str, weight: Weight, *, share: float = 0.5) -> str:
 
 def says_something(text: str) -> bool:
     """Whether more is left of a text than filler, politeness and the name of whom it greets."""
-    pack = _pack()
-    words = [found for kind, found in _pieces(text) if kind == "word"]
-    filled = [word for word in words if _plain(word) not in pack.empty]
-    if any(word[:1].islower() for word in filled) or len(filled) > 1 or (filled and len(words) == 1):
-        return True
-    return any(
-        kind == "number" or (kind == "han" and not pack.empty_zh.issuperset(found)) for kind, found in _pieces(text)
-    )
+    pack, words, filled = _pack(), 0, 0
+    for piece in _PIECE.finditer(text):
+        kind, found = piece.lastgroup, piece.group()
+        if kind == "word":
+            words += 1
+            if _plain(found) not in pack.empty:
+                filled += 1
+                if filled > 1 or found[:1].islower():
+                    return True
+        elif kind == "number" or (kind == "han" and not pack.empty_zh.issuperset(found)):
+            return True
+    return words == filled == 1
 
 
 _ALWAYS: Final = 1_000.0
 
 
 def _weight(words: Sequence[str], place: int, *, weight: Weight) -> float:
-    pack, bare = _pack(), _BARE.sub("", words[place])
-    turns = _plain(bare) in pack.turns or _plain(bare).endswith("n't") or not pack.turns_zh.isdisjoint(bare)
+    pack, word = _pack(), words[place]
+    bare = word if word.isalnum() else _BARE.sub("", word)
+    plain = _plain(bare)
+    turns = plain in pack.turns or plain.endswith("n't") or not pack.turns_zh.isdisjoint(bare)
     is_unit = place > 0 and _DIGIT.search(words[place - 1]) is not None and len(bare) <= _UNIT_LETTERS
     if turns or is_unit or _DIGIT.search(bare):
         return _ALWAYS
@@ -132,16 +140,17 @@ def _pieces(text: str) -> list[_Piece]:
 
 def _kept(text: str) -> list[_Piece]:
     """The pieces that stay; a space stands for any white space."""
-    pieces = _pieces(text)
+    pieces, drop = _pieces(text), _pack().drop
     kept: list[_Piece] = []
     begins, last = True, ""
     for at, (kind, found) in enumerate(pieces):
         if kind == "word":
-            goes = _goes(pieces, at, begins=begins) or _plain(found) == last
+            plain = _plain(found)
+            goes = plain == last or (plain in drop and _goes(pieces, at, begins=begins))
             begins = False
             if goes:
                 continue
-            last = _plain(found)
+            last = plain
         elif kind in {"number", "han"}:
             begins, last = False, ""
         elif kind == "end" or "\n" in found:
@@ -151,17 +160,15 @@ def _kept(text: str) -> list[_Piece]:
 
 
 def _goes(pieces: Sequence[_Piece], at: int, *, begins: bool) -> bool:
-    """Whether a word is dropped: not a name, not a unit after a number, not what leads up to a name or number."""
-    pack, word = _pack(), pieces[at][1].replace("’", "'")
+    """Whether a function word is dropped: not a name, not a unit after a number, not what leads up to one."""
+    word = pieces[at][1].replace("’", "'")
     plain = word.lower()
-    if plain not in pack.drop:
-        return False
     if word not in {"I", plain} and not plain.startswith("i'") and not begins:
         return False
     before = [kind for kind, _ in pieces[max(0, at - 2) : at] if kind != "space"]
     if before and before[-1] == "number":
         return False
-    return not (plain in pack.lead and _leads_to_name(pieces, at))
+    return not (plain in _pack().lead and _leads_to_name(pieces, at))
 
 
 def _leads_to_name(pieces: Sequence[_Piece], at: int) -> bool:

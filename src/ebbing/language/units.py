@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from ebbing.language.clauses import is_noise
+from ebbing.language.kept import kept_of_texts
 
 LONGEST_BYTES: Final = 60
 """A longer sentence is taken apart into its clauses."""
@@ -36,7 +36,7 @@ class Unit:
     """It is code, a log or the head of a mail: nobody's words."""
 
 
-@lru_cache(maxsize=16_384)
+@kept_of_texts(16_384)
 def units(text: str) -> tuple[Unit, ...]:
     """The pieces of a text in order; together they hold all of it but white space and dashes between clauses."""
     found: list[Unit] = []

@@ -30,9 +30,9 @@ def continued(header: str | None, *, random_hex: str) -> Trace:
     """The step that a request with this header begins; of a trace of its own where there is none, or an unusable one.
 
     Args:
-        random_hex: 48 random hex digits.
+        random_hex: 32 hex digits that nothing else has; the last 16 of them random.
     """
     written = _WRITTEN.fullmatch(header.strip()) if header else None
     if written is None:
-        return Trace(random_hex[:32], random_hex[32:48])
-    return Trace(written[1], random_hex[32:48], written[3])
+        return Trace(random_hex, random_hex[16:])
+    return Trace(written[1], random_hex[16:], written[3])

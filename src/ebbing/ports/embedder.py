@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ Vectors = NDArray[np.float32]
 """Shape (texts, dim), rows of length 1; a row of zeros means "this text has no vector"."""
 
 
-_LEVELS = (0.0, 0.5, 0.85, 1.0)
+_LEVELS: Final = np.array([0.0, 0.5, 0.85, 1.0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,8 @@ class Calibration:
 
     def similarity(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Calibrated similarity in [0, 1], same shape as `cosine`."""
-        return np.interp(cosine, self._anchors, _LEVELS).astype(np.float32)
+        found: NDArray[np.float32] = np.interp(cosine, _as_array(self._anchors), _LEVELS).astype(np.float32)
+        return found
 
     def cosine(self, similarity: float) -> float:
         """The cosine at which a similarity in [0, 1] is reached: to compare many cosines without mapping each."""
@@ -44,6 +45,11 @@ class Calibration:
     @property
     def _anchors(self) -> tuple[float, float, float, float]:
         return self.unrelated, self.related, self.paraphrase, self.same
+
+
+@lru_cache(maxsize=256)
+def _as_array(anchors: tuple[float, ...]) -> NDArray[np.float64]:
+    return np.array(anchors)
 
 
 @lru_cache(maxsize=256)
@@ -88,4 +94,8 @@ class InstantEmbedder(Embedder, Protocol):
 
     def queries_at_once(self, texts: Sequence[str]) -> Vectors | None:
         """What `embed_queries` would return, from any thread and without waiting; None where it takes its time."""
+        ...
+
+    def passages_at_once(self, texts: Sequence[str]) -> Vectors | None:
+        """The same for `embed_passages`."""
         ...

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.errors import EmbeddingError
-from ebbing.ports.embedder import Embedder, Vectors
+from ebbing.ports.embedder import Embedder, InstantEmbedder, Vectors
 from ebbing.ports.loop import on_a_loop
 
 PORTION_CHARACTERS: Final = 16_000
@@ -39,12 +39,23 @@ async def embed_passages(embedder: Embedder, texts: Sequence[str], *, seconds: f
     failure: EmbeddingError | None = None
     for portion in _portions(texts):
         try:
-            vectors.extend(await _within(embedder, portion, seconds=seconds))
+            found = _at_once(embedder, portion)
+            if found is None:
+                found = await _within(embedder, portion, seconds=seconds)
+            if getattr(found, "shape", None) != (len(portion), embedder.dim):
+                raise EmbeddingError("the embedder gave no vector for each text")
+            vectors.extend(found)
         except EmbeddingError as error:
             failure = error
             break
     vectors += [None] * (len(texts) - len(vectors))
     return Embedded(tuple(vectors), failure)
+
+
+def _at_once(embedder: Embedder | InstantEmbedder, texts: list[str]) -> Vectors | None:
+    ask = getattr(embedder, "passages_at_once", None)
+    found: Vectors | None = None if ask is None else ask(texts)
+    return found
 
 
 async def _within(embedder: Embedder, texts: list[str], *, seconds: float) -> Vectors:
@@ -65,10 +76,7 @@ async def _within(embedder: Embedder, texts: list[str], *, seconds: float) -> Ve
     if error is not None:
         # Not chained: its words may hold the texts.
         raise EmbeddingError(f"the embedder raised {type(error).__name__}")
-    vectors = task.result()
-    if getattr(vectors, "shape", None) != (len(texts), embedder.dim):
-        raise EmbeddingError("the embedder gave no vector for each text")
-    return vectors
+    return task.result()
 
 
 def _let_it_end(task: asyncio.Future[Vectors]) -> None:

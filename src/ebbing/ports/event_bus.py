@@ -46,8 +46,12 @@ wait."""
 class EventBus(Protocol):
     """Hands what happens to those who listen, in this process."""
 
-    def subscribe(self, topic: Topic, handler: Handler) -> Callable[[], None]:
-        """Calls the handler for everything of this topic from now on; returns what ends that. Order is kept."""
+    def subscribe(self, topic: Topic, handler: Handler, *, anywhere: bool = False) -> Callable[[], None]:
+        """Calls the handler for everything of this topic from now on; returns what ends that. Order is kept.
+
+        With `anywhere` it may be begun without an event loop, in any thread: before it needs one it awaits
+        `ports.loop.on_a_loop`. Such a one raises nothing but `EbbingError`.
+        """
         ...
 
     def is_heard(self, topic: Topic) -> bool:
@@ -57,6 +61,7 @@ class EventBus(Protocol):
     async def publish(self, happening: Happening) -> list[Exception]:
         """Calls every handler of the topic and returns what they raised, when all are done.
 
-        A handler that fails is logged without what it failed on, and stops nobody else.
+        It may be begun without an event loop. A handler that fails is logged without what it failed on, and stops
+        nobody else.
         """
         ...

@@ -25,7 +25,14 @@ async def on_a_loop() -> None:
     Changing threads and back takes longer than most searches, so a blocking search runs where it was called for as long
     as it waits for nothing. On a loop already, this does nothing.
     """
+    if not is_on_a_loop():
+        await LOOP_WANTED
+
+
+def is_on_a_loop() -> bool:
+    """Whether an event loop runs in this thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        await LOOP_WANTED
+        return False
+    return True

@@ -46,15 +46,19 @@ class Revise:
     """A changed record in place of the one with the same id.
 
     `record.version` must be one more than what is stored. With `entry` None the index entry stays as it is (nothing
-    searchable changed). A use that was noted in between stays: the higher `access_count`, with its `growth`, and the
-    later `last_accessed_at` win. `event` and `reason` go to the history; `Event.NONE` writes none
-    (book-keeping such as a changed layer).
+    searchable changed), but for what `adds_flags` and `drops_vector` say. A use that was noted in between stays: the
+    higher `access_count`, with its `growth`, and the later `last_accessed_at` win. `event` and `reason` go to the
+    history; `Event.NONE` writes none (book-keeping such as a changed layer).
     """
 
     record: MemoryRecord
     event: Event
     entry: IndexEntry | None = None
     reason: str | None = None
+    adds_flags: int = 0
+    """Bits of `TextFlag` that the entry that stays has from now on."""
+    drops_vector: bool = False
+    """Whether the entry that stays loses its vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,8 @@ class MemoryStore(Protocol):
     neither be seen nor changed, whatever id is passed. `write` is one transaction, durable when it returns. Reads see
     every write that was acknowledged before they began, by any process.
 
-    `shard` and `get` may be begun without an event loop: before they need one they await `ports.loop.on_a_loop`.
+    What reads and writes records may be begun without an event loop, and so may whatever hangs on the store: before it
+    needs one it awaits `ports.loop.on_a_loop`.
 
     Raises:
         StoreError: the store could not do it; nothing was written.

@@ -99,8 +99,11 @@ def instruction_shaped(text: str, *, spoken_by_user: bool = False) -> str | None
     theirs to say, so that only what no honest message holds is left.
     """
     seen = _plain(text)
+    stands = seen.lower().__contains__
     for shape in _shapes():
-        if (shape.from_user or not spoken_by_user) and shape.pattern.search(seen):
+        if spoken_by_user and not shape.from_user:
+            continue
+        if (not shape.need or any(map(stands, shape.need))) and shape.pattern.search(seen):
             return shape.reason
     return None
 
@@ -110,6 +113,8 @@ class _Shape:
     reason: str
     from_user: bool
     pattern: re.Pattern[str]
+    need: tuple[str, ...]
+    """One of these stands in whatever the pattern finds."""
 
 
 @lru_cache(maxsize=1)
@@ -117,12 +122,13 @@ def _shapes() -> tuple[_Shape, ...]:
     data = tomllib.loads((files("ebbing.privacy") / "instructions.toml").read_text("utf-8"))
     flags = re.VERBOSE | re.IGNORECASE | re.ASCII
     return tuple(
-        _Shape(reason=entry["reason"], from_user=entry["from_user"], pattern=re.compile(entry["pattern"], flags))
+        _Shape(entry["reason"], entry["from_user"], re.compile(entry["pattern"], flags), tuple(entry.get("need", ())))
         for entry in data["shape"]
     )
 
 
-_BLANKS: Final = re.compile(r"[^\S\n]+")
+_BLANKS: Final = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
+"""White space that is not just one space."""
 _LINES: Final = re.compile(r"[\r\n\u2028\u2029\x0b\x0c]+[^\S\n]*")
 
 

@@ -13,7 +13,7 @@ from ebbing.domain.errors import TooLargeError
 from ebbing.domain.record import Kind, MemoryRecord, Role
 from ebbing.domain.scope import Scope
 from ebbing.language.asked_to_forget import Asked, terms_of
-from ebbing.language.packing import unpack
+from ebbing.language.packing import full_text
 from ebbing.language.related import Related, related_to
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.recall.gather import gather_meaning
@@ -72,7 +72,7 @@ async def find_about(using: Searching, scope: Scope, *, asked: Asked, deleted: b
         found = _saying(records, asked, earlier=earlier)
     by_id = {record.id: record for record in records}
     await _with_what_belongs(found, by_id, store=using.store, scope=scope)
-    kept = {memory_id: one for memory_id, one in found.items() if not _is_excepted(_full_text(one.record), asked)}
+    kept = {memory_id: one for memory_id, one in found.items() if not _is_excepted(full_text(one.record), asked)}
     if len(kept) > MOST:
         raise TooLargeError(f"more than {MOST} memories and messages are about this: name less at once")
     ordered = sorted(kept.values(), key=lambda one: (one.record.created_at, one.record.id), reverse=True)
@@ -123,7 +123,7 @@ def _why(
 ) -> str | None:
     if not asked.topics:
         return "it was said at that time"
-    text = _full_text(record)
+    text = full_text(record)
     if why := why_said(text, asked, related=related):
         return why
     if _is_excepted(text, asked):
@@ -137,11 +137,6 @@ def _why(
     }
     why = next((why for why, texts in elsewhere.items() if any(why_said(text, asked) for text in texts)), None)
     return f"{why} “{_named(asked)}”" if why else None
-
-
-def _full_text(record: MemoryRecord) -> str:
-    """What it says, also where only a shortened wording of it is shown."""
-    return record.content if record.packed is None else unpack(record.packed)
 
 
 def _named(asked: Asked) -> str:

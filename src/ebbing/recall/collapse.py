@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.index.alike import nearness
+from ebbing.index.products import between
 from ebbing.index.shard import Shard
 from ebbing.ports.embedder import Calibration
 from ebbing.recall.tuning import Tuning
 
 Pairs = NDArray[np.bool_]
 
-KEPT_ROWS: Final = 512
-"""Rows of an owner up to which it is kept which of them are alike: half a megabyte at most."""
+KEPT_ROWS: Final = 256
+"""Rows of an owner up to which it is kept which of them are alike: 128 KiB at most."""
+ALL_ROWS: Final = 128
+"""Rows of an owner up to which all are compared with all at once, which takes a tenth of a millisecond."""
 
 
-@dataclass(slots=True)
-class Group:
-    """Rows that say the same. Not frozen, like `Hit`, for speed."""
-
-    lead: int
-    """The row that is shown."""
-    repeats: tuple[int, ...] = ()
-    """The other rows, best first."""
+Groups = dict[int, tuple[int, ...]]
+"""Rows that say the same: the one that is shown, and behind it the others, best first."""
 
 
 def collapse(
     shard: Shard, order: NDArray[np.int64], *, count: int, calibration: Calibration | None, tuning: Tuning
-) -> list[Group]:
+) -> Groups:
     """The first `count` groups of the rows in `order` (best first).
 
     Two rows say the same when the same person said them and their texts are equal, or when their meaning is the same
@@ -41,9 +36,9 @@ def collapse(
     """
     first = order[: count + tuning.collapse_probe]
     likeness = _likeness(shard, calibration=calibration, tuning=tuning)
+    if likeness.are_alone(first):
+        return dict.fromkeys(first[:count].tolist(), ())
     alike = likeness.alike(first)
-    if np.count_nonzero(alike) == len(first):
-        return [Group(row) for row in first[:count].tolist()]
     probe = alike[: tuning.collapse_probe, : tuning.collapse_probe]
     if int(np.triu(probe, 1).any(axis=0).sum()) >= tuning.collapse_from:
         rows = order[: tuning.collapse_depth]
@@ -64,8 +59,16 @@ class _Likeness:
             self._about = calibration.cosine(tuning.alike_similarity)
             self._just = calibration.cosine(tuning.same_similarity)
         kept = shard.size if shard.size <= KEPT_ROWS else 0
-        self._known = np.zeros(kept, dtype=np.bool_)
+        self._known, self._has_alike = np.zeros((2, kept), dtype=np.bool_)
         self._alike, self._same = np.zeros((2, kept, kept), dtype=np.bool_)
+
+    def are_alone(self, rows: NDArray[np.int64]) -> bool:
+        """Whether none of the rows says about the same as another one."""
+        if len(self._known):
+            self._know(rows)
+            if not self._has_alike[rows].any():
+                return True
+        return int(np.count_nonzero(self.alike(rows))) == len(rows)
 
     def alike(self, rows: NDArray[np.int64]) -> Pairs:
         """Pairs that say about the same, shape (rows, rows)."""
@@ -78,31 +81,38 @@ class _Likeness:
     def _pairs(self, rows: NDArray[np.int64], kept: Pairs, *, above: float) -> Pairs:
         if not len(self._known):
             return self._compared(rows, rows, above)[0]
-        if not self._known[rows].all():
-            new = rows[~self._known[rows]]
-            everyone = np.arange(self._shard.size)
-            self._alike[new], self._same[new] = self._compared(new, everyone, self._about, self._just)
-            self._known[new] = True
+        self._know(rows)
         found: Pairs = kept[rows[:, None], rows]
         return found
 
+    def _know(self, rows: NDArray[np.int64]) -> None:
+        """Compares these rows with everyone where that was not done yet."""
+        if self._known[rows].all():
+            return
+        everyone = np.arange(self._shard.size)
+        new = everyone if self._shard.size <= ALL_ROWS else rows[~self._known[rows]]
+        self._alike[new], self._same[new] = self._compared(new, everyone, self._about, self._just)
+        self._has_alike[new] = np.count_nonzero(self._alike[new], axis=1) > 1
+        self._known[new] = True
+
     def _compared(self, rows: NDArray[np.int64], others: NDArray[np.int64], *above: float) -> list[Pairs]:
-        """For each bound which pairs lie above it, shape (rows, others)."""
+        """For each bound which pairs lie above it, shape (rows, others); texts with other numbers never do."""
         shard = self._shard
         equal: Pairs = (shard.digest[rows][:, None] == shard.digest[others]) & (
             shard.actor[rows][:, None] == shard.actor[others]
         )
         if min(above) > 1.0:
             return [equal] * len(above)
-        cosines = nearness(shard, rows, others=others)
-        return [equal | (cosines > bound) for bound in above]
+        numbers = shard.numbers[rows][:, None] == shard.numbers[others]
+        cosines = between(shard.vectors[rows], shard.vectors[others])
+        return [equal | (numbers & (cosines > bound)) for bound in above]
 
 
 def _likeness(shard: Shard, *, calibration: Calibration | None, tuning: Tuning) -> _Likeness:
     return shard.kept("likeness", lambda: _Likeness(shard, calibration=calibration, tuning=tuning))
 
 
-def _grouped(rows: NDArray[np.int64], same: Pairs, *, count: int) -> list[Group]:
+def _grouped(rows: NDArray[np.int64], same: Pairs, *, count: int) -> Groups:
     leads: list[int] = []
     behind: dict[int, list[int]] = {}
     for at in range(len(rows)):
@@ -112,4 +122,4 @@ def _grouped(rows: NDArray[np.int64], same: Pairs, *, count: int) -> list[Group]
         elif len(leads) < count:
             leads.append(at)
             behind[at] = []
-    return [Group(int(rows[at]), tuple(behind[at])) for at in leads]
+    return {int(rows[at]): tuple(behind[at]) for at in leads}

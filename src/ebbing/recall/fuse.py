@@ -15,7 +15,7 @@ def zscore(scores: Scores, among: Mask) -> Scores:
     count = len(chosen)
     if not count:
         return np.zeros_like(scores)
-    mean = float(chosen.sum()) / count
+    mean = float(np.add.reduce(chosen)) / count
     variance = float(chosen @ chosen) / count - mean * mean
     if variance < 1e-12:
         return np.zeros_like(scores)
@@ -33,8 +33,8 @@ def reciprocal_rank(scores: Scores, among: Mask, *, k: int) -> Scores:
 
 def best_rows(scores: Scores, among: Mask, *, count: int) -> NDArray[np.int64]:
     """The `count` best rows of the mask, best first; equal scores keep the order of arrival, at the cut as well."""
-    rows = np.flatnonzero(among)
-    points = scores[rows]
+    rows = among.nonzero()[0]
+    points = scores.take(rows)
     if len(rows) > count:
         edge = np.partition(points, len(rows) - count)[len(rows) - count]
         above = np.flatnonzero(points > edge)
@@ -42,4 +42,4 @@ def best_rows(scores: Scores, among: Mask, *, count: int) -> NDArray[np.int64]:
         kept = np.concatenate((above, level))
         rows, points = rows[kept], points[kept]
     # Rows come in the order of arrival, so that a stable sort keeps it among equals.
-    return rows[np.argsort(-points, kind="stable")]
+    return rows.take((-points).argsort(kind="stable"))

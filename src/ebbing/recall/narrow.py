@@ -15,7 +15,7 @@ from ebbing.domain.moments import Span
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.index.names import Names
-from ebbing.index.shard import ALWAYS, KINDS, LAYERS, NEVER, ROLES, TYPES, WHOLE_ROWS, Shard, micros
+from ebbing.index.shard import ALWAYS, KINDS, LAYERS, NEVER, RECORDS_READ, ROLES, TYPES, Shard, micros
 from ebbing.ports.memory_store import MemoryStore
 
 Mask = NDArray[np.bool_]
@@ -85,7 +85,7 @@ async def fresh_records(
             return [*map(shard.records.__getitem__, ids)]
     else:
         # A small owner's are read at one go: for the next question they are at hand.
-        wanted = shard.ids[: shard.size] if shard.size <= WHOLE_ROWS else ids
+        wanted = shard.ids[: shard.size] if shard.is_kept_whole else ids
         missing = [memory_id for memory_id in wanted if memory_id not in shard.records]
         shard.records.update((record.id, record) for record in await store.get(scope, missing, deleted=deleted))
     return [record for memory_id in ids if (record := shard.record(memory_id)) is not None]
@@ -93,7 +93,7 @@ async def fresh_records(
 
 async def _read(store: MemoryStore, shard: Shard, *, scope: Scope, among: Mask) -> None:
     """Sees to it that the shard keeps the records of the rows; deleted ones too, for questions about the past."""
-    have: Mask = shard.kept("records read", lambda: np.zeros(shard.size, dtype=np.bool_))
+    have: Mask = shard.kept(RECORDS_READ, lambda: np.zeros(shard.size, dtype=np.bool_))
     rows = np.flatnonzero(among & ~have)
     missing = [memory_id for row in rows if shard.record(memory_id := shard.ids[row]) is None]
     if missing:

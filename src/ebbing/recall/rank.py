@@ -9,7 +9,7 @@ import numpy as np
 from ebbing.domain.query import Query
 from ebbing.index.shard import Shard
 from ebbing.ports.embedder import Calibration
-from ebbing.recall.collapse import Group, collapse
+from ebbing.recall.collapse import Groups, collapse
 from ebbing.recall.fuse import Mask, Scores, best_rows
 from ebbing.recall.newer import newer_first
 from ebbing.recall.relevance import relevance
@@ -57,25 +57,21 @@ def rank(
     if len(groups) < query.top_k and len(order) < (living := int(np.count_nonzero(among))):
         # One statement fills the whole depth: what stands below it is looked at as well, without its repeats.
         order = best_rows(scored.total, among & ~_told(shard, groups), count=living)
-        groups = [*groups, *(Group(row) for row in order[: query.top_k - len(groups)].tolist())]
-    rows = np.fromiter((group.lead for group in groups), dtype=np.int64, count=len(groups))
+        groups |= dict.fromkeys(order[: query.top_k - len(groups)].tolist(), ())
+    rows = np.array(list(groups), dtype=np.int64)
     total, coverage, compared = scored.total[rows], scored.coverage[rows], scored.compared[rows]
     meaning = _meaning(scored.dense[rows], compared, calibration=calibration)
     scores = relevance(total, coverage=coverage, meaning=np.where(compared, meaning, coverage))
-    found = zip(groups, scores, total.tolist(), coverage.tolist(), meaning.tolist(), strict=True)
-    answers = [
-        Ranked(group.lead, score, fused, wording, nearness, group.repeats)
-        for group, score, fused, wording, nearness in found
-        if score >= query.min_score
-    ]
+    found = zip(groups, scores, total.tolist(), coverage.tolist(), meaning.tolist(), groups.values(), strict=True)
+    answers = [Ranked(*told) for told in found if told[1] >= query.min_score]
     if query.precise:
         return [answer for answer in answers if _is_set_apart(answer, best=answers[0], tuning=tuning)]
     return answers
 
 
-def _told(shard: Shard, groups: list[Group]) -> Mask:
+def _told(shard: Shard, groups: Groups) -> Mask:
     """Rows that a group holds, or whose text one of its rows has."""
-    rows = [row for group in groups for row in (group.lead, *group.repeats)]
+    rows = [row for lead, repeats in groups.items() for row in (lead, *repeats)]
     told: Mask = np.isin(shard.digest, shard.digest[rows])
     return told
 

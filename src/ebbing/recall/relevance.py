@@ -21,11 +21,11 @@ _COVERAGE: Final = 0.136
 _MEANING: Final = 2.513
 _BASE: Final = -1.448
 
-_LOGS: Final = np.log(np.arange(1, 1_001))
-"""Of ranks; an answer has fifty rows at most."""
-_SHARE: Final = (0.0, 0.05, 0.12, 0.2, 0.33, 0.5, 0.7, 1.0)
+_BY_RANK: Final = _RANK * np.log(np.arange(1, 1_001))
+"""An answer has fifty rows at most."""
+_SHARE: Final = np.array([0.0, 0.05, 0.12, 0.2, 0.33, 0.5, 0.7, 1.0])
 """Share of such rows that really are evidence …"""
-_SCORE: Final = (0.0, 0.2, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
+_SCORE: Final = np.array([0.0, 0.2, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0])
 """… and the score that stands for it, between the anchors on a straight line: 0.6 is one in three, 0.75 one in two."""
 
 
@@ -40,7 +40,7 @@ def relevance(total: Points, *, coverage: Points, meaning: Points) -> list[float
     points = np.asarray(total, dtype=np.float64)
     if not len(points):
         return []
-    odds = _BASE + _GAP * (points[0] - points) + _RANK * _LOGS[: len(points)]
+    odds = _BASE + _GAP * (points[0] - points) + _BY_RANK[: len(points)]
     odds += _COVERAGE * np.asarray(coverage) + _MEANING * np.asarray(meaning)
     scores: list[float] = np.minimum.accumulate(np.interp(1.0 / (1.0 + np.exp(-odds)), _SHARE, _SCORE)).tolist()
     return scores

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ebbing.domain.record import Role
 from ebbing.index.neighbours import Neighbours
+from ebbing.index.products import along
 from ebbing.index.shard import ROLES, Shard
 from ebbing.language.analyse import TextFlag
 from ebbing.recall.fuse import Mask, Scores, best_rows, reciprocal_rank, zscore
@@ -123,7 +124,7 @@ def _dense(shard: Shard, vector: NDArray[np.float32] | None) -> tuple[Scores, Ma
     """Cosines, and for which rows there is one."""
     if vector is None or shard.dim != len(vector):
         return np.zeros(shard.size), np.zeros(shard.size, dtype=np.bool_)
-    return (shard.vectors @ vector).astype(np.float64), shard.embedded
+    return along(shard.vectors, vector).astype(np.float64), shard.embedded
 
 
 def _meant(dense: Scores, among: Mask, *, compared: Mask, tuning: Tuning) -> Scores:

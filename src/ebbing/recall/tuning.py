@@ -20,6 +20,9 @@ class Tuning:
     """How far long texts are held back, in [0, 1] (BM25's b)."""
     speaker_weight: float = 1.0
     date_weight: float = 0.5
+    asked_weight: float = 0.67
+    """Of the question that a text answered, once it is gone: a word of it counts for the answer as much as it did while
+    the question stood before it (`from_previous_question`)."""
     lexical_weight: float = 1.0
     dense_weight: float = 1.2
     fusion: Literal["zscore", "rrf"] = "zscore"

@@ -34,13 +34,17 @@ class UsageBuffer:
 
     def __init__(self, log: UsageLog, *, most: int = 512, seconds: float = 5.0) -> None:
         self._log, self._most, self._seconds = log, most, seconds
-        self._waiting: dict[Owner, dict[str, tuple[int, datetime]]] = {}
-        """Owner to memory id to how often, and when last."""
+        self._heard: list[tuple[Owner, list[str], datetime]] = []
+        """Answers, as they came: whoever hands them over adds them up, and no search does."""
+        self._refused: dict[Owner, dict[str, tuple[int, datetime]]] = {}
+        """What the store would not take: owner to memory id to how often, and when last."""
         self._size = 0
         self._since = 0.0
         self._lock = threading.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._home: asyncio.AbstractEventLoop | None = None
+        self._watching: asyncio.AbstractEventLoop | None = None
+        """The loop with a timer that looks whether something waits too long."""
 
     def live_on(self, loop: asyncio.AbstractEventLoop) -> None:
         """Names the loop on which batches are handed over that are counted where no loop runs."""
@@ -53,25 +57,32 @@ class UsageBuffer:
         """
         if not self._most:
             return
-        loop, owner = self._home or asyncio.get_running_loop(), scope.owner
+        loop, ids = self._home or asyncio.get_running_loop(), list(memory_ids)
         with self._lock:
+            ids = ids[: MAX_HELD - self._size]
+            if not ids:
+                return
             first = not self._size
             if first:
                 self._since = loop.time()
-            self._add(owner, ((memory_id, 1, at) for memory_id in memory_ids))
+            self._heard.append((scope.owner, ids, at))
+            self._size += len(ids)
             # Whoever armed the timer may have been another loop, and may be gone.
             due = self._size >= self._most or loop.time() - self._since >= self._seconds
+            unwatched = first and not due and self._watching is not loop
+            if unwatched:
+                self._watching = loop
         if due:
             loop.call_soon_threadsafe(self._start, loop)
-        elif first:
-            loop.call_soon_threadsafe(loop.call_later, self._seconds, self._start, loop)
+        elif unwatched:
+            loop.call_soon_threadsafe(loop.call_later, self._seconds, self._look, loop)
 
     def forget(self, is_meant: Callable[[Owner], bool]) -> None:
         """Lets go of the counts of these owners that wait, uncounted."""
         with self._lock:
-            for owner in list(filter(is_meant, self._waiting)):
-                self._size -= sum(times for times, _ in self._waiting.pop(owner).values())
-            self._size = max(self._size, 0)
+            self._heard = [one for one in self._heard if not is_meant(one[0])]
+            self._refused = {owner: counts for owner, counts in self._refused.items() if not is_meant(owner)}
+            self._size = sum(len(ids) for _, ids, _ in self._heard) + sum(map(len, self._refused.values()))
 
     async def flush(self) -> None:
         """Hands over what waits, and returns when that is done; what the store refuses waits for the next time."""
@@ -81,20 +92,14 @@ class UsageBuffer:
         if under_way:
             await asyncio.wait(under_way)
 
-    def _add(self, owner: Owner, counts: Iterable[tuple[str, int, datetime]]) -> None:
-        waiting = self._waiting.setdefault(owner, {})
-        for memory_id, times, last_at in counts:
-            if self._size >= MAX_HELD:
-                return
-            before = waiting.get(memory_id)
-            if before is not None:
-                times, last_at = times + before[0], max(last_at, before[1])  # noqa: PLW2901
-            waiting[memory_id] = (times, last_at)
-            self._size += 1
-
     def _take(self) -> list[Returned]:
         with self._lock:
-            taken, self._waiting, self._size = self._waiting, {}, 0
+            taken, self._refused, heard, self._heard, self._size = self._refused, {}, self._heard, [], 0
+        for owner, ids, at in heard:
+            counts = taken.setdefault(owner, {})
+            for memory_id in ids:
+                times, last_at = counts.get(memory_id, (0, at))
+                counts[memory_id] = (times + 1, max(last_at, at))
         return [
             Returned(owner, memory_id, times, last_at)
             for owner, counts in taken.items()
@@ -108,6 +113,17 @@ class UsageBuffer:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Hands over what has waited for long, and looks again when the oldest of the rest has."""
+        with self._lock:
+            left = self._since + self._seconds - loop.time()
+            if not self._size or left <= 0:
+                self._watching = None
+        if self._watching is loop:
+            loop.call_later(left, self._look, loop)
+        else:
+            self._start(loop)
+
     async def _hand_over(self, batch: list[Returned]) -> None:
         if not batch:
             return
@@ -117,5 +133,8 @@ class UsageBuffer:
             _log.warning("recalled memories could not be counted (%s): they wait for the next time", error.code)
             with self._lock:
                 self._since = asyncio.get_running_loop().time()
-                for one in batch:
-                    self._add(one.owner, [(one.memory_id, one.times, one.last_at)])
+                for one in batch[: MAX_HELD - self._size]:
+                    counts = self._refused.setdefault(one.owner, {})
+                    times, last_at = counts.get(one.memory_id, (0, one.last_at))
+                    counts[one.memory_id] = (times + one.times, max(last_at, one.last_at))
+                    self._size += 1

@@ -20,6 +20,7 @@ from ebbing.language.split import split_text
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.ids import Ids
+from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import Change, Insert, MemoryStore
 from ebbing.privacy.guard import TrustTier
 from ebbing.remember.carry_out import carried_out
@@ -133,6 +134,8 @@ async def add_extracted(
     before = await told_before(using.store, kept, scope=scope)
     agent_facts = scope.agent_id is not None
     by_model = using.asking is not None and using.mode is not WriteMode.RULES
+    if by_model:
+        await on_a_loop()
     found = await read(
         kept,
         mode=using.mode,

@@ -135,6 +135,8 @@ async def _known(
 async def _stored(store: MemoryStore, kept: Sequence[Screened], *, scope: Scope) -> dict[str, list[MemoryRecord]]:
     """By message id, the memories that hold a message of this run as it was said; also those that another one tells."""
     ids = list({one.message.id for one in kept if one.message.id})
+    if not ids:
+        return {}
     parts: defaultdict[str, list[MemoryRecord]] = defaultdict(list)
     for record in await store.from_sources(scope, ids):
         names = record.provenance.source_ids

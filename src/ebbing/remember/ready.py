@@ -9,6 +9,7 @@ from typing import Final
 import anyio.to_thread
 
 from ebbing.domain.message import Message
+from ebbing.ports.loop import on_a_loop
 from ebbing.privacy.guard import instruction_shaped
 from ebbing.privacy.recalled import strip_recalled
 from ebbing.privacy.redact import redact
@@ -21,6 +22,7 @@ _DONE: Final[set[bool]] = set()
 async def patterns_ready(*, reading: bool) -> None:
     """Returns when the patterns are compiled: those of redaction, and with `reading` those that read facts too."""
     if reading not in _DONE:
+        await on_a_loop()
         await anyio.to_thread.run_sync(_compile, reading)
 
 

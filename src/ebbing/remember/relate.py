@@ -74,7 +74,7 @@ async def relate(
 
 def reach(scope: Scope) -> Scope:
     """The scope with all its runs, unless the run is all there is."""
-    return replace(scope, run_id=None) if scope.user_id or scope.agent_id else scope
+    return replace(scope, run_id=None) if scope.run_id and (scope.user_id or scope.agent_id) else scope
 
 
 def _current(shard: Shard, scope: Scope, *, now: datetime) -> NDArray[np.bool_]:

@@ -22,7 +22,7 @@ from ebbing.domain.scope import Scope
 from ebbing.language.analyse import normalise
 from ebbing.language.claims import attribute_of
 from ebbing.language.detect import detect
-from ebbing.language.packing import unpack
+from ebbing.language.packing import full_text
 from ebbing.language.split import MAX_TEXT_LENGTH
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Revise
 from ebbing.privacy.redact import RedactionPolicy, redact
@@ -146,7 +146,7 @@ async def restore(using: Remembering, memory_id: str, *, scope: Scope) -> Memory
 
 def _whole(record: MemoryRecord) -> MemoryRecord:
     """The record as it was before it faded."""
-    text = record.content if record.packed is None else unpack(record.packed)
+    text = full_text(record)
     tags = tuple(tag for tag in record.tags if tag != PENDING_DELETION)
     return replace(record, content=text, stage=Stage.FULL, packed=None, tags=tags)
 

@@ -47,7 +47,8 @@ def screened(
             continue
         tier = _tier(message.role, trust)
         held_back = instruction_shaped(redacted.text, spoken_by_user=tier is TrustTier.USER)
-        kept.append(Screened(replace(message, content=redacted.text), tier, held_back))
+        told = message if redacted.text == message.content else replace(message, content=redacted.text)
+        kept.append(Screened(told, tier, held_back))
     return kept
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any
 
 import anyio.to_thread
@@ -15,7 +16,7 @@ from ebbing.domain.events import Event
 from ebbing.domain.record import Kind
 from ebbing.index.entry import term_hash
 from ebbing.index.shard import NEVER, TYPES, Shard, micros
-from ebbing.language.analyse import query_terms
+from ebbing.language.analyse import TextFlag, query_terms
 from ebbing.ports.loop import LOOP_WANTED
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore
 from ebbing.testing.embedder import FakeEmbedder
@@ -53,6 +54,21 @@ class ShardsSuite(StoreCase):
         shard, found = await anyio.to_thread.run_sync(begin)
         assert shard is LOOP_WANTED or shard.ids == [record.id]  # type: ignore[attr-defined]
         assert found is LOOP_WANTED or found == [record]
+
+    async def test_a_write_begun_without_an_event_loop_needs_none_or_asks_for_one(self, store: MemoryStore) -> None:
+        change = self.insert(self.record(ADA, "likes rain"))
+
+        def begin() -> tuple[object, ...]:
+            asked = store.from_sources(ADA, ["m1"]), store.telling(ADA, ["x"]), store.webhooks.list("default")
+            return (*map(begun, asked), begun(store.write(ADA, [change])))
+
+        *asked, written = await anyio.to_thread.run_sync(begin)
+        assert all(one is LOOP_WANTED or one == [] for one in asked)
+        if written is LOOP_WANTED:
+            await store.write(ADA, [change])
+        else:
+            assert written == [change.record.id]
+        assert (await store.shard(ADA)).ids == [change.record.id]
 
     async def test_an_unknown_owner_has_an_empty_shard(self, store: MemoryStore) -> None:
         shard = await store.shard(ADA)
@@ -106,6 +122,23 @@ class ShardsSuite(StoreCase):
         await store.write(ADA, [change])
         shard = await store.shard(ADA)
         assert (shard.size, shard.strength[0], shard.valid_to[0]) == (1, 0.5, micros(self.clock.now()))
+
+    async def test_an_entry_that_stays_may_lose_its_vector_and_get_a_flag(self, store: MemoryStore) -> None:
+        record, other = await self.stored(ADA, "likes tea"), await self.stored(ADA, "likes rain")
+        before = await store.shard(ADA)
+        flags = int(before.flags[before.ids.index(record.id)])
+        flagged = replace(self.revise(record, Event.NONE), adds_flags=int(TextFlag.ANSWER))
+        await store.write(ADA, [flagged])
+        shard = await store.shard(ADA)
+        row = shard.ids.index(record.id)
+        assert (int(shard.flags[row]), bool(shard.embedded[row])) == (flags | TextFlag.ANSWER, True)
+        await store.write(ADA, [replace(self.revise(flagged.record, Event.NONE), drops_vector=True)])
+        shard = await store.shard(ADA)
+        rows = {shard.ids[row]: row for row in range(shard.size) if shard.alive[row]}
+        assert [bool(shard.embedded[rows[one.id]]) for one in (record, other)] == [False, True]
+        assert int(shard.flags[rows[record.id]]) == flags | TextFlag.ANSWER
+        assert ids_with(shard, "tea") == [record.id]
+        assert await store.verify() == []
 
     async def test_a_deleted_row_is_not_alive_until_it_is_restored(self, store: MemoryStore) -> None:
         record, other = await self.stored(ADA, "x"), await self.stored(ADA, "y")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -14,7 +15,7 @@ from ebbing.domain.events import Event
 from ebbing.domain.record import Kind, Layer
 from ebbing.domain.scope import Scope
 from ebbing.ports.memory_store import Change, Revise
-from ebbing.upkeep.living import importances, living
+from ebbing.upkeep.living import Living, importances, living
 from ebbing.upkeep.step import Planned, StepReport, Upkeeping
 
 _WRITTEN: Final = 200
@@ -29,13 +30,14 @@ async def consolidate(using: Upkeeping, scope: Scope, *, now: datetime, dry_run:
     """
     report = StepReport("consolidate", {"consolidated": 0})
     here = await living(using.store, scope, now=now)
-    calibration = using.embedder.calibration if using.embedder else None
-    weigh = partial(importances, here, policy=using.policy, calibration=calibration, now=now)
-    weighed = await to_thread.run_sync(weigh) if here.records else []
+    young = [
+        place
+        for place, record in enumerate(here.records)
+        if record.kind is Kind.MEMORY and record.layer is Layer.SHORT_TERM
+    ]
     changes: list[Change] = []
-    for record, importance in zip(here.records, weighed, strict=True):
-        if record.kind is not Kind.MEMORY or record.layer is not Layer.SHORT_TERM:
-            continue
+    for place, importance in (await _weighed(using, here, places=young, now=now)).items():
+        record = here.records[place]
         why = earned(record, importance=importance, now=now)
         if why is not None:
             kept = replace(record, version=record.version + 1, layer=Layer.LONG_TERM)
@@ -46,3 +48,14 @@ async def consolidate(using: Upkeeping, scope: Scope, *, now: datetime, dry_run:
         for at in range(0, len(changes), _WRITTEN):
             await using.store.write(scope, changes[at : at + _WRITTEN])
     return report
+
+
+async def _weighed(using: Upkeeping, here: Living, *, places: Sequence[int], now: datetime) -> dict[int, float]:
+    """How much the records at these places matter, by place; they are not weighed where that would change nothing."""
+    bounds = [[earned(here.records[place], importance=share, now=now) for place in places] for share in (0.0, 1.0)]
+    if bounds[0] == bounds[1]:
+        return dict.fromkeys(places, 0.0)
+    calibration = using.embedder.calibration if using.embedder else None
+    weigh = partial(importances, here, policy=using.policy, calibration=calibration, now=now)
+    weighed = await to_thread.run_sync(weigh)
+    return {place: weighed[place] for place in places}

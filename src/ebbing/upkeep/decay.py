@@ -6,9 +6,9 @@ capacity, time decides who goes first and room how far; without one, time decide
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
@@ -16,7 +16,8 @@ from anyio import to_thread
 
 from ebbing.domain.fading import is_later, is_protected, stage_at
 from ebbing.domain.forgetting import idle_days, never_fades, retention
-from ebbing.domain.record import Stage
+from ebbing.domain.record import MemoryRecord, Stage
+from ebbing.domain.retention import footing_of
 from ebbing.domain.scope import Scope
 from ebbing.domain.upkeep_policy import UpkeepPolicy
 from ebbing.index.neighbours import neighbours
@@ -25,19 +26,23 @@ from ebbing.language.packing import full_text
 from ebbing.ports.embedder import Calibration
 from ebbing.ports.memory_store import Change
 from ebbing.upkeep.absorb import absorbed
-from ebbing.upkeep.faded import Move, carried_out, is_change
+from ebbing.upkeep.faded import Move, answering, carried_out, is_change, knows_what_was_asked
 from ebbing.upkeep.living import Living, importances, living
+from ebbing.upkeep.retention import retention_of
 from ebbing.upkeep.room import Lodger, brief, shortened
 from ebbing.upkeep.step import Planned, StepReport, Upkeeping
 from ebbing.upkeep.worth import standing_of
 
+MARK: Final = "decay.day"
+"""Under this name the store knows the day on which an owner's memories were last weighed against each other."""
 _WRITTEN: Final = 200
 """Records in one transaction at most."""
 _DONE: Final = {Stage.WORDS: "drop vector", Stage.SHORT: "shorten", Stage.PACKED: "pack"}
 
 
 async def decay(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
-    """Lets fade what time or want of room lets fade.
+    """Lets fade what time or want of room lets fade, once on each UTC day of `now`: memories are weighed against those
+    that are left, and a second run would let fade what the first has spared. One that was cut short goes on.
 
     Counts the records that were `processed`, those that `decayed` to another stage, those of them that were
     `forgotten` (packed, to be erased after the grace period), those `consolidated` into a long-term memory instead,
@@ -47,6 +52,9 @@ async def decay(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool 
         ConflictError: somebody else changed one of the records in between; what was done by then stays.
         StoreError: the store could not do it.
     """
+    day = now.astimezone(UTC).date().toordinal()
+    if await using.store.mark(scope, MARK) == day:
+        return StepReport("decay")
     here = await living(using.store, scope, now=now)
     calibration = using.embedder.calibration if using.embedder else None
     plan = partial(planned, here, policy=using.policy, calibration=calibration, now=now)
@@ -55,14 +63,17 @@ async def decay(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool 
     gone = [move for move in moves if move.stage is Stage.PACKED]
     taken = absorbed(here, gone, policy=using.policy, calibration=calibration, now=now)
     changes: list[Change] = [*taken.changes]
+    needed = await retention_of(using.store, scope)
     for move in moves:
         if move.record.id in taken.into:
             why = "a long-term memory tells it from now on"
             report.changes.append(Planned(move.record.id, "merge", why))
             continue
-        changes.append(carried_out(move, here.shard, now=now))
+        change = carried_out(move, now=now)
+        changes.append(replace(change, entry=answering(move, here.shard)) if move.asked else change)
         if is_change(move):
-            report.changes.append(Planned(move.record.id, _DONE[move.stage], move.why))
+            why = f"{move.why}; {needed.told(footing_of(move.record, now))}"
+            report.changes.append(Planned(move.record.id, _DONE[move.stage], why))
     report.counts |= {
         "forgotten": len(gone) - len(taken.into),
         "consolidated": len(taken.into),
@@ -71,11 +82,14 @@ async def decay(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool 
     if not dry_run:
         for at in range(0, len(changes), _WRITTEN):
             await using.store.write(scope, changes[at : at + _WRITTEN])
+        await using.store.set_mark(scope, MARK, value=day)
     return report
 
 
 def planned(here: Living, *, policy: UpkeepPolicy, calibration: Calibration | None, now: datetime) -> list[Move]:
     """The moves that are due, in the order of the records."""
+    if _is_at_rest(here, policy, now=now):
+        return []
     standing = standing_of(here.shard)
     weighed = importances(here, policy=policy, calibration=calibration, now=now)
     lodgers: list[Lodger] = []
@@ -99,35 +113,50 @@ def planned(here: Living, *, policy: UpkeepPolicy, calibration: Calibration | No
     over = sum(_size(one.text) for one in lodgers) - policy.capacity_bytes
     if policy.capacity_bytes and over > 0:
         moves |= _by_room(here, lodgers, over=over, policy=policy)
-    for place in _bereft(here, lodgers, moves=moves):
-        one = lodgers[place]
-        moves[place] = _move(one, one.record.stage, text=one.record.content, why="the question that it answers goes")
+    _tell_answers(here, lodgers, moves=moves)
     return [moves[place] for place in sorted(moves)]
 
 
-def _bereft(here: Living, lodgers: Sequence[Lodger], *, moves: Mapping[int, Move]) -> list[int]:
-    """The places of answers that stay as they are while the question before them goes."""
+def _tell_answers(here: Living, lodgers: Sequence[Lodger], *, moves: dict[int, Move]) -> None:
+    """Notes with each answer that stays that the question before it goes, the first time that one does."""
     near, place_of = neighbours(here.shard), {one.row: place for place, one in enumerate(lodgers)}
-    gone = [lodgers[place].row for place, move in moves.items() if move.stage is Stage.PACKED]
-    after = [place_of.get(int(near.next[row]), -1) for row in gone if near.next[row] >= 0]
-    flagged = (here.shard.flags & TextFlag.ANSWER) != 0
-    return [at for at in after if at >= 0 and at not in moves and lodgers[at].answers and not flagged[lodgers[at].row]]
+    for one in [lodgers[place] for place, move in moves.items() if move.stage is Stage.PACKED]:
+        row = int(near.next[one.row])
+        if row not in place_of or not near.previous_other[row] or not here.shard.flags[one.row] & TextFlag.QUESTION:
+            continue
+        at = place_of[row]
+        move = moves.get(at) or _note(lodgers[at], why="the question that it answers goes")
+        if move.stage is not Stage.PACKED and not knows_what_was_asked(here.shard, row):
+            moves[at] = replace(move, asked=one.whole)
 
 
-def _by_time(one: Lodger, policy: UpkeepPolicy, *, now: datetime) -> Move | None:
-    """The stage that the curve has come to, if that is a later one.
+def _is_at_rest(here: Living, policy: UpkeepPolicy, *, now: datetime) -> bool:
+    """Whether nothing can be due however little each record matters: then they need not be weighed."""
+    if policy.capacity_bytes and here.size > policy.capacity_bytes:
+        return False
+    least = (retention(replace(one, importance=0.0), now, curve=policy.curve) for one in here.records)
+    due = (_stage_due(one, policy, remembered=remembered) for one, remembered in zip(here.records, least, strict=True))
+    return not any(is_later(stage, one.stage) for one, stage in zip(here.records, due, strict=True))
+
+
+def _stage_due(record: MemoryRecord, policy: UpkeepPolicy, *, remembered: float) -> Stage:
+    """The stage that time alone has brought a record to.
 
     Where there is a capacity, time alone takes the vector and no word: further goes what others need the room of.
     Measured, packing by time lost evidence while the room was not used up (`python -m evals forgetting`).
     """
-    stage = Stage.FULL if one.is_protected else stage_at(one.remembered, policy.curve)
-    if policy.capacity_bytes and is_later(stage, Stage.WORDS):
-        stage = Stage.WORDS
+    stage = Stage.FULL if is_protected(record) else stage_at(remembered, policy.curve)
+    return Stage.WORDS if policy.capacity_bytes and is_later(stage, Stage.WORDS) else stage
+
+
+def _by_time(one: Lodger, policy: UpkeepPolicy, *, now: datetime) -> Move | None:
+    """The move to the stage that time has come to, if that is a later one."""
+    stage = _stage_due(one.record, policy, remembered=one.remembered)
     if not is_later(stage, one.record.stage):
         return None
     text = brief(one.text) if stage is Stage.SHORT else one.text
     days = idle_days(one.record, now)
-    why = f"it was of no use for {days:.0f} days, and {one.remembered:.0%} of it is remembered"
+    why = f"it was of no use for {days:.0f} days"
     if stage is Stage.PACKED or not text:
         return _move(one, Stage.PACKED, text="", why=why)
     return _move(one, stage, text=text, why=why)
@@ -146,6 +175,10 @@ def _by_room(here: Living, lodgers: Sequence[Lodger], *, over: int, policy: Upke
 
 def _move(one: Lodger, stage: Stage, *, text: str, why: str) -> Move:
     return Move(one.record, one.row, stage, text, one.answers, one.importance, one.remembered, why)
+
+
+def _note(one: Lodger, *, why: str) -> Move:
+    return _move(one, one.record.stage, text=one.record.content, why=why)
 
 
 def _saved(move: Move) -> int:

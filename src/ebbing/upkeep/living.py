@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from ebbing.domain.fading import times_said
 from ebbing.domain.forgetting import SECONDS_A_DAY
 from ebbing.domain.importance import owners_importance, seed_importance
 from ebbing.domain.record import Kind, Layer, MemoryRecord
@@ -75,7 +76,7 @@ def importances(
         rows=np.array(here.rows, dtype=np.int64),
         words=Vocabulary(texts),
     )
-    odds += np.log([record.mentions for record in here.records])
+    odds += np.log([times_said(record) for record in here.records])
     return [
         owners_importance(share, first=record.importance, texts=len(texts))
         for share, record in zip(shares(odds).tolist(), here.records, strict=True)

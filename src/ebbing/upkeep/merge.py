@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any, Final
 
 from ebbing.domain.events import Event
+from ebbing.domain.fading import times_said
 from ebbing.domain.record import Layer, MemoryRecord, Stage
 from ebbing.language.dates import absolute
 from ebbing.ports.memory_store import Revise
@@ -87,7 +88,7 @@ def _together(ordered: Sequence[MemoryRecord]) -> dict[str, Any]:
     newest = ordered[-1]
     each = {name: [getattr(one, name) for one in ordered] for name in _SUMMED_UP}
     mentions = sum(each["mentions"])
-    lasts = mentions >= LASTING or Layer.LONG_TERM in each["layer"]
+    lasts = times_said(replace(newest, mentions=mentions)) >= LASTING or Layer.LONG_TERM in each["layer"]
     said = _few(name for one in ordered for name in one.provenance.source_ids)
     return {
         **{name: max(each[name]) for name in ("importance", "confidence", "strength", "growth")},

@@ -14,7 +14,8 @@ from typing import Final
 
 import numpy as np
 
-from ebbing.domain.record import MemoryRecord
+from ebbing.domain.fading import times_said
+from ebbing.domain.record import Kind, MemoryRecord, Role
 from ebbing.index.shard import Shard
 from ebbing.language.telegraphic import joined, joint_size, kernel, says_something, telegraphic
 from ebbing.language.units import units
@@ -26,12 +27,14 @@ KERNEL_FROM: Final = 60
 """Bytes of a shortened piece from which its rarest words alone are an alternative to the whole."""
 KERNEL_SHARE: Final = 0.6
 """Share of what a piece is worth that its rarest half is worth."""
+KNOWN: Final = 3.0
+"""Log-odds that what is known of a person is ahead of what was merely said, however often."""
+ASSISTANT: Final = -1.0
+"""Log-odds of what an assistant said: people come back to their own words. Recall weighs it by a third as well."""
 LEAD: Final = 1.0
 """Log-odds that the first piece of a record which says something is ahead: without any the record is lost."""
 LEAD_FALLS: Final = 0.6
 """Each further piece has so much of the lead of the one before."""
-LEAD_FROM: Final = 0.3
-"""Share of all pieces that are worth too little to have a lead."""
 _PADDING: Final = 6
 """Bytes added to each piece when worth is held against size, so that a single word is no bargain."""
 
@@ -56,13 +59,14 @@ class Lodger:
 
     @property
     def standing(self) -> float:
-        """What speaks for the record as a whole, in log-odds: retention, uses, repetition, protection."""
+        """What speaks for the record as a whole, in log-odds: retention, uses, repetition, what it is known to be."""
         record = self.record
         return (
             RETENTION * log(max(self.remembered, 1e-6))
             + 1.5 * min(record.access_count, 2)
-            + 0.5 * log(record.mentions)
-            + (3.0 if self.is_protected else 0.0)
+            + 0.5 * log(times_said(record))
+            + (KNOWN if self.is_protected and record.kind is Kind.MEMORY else 0.0)
+            + (ASSISTANT if record.role is Role.ASSISTANT else 0.0)
         )
 
 
@@ -150,7 +154,7 @@ class _Pieces:
             pasted=np.array(pasted, dtype=np.bool_),
         )
         likely = -np.logaddexp(0.0, -odds)
-        pieces.lead = pieces._leads(likely)
+        pieces.lead = pieces._leads()
         pieces.worth = likely + np.array([lodgers[place].standing for place in pieces.lodger])
         return pieces
 
@@ -185,14 +189,11 @@ class _Pieces:
             rest = self.worth[piece] + log(1 - KERNEL_SHARE) - log(whole - part + 1)
             yield _Choice(min(rest, first), piece, whole - part, is_whole=True, needs_kernel=True)
 
-    def _leads(self, likely: Numbers) -> Numbers:
+    def _leads(self) -> Numbers:
         """Log-odds that the first pieces of each record which say something are ahead."""
-        lead = np.zeros(len(likely))
-        if not len(likely):
-            return lead
-        least, nth = np.quantile(likely, LEAD_FROM), defaultdict[int, int](int)
+        lead, nth = np.zeros(len(self.texts)), defaultdict[int, int](int)
         for piece, lodger in enumerate(self.lodger):
-            if likely[piece] >= least:
+            if says_something(self.texts[piece]):
                 lead[piece] = LEAD * LEAD_FALLS ** nth[lodger]
                 nth[lodger] += 1
         return lead

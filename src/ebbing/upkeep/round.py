@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 import anyio
@@ -13,12 +13,9 @@ from ebbing.domain.errors import ConflictError
 from ebbing.domain.scope import Scope
 from ebbing.upkeep.step import Step, StepReport, Upkeeping
 
-ORDER: Final = ("expire", "compress", "abstract", "consolidate", "decay", "purge", "profile", "reindex")
+ORDER: Final = ("expire", "compress", "abstract", "consolidate", "decay", "purge", "retention", "profile", "reindex")
 """What has run out goes first; what repeats is merged before anything fades; the profile sees what is left; the index
 comes last, for it may take long."""
-ONCE_A_DAY: Final = frozenset({"decay"})
-"""What weighs memories against those that are left: a second run on the same day would let fade what the first has
-spared. The day is that of the time that a round goes by."""
 _TRIES: Final = 3
 
 
@@ -59,26 +56,11 @@ async def go_round(
     left = [name for name in ORDER if name in steps]
     for number, name in enumerate(left, 1):
         began = anyio.current_time()
-        report.steps.append(await _run_when_due(name, steps[name], using=using, scope=scope, now=now, dry_run=dry_run))
+        report.steps.append(await run_step(steps[name], using, scope=scope, now=now, dry_run=dry_run))
         report.seconds[name] = anyio.current_time() - began
         if goes_on is not None and number < len(left) and not await goes_on(report.steps[-1]):
             report.is_complete = False
             break
-    return report
-
-
-async def _run_when_due(
-    name: str, step: Step, *, using: Upkeeping, scope: Scope, now: datetime, dry_run: bool
-) -> StepReport:
-    """Runs the step, unless it is to run once a day and has been through on this one."""
-    if name not in ONCE_A_DAY:
-        return await run_step(step, using, scope=scope, now=now, dry_run=dry_run)
-    mark, day = f"{name}.day", now.astimezone(UTC).date().toordinal()
-    if await using.store.mark(scope, mark) == day:
-        return StepReport(name)
-    report = await run_step(step, using, scope=scope, now=now, dry_run=dry_run)
-    if not dry_run:
-        await using.store.set_mark(scope, mark, value=day)
     return report
 
 

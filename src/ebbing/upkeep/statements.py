@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ebbing.domain.record import Layer, MemoryRecord, Stage
 from ebbing.index.shard import LAYERS, Shard, micros
 from ebbing.language.dates import resolve
-from ebbing.language.gist import Gist, gist_of
+from ebbing.language.gist import Gist, gist_of, has_units
 
 MIN_SAID: Final = 2
 """Units that a message must say to be told for others: "yes" depends on what was asked."""
@@ -98,7 +98,7 @@ def may_be_told(record: MemoryRecord) -> bool:
     said = record.is_verbatim
     if said and _ASKS.search(record.content):
         return False
-    return len(gist_of(record.content).units) >= (MIN_SAID if said else 1)
+    return has_units(record.content, MIN_SAID if said else 1)
 
 
 def matter_of(record: MemoryRecord) -> tuple[object, ...]:

@@ -15,6 +15,7 @@ import anyio
 
 from ebbing.domain.backoff import pause_after
 from ebbing.domain.errors import EbbingError, StoreClosedError
+from ebbing.language.kept import let_go
 from ebbing.ports.chance import Chance
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import Job, JobQueue, JobState, NewJob
@@ -129,6 +130,7 @@ async def run_worker(
         if not settled:
             if once:
                 break
+            worker.rest()
             await stop.wait(using.pace.idle_seconds)
     await worker.count()
     return worker.worked
@@ -142,6 +144,7 @@ class Worker:
         self._seen: dict[str, datetime] = {}
         self._resting: dict[str, datetime] = {}
         self._counted = -1.0
+        self._has_read = False
         self.worked = Worked()
 
     async def plan(self) -> None:
@@ -170,7 +173,7 @@ class Worker:
         job = await self._claim()
         if job is None:
             return False
-        at_work = AtWork(job.progress, lambda: self._goes_on(stop))
+        at_work, self._has_read = AtWork(job.progress, lambda: self._goes_on(stop)), True
         try:
             undone = await self._outcome(job, at_work)
         except BaseException:
@@ -179,6 +182,12 @@ class Worker:
             raise
         await self._settle(job, at_work, undone=undone)
         return True
+
+    def rest(self) -> None:
+        """Lets go of the words that jobs were about: where another process erases them, nobody tells this one."""
+        if self._has_read:
+            let_go()
+            self._has_read = False
 
     async def count(self, *, every_seconds: float = 0.0) -> None:
         """Counts what waits, unless that was done less than so many seconds ago."""

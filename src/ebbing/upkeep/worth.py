@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import log1p
 from typing import Final
 
@@ -16,6 +15,7 @@ from ebbing.domain.importance import PASTED, USUAL_ODDS, WORTH
 from ebbing.index.neighbours import neighbours
 from ebbing.index.shard import Shard
 from ebbing.language.analyse import TextFlag, query_terms
+from ebbing.language.kept import kept_of_texts
 from ebbing.language.substance import holding
 from ebbing.language.telegraphic import says_something
 
@@ -83,26 +83,32 @@ class Vocabulary:
     everywhere would look rare where it is left."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._held: Counter[str] = Counter()
+        held = Counter[str]()
         for text in texts:
-            self._held.update(_terms(text))
-        self._texts = len(texts)
+            held.update(_terms(text))
+        frequency = {count: _idf(count, texts=len(texts)) for count in {0, *held.values()}}
+        self._unknown = frequency[0]
+        self._rarity = {term: frequency[count] for term, count in held.items()}
 
     def rarity(self, word: str) -> float:
         """Inverse document frequency of a word, that of its rarest term; 0 for a word that is no term."""
-        return max(map(self._idf, _terms(word)), default=0.0)
+        return max(self._rarities(word), default=0.0)
 
     def mean_rarity(self, text: str) -> float:
         """Mean inverse document frequency of the terms of a text."""
-        terms = _terms(text)
-        return sum(map(self._idf, terms)) / len(terms) if terms else 0.0
+        found = self._rarities(text)
+        return sum(found) / len(found) if found else 0.0
 
-    def _idf(self, term: str) -> float:
-        held = self._held[term]
-        return log1p((self._texts - held + 0.5) / (held + 0.5)) if held <= self._texts else 0.0
+    def _rarities(self, text: str) -> list[float]:
+        return [self._rarity.get(term, self._unknown) for term in _terms(text)]
 
 
-@lru_cache(maxsize=32_768)
+def _idf(held: int, *, texts: int) -> float:
+    """Inverse document frequency of a term that so many of the texts hold."""
+    return log1p((texts - held + 0.5) / (held + 0.5))
+
+
+@kept_of_texts(32_768)
 def _terms(text: str) -> frozenset[str]:
     return frozenset(query_terms(text))
 

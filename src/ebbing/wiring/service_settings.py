@@ -53,4 +53,7 @@ class ServiceSettings(BaseSettings):
     webhook_private_targets: bool = Field(
         default=False, description="Webhooks may go to http addresses, and to this machine and private networks."
     )
-    worker: bool = Field(default=True, description="The service does the upkeep's jobs beside its requests.")
+    worker: bool = Field(default=True, description="The service has the upkeep's jobs done beside its requests.")
+    worker_apart: bool = Field(
+        default=True, description="In a process of its own, so that no request waits for them; else in the service's."
+    )

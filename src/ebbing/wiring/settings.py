@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Literal
 
@@ -103,7 +104,7 @@ class Settings(ServiceSettings):
         default="power", description="How memories fade: along FSRS-6's power law, or the first design's exponential."
     )
     capacity_bytes: int = Field(
-        default=16_384, ge=0, le=2**30, description="Readable text of one owner, in bytes; 0 sets no limit."
+        default=30_720, ge=0, le=2**30, description="Readable text of one owner, in bytes; 0 sets no limit."
     )
     merge_from: int = Field(
         default=2, ge=2, le=1_000, description="How many records must say the same for one to tell it for all."
@@ -132,3 +133,12 @@ class Settings(ServiceSettings):
     api_version: Literal["v1.0", "v1.1"] = Field(
         default="v1.1", description="Shape of answers: `v1.1` is {'results': [...]}, `v1.0` a bare list."
     )
+
+
+def handed_on(settings: Settings) -> str:
+    """What was set, with its secrets, as a line of JSON for a process of our own, which makes the same of it."""
+    return json.dumps(settings.model_dump(exclude_unset=True), default=_plain)
+
+
+def _plain(value: object) -> str:
+    return value.get_secret_value() if isinstance(value, SecretStr) else str(value)

@@ -80,6 +80,29 @@ async def test_an_or_of_owners_and_a_list_of_ids_ask_each_of_them() -> None:
         assert sorted(await found(client, {"user_id": {"in": ["emma", "eve"]}})) == ["emma", "eve"]
 
 
+async def test_an_id_beside_an_or_of_owners_asks_that_owner_once() -> None:
+    async with service() as client:
+        for user in ("emma", "bob"):
+            await told(client, user)
+        for name in ("user_id", "userId"):
+            either = {"OR": [{name: "bob"}, {name: "emma"}]}
+            body = {"query": "peanuts", "user_id": "emma", "filters": either}
+            for path in ("/search", "/v3/memories/search/"):
+                hits = (await client.post(path, json=body)).json()["results"]
+                assert [hit["user_id"] for hit in hits] == ["emma"]
+            others = {**body, "filters": {"OR": [{name: "bob"}, {name: "eve"}]}}
+            assert (await client.post("/search", json=others)).status_code == 400
+
+
+async def test_what_fits_two_parts_of_an_or_comes_back_once() -> None:
+    async with service() as client:
+        await told(client, metadata={"mood": "calm"})
+        either = {"OR": [{"user_id": "emma"}, {"user_id": "emma", "metadata": {"mood": "calm"}}]}
+        assert await found(client, either) == ["emma"]
+        listed = (await client.post("/v3/memories/", json={"filters": either})).json()
+        assert listed["count"] == 1
+
+
 @pytest.mark.parametrize(
     "filters", [None, {}, {"user_id": "*"}, {"categories": {"in": ["x"]}}, {"OR": []}, {"NOT": []}]
 )

@@ -154,7 +154,7 @@ class Staged:
             raise ConflictError("the memory changed since it was read: read it again and retry")
         record = _with_uses(record, before.record)
         told = self._told(change.event, record, old=before.record.content, reason=change.reason)
-        entry = change.entry or before.entry
+        entry = change.entry or _thinned(before.entry, change)
         self._stage(Kept(before.seq, record, entry, before.history + told))
         return record.id
 
@@ -214,6 +214,14 @@ class Staged:
             reason=reason,
         )
         return (entry,)
+
+
+def _thinned(entry: IndexEntry | None, change: Revise) -> IndexEntry | None:
+    """What stays of an entry."""
+    if entry is None:
+        return None
+    vector, model = (None, None) if change.drops_vector else (entry.vector, entry.model_id)
+    return replace(entry, flags=entry.flags | change.adds_flags, vector=vector, model_id=model)
 
 
 def _with_uses(record: MemoryRecord, before: MemoryRecord) -> MemoryRecord:

@@ -7,10 +7,12 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from itertools import compress
 from typing import Final
 
 from ebbing.adapters.sqlite.identities import late_heir
-from ebbing.adapters.sqlite.outbox import append, is_followed
+from ebbing.adapters.sqlite.outbox import FOLLOWED, append
 from ebbing.adapters.sqlite.profiles import forget_memory
 from ebbing.adapters.sqlite.requests import forget_answers
 from ebbing.adapters.sqlite.rows import (
@@ -30,8 +32,6 @@ from ebbing.domain.scope import Scope
 from ebbing.ports.memory_store import Change, Erase, Insert, Reindex, Revise
 
 _ID_TAKEN: Final = "a memory with this id is already stored: give the new one an id of its own"
-_MARKS: Final = ", ".join("?" for _ in RECORD_COLUMNS)
-_INSERT: Final = f"INSERT INTO memory (mid, {', '.join(RECORD_COLUMNS)}) VALUES (?, {_MARKS})"  # noqa: S608
 # A use is noted beside the version (see `usage.py`): whoever read the record before must not take it back.
 _USES: Final = f"?{1 + RECORD_COLUMNS.index('access_count')}"
 _KEPT: Final = {
@@ -44,6 +44,10 @@ _SET: Final = ", ".join(
     for number, name in enumerate(RECORD_COLUMNS[1:], start=2)
 )
 _UPDATE: Final = f"UPDATE memory SET changed = ?1, {_SET} WHERE mid = ?{len(RECORD_COLUMNS) + 1}"  # noqa: S608
+_THIN: Final = (
+    "UPDATE index_entry SET flags = flags | :flags, model = iif(:bare, NULL, model), vector = iif(:bare, NULL, vector)"
+    " WHERE mid = :mid"
+)
 _FIND: Final = (
     "SELECT mid, version, content, kind, run_id, source_ids FROM memory WHERE id = ? AND mid BETWEEN ? AND ?"
     " AND (? IS NULL OR agent_id = ?) AND (? IS NULL OR run_id = ?)"
@@ -107,10 +111,10 @@ class _Batch:
         self._db, self._scope, self._now = db, scope, now
         self._is_late = False
         """It is written under a name that was merged away a short time ago."""
-        self._no, self._seq, generation = self._owner(adds=adds)
+        self._no, self._seq, generation, self._follow = self._owner(adds=adds)
         self._generation = generation + 1
         self._changed = self._erased = False
-        self._follow = is_followed(db)
+        self._models: dict[str, int] = {}
 
     def expect(self, seen: int | None) -> None:
         """Refuses to go on if somebody wrote since the owner's generation was `seen`."""
@@ -137,14 +141,17 @@ class _Batch:
             (self._seq, self._generation, self._erased, self._generation, self._no),
         )
 
-    def _owner(self, *, adds: bool) -> tuple[int, int, int]:
-        """Number, last seq and generation; an owner who is not there has no rows, and is made only for new ones."""
+    def _owner(self, *, adds: bool) -> tuple[int, int, int, bool]:
+        """Number, last seq, generation, and whether an index outside the file follows the changes.
+
+        An owner who is not there has no rows, and is made only for new ones.
+        """
         owner = self._scope.owner
         key = (owner.tenant, owner.kind, owner.name)
-        select = "SELECT no, last_seq, generation FROM owner WHERE tenant = ? AND kind = ? AND name = ?"
+        select = f"SELECT no, last_seq, generation, {FOLLOWED} FROM owner WHERE tenant = ? AND kind = ? AND name = ?"  # noqa: S608
         found = self._db.execute(select, key).fetchone()
         if found is None and not adds:
-            return 0, 0, 0
+            return 0, 0, 0, False
         if found is None and owner.kind == "user":
             heir = late_heir(self._db, owner.tenant, name=owner.name, now=self._now)
             if heir is not None:
@@ -153,7 +160,7 @@ class _Batch:
         if found is None:
             self._db.execute("INSERT INTO owner (tenant, kind, name) VALUES (?, ?, ?)", key)
             found = self._db.execute(select, key).fetchone()
-        return found[0], found[1], found[2]
+        return found[0], found[1], found[2], bool(found[3])
 
     def _insert(self, change: Insert, prepared: Prepared) -> str:
         record = change.record
@@ -165,7 +172,8 @@ class _Batch:
         self._seq += 1
         mid = first_mid(self._no) | self._seq
         try:
-            self._db.execute(_INSERT, (mid, *prepared.record))
+            given = tuple(value is not None for value in prepared.record)
+            self._db.execute(_insert(given), (mid, *compress(prepared.record, given)))
         except sqlite3.IntegrityError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_UNIQUE:
                 raise
@@ -184,6 +192,8 @@ class _Batch:
         self._db.execute(_UPDATE, (self._generation, *prepared.record[1:], mid))
         if prepared.entry:
             self._put_entry(mid, prepared.entry, model_id=change.entry.model_id if change.entry else None)
+        elif change.adds_flags or change.drops_vector:
+            self._db.execute(_THIN, {"mid": mid, "flags": change.adds_flags, "bare": change.drops_vector})
         sources = _sources(record)
         if sources != old_sources:
             self._drop_sources(old_sources, mid)
@@ -251,10 +261,12 @@ class _Batch:
         )
 
     def _model(self, name: str) -> int:
-        found = self._db.execute("SELECT no FROM model WHERE name = ?", (name,)).fetchone()
-        if found is None:
-            return int(self._db.execute("INSERT INTO model (name) VALUES (?)", (name,)).lastrowid or 0)
-        return int(found[0])
+        if name not in self._models:
+            found = self._db.execute("SELECT no FROM model WHERE name = ?", (name,)).fetchone()
+            if found is None:
+                found = (self._db.execute("INSERT INTO model (name) VALUES (?)", (name,)).lastrowid or 0,)
+            self._models[name] = int(found[0])
+        return self._models[name]
 
     def _put_sources(self, sources: Sequence[Source], mid: int) -> None:
         for place, source in enumerate(sources):
@@ -279,6 +291,13 @@ class _Batch:
                 *(int(record.deleted_at is not None), record.actor, record.role, reason),
             ),
         )
+
+
+@lru_cache(maxsize=256)
+def _insert(given: tuple[bool, ...]) -> str:
+    """Names the columns that hold something: most are empty, and to bind an empty one takes as long as a full one."""
+    names = ["mid", *compress(RECORD_COLUMNS, given)]
+    return f"INSERT INTO memory ({', '.join(names)}) VALUES ({', '.join('?' for _ in names)})"  # noqa: S608
 
 
 def _sources(record: MemoryRecord) -> list[Source]:

@@ -15,6 +15,8 @@ from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.writer import GroupCommitWriter
 from ebbing.domain.errors import InvalidInputError
 
+FOLLOWED: Final = "EXISTS (SELECT 1 FROM outbox_consumer)"
+"""Whether anybody is registered, for a statement that asks for something else as well."""
 _UNKNOWN: Final = "no consumer of this name is registered: register it first"
 
 
@@ -89,7 +91,7 @@ class Outbox:
 
 def is_followed(db: sqlite3.Connection) -> bool:
     """Whether anybody is registered."""
-    return db.execute("SELECT 1 FROM outbox_consumer LIMIT 1").fetchone() is not None
+    return bool(db.execute(f"SELECT {FOLLOWED}").fetchone()[0])
 
 
 def append(db: sqlite3.Connection, mid: int, *, memory_id: str, op: str) -> None:

@@ -217,7 +217,7 @@ class SqliteMemoryStore:
 
     async def telling(self, scope: Scope, ids: Sequence[str]) -> list[MemoryRecord]:
         values = {**_names(scope), "ids": json.dumps(list(ids))}
-        rows = await to_thread.run_sync(self._rows, _TELLING, values) if ids else []
+        rows = await _in_a_thread(self._rows, _TELLING, values) if ids else []
         return [record_of(row, user=scope.user_id, tenant=scope.tenant) for row in rows]
 
     async def mark(self, scope: Scope, name: str) -> int:

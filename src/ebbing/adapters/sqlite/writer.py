@@ -1,15 +1,18 @@
-"""One thread that writes, and commits together what callers ask for at the same time.
+"""One connection that writes, and commits together what callers ask for at the same time.
 
-A durable commit costs one `fsync`, whether it holds one change or a hundred. So the thread takes everything that is
+A durable commit costs one `fsync`, whether it holds one change or a hundred. So a thread takes everything that is
 pending, applies each piece of work inside a savepoint (one that fails does not spoil the others), commits once, and
-only then answers.
+only then answers. A caller that blocks, and finds nothing pending, writes where it is: changing threads and back takes
+longer than writing a record.
 """
 
 from __future__ import annotations
 
 import asyncio
+import signal
 import sqlite3
 import threading
+from _signal import getsignal  # type: ignore[import-not-found]  # the wrapper in `signal` takes a microsecond each
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +23,7 @@ from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.errors import EXPECTED, translated
 from ebbing.adapters.sqlite.scrubbing import Scrub, Scrubber
 from ebbing.domain.errors import StoreClosedError, StoreError
+from ebbing.ports.loop import is_on_a_loop, on_a_loop
 
 MAX_BATCH: Final = 256
 """Pieces of work in one transaction; bounds how long the first of them waits."""
@@ -27,12 +31,15 @@ Result = TypeVar("Result")
 Work = Callable[[sqlite3.Connection], Result]
 
 
+_SIGNALS: Final = tuple(map(int, signal.valid_signals() - {signal.SIGINT}))
+
+
 @dataclass(slots=True)
 class _Task:
     work: Work[Any]
-    future: asyncio.Future[Any]
-    loop: asyncio.AbstractEventLoop
-    scrub: Scrub
+    future: asyncio.Future[Any] | None = None
+    """Where it is waited for; None where the one who waits does it."""
+    scrub: Scrub = Scrub.NO
     result: Any = None
     error: BaseException | None = None
 
@@ -45,23 +52,33 @@ class GroupCommitWriter:
         self._db = connections.writer
         self._scrubber = Scrubber(connections)
         self._queue: SimpleQueue[_Task | None] = SimpleQueue()
+        self._pending = 0
+        """Pieces of work that were queued and are not answered: nobody else may go before them."""
         self._gate = threading.Lock()
         self._open = True
+        self._turn = threading.Lock()
+        """Held by whoever uses the connection."""
         self._thread = threading.Thread(target=self._run, name="ebbing-writer", daemon=True)
         self._thread.start()
 
     async def run(self, work: Work[Result], *, scrub: Scrub = Scrub.NO) -> Result:
         """The result of `work` once it is durable.
 
-        A caller that is cancelled before its turn leaves no trace; after that, the work is finished all the same.
+        A caller that is cancelled before its turn leaves no trace; after that, the work is finished all the same. It
+        may be begun without an event loop.
         """
         self._connections.check()
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Result] = loop.create_future()
+        if scrub is Scrub.NO and self._may_write_here():
+            try:
+                return self._write_here(work)
+            finally:
+                self._turn.release()
+        await on_a_loop()
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         with self._gate:
-            if not self._open:
-                raise StoreClosedError("the store is closed: open it again")
-            self._queue.put(_Task(work, future, loop, scrub))
+            self._check_open()
+            self._queue.put(_Task(work, future, scrub))
+            self._pending += 1
         return await future
 
     def close(self) -> bool:
@@ -75,21 +92,51 @@ class GroupCommitWriter:
         if threading.current_thread() is self._thread:
             return False
         self._thread.join()
-        return True
+        with self._turn:  # whoever writes in a thread of their own finishes too
+            return True
+
+    def _may_write_here(self) -> bool:
+        """Whether this thread may write at once, and then it holds the turn.
+
+        Not on an event loop, which others wait for; not before what is queued; and not where a signal handler may
+        interrupt it that uses the same store, since that would wait for what it interrupted.
+        """
+        if is_on_a_loop() or _may_be_interrupted():
+            return False
+        with self._gate:
+            self._check_open()
+            return not self._pending and not self._scrubber.is_overdue and self._turn.acquire(blocking=False)
+
+    def _write_here(self, work: Work[Result]) -> Result:
+        task = _Task(work)
+        self._commit([task])
+        if task.error is not None:
+            raise task.error
+        result: Result = task.result
+        return result
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise StoreClosedError("the store is closed: open it again")
 
     def _run(self) -> None:
         batch: list[_Task] = []
-        self._scrubber.look()
+        with self._turn:
+            self._scrubber.look()
         try:
             while batch := self._next_batch():
-                self._commit(batch)
-                scrub = max((task.scrub for task in batch if task.error is None), default=Scrub.NO)
-                if scrub or self._scrubber.is_overdue:
-                    self._scrubber.attempt(scrub)
+                with self._turn:
+                    self._commit(batch)
+                    scrub = max((task.scrub for task in batch if task.error is None), default=Scrub.NO)
+                    if scrub or self._scrubber.is_overdue:
+                        self._scrubber.attempt(scrub)
+                with self._gate:
+                    self._pending -= len(batch)
                 _answer(batch)
                 batch = []
             if self._scrubber.pause is not None:
-                self._scrubber.attempt(Scrub.FILE)
+                with self._turn:
+                    self._scrubber.attempt(Scrub.FILE)
         finally:
             # Only an error that nobody foresaw leaves tasks behind here; their callers must not wait for ever.
             with self._gate:
@@ -123,14 +170,17 @@ class GroupCommitWriter:
             try:
                 return self._queue.get(timeout=self._scrubber.pause)
             except Empty:
-                self._scrubber.attempt()
+                with self._turn:
+                    self._scrubber.attempt()
 
     def _commit(self, batch: list[_Task]) -> None:
         db = self._db
+        if db.in_transaction:  # whoever wrote last was interrupted even while it cleaned up
+            db.execute("ROLLBACK")
         try:
             db.execute("BEGIN IMMEDIATE")
             for task in batch:
-                if not task.future.cancelled():
+                if task.future is None or not task.future.cancelled():
                     self._apply(db, task, alone=len(batch) == 1)
             if db.in_transaction:
                 db.execute("COMMIT")
@@ -158,10 +208,21 @@ class GroupCommitWriter:
             db.execute("RELEASE task")
 
 
+def _may_be_interrupted() -> bool:
+    """Whether a handler of a signal may run in this thread, other than the one that raises `KeyboardInterrupt`."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    on_interrupt = getsignal(signal.SIGINT)
+    if callable(on_interrupt) and on_interrupt is not signal.default_int_handler:
+        return True
+    return any(map(callable, map(getsignal, _SIGNALS)))
+
+
 def _answer(batch: list[_Task]) -> None:
     by_loop: defaultdict[asyncio.AbstractEventLoop, list[_Task]] = defaultdict(list)
     for task in batch:
-        by_loop[task.loop].append(task)
+        if task.future is not None:
+            by_loop[task.future.get_loop()].append(task)
     for loop, tasks in by_loop.items():
         if not loop.is_closed():
             _call_soon(loop, tasks)
@@ -177,7 +238,7 @@ def _call_soon(loop: asyncio.AbstractEventLoop, tasks: list[_Task]) -> None:
 
 def _resolve(tasks: list[_Task]) -> None:
     for task in tasks:
-        if task.future.done():
+        if task.future is None or task.future.done():
             continue
         if task.error is not None:
             task.future.set_exception(task.error)

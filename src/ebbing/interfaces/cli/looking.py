@@ -138,6 +138,7 @@ def _details(item: dict[str, Any]) -> list[tuple[str, str]]:
         "kind": dotted([item["kind"], item["type"], item["layer"], *item["tags"]]),
         "said": dotted([said_by(item), minute(item["created_at"])]),
         "weight": f"importance {item['importance']:.2f} · confidence {item['confidence']:.2f}",
+        "needed again": item["retention"] and _retention(item["retention"]),
         "valid until": item.get("valid_to") and minute(item["valid_to"]),
         "expires": item.get("expires_at") and minute(item["expires_at"]),
         "deleted": item["deleted_at"] and dotted([minute(item["deleted_at"]), item["delete_reason"]]),
@@ -148,6 +149,11 @@ def _details(item: dict[str, Any]) -> list[tuple[str, str]]:
         "metadata": ", ".join(f"{key}={value}" for key, value in (item["metadata"] or {}).items()),
     }
     return [(name, value) for name, value in known.items() if value]
+
+
+def _retention(told: dict[str, Any]) -> str:
+    how = "learned from what was of use here" if told["is_learned"] else "as usual"
+    return f"{told['chance']:.1%} within {told['within_days']} days · {how}"
 
 
 def _show_history(screen: Screen, entries: list[dict[str, Any]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -18,9 +17,8 @@ from ebbing.interfaces.cli.failures import FAILED
 from ebbing.interfaces.cli.screen import Screen, dotted, minute
 from ebbing.interfaces.cli.session import Session, command
 from ebbing.upkeep.stop import Stop
+from ebbing.wiring.priority import yield_processor
 
-_NICENESS = 10
-"""Half way to the last place in the queue for the processor."""
 SHOWN_TEXT = 60
 """Characters of a memory that a list of changes shows."""
 
@@ -87,12 +85,6 @@ def worker(
         screen.emit(worked)
     else:
         screen.say(f"{worked['done']} jobs done, {worked['failed']} failed, {worked['given_back']} left for later")
-
-
-def yield_processor() -> None:
-    """Lets every process of usual priority go first, where the system knows priorities."""
-    if hasattr(os, "nice"):
-        os.nice(_NICENESS)
 
 
 def list_jobs(

@@ -6,31 +6,32 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import Response
 
 Item = dict[str, Any]
 
-_FIRST: Final = ("id", "score", "tags", "created_at")
-_LEFT_OUT: Final = frozenset({"memory", "hash", "context", *_FIRST})
+_FIRST: Final = ("score", "tags", "created_at")
 
 
 def encoded(body: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """The answer as bytes of JSON, made without asking a model of the body what it looks like."""
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Response(text.encode("utf-8", "replace"), status, headers, "application/json")
+    try:
+        content = to_json(body, inf_nan_mode="null")
+    except PydanticSerializationError:  # half of a pair of surrogates, which no UTF-8 can hold
+        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        content = text.encode("utf-8", "replace")
+    return Response(content, status, headers, "application/json")
 
 
 def memory_out(item: Mapping[str, Any]) -> Item:
     """A memory: `id`, `text`, `score` where there is one, `tags`, `created_at`, and all else that the façade tells."""
-    made: Item = {"id": item["id"], "text": item["memory"]}
-    for name in _FIRST[1:]:
-        if name in item:
-            made[name] = item[name]
-    for name, value in item.items():
-        if name not in _LEFT_OUT:
-            made[name] = value
-    if "context" in item:
-        made["context"] = [memory_out(turn) for turn in item["context"]]
+    front = {name: item[name] for name in _FIRST if name in item}
+    made: Item = {"id": item["id"], "text": item["memory"], **front, **item}
+    del made["memory"]
+    made.pop("hash", None)
+    if "context" in made:
+        made["context"] = [memory_out(turn) for turn in made["context"]]
     return made
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import ebbing
-from ebbing.domain.errors import EbbingError, StoreClosedError
+from ebbing.domain.errors import EbbingError
 from ebbing.interfaces.http import errors
 from ebbing.interfaces.http.auth import Doorkeeper, listed
 from ebbing.interfaces.http.caller import Memories
@@ -37,25 +38,41 @@ from ebbing.interfaces.http.routes import (
     tenant,
     webhooks,
 )
+from ebbing.interfaces.http.straight import Straight
+from ebbing.interfaces.http.worker import ServiceWorker, WorkerInside
 from ebbing.memory import AsyncMemory
 from ebbing.upkeep.stop import Stop
 from ebbing.wiring.settings import Settings
 
 _PATIENCE_SECONDS: Final = 10.0
 """How long the worker may take to leave what it has in hand when the service stops."""
-_PAUSE_SECONDS: Final = 5.0
-_log: Final = logging.getLogger("ebbing.http")
 _DESCRIPTION = "Long-term memory for AI assistants: remembers what matters, lets the rest fade, and says why."
 
 
-def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI:
+class Service(FastAPI):
+    """FastAPI behind the layers of this house, so that a straight way passes these and nothing of FastAPI's."""
+
+    layers: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        if self.layers is None or scope["type"] != "http":
+            await super().__call__(scope, receive, send)
+        else:
+            await self.layers(scope, receive, send)
+
+
+def create_app(
+    memory: AsyncMemory, settings: Settings | None = None, *, worker: ServiceWorker | None = None
+) -> Service:
     """The service for one memory, which it closes when it stops.
 
     Args:
         settings: the memory's own unless given.
+        worker: who does the upkeep's jobs, if the settings want it done; this process unless given.
     """
     settings = settings or memory.parts.settings
-    app = FastAPI(
+    app = Service(
         title="Ebbing",
         version=ebbing.__version__,
         description=_DESCRIPTION,
@@ -66,35 +83,43 @@ def create_app(memory: AsyncMemory, settings: Settings | None = None) -> FastAPI
     app.state.memory, app.state.memories = memory, Memories(memory)
     parts = memory.parts
     app.state.doorkeeper = Doorkeeper(settings, keys=parts.store.keys, clock=parts.clock)
-    app.state.works = settings.worker
+    app.state.worker = (worker or WorkerInside(memory)) if settings.worker else None
     app.state.ready = {"ready": False, "store": "open", "embedder": "loading"}
-    app.router.routes.extend(memories.straight)
     for room in (health, metrics, memories, one_memory, people, talking, moving, jobs, tenant, webhooks, access):
         app.include_router(room.router)
     for room in (mem0_memories, mem0_entities, mem0_events, mem0_projects, mem0_webhooks, mem0_open_source):
         app.include_router(room.router)
     errors.install(app)
-    app.add_middleware(Gate, settings=settings, doorkeeper=app.state.doorkeeper, parts=parts)
-    key = settings.redaction_key.get_secret_value().encode() if settings.redaction_key else b""
-    app.add_middleware(Observed, meter=getattr(parts.meter, "beside", parts.meter), ids=parts.ids, key=key)
-    if origins := listed(settings.http_cors_origins):
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=list(origins),
-            allow_methods=["*"],
-            allow_headers=["*"],
-            expose_headers=["ETag", "Retry-After", "X-Request-ID"],
-            max_age=600,
-        )
+    app.layers = _layers(app, settings)
     return app
+
+
+def _layers(app: Service, settings: Settings) -> ASGIApp:
+    """What a request passes on its way to a route, the last first."""
+    parts = app.state.memory.parts
+    straight = Straight(partial(FastAPI.__call__, app), memories=app.state.memories, ways=memories.STRAIGHT)
+    gate = Gate(straight, settings=settings, doorkeeper=app.state.doorkeeper, parts=parts)
+    key = settings.redaction_key.get_secret_value().encode() if settings.redaction_key else b""
+    observed = Observed(gate, meter=getattr(parts.meter, "beside", parts.meter), ids=parts.ids, key=key)
+    origins = listed(settings.http_cors_origins)
+    if not origins:
+        return observed
+    return CORSMiddleware(
+        observed,
+        allow_origins=origins,
+        allow_methods=["*"],
+        allow_headers=["*"],
+        expose_headers=["ETag", "Retry-After", "X-Request-ID"],
+        max_age=600,
+    )
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     stop = Stop()
     beside = [asyncio.create_task(_warm_up(app))]
-    if app.state.works:
-        beside.append(asyncio.create_task(_work(app.state.memory, stop)))
+    if app.state.worker is not None:
+        beside.append(asyncio.create_task(app.state.worker.keep_on(stop)))
     try:
         yield
     finally:
@@ -105,18 +130,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             task.cancel()
         await asyncio.gather(*beside, return_exceptions=True)
         await app.state.memory.close()
-
-
-async def _work(memory: AsyncMemory, stop: Stop) -> None:
-    """Does the upkeep's jobs; what goes wrong is told and tried again, and takes no request down with it."""
-    while not stop.is_set:
-        try:
-            await memory.work(stop=stop)
-        except StoreClosedError:
-            return
-        except Exception as error:  # the worker must not end while the service goes on
-            _log.error("the worker failed with %s and begins anew", type(error).__name__)
-            await stop.wait(_PAUSE_SECONDS)
 
 
 async def _warm_up(app: FastAPI) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypedDict
 
 from fastapi import Depends, Request
+from starlette.types import Scope as ASGIScope
 
 from ebbing.domain.access import Role
 from ebbing.domain.errors import EbbingError, InvalidInputError
@@ -132,9 +133,17 @@ def caller_of(request: Request, role: Role = Role.READ) -> Caller:
     Raises:
         ProblemError: `forbidden`, they have not the right.
     """
-    state = request.scope["state"]
+    return caller_in(request.scope, request.app.state.memories, role=role)
+
+
+def caller_in(scope: ASGIScope, memories: Memories, *, role: Role) -> Caller:
+    """The same before there is a request around its scope.
+
+    Raises:
+        ProblemError: `forbidden`, they have not the right.
+    """
+    state = scope["state"]
     principal: Principal = state["principal"]
-    memories: Memories = request.app.state.memories
     caller = Caller(memories.of(principal.tenant), principal, state)
     caller.needs(role)
     return caller

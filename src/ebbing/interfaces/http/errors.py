@@ -157,7 +157,7 @@ def problem_of(error: Exception) -> Problem:
 
 def install(app: FastAPI) -> None:
     """Answers every error of the routes as a problem."""
-    for kind in (ProblemError, RequestValidationError, EbbingError, HTTPException):
+    for kind in (ProblemError, RequestValidationError, EbbingError, HTTPException, Exception):
         app.add_exception_handler(kind, _answer)
 
 

@@ -1,8 +1,9 @@
-"""What every request passes before a route sees it: its id, its size, its place among others, and who sends it."""
+"""What every request passes before a route sees it: its size, its place among others, and who sends it."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -21,7 +22,6 @@ PUBLIC: Final = frozenset({"/", "/healthz", "/health", "/readyz", "/docs", "/ope
 STREAMED: Final = frozenset({"/v1/import"})
 """Paths whose body is read as it comes, and may be larger."""
 _ASYNC: Final = re.compile(rb"(?i)(?:^|[,;\s])respond-async(?:$|[,;\s])")
-_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _FORMS: Final = frozenset({b"", b"application/x-www-form-urlencoded", b"text/plain"})
 """What curl and others call a body unless they are told: no route takes forms, so JSON is meant."""
@@ -29,10 +29,10 @@ _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Gate:
-    """The outermost layer of the application but for CORS; the last to catch what went wrong."""
+    """The last to catch what went wrong."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings, doorkeeper: Doorkeeper, parts: Parts) -> None:
-        self._app, self._doorkeeper, self._ids = app, doorkeeper, parts.ids
+        self._app, self._doorkeeper = app, doorkeeper
         self._works = settings.worker
         self._replays = Replays(app, log=parts.store.requests, clock=parts.clock)
         self._per_minute = settings.http_rate_per_minute
@@ -46,19 +46,13 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request, or hands it on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         headers: Headers = dict(scope["headers"])
-        state = scope.setdefault("state", {})
-        state["request_id"] = request_id = self._request_id(headers)
+        request_id: str = scope["state"]["request_id"]
         started = False
 
         async def answer(message: Message) -> None:
             nonlocal started
-            if message["type"] == "http.response.start":
-                started = True
-                message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
+            started = True
             await send(message)
 
         self._under_way += 1
@@ -81,7 +75,8 @@ class Gate:
         if path not in PUBLIC:
             await self._identify(scope, headers)
             self._take(scope["state"]["principal"])
-            scope["state"]["may_wait"] = self._works and _ASYNC.search(headers.get(b"prefer", b"")) is not None
+            if self._works and b"prefer" in headers:
+                scope["state"]["may_wait"] = _ASYNC.search(headers[b"prefer"]) is not None
         if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() in _FORMS:
             others = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
             scope["headers"] = [*others, (b"content-type", b"application/json")]
@@ -101,25 +96,21 @@ class Gate:
             )
 
     async def _identify(self, scope: Scope, headers: Headers) -> None:
-        if await self._doorkeeper.is_open():
-            self._refuse_strangers(scope, headers)
         peer = scope.get("client")
         principal = await self._doorkeeper.principal(headers, peer=peer[0] if peer else None)
+        if principal is self._doorkeeper.anybody:
+            self._refuse_strangers(scope, headers)
         scope["state"]["principal"] = principal
 
     def _refuse_strangers(self, scope: Scope, headers: Headers) -> None:
         """While anybody on this machine may call, a web page in their browser may not: neither under a name of its own
         that leads here (DNS rebinding), nor by a form."""
-        host = urlsplit(f"//{headers.get(b'host', b'').decode('latin-1')}").hostname
+        host = _name_of(headers.get(b"host", b""))
         if host is not None and host not in self._hosts:
             raise ProblemError("unknown_host", "a service without auth answers only to names of this machine")
         origin = headers.get(b"origin", b"").decode("latin-1")
         if origin and scope["method"] not in _SAFE and origin not in self._origins and not _same(origin, headers):
             raise ProblemError("unknown_origin", "pages of this origin may not call this service")
-
-    def _request_id(self, headers: Headers) -> str:
-        given = headers.get(b"x-request-id", b"")
-        return given.decode() if _REQUEST_ID.fullmatch(given) else self._ids.new()
 
 
 def limited(receive: Receive, headers: Headers, *, most: int) -> Receive:
@@ -142,6 +133,12 @@ def limited(receive: Receive, headers: Headers, *, most: int) -> Receive:
         return message
 
     return body
+
+
+@lru_cache(maxsize=256)
+def _name_of(host: bytes) -> str | None:
+    """The name in a header that may hold a port too."""
+    return urlsplit(f"//{host.decode('latin-1')}").hostname
 
 
 def _too_large(most: int) -> ProblemError:

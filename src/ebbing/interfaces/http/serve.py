@@ -14,6 +14,7 @@ import uvicorn
 from ebbing.domain.errors import ConfigurationError
 from ebbing.interfaces.http.app import create_app
 from ebbing.interfaces.http.auth import Doorkeeper
+from ebbing.interfaces.http.worker import ServiceWorker, WorkerApart
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.build import Parts, build
 from ebbing.wiring.logs import log_as
@@ -44,7 +45,7 @@ def serve(settings: Settings, *, started: Started) -> None:
     memory = AsyncMemory(parts=build(settings))
     try:
         is_open = _is_open(settings, memory.parts)
-        listener, app = _listener(settings), create_app(memory)
+        listener, app = _listener(settings), create_app(memory, worker=_worker(settings))
     except BaseException:
         asyncio.run(memory.close())
         raise
@@ -81,6 +82,11 @@ def _is_open(settings: Settings, parts: Parts) -> bool:
             "make a key first (ebbing keys create), or leave --host out"
         )
     return is_open
+
+
+def _worker(settings: Settings) -> ServiceWorker | None:
+    """A worker in a process of its own, where the memory is one that processes can share."""
+    return WorkerApart(settings) if settings.worker_apart and settings.store == "sqlite" else None
 
 
 class _Server(uvicorn.Server):

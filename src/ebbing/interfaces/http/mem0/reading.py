@@ -43,7 +43,7 @@ async def searched(caller: Caller, asked: Sequence[Asked], *, search: Search) ->
             explain=search.explain,
         )
         found += answer["results"] if isinstance(answer, Mapping) else answer
-    return sorted(found, key=lambda item: -item["score"])[: search.top_k] if len(asked) > 1 else found
+    return _each_once(sorted(found, key=lambda item: -item["score"]))[: search.top_k] if len(asked) > 1 else found
 
 
 async def listed(caller: Caller, asked: Sequence[Asked]) -> list[Item]:
@@ -65,7 +65,7 @@ async def listed(caller: Caller, asked: Sequence[Asked]) -> list[Item]:
                 raise TooLargeError(
                     f"more than {MOST_LISTED:,} memories fit: narrow the filters, or use GET /v1/memories"
                 )
-    return sorted(found, key=lambda item: item["created_at"], reverse=True) if len(asked) > 1 else found
+    return _each_once(sorted(found, key=lambda item: item["created_at"], reverse=True)) if len(asked) > 1 else found
 
 
 def paged(items: Sequence[Item], *, page: int, size: int, path: str) -> Item:
@@ -112,6 +112,14 @@ async def added(caller: Caller, body: Mapping[str, Any]) -> list[Item]:
     )
     results: list[Item] = answer["results"] if isinstance(answer, Mapping) else answer
     return results
+
+
+def _each_once(items: Sequence[Item]) -> list[Item]:
+    """Without what fits two of the questions and came back to both."""
+    seen: dict[str, Item] = {}
+    for item in items:
+        seen.setdefault(item["id"], item)
+    return [*seen.values()]
 
 
 def _timed(messages: Any, timestamp: Any) -> Any:

@@ -38,16 +38,20 @@ class Asked:
 def asked_of(caller: Caller, given: Mapping[str, Any], *, filters: Any = None) -> list[Asked]:
     """Every owner that a body or query means, with what else the filters say.
 
-    An OR of filters that each name an owner, or a list of ids, means several.
+    An OR of filters that each name an owner, or a list of ids, means several. An id beside the filters stands in the
+    place of theirs; in an OR it leaves those that name the same one.
 
     Raises:
         MissingOwnerError: nobody is named.
-        InvalidInputError: unusable filters, or too many owners.
+        InvalidInputError: unusable filters, others in an OR than beside it, or too many owners.
         ProblemError: `forbidden`, somebody else than the credential's user is named.
     """
-    named = {name: given[key] for key, name in _NAMES.items() if given.get(key) is not None}
+    named = owner_of(given)
     wanted = _checked(given.get("filters") if filters is None else filters)
-    found = [_one(caller, {**alone, **_plain(named)}) for alone in _alternatives(wanted)]
+    beside = {key: value for key, value in wanted.items() if _NAMES.get(key) not in named}
+    found = [_one(caller, alone) for alone in _alternatives({**beside, **named})]
+    if not found and named:
+        raise InvalidInputError("the filters name others than the ids beside them: nobody is meant by both")
     if not found:
         raise MissingOwnerError("say whose memories are meant: user_id, agent_id or run_id, in filters or beside them")
     if len(found) > MOST_OWNERS:
@@ -106,16 +110,28 @@ def _alternatives(filters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _each(flat)
         return
     base = {key: value for key, value in flat.items() if key != "OR"}
-    for one in either:
-        if one.keys() & base.keys():
-            yield from _each({**base, "AND": [*_listed(base.get("AND")), one]})
-        else:
-            yield from _each({**base, **one})
+    for one in (alone for part in either for alone in _each(part)):
+        for both in _each(base):
+            if all(key not in IDS or _meant(one[key]) == _meant(both[key]) for key in one.keys() & both.keys()):
+                yield _joined(both, one)
+
+
+def _joined(base: Mapping[str, Any], one: Mapping[str, Any]) -> dict[str, Any]:
+    """Filters that ask for what both ask for, whose ids agree."""
+    ids = {key: value for key, value in one.items() if key in IDS}
+    rest = {key: value for key, value in one.items() if key not in IDS}
+    if rest.keys() & base.keys():
+        return {**base, **ids, "AND": [*_listed(base.get("AND")), rest]}
+    return {**base, **ids, **rest}
+
+
+def _meant(value: Any) -> Any:
+    return value["eq"] if isinstance(value, Mapping) and set(value) == {"eq"} else value
 
 
 def _hoisted(filters: Mapping[str, Any], depth: int) -> dict[str, Any]:
-    """The same filters with ids at the top that stood inside AND."""
-    flat = {key: value for key, value in filters.items() if key != "AND"}
+    """The same filters with ids at the top that stood inside AND, all by our names."""
+    flat = {_NAMES.get(key, key): value for key, value in filters.items() if key != "AND"}
     kept: list[Any] = []
     for part in _listed(filters.get("AND")):
         inner = _hoisted(part, depth - 1) if isinstance(part, Mapping) and depth else {}
@@ -153,7 +169,7 @@ def _one(caller: Caller, flat: Mapping[str, Any]) -> Asked:
     rest: dict[str, Any] = {}
     for key, value in flat.items():
         name = _NAMES.get(key)
-        value = value["eq"] if name and isinstance(value, Mapping) and set(value) == {"eq"} else value  # noqa: PLW2901
+        value = _meant(value) if name else value  # noqa: PLW2901
         if name in IDS and isinstance(value, str | int) and not isinstance(value, bool) and value != "*":
             ids[name] = str(value)
         elif name == "app_id":

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 import ebbing
 from ebbing.interfaces.http.answers import encoded
+from ebbing.interfaces.http.worker import ServiceWorker
 
 router = APIRouter(tags=["service"])
 
@@ -22,6 +23,8 @@ async def healthz() -> Response:
 
 @router.get("/readyz", responses={503: {"description": "Not yet, or not any more."}})
 async def readyz(request: Request) -> Response:
-    """Ready: the store is open and the embedding model is loaded."""
+    """Ready: the store is open and the embedding model is loaded. Also where the worker is, which may be `down`."""
     ready: dict[str, Any] = request.app.state.ready
-    return encoded(ready, status=200 if ready["ready"] else 503)
+    worker: ServiceWorker | None = request.app.state.worker
+    told = {**ready, "worker": worker.standing if worker else "off"}
+    return encoded(told, status=200 if ready["ready"] else 503)

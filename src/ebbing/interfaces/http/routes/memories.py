@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
@@ -15,7 +16,7 @@ from ebbing.interfaces.http.bodies import AddBody, BatchBody, ForgetBody, ListQu
 from ebbing.interfaces.http.caller import Caller, Reader, Writer
 from ebbing.interfaces.http.documents import Accepted, Added, AddedEach, Anything, Deleted, Found, Listed
 from ebbing.interfaces.http.errors import ProblemError, documented, problem_of
-from ebbing.interfaces.http.straight import posted, queried
+from ebbing.interfaces.http.straight import Way
 
 MAX_OFFSET: Final = 10_000
 _PAGE: Final = 1_000
@@ -109,11 +110,11 @@ async def forget(caller: Writer, body: ForgetBody) -> Response:
     return encoded({name: [*map(memory_out, told)] if name in shown else told for name, told in done.items()})
 
 
-straight = [
-    posted("/v1/memories", add_memory, role=Role.WRITE, model=AddBody),
-    posted("/v1/memories/search", search, role=Role.READ, model=SearchBody),
-    queried("/v1/memories", list_memories, role=Role.READ, model=ListQuery),
-]
+STRAIGHT: Final[Sequence[Way[Any]]] = (
+    Way("POST", "/v1/memories", add_memory, Role.WRITE, AddBody),
+    Way("POST", "/v1/memories/search", search, Role.READ, SearchBody),
+    Way("GET", "/v1/memories", list_memories, Role.READ, ListQuery),
+)
 """The same routes without what FastAPI does on the way."""
 
 _END: Final = "end"

@@ -1,0 +1,1 @@
+"""Whether the chance that a memory is needed again is told rightly."""
