@@ -153,3 +153,24 @@ def test_a_short_answer_is_read_with_its_question(asked: str, answered: str, tol
 
 def test_a_named_speaker_is_the_subject() -> None:
     assert only("I love my cat", name="Caroline").text == "Caroline loves their cat"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "Hi! I'm Tom Becker, 34, a nurse at St. Mary's in Leeds.",
+            ["User's name is Tom Becker", "User is 34", "User is a nurse at St. Mary's in Leeds"],
+        ),
+        (
+            "I'm Sara, 29, from Porto, currently living in Berlin",
+            ["User's name is Sara", "User is 29", "User is from Porto", "User is currently living in Berlin"],
+        ),
+        ("Hey, Dave here, 52, a plumber", ["User's name is Dave", "User is 52", "User is a plumber"]),
+        ("I'm Joe, dad of two", ["User's name is Joe", "User is dad of two"]),
+        ("My name is Anna Li and I'm a teacher", ["User's name is Anna Li", "User is a teacher"]),
+        ("I'm a big fan of jazz", ["User is a big fan of jazz"]),
+    ],
+)
+def test_an_introduction_is_told_fact_by_fact(said: str, told: list[str]) -> None:
+    assert [fact.text for fact in heard(said)] == told
