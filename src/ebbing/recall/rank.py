@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ebbing.domain.query import Query
-from ebbing.index.shard import Shard
+from ebbing.index.shard import Shard, micros
 from ebbing.ports.embedder import Calibration
 from ebbing.recall.collapse import Groups, collapse
 from ebbing.recall.fuse import Mask, Scores, best_rows
 from ebbing.recall.newer import newer_first
+from ebbing.recall.outdated import behind_their_update
 from ebbing.recall.relevance import relevance
 from ebbing.recall.score import Scored
 from ebbing.recall.tuning import Tuning
@@ -53,6 +54,8 @@ def rank(
     order = best_rows(scored.total, among, count=max(tuning.collapse_depth, query.top_k))
     if question.value:
         order = newer_first(shard, scored, order=order, tuning=tuning)
+    at = micros(query.as_of or query.now)
+    order = behind_their_update(shard, scored, order=order, among=among, at=at, tuning=tuning)
     groups = collapse(shard, order, count=query.top_k, calibration=calibration, tuning=tuning)
     if len(groups) < query.top_k and len(order) < (living := int(np.count_nonzero(among))):
         # One statement fills the whole depth: what stands below it is looked at as well, without its repeats.

@@ -91,6 +91,10 @@ class Tuning:
     newer_gap: float = 4.0
     """Fused score that the later may stand behind."""
 
+    # what ended a statement comes before the message that made it
+    ended_gap: float = 3.0
+    """Fused score that the statement may stand behind its message, for the question to be about it."""
+
     # a precise answer keeps what the score curve sets apart
     precise_gap: float = 2.5
     """Fused score that a row may stand behind the best one."""
