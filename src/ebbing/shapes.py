@@ -92,35 +92,36 @@ def _times(record: MemoryRecord) -> Item:
 def hit_item(hit: Hit, shown: dict[str, Item] | None = None) -> Item:
     """A memory item with `score` in [0, 1] and the raw score of each route that found it.
 
-    What a row's session lends it finds nothing by itself: it is told among the `score_details` only. The item itself
-    is copied from `shown` where it was made before.
+    The item of a record is copied from `shown` where it was made before: making it anew takes four times as long.
     """
-    item = memory_item(hit.record) if shown is None else _copied(hit.record, shown)
-    # Four places as `round` gives them; that takes four times as long, and an answer has a hundred such numbers.
+    kept = None if shown is None else shown.get(hit.record.id)
+    if kept is None:
+        kept = _to_copy(hit.record)
+        if shown is not None:
+            shown[hit.record.id] = kept
+    item = kept.copy()
+    item["tags"], item["source_ids"] = [*item["tags"]], [*item["source_ids"]]
+    if item["metadata"]:
+        item["metadata"] = item["metadata"].copy()
+    # Four places as `round` gives them; that takes four times as long.
     item["score"] = (hit.score * 1e4 + _WHOLE - _WHOLE) / 1e4
-    item["routes"] = {
-        name: (score * 1e4 + _WHOLE - _WHOLE) / 1e4 for name, score in hit.routes.items() if name != "session"
-    }
+    item["routes"] = hit.routes
     if hit.repeat_ids:
         item["repeat_ids"] = list(hit.repeat_ids)
     return item
 
 
-def _copied(record: MemoryRecord, shown: dict[str, Item]) -> Item:
-    """The item of a record as a dict of the caller's own: making it anew takes four times as long."""
-    kept = shown.get(record.id)
-    if kept is None:
-        kept = shown[record.id] = memory_item(record)
-    item = kept.copy()
-    item["tags"], item["source_ids"] = item["tags"].copy(), item["source_ids"].copy()
-    if item["metadata"]:
-        item["metadata"] = item["metadata"].copy()
-    return item
+def _to_copy(record: MemoryRecord) -> Item:
+    """The item of a record with all the keys of a hit, since a dict that grows is laid out anew."""
+    own = record.provenance.source_ids
+    return {**memory_item(record), "tags": record.tags, "source_ids": own, "score": 0.0, "routes": None}
 
 
 def explained_hit_item(hit: Hit, shown: dict[str, Item] | None = None) -> Item:
     """A hit with `why`, a sentence, and `score_details`: each leg's share of what the order was made by."""
     details = {"fused": hit.rank_score, "coverage": hit.coverage, "meaning": hit.meaning, **hit.routes}
+    if hit.session:
+        details["session"] = hit.session
     return {
         **hit_item(hit, shown),
         "why": why(hit),
@@ -133,6 +134,8 @@ def search_answer(found: Answer, api_version: str, *, recall_id: str, explained:
 
     `recall_id` names this answer, so that feedback on it counts once.
     """
+    if found.shown is not None and not found.shown:
+        found.shown.update((record.id, _to_copy(record)) for record in [*found.at_hand.values()])
     make = explained_hit_item if explained else hit_item
     items = [make(hit, found.shown) for hit in found.hits]
     for item in items if found.around else ():

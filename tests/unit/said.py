@@ -17,7 +17,7 @@ from ebbing.index.entry import entry_for, passage
 from ebbing.index.neighbours import neighbours
 from ebbing.index.shard import Row, Shard, row_for
 from ebbing.language.analyse import analyse, query_terms
-from ebbing.recall.rank import Ranked, rank
+from ebbing.recall.rank import rank
 from ebbing.recall.score import Scored, score_rows
 from ebbing.recall.tuning import Tuning
 from ebbing.recall.understand import Question, understand
@@ -40,6 +40,18 @@ class Said:
     utterance: bool = True
     answers: str = ""
     """The question that it answered, which is gone."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One row of an answer."""
+
+    row: int
+    score: float
+    fused: float
+    coverage: float
+    meaning: float
+    repeats: tuple[int, ...]
 
 
 def log(*said: Said | str, gone: Sequence[int] = ()) -> Shard:
@@ -97,7 +109,7 @@ def answers(shard: Shard, query: Query, *, tuning: Tuning | None = None, vectors
     """What a search over the living rows gives."""
     numbers = tuning or Tuning()
     question = understand(query, shard, tuning=numbers)
-    return rank(
+    found = rank(
         shard,
         scores(shard, question, tuning=numbers, vectors=vectors),
         among=shard.alive,
@@ -106,3 +118,5 @@ def answers(shard: Shard, query: Query, *, tuning: Tuning | None = None, vectors
         calibration=EMBEDDER.calibration,
         tuning=numbers,
     )
+    columns = (found.rows, found.scores, found.fused, found.coverage, found.meaning, found.repeats)
+    return [Ranked(*values) for values in zip(*columns, strict=True)]

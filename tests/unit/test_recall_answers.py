@@ -102,8 +102,17 @@ async def test_an_answer_shows_a_change_at_the_next_question(opened: Opened) -> 
 def test_numbers_of_an_answer_are_rounded_to_four_places() -> None:
     record = MemoryRecord("m", Scope(user_id="ada"), "I like tea", START, START)
     for number in (*np.random.default_rng(4).uniform(-30, 30, 500).tolist(), 0.0, 1.0, 0.5, 0.03125, 1e-9, 1e6 + 1 / 3):
-        item = hit_item(Hit(record, number, 0.0, routes={"keyword": number}))
-        assert (item["score"], item["routes"]) == (round(number, 4), {"keyword": round(number, 4)})
+        assert hit_item(Hit(record, number, 0.0))["score"] == round(number, 4)
+
+
+async def test_the_points_of_every_route_are_told_to_four_places(opened: Opened) -> None:
+    memory = await told(opened(), "I like tea", "tea is what Lin likes")
+    found = (await memory.search("tea", user_id="ada", explain=True))["results"]
+    points = [value for hit in found for value in hit["routes"].values()]
+    assert len(points) >= 4
+    assert points == [round(value, 4) for value in points]
+    assert all(value for value in points)
+    assert all(hit["score_details"].items() >= hit["routes"].items() for hit in found)
 
 
 WEEK = ("it rained on Monday", "the cat slept", "my saxophone lesson was good", "we ate noodles", "the bus was late")

@@ -141,7 +141,7 @@ def test_a_session_that_fits_lifts_its_other_turns() -> None:
     tuesday = [Said(f"turn {number} of tuesday", by="AB"[number % 2], run="tuesday") for number in range(10)]
     shard = log(*monday, Said("the saxophone lesson", by="A", run="monday"), *tuesday)
     found = scores(shard, read(shard, "saxophone lesson"))
-    lift = found.bonuses["session"]
+    lift = found.session
     assert lift[:11].min() > lift[11:].max()
 
 
@@ -149,7 +149,7 @@ def test_a_long_session_is_lifted_more_than_a_short_one_with_the_same_best_row()
     short = [Said("saxophone", by="A", run="short"), Said("rain", by="B", run="short")]
     long = [Said("saxophone", by="A", run="long"), *[Said("rain", by="B", run="long")] * 20]
     shard = log(*short, *long)
-    lift = scores(shard, read(shard, "saxophone"), vectors=False).bonuses["session"]
+    lift = scores(shard, read(shard, "saxophone"), vectors=False).session
     assert lift[3] > lift[1]
 
 
@@ -158,7 +158,7 @@ def test_a_session_of_deleted_rows_lifts_nothing() -> None:
         Said("saxophone", run="a", by="A"), Said("rain", run="b", by="B"), Said("snow", run="b", by="A"), gone=(0,)
     )
     found = scores(shard, read(shard, "saxophone"))
-    assert found.bonuses["session"][0] == 0
+    assert found.session[0] == 0
 
 
 # ── the order ────────────────────────────────────────────────────────────────────────────────────────────────────────

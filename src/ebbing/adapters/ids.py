@@ -26,8 +26,10 @@ class TimeOrderedIds:
             ticks = self._last = max(ticks, self._last + 1)
         milliseconds, fraction = divmod(ticks, 4096)
         random = int.from_bytes(os.urandom(8)) >> 2
-        digits = f"{(milliseconds & (1 << 48) - 1) << 80 | 7 << 76 | fraction << 64 | 2 << 62 | random:032x}"
-        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+        return (
+            f"{milliseconds >> 16 & 0xFFFFFFFF:08x}-{milliseconds & 0xFFFF:04x}-7{fraction:03x}"
+            f"-{2 << 14 | random >> 48:04x}-{random & (1 << 48) - 1:012x}"
+        )
 
     def secret(self) -> str:
         return token_urlsafe(32)

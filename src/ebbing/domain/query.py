@@ -50,9 +50,11 @@ class Hit:
     repeat_ids: tuple[str, ...] = ()
     """Memories that say the same, told once by this one, best first."""
     routes: Mapping[str, float] = field(default_factory=dict)
-    """Route name to what it gave: `semantic` cosine, `keyword` BM25F points with those of neighbouring turns,
-    `speaker`, `quote`, `name`, `rule`, `time` and `session` points in the fused score."""
+    """Route name to what it gave, to four places: `semantic` cosine, `keyword` BM25F points with those of neighbouring
+    turns, `speaker`, `quote`, `name`, `graph`, `rule` and `time` points in the fused score."""
     coverage: float = 0.0
     """Share of the question's wording that it holds, in [0, 1]."""
     meaning: float = 0.0
     """Calibrated similarity to the question, in [0, 1]."""
+    session: float = 0.0
+    """Points in the fused score that the other rows of its session lend it: by themselves they find nothing."""

@@ -76,11 +76,11 @@ class Recalling(Facade):
         """
         checked_narrowing(narrowing)
         scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
-        as_of = checked_time(narrowing.get("as_of"), "as_of")
+        as_of, now = checked_time(narrowing.get("as_of"), "as_of"), self._parts.clock.now()
         asked = Query(
             text=checked_query(query, include=include),
             top_k=checked_top_k(top_k, narrowing.get("limit")),
-            now=checked_time(reference_date, "reference_date") or as_of or self._parts.clock.now(),
+            now=checked_time(reference_date, "reference_date") or as_of or now,
             include=include,
             min_score=checked_threshold(narrowing.get("threshold")),
             precise=narrowing.get("precise", False),
@@ -89,14 +89,11 @@ class Recalling(Facade):
             expand=checked_expand(narrowing.get("expand", 0)),
         )
         found = await search(await self._searching(), scope, query=asked)
-        self._parts.usage.returned(scope, (hit.record.id for hit in found.hits), at=self._parts.clock.now())
-        await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=(hit.record.id for hit in found.hits))
-        return search_answer(
-            found,
-            self._parts.settings.api_version,
-            recall_id=self._parts.ids.new(),
-            explained=narrowing.get("explain", False),
-        )
+        ids = [hit.record.id for hit in found.hits]
+        self._parts.usage.returned(scope, ids, at=now)
+        await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=ids)
+        version, recall_id = self._parts.settings.api_version, self._parts.ids.new()
+        return search_answer(found, version, recall_id=recall_id, explained=narrowing.get("explain", False))
 
     async def get(self, memory_id: str, *, user_id: str | None = None) -> Item | None:
         """The memory with this id, or None; with `user_id`, only if it is that user's."""

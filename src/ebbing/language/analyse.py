@@ -98,7 +98,7 @@ def stems(normal: str) -> list[str]:
 
 def normalise(text: str) -> str:
     """Compatibility-composed, lower-case, with straight apostrophes."""
-    return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).lower().replace("’", "'")
 
 
 def _bounded(text: str) -> str:

@@ -14,4 +14,6 @@ def grammar() -> Grammar:
     """All rules of English, and those of figures. An expression begins with a word or with figures ("0")."""
     rules = (*dates_figures.rules(), *dates_en_calendar.rules(), *dates_en_distance.rules())
     figures = r"\d+(?=\s{0,3}[a-z/.:'’–—-])|\d{4}(?!\d)"
-    return Grammar(re.compile(rf"{dates_figures.START}(?:[a-z]+|{figures})"), rules)
+    return Grammar(
+        re.compile(rf"{dates_figures.START}(?:[a-z]+|{figures})"), rules, glance=re.compile(r"[a-z]+|\d").findall
+    )

@@ -77,18 +77,21 @@ class Rule(NamedTuple):
 
 
 class Grammar:
-    """The rules of one language. `head` finds where an expression may begin."""
+    """The rules of one language. `head` finds where an expression may begin, `glance` whatever looks like its head."""
 
-    def __init__(self, head: re.Pattern[str], rules: Iterable[Rule]) -> None:
-        self._head = head
+    def __init__(self, head: re.Pattern[str], rules: Iterable[Rule], *, glance: Callable[[str], Iterable[str]]) -> None:
+        self._head, self._glance = head, glance
         self._by_head: dict[str, list[tuple[re.Pattern[str], Read]]] = {}
         for rule in rules:
             compiled = re.compile(rule.pattern)
             for one in dict.fromkeys(rule.heads):
                 self._by_head.setdefault(one, []).append((compiled, rule.read))
+        self._heads = frozenset("0123456789").union(self._by_head)
 
     def tokens(self, said: Said) -> Iterator[Token]:
         """The expressions of a text, in order, without overlap; no more than `MOST_FOUND`."""
+        if self._heads.isdisjoint(self._glance(said.folded)):
+            return  # most questions name no time: this takes a third of the time of the walk
         finish, found = 0, 0
         for head in self._head.finditer(said.folded):
             word = head[0]

@@ -25,4 +25,4 @@ def grammar() -> Grammar:
     heads = "".join(sorted({head for rule in rules for head in rule.heads} - set(NUMERALS) - set(_BEGUN)))
     begun = "|".join(f"{first}(?=[{then}])" for first, then in _BEGUN.items())
     numbers = rf"[{numerals}](?=[{numerals}]{{0,6}}{_COUNTED})|\d+{_COUNTED}"
-    return Grammar(re.compile(rf"(?<![第每\d])(?:[{heads}]|{begun}|{numbers})"), rules)
+    return Grammar(re.compile(rf"(?<![第每\d])(?:[{heads}]|{begun}|{numbers})"), rules, glance=iter)

@@ -61,12 +61,15 @@ class _Likeness:
         kept = shard.size if shard.size <= KEPT_ROWS else 0
         self._known, self._has_alike = np.zeros((2, kept), dtype=np.bool_)
         self._alike, self._same = np.zeros((2, kept, kept), dtype=np.bool_)
+        self._all_known = self._none_alike = False
 
     def are_alone(self, rows: NDArray[np.int64]) -> bool:
         """Whether none of the rows says about the same as another one."""
+        if self._none_alike:
+            return True
         if len(self._known):
             self._know(rows)
-            if not self._has_alike[rows].any():
+            if not np.count_nonzero(self._has_alike[rows]):
                 return True
         return int(np.count_nonzero(self.alike(rows))) == len(rows)
 
@@ -87,13 +90,15 @@ class _Likeness:
 
     def _know(self, rows: NDArray[np.int64]) -> None:
         """Compares these rows with everyone where that was not done yet."""
-        if self._known[rows].all():
+        if self._all_known or np.count_nonzero(self._known[rows]) == len(rows):
             return
         everyone = np.arange(self._shard.size)
         new = everyone if self._shard.size <= ALL_ROWS else rows[~self._known[rows]]
         self._alike[new], self._same[new] = self._compared(new, everyone, self._about, self._just)
         self._has_alike[new] = np.count_nonzero(self._alike[new], axis=1) > 1
         self._known[new] = True
+        self._all_known = bool(self._known.all())
+        self._none_alike = self._all_known and not self._has_alike.any()
 
     def _compared(self, rows: NDArray[np.int64], others: NDArray[np.int64], *above: float) -> list[Pairs]:
         """For each bound which pairs lie above it, shape (rows, others); texts with other numbers never do."""
@@ -115,10 +120,11 @@ def _likeness(shard: Shard, *, calibration: Calibration | None, tuning: Tuning) 
 def _grouped(rows: NDArray[np.int64], same: Pairs, *, count: int) -> Groups:
     leads: list[int] = []
     behind: dict[int, list[int]] = {}
-    for at in range(len(rows)):
-        found = np.flatnonzero(same[at, leads])
-        if len(found):
-            behind[leads[found[0]]].append(int(rows[at]))
+    repeated = (np.count_nonzero(same, axis=1) > 1).tolist()
+    for at, is_repeated in enumerate(repeated):
+        told = np.flatnonzero(same[at, leads]).tolist() if is_repeated else []
+        if told:
+            behind[leads[told[0]]].append(int(rows[at]))
         elif len(leads) < count:
             leads.append(at)
             behind[at] = []

@@ -25,9 +25,9 @@ WEIGHED_POSTINGS: Final = 16_384
 """Postings of an owner (1,000 memories of a sentence or two) up to which each is weighed once, until a row changes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Wording:
-    """What the words of a question find, per row of the shard."""
+    """What the words of a question find, per row of the shard. Not frozen, like `Hit`, for speed."""
 
     points: Scores
     """BM25F; 0 where no term stands."""

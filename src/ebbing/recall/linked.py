@@ -42,12 +42,9 @@ _SHORT: Final = 8
 
 
 async def linked(
-    store: MemoryStore, shard: Shard, *, scope: Scope, question: Question, among: Mask, past: bool
+    store: MemoryStore, shard: Shard, *, scope: Scope, question: Question, rows: Sequence[int], past: bool
 ) -> Question:
-    """The question with what it would be in the words by which its people are told of elsewhere."""
-    rows = saying(shard, question, among=among)
-    if not rows:
-        return question
+    """The question with what it would be in the words by which its people are told of elsewhere, as `rows` say."""
     records = await fresh_records(store, shard, scope=scope, rows=rows, deleted=past)
     found = _links(shard, question, records=records)
     return replace(question, links=tuple(found)) if found else question

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import inf
 from typing import Any, Final
 
@@ -50,14 +50,15 @@ _COMPARED: Final[dict[Op, Callable[[Any, Any], Mask]]] = {
 _COLUMNS: Final = frozenset({"id", "user_id", *_CODED, *_TIMES, *_NUMBERS})
 
 
-def covered(shard: Shard, scope: Scope, *, kinds: Iterable[Kind]) -> Mask:
-    """The living rows of these kinds that the scope sees."""
-    wanted = [KINDS.index(kind) for kind in kinds]
-    mask: Mask = shard.alive.copy() if len(wanted) == len(KINDS) else shard.alive & np.isin(shard.kind, wanted)
+def covered(shard: Shard, scope: Scope, *, kinds: Collection[Kind]) -> Mask:
+    """The living rows of these kinds that the scope sees; not to be written to."""
+    mask: Mask = shard.alive
+    if len(kinds) < len(KINDS):
+        mask = mask & np.isin(shard.kind, [KINDS.index(kind) for kind in kinds])
     if scope.agent_id is not None:
-        mask &= shard.agent == shard.agents.find(scope.agent_id)
+        mask = mask & (shard.agent == shard.agents.find(scope.agent_id))
     if scope.run_id is not None:
-        mask &= shard.run == shard.runs.find(scope.run_id)
+        mask = mask & (shard.run == shard.runs.find(scope.run_id))
     return mask
 
 
@@ -80,14 +81,18 @@ async def fresh_records(
     current as of this search, and so is the record.
     """
     ids = [*map(shard.ids.__getitem__, rows)]
-    if all(map(shard.records.__contains__, ids)):
+    read = shard.records.get
+    found = [record for memory_id in ids if (record := read(memory_id)) is not None]
+    if len(found) == len(ids):
         if not shard.rewritten:
-            return [*map(shard.records.__getitem__, ids)]
+            return found
     else:
         # A small owner's are read at one go: for the next question they are at hand.
         wanted = shard.ids[: shard.size] if shard.is_kept_whole else ids
         missing = [memory_id for memory_id in wanted if memory_id not in shard.records]
-        shard.records.update((record.id, record) for record in await store.get(scope, missing, deleted=deleted))
+        there = {record.id: record for record in await store.get(scope, missing, deleted=deleted)}
+        # Under the very strings that are looked up: then nothing is compared but where they lie.
+        shard.records.update((memory_id, there[memory_id]) for memory_id in missing if memory_id in there)
     return [record for memory_id in ids if (record := shard.record(memory_id)) is not None]
 
 

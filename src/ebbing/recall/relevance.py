@@ -21,7 +21,9 @@ _COVERAGE: Final = 0.136
 _MEANING: Final = 2.513
 _BASE: Final = -1.448
 
-_BY_RANK: Final = _RANK * np.log(np.arange(1, 1_001))
+_AGAINST: Final = np.array([_GAP, -_COVERAGE, -_MEANING])
+"""Odds against a row: by its points (the best row's count the other way), its coverage and its meaning."""
+_BY_RANK: Final = -_BASE - _RANK * np.log(np.arange(1, 1_001))
 """An answer has fifty rows at most."""
 _SHARE: Final = np.array([0.0, 0.05, 0.12, 0.2, 0.33, 0.5, 0.7, 1.0])
 """Share of such rows that really are evidence …"""
@@ -40,7 +42,7 @@ def relevance(total: Points, *, coverage: Points, meaning: Points) -> list[float
     points = np.asarray(total, dtype=np.float64)
     if not len(points):
         return []
-    odds = _BASE + _GAP * (points[0] - points) + _BY_RANK[: len(points)]
-    odds += _COVERAGE * np.asarray(coverage) + _MEANING * np.asarray(meaning)
-    scores: list[float] = np.minimum.accumulate(np.interp(1.0 / (1.0 + np.exp(-odds)), _SHARE, _SCORE)).tolist()
+    told = np.array((points, coverage, meaning), dtype=np.float64)
+    against = _AGAINST @ told + (_BY_RANK[: len(points)] - _AGAINST[0] * told[0, 0])
+    scores: list[float] = np.minimum.accumulate(np.interp(1.0 / (1.0 + np.exp(against)), _SHARE, _SCORE)).tolist()
     return scores

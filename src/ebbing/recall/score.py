@@ -14,7 +14,7 @@ from ebbing.index.neighbours import Neighbours
 from ebbing.index.products import along
 from ebbing.index.shard import ROLES, Shard
 from ebbing.language.analyse import TextFlag
-from ebbing.recall.fuse import Mask, Scores, best_rows, reciprocal_rank, zscore
+from ebbing.recall.fuse import Mask, Scores, best_rows, is_whole, reciprocal_rank, zscore
 from ebbing.recall.lexical import bm25f, feedback_terms, smooth
 from ebbing.recall.tuning import Tuning
 from ebbing.recall.understand import Link, Question
@@ -24,9 +24,9 @@ LINKED_COVERAGE: Final = 0.9
 """What wording counts that a row holds in another word than the question's, to the judgement of how well it fits."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Scored:
-    """Per row of the shard, shape (size,)."""
+    """Per row of the shard, shape (size,). Not frozen, like `Hit`, for speed."""
 
     total: Scores
     """What the order is made by."""
@@ -40,6 +40,8 @@ class Scored:
     """Rows whose vector was held against the question's; the others are judged by their words alone."""
     bonuses: Mapping[str, Scores]
     """Route name to the points that it adds to `total`, for the routes that apply to this question."""
+    session: Scores | None
+    """What a row's session lends it, in `total` too; None where that is switched off. By itself it finds nothing."""
 
 
 def score_rows(
@@ -55,11 +57,11 @@ def score_rows(
     dense, compared = _dense(shard, vector)
     wording = bm25f(shard, question.terms, tuning=tuning)
     lexical = smooth(shard, wording.points, near=near, tuning=tuning)
-    meant = tuning.dense_weight * _meant(dense, among, compared=compared, tuning=tuning)
-    total = meant + tuning.lexical_weight * _levelled(lexical, among, tuning=tuning)
+    meant = _meant(dense, among, compared=compared, tuning=tuning)
+    total = meant + _levelled(lexical, among, weight=tuning.lexical_weight, tuning=tuning)
     if tuning.feedback_weight and shard.size >= tuning.feedback_from and wording.coverage.any():
         lexical = lexical + _feedback(shard, total, among=among, question=question, tuning=tuning)
-        total = meant + tuning.lexical_weight * _levelled(lexical, among, tuning=tuning)
+        total = meant + _levelled(lexical, among, weight=tuning.lexical_weight, tuning=tuning)
     surface = shard.kept("surface", lambda: _surface(shard))
     if surface.assistant is not None:
         total = np.where(surface.assistant, tuning.assistant_weight * total, total)
@@ -73,10 +75,11 @@ def score_rows(
         coverage = np.maximum(coverage, LINKED_COVERAGE * share)
     for points in bonuses.values():
         total = total + points
+    lent = None
     if prior := tuning.diary_session_prior if near.one_speaker else tuning.session_prior:
-        bonuses["session"] = prior * _session_lift(total, among, near=near, tuning=tuning)
-        total = total + bonuses["session"]
-    return Scored(total, lexical, dense, coverage, compared, bonuses)
+        lent = prior * _session_lift(total, among, near=near, tuning=tuning)
+        total = total + lent
+    return Scored(total, lexical, dense, coverage, compared, bonuses, lent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +108,11 @@ def _surface(shard: Shard) -> _Surface:
     )
 
 
-def _levelled(scores: Scores, among: Mask, *, tuning: Tuning) -> Scores:
-    """A leg's scores on the scale on which legs are added up."""
+def _levelled(scores: Scores, among: Mask, *, weight: float, tuning: Tuning) -> Scores:
+    """A leg's scores, weighted, on the scale on which legs are added up."""
     if tuning.fusion == "rrf":
-        return tuning.rrf_scale * reciprocal_rank(scores, among, k=tuning.rrf_k)
-    return zscore(scores, among)
+        return weight * tuning.rrf_scale * reciprocal_rank(scores, among, k=tuning.rrf_k)
+    return zscore(scores, among, weight=weight)
 
 
 def _feedback(shard: Shard, total: Scores, *, among: Mask, question: Question, tuning: Tuning) -> Scores:
@@ -129,9 +132,9 @@ def _dense(shard: Shard, vector: NDArray[np.float32] | None) -> tuple[Scores, Ma
 
 def _meant(dense: Scores, among: Mask, *, compared: Mask, tuning: Tuning) -> Scores:
     """The vectors' leg. A row without a vector stands where the average stands: nothing is known against it."""
-    if compared.all():
-        return _levelled(dense, among, tuning=tuning)
-    return np.where(compared, _levelled(dense, among & compared, tuning=tuning), 0.0)
+    if is_whole(compared):
+        return _levelled(dense, among, weight=tuning.dense_weight, tuning=tuning)
+    return np.where(compared, _levelled(dense, among & compared, weight=tuning.dense_weight, tuning=tuning), 0.0)
 
 
 def _bonuses(shard: Shard, question: Question, *, surface: _Surface, tuning: Tuning) -> dict[str, Scores]:
@@ -181,7 +184,8 @@ def _session_lift(total: Scores, among: Mask, *, near: Neighbours, tuning: Tunin
     """Best score of each row's session, the more of it the more rows the session has."""
     sizes = near.session_sizes
     if len(sizes) == 1:
-        return np.full(len(total), total[among].max() * sizes[0] / (sizes[0] + tuning.session_half))
+        best_of_all = (total if is_whole(among) else total[among]).max()
+        return np.full(len(total), best_of_all * sizes[0] / (sizes[0] + tuning.session_half))
     best = np.full(len(sizes), -np.inf)
     np.maximum.at(best, near.session[among], total[among])
     best[best == -np.inf] = 0.0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ebbing.domain.filters import EVERYTHING
 from ebbing.domain.query import KINDS_OF, Hit, Query
 from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
@@ -22,10 +24,10 @@ from ebbing.ports.reranker import Reranker
 from ebbing.recall.expand import expand, read_windows
 from ebbing.recall.fuse import best_rows
 from ebbing.recall.gather import gather_meaning
-from ebbing.recall.linked import linked
+from ebbing.recall.linked import linked, saying
 from ebbing.recall.narrow import covered, fresh_records, narrowed
 from ebbing.recall.past import shard_as_of
-from ebbing.recall.rank import Ranked, rank
+from ebbing.recall.rank import Ranking, rank
 from ebbing.recall.rerank import Reranking, rerank
 from ebbing.recall.score import Scored, score_rows
 from ebbing.recall.tuning import Tuning
@@ -43,9 +45,9 @@ class Searching:
     reranking: Reranking = field(default_factory=Reranking)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
-    """What came back."""
+    """What came back. Not frozen, like `Hit`, for speed."""
 
     hits: tuple[Hit, ...]
     dropped: Mapping[str, str] = field(default_factory=dict)
@@ -54,20 +56,23 @@ class Answer:
     """Memory id to the turns around it in the order said, itself included, where `query.expand` asks for them."""
     shown: dict[str, dict[str, Any]] | None = None
     """Where the form in which a hit's record is shown may be kept until the record changes."""
+    at_hand: Mapping[str, MemoryRecord] = field(default_factory=dict)
+    """All records of a small owner, for whom those forms may be made at one go."""
 
 
 async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
     """The memories and episodes that answer the query, best first."""
     shard = await _shard(using, scope, query=query)
     among = admitted(shard, scope, query=query)
-    among = await narrowed(using.store, shard, scope=scope, among=among, wanted=query.filter)
-    if not among.any():
+    if query.filter is not EVERYTHING:
+        among = await narrowed(using.store, shard, scope=scope, among=among, wanted=query.filter)
+    if not np.count_nonzero(among):
         return Answer(())
     meaning = await gather_meaning(using.embedder, query.text, seconds=using.tuning.deadline_seconds)
     question = understand(query, shard, tuning=using.tuning)
-    if using.tuning.graph_bonus:
+    if using.tuning.graph_bonus and (rows := saying(shard, question, among=among)):
         past = query.as_of is not None
-        question = await linked(using.store, shard, scope=scope, question=question, among=among, past=past)
+        question = await linked(using.store, shard, scope=scope, question=question, rows=rows, past=past)
     scored = score_rows(
         shard, question, vector=meaning.vector, among=among, near=neighbours(shard), tuning=using.tuning
     )
@@ -79,17 +84,17 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
     ranked = rank(
         shard, scored, among=among, query=query, question=question, calibration=calibration, tuning=using.tuning
     )
-    rows = [best.row for best in ranked]
-    records = await fresh_records(using.store, shard, scope=scope, rows=rows, deleted=query.as_of is not None)
-    there = ranked if len(records) == len(ranked) else _still_there(shard, ranked, records=records)
-    around = await _around(using.store, shard, scope=scope, ranked=there, among=among, query=query)
-    shown = shard.shown if query.as_of is None else None
-    return Answer(_hits(shard, scored, ranked=there, records=records), dropped, around, shown)
-
-
-def _still_there(shard: Shard, ranked: list[Ranked], *, records: Sequence[MemoryRecord]) -> list[Ranked]:
-    ids = {record.id for record in records}
-    return [best for best in ranked if shard.ids[best.row] in ids]
+    records = await fresh_records(using.store, shard, scope=scope, rows=ranked.rows, deleted=query.as_of is not None)
+    if len(records) < len(ranked.rows):
+        there = {record.id for record in records}
+        ranked = ranked.only([shard.ids[row] in there for row in ranked.rows])
+    around: Mapping[str, Sequence[MemoryRecord]] = {}
+    if query.expand and ranked.rows:
+        around = await _around(using.store, shard, scope=scope, rows=ranked.rows, among=among, query=query)
+    hits = _hits(shard, scored, ranked=ranked, records=records)
+    if query.as_of is not None:
+        return Answer(hits, dropped, around)
+    return Answer(hits, dropped, around, shard.shown, shard.records if shard.is_kept_whole else {})
 
 
 async def _shard(using: Searching, scope: Scope, *, query: Query) -> Shard:
@@ -122,16 +127,13 @@ async def _around(
     shard: Shard,
     *,
     scope: Scope,
-    ranked: Sequence[Ranked],
+    rows: Sequence[int],
     among: NDArray[np.bool_],
     query: Query,
 ) -> dict[str, Sequence[MemoryRecord]]:
-    if not query.expand or not ranked:
-        return {}
-    rows = [best.row for best in ranked]
     windows = expand(shard, rows, before=query.expand, after=query.expand, among=among)
     read = await read_windows(store, shard, scope=scope, windows=windows, deleted=query.as_of is not None)
-    return {shard.ids[best.row]: turns for best, turns in zip(ranked, read, strict=True) if len(turns) > 1}
+    return {shard.ids[row]: turns for row, turns in zip(rows, read, strict=True) if len(turns) > 1}
 
 
 def admitted(shard: Shard, scope: Scope, *, query: Query) -> NDArray[np.bool_]:
@@ -148,22 +150,16 @@ def _first_end(shard: Shard) -> int:
     return int(min(shard.valid_to.min(initial=NEVER), shard.expires.min(initial=NEVER)))
 
 
-def _hits(
-    shard: Shard, scored: Scored, *, ranked: Sequence[Ranked], records: Sequence[MemoryRecord]
-) -> tuple[Hit, ...]:
-    rows = np.array([best.row for best in ranked], dtype=np.int64)
+def _hits(shard: Shard, scored: Scored, *, ranked: Ranking, records: Sequence[MemoryRecord]) -> tuple[Hit, ...]:
+    rows = np.array(ranked.rows, dtype=np.int64)
     given = {"semantic": scored.dense, "keyword": scored.lexical, **scored.bonuses}
     names = tuple(given)
-    points = zip(*(column[rows].tolist() for column in given.values()), strict=True)
-    return tuple(
-        Hit(
-            record,
-            best.score,
-            best.fused,
-            tuple(shard.ids[repeat] for repeat in best.repeats) if best.repeats else (),
-            {name: value for name, value in zip(names, values) if value},  # noqa: B905 – `strict` costs a tenth more
-            best.coverage,
-            best.meaning,
-        )
-        for record, best, values in zip(records, ranked, points, strict=True)
-    )
+    # All at once: `round` takes a fifth of a microsecond a number.
+    points = np.rint(np.array([column.take(rows) for column in given.values()]) * 1e4) / 1e4
+    each = points.T.tolist()
+    routes = [{name: value for name, value in zip(names, values) if value} for values in each]  # noqa: B905 – for speed
+    lent = repeat(0.0) if scored.session is None else scored.session.take(rows).tolist()
+    same: Iterable[tuple[str, ...]] = repeat(())
+    if any(ranked.repeats):
+        same = [tuple(map(shard.ids.__getitem__, repeats)) for repeats in ranked.repeats]
+    return tuple(map(Hit, records, ranked.scores, ranked.fused, same, routes, ranked.coverage, ranked.meaning, lent))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +17,7 @@ from ebbing.recall.tuning import Tuning
 
 _DAY: Final = 86_400_000_000
 """In microseconds."""
+_NOBODY: Final = frozenset[int]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +32,9 @@ class Link:
     """Code of the speaker in whose words it means this; 0 for nobody named."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Question:
-    """A query, read."""
+    """A query, read. Not frozen, like `Hit`, for speed."""
 
     text: str
     terms: tuple[int, ...]
@@ -60,7 +62,7 @@ def understand(query: Query, shard: Shard, *, tuning: Tuning) -> Question:
     early, late = tuning.date_days_before * _DAY, tuning.date_days_after * _DAY
     words = query_terms(query.text)
     times = resolve(query.text, now=query.now)
-    speakers = _named(query.text, shard, words=frozenset(words))
+    speakers = _named(query.text, shard, words=words)
     spoken = {term for code in speakers for term in _hashes(shard.actors.name(code) or "")}
     return Question(
         text=query.text,
@@ -79,12 +81,12 @@ def _hashes(text: str) -> tuple[int, ...]:
     return tuple(map(term_hash, query_terms(text)))
 
 
-def _named(text: str, shard: Shard, *, words: frozenset[str]) -> frozenset[int]:
+def _named(text: str, shard: Shard, *, words: Sequence[str]) -> frozenset[int]:
     if not shard.actors:
-        return frozenset()
-    normal = normalise(text)
+        return _NOBODY
+    normal, told = normalise(text), frozenset(words)
     return frozenset(
-        code for name, code in shard.actors.items() if normalise(name) in normal and _means(name, text, words=words)
+        code for name, code in shard.actors.items() if normalise(name) in normal and _means(name, text, words=told)
     )
 
 

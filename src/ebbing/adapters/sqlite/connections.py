@@ -6,9 +6,9 @@ import os
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Final
 
 from ebbing.adapters.sqlite.errors import translated
@@ -19,6 +19,19 @@ FILE_NAME: Final = "ebbing.db"
 BUSY_SECONDS: Final = 10.0
 """How long a statement waits for another process."""
 _PAUSE: Final = 0.01
+
+
+_process = os.getpid()
+"""Kept, since asking for it at every search costs a call of the system."""
+
+
+def _learn_process() -> None:
+    global _process  # noqa: PLW0603 – a fork is the one thing that changes it
+    _process = os.getpid()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which knows no fork
+    os.register_at_fork(after_in_child=_learn_process)
 
 
 class Connections:
@@ -35,7 +48,7 @@ class Connections:
         self.path = directory / FILE_NAME
         self.history_path = history_path
         """Where the history lies if it has a file of its own: as given, else where it was put before."""
-        self._pid = os.getpid()
+        self._process = _process
         self._closed = False
         self._idle: deque[sqlite3.Connection] = deque()
         try:
@@ -45,24 +58,25 @@ class Connections:
         except OSError as error:
             raise StoreError(f"cannot use the store's directory: {error.strerror}") from error
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> _Reading:
         """A connection for this thread alone; every statement sees all that was committed before it."""
+        return _Reading(self)
+
+    def lend(self) -> sqlite3.Connection:
+        """A connection that nobody else uses until it is given back."""
         self.check()
         try:
-            db = self._idle.pop()
+            return self._idle.pop()
         except IndexError:
-            db = self._open_reader()
-        try:
-            yield db
-        except sqlite3.Error as error:
-            raise translated(error) from error
-        finally:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            self._idle.append(db)
-            if self._closed:
-                self._close_idle()
+            return self._open_reader()
+
+    def give_back(self, db: sqlite3.Connection) -> None:
+        """Takes back what was lent."""
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        self._idle.append(db)
+        if self._closed:
+            self._close_idle()
 
     def check(self) -> None:
         """Raises if the store was closed, or opened by the parent of a forked process."""
@@ -74,7 +88,7 @@ class Connections:
     @property
     def is_inherited(self) -> bool:
         """Whether this is a forked child, which must not touch the parent's connections."""
-        return os.getpid() != self._pid
+        return _process != self._process
 
     @property
     def files(self) -> list[Path]:
@@ -139,6 +153,26 @@ class Connections:
             return sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         except sqlite3.Error as error:
             raise StoreError(f"cannot open {FILE_NAME}: is its directory writable?") from error
+
+
+class _Reading:
+    """The time for which a connection is lent. No generator, which every search would pay a microsecond for."""
+
+    __slots__ = ("_connections", "_db")
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def __enter__(self) -> sqlite3.Connection:
+        self._db = self._connections.lend()
+        return self._db
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connections.give_back(self._db)
+        if isinstance(error, sqlite3.Error):
+            raise translated(error) from error
 
 
 def _switch_to_wal(db: sqlite3.Connection, database: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from sys import intern
 from typing import Any, Final
 
 from ebbing.domain.errors import InvalidInputError
@@ -118,12 +119,12 @@ def record_of(row: Sequence[Any], *, user: str | None, tenant: str) -> MemoryRec
         role=_ROLES[role],
         tags=_tuple(tags),
         metadata={} if metadata is None else json.loads(metadata),
-        language="und" if language is None else language,
+        language="und" if language is None else intern(language),
         attribute=attribute,
         value=value,
         object=object_,
         polarity=polarity or 0,
-        trust=trust,
+        trust=None if trust is None else intern(trust),
         updated_at=_moment(updated),
         last_accessed_at=_moment(accessed),
         valid_from=_moment(valid_from),
