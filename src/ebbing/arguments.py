@@ -88,8 +88,13 @@ class CheckedAddOptions:
     expires_at: datetime | None = None
 
 
+_NO_OPTIONS: Final = CheckedAddOptions()
+
+
 def checked_add_options(given: Mapping[str, Any]) -> CheckedAddOptions:
     """Refuses a name that `AddOptions` does not have, as Python refuses a wrong argument, and unusable values."""
+    if not given:
+        return _NO_OPTIONS
     for name in given:
         if name not in AddOptions.__annotations__:
             raise TypeError(f"add() got an unexpected keyword argument {name!r}")

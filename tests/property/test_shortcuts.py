@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 
 import pytest
@@ -15,6 +16,9 @@ from ebbing.language.analyse import Analysis, analyse, normalise
 from ebbing.language.detect import detect
 from ebbing.language.figures import figures
 from ebbing.privacy import guard
+from ebbing.privacy.detectors import detectors
+from ebbing.privacy.find import _traits
+from ebbing.remember.messages import clean_text
 
 FEW = settings(max_examples=60, deadline=None)
 CHARACTERS = st.characters(min_codepoint=10, max_codepoint=0x9FFF)
@@ -24,7 +28,9 @@ IN_ASCII = st.text(st.characters(max_codepoint=127), max_size=120) | st.from_reg
 TERMS = st.text("abc我们 ", min_size=1, max_size=2)
 
 
-@pytest.mark.parametrize("shape", [shape for shape in guard._shapes() if shape.need], ids=lambda shape: shape.reason)
+@pytest.mark.parametrize(
+    "shape", [shape for shape in guard._all_shapes() if shape.need], ids=lambda shape: shape.reason
+)
 def test_whatever_an_instructions_pattern_finds_holds_what_it_needs(shape: guard._Shape) -> None:
     @FEW
     @given(st.from_regex(shape.pattern, alphabet=CHARACTERS))
@@ -77,3 +83,26 @@ def test_packed_terms_hold_the_frequencies_and_the_fields(
         for term in {*text, *speaker, *date, *asked}
     )
     assert [tuple(row) for row in packed.tolist()] == expected
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_a_text_is_cleaned_as_if_it_held_halves_of_characters(text: str) -> None:
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    assert clean_text(text) == whole.replace("\x00", "").strip()
+
+
+LITERALS = sorted(frozenset[str]().union(*(detector.need for detector in detectors(frozenset()))))
+
+
+@given(st.lists(st.sampled_from(LITERALS) | st.text(max_size=4)).map("".join))
+def test_every_literal_that_a_detector_needs_is_seen(text: str) -> None:
+    stands = {literal for literal in LITERALS if literal in text.lower()}
+    assert stands <= set(_traits(text).seen) <= set(LITERALS)
+    assert all(detector.need or detector.digits for detector in detectors(frozenset()))
+    assert all(detector.need for detector in detectors(frozenset()) if detector.word)
+
+
+@given(st.text(st.sampled_from(" \t\n\r\u2028\u3000\xa0ab我"), max_size=12))
+def test_a_text_whose_white_space_is_single_spaces_is_plain_as_it_is(text: str) -> None:
+    spaced = guard._BLANKS.sub(" ", unicodedata.normalize("NFKC", text))
+    assert guard._plain(text) == guard._LINES.sub("\n", spaced)

@@ -20,11 +20,12 @@ from ebbing.adapters.sqlite import SqliteMemoryStore, changes, scrubbing, shards
 from ebbing.adapters.sqlite import store as store_module
 from ebbing.adapters.sqlite.rows import MAX_SEQ
 from ebbing.adapters.sqlite.shards import WORN_SIZE, ShardCache
-from ebbing.domain.errors import StoreError
+from ebbing.domain.errors import ConflictError, StoreError
 from ebbing.domain.events import Event
 from ebbing.domain.scope import Scope
 from ebbing.ports.memory_store import Erase, Revise
-from tests.unit.sqlite_stores import ADA, BOB, EMBEDDER, insert, open_store, raw, record, stored
+from ebbing.ports.webhook_book import Webhook
+from tests.unit.sqlite_stores import ADA, BOB, CLOCK, EMBEDDER, insert, open_store, raw, record, stored
 
 pytestmark = pytest.mark.anyio
 
@@ -72,6 +73,19 @@ async def test_a_handle_notices_that_an_owner_was_erased_and_came_back(
     assert await living(other, ADA) == [record.id for record in new]
     await store.reset("default")
     assert await living(other, ADA) == []
+
+
+async def test_a_write_notices_a_webhook_that_another_handle_put(
+    store: SqliteMemoryStore, other: SqliteMemoryStore
+) -> None:
+    await stored(store, ADA, "tea")
+    assert store.webhooks.are_none
+    hook = Webhook("w1", "default", "https://a.example", ("memory.added",), "secret", CLOCK.now(), CLOCK.now())
+    await other.webhooks.put(hook)
+    with pytest.raises(ConflictError):
+        await store.write(ADA, [insert(record(ADA, "rain"))], seen=99)
+    assert not store.webhooks.are_none
+    assert await store.webhooks.list("default") == [hook]
 
 
 async def test_threads_with_loops_of_their_own_share_a_store(store: SqliteMemoryStore) -> None:

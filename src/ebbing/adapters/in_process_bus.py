@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from ebbing.domain.errors import EbbingError
@@ -61,7 +61,7 @@ class _Entry:
     def __init__(self, handler: Handler, *, anywhere: bool) -> None:
         self._handler, self.anywhere = handler, anywhere
 
-    def __call__(self, happening: Happening) -> object:
+    def __call__(self, happening: Happening) -> Awaitable[None] | None:
         return self._handler(happening)
 
 
@@ -73,7 +73,9 @@ async def _told(handler: _Entry, happening: Happening) -> None:
 
 async def _refusal(handler: _Entry, happening: Happening) -> EbbingError | None:
     try:
-        await _told(handler, happening)
+        answer = handler(happening)
+        if answer is not None:
+            await answer
     except EbbingError as error:
         return error
     return None

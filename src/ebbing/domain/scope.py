@@ -67,6 +67,12 @@ class Scope:
         return cls(**{f"{owner.kind}_id": owner.name}, tenant=owner.tenant)
 
     @property
+    def whole(self) -> Scope:
+        """The scope of everything that its owner has."""
+        is_whole = self.run_id is None and (self.user_id is None or self.agent_id is None)
+        return self if is_whole else Scope.of(self.owner)
+
+    @property
     def owner(self) -> Owner:
         """The party that a memory written under this scope belongs to."""
         if self.user_id is not None:

@@ -50,6 +50,7 @@ class Facade:
         self._profiles = Profiles(parts.store)
         self._is_view = False
         """It shares the parts of another memory, which closes them."""
+        self._way_in: Remembering | None = None
         self._way_out: Searching | None = None
 
     @property
@@ -71,13 +72,16 @@ class Facade:
 
     async def _using(self, mode: WriteMode | None = None) -> Remembering:
         """The parts of the way in, with the embedder loaded; messages are read in this mode, or as the settings say."""
-        embedder = await self._parts.embedder.get()
-        self._parts.store.use_model(embedder)
-        parts = self._parts
+        parts, made = self._parts, self._way_in
         chat = parts.chat
-        return Remembering(
-            parts.store, embedder, parts.clock, parts.ids, self._policy, mode=mode or chat.mode, asking=chat.asking
-        )
+        embedder, mode = await parts.embedder.get(), mode or chat.mode
+        if made is None or made.embedder is not embedder or made.mode is not mode or made.asking is not chat.asking:
+            parts.store.use_model(embedder)
+            made = Remembering(
+                parts.store, embedder, parts.clock, parts.ids, self._policy, mode=mode, asking=chat.asking
+            )
+            self._way_in = made
+        return made
 
     async def _searching(self) -> Searching:
         """The parts of the way out."""

@@ -68,7 +68,7 @@ class ProfileKeeper:
 
     def _wait(self, scope: Scope, *, asked: bool) -> bool:
         """Whether somebody looks after all who wait."""
-        whole = Scope.of(scope.owner)
+        whole = scope.whole
         with self._lock:
             if not self._closed and len(self._waiting) < MAX_WAITING:
                 self._waiting[whole] = asked or self._waiting.get(whole, False)

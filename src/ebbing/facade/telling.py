@@ -120,6 +120,8 @@ class Telling(Background):
 
     async def _queue_deliveries(self, happening: Happening) -> None:
         tenant, topic = happening.scope.tenant, happening.topic.value
+        if happening.topic is Topic.MEMORY_ADDED and self._parts.store.webhooks.are_none:
+            return  # a write comes before it
         hooks = await self._parts.store.webhooks.list(tenant)
         wanting = [hook for hook in hooks if hook.is_active and topic in hook.topics]
         if not wanting:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import struct
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ from ebbing.language.packing import full_text
 TERM = np.dtype([("term", "<u8"), ("tf", "<u2"), ("fields", "u1")])
 """One term of one text, packed: 64-bit hash, frequency in the text, and the other fields that hold it (bits below)."""
 
-_ROW = struct.Struct("<QHB")
-"""The same, for one row: on the few dozen rows of a text quicker than numpy."""
+MAX_FREQUENCY = 65_535
+"""What `tf` holds of a term that stands in a text more often than that."""
 
 FIELD_SPEAKER = 1
 FIELD_DATE = 2
@@ -81,19 +81,24 @@ def passage(record: MemoryRecord) -> str:
 def pack(analysis: Analysis) -> Terms:
     """Term frequencies and field bits of an analysed text as a sorted `TERM` array."""
     counts = dict(zip(map(term_hash, analysis.text), analysis.text.values(), strict=True))
+    if analysis.length > MAX_FREQUENCY:
+        counts = {key: min(frequency, MAX_FREQUENCY) for key, frequency in counts.items()}
     fields: dict[int, int] = {}
     told = ((analysis.speaker, FIELD_SPEAKER), (analysis.date, FIELD_DATE), (analysis.asked, FIELD_ASKED))
     for field_terms, bit in told:
-        for term in field_terms:
-            key = term_hash(term)
+        for key in map(term_hash, field_terms):
             fields[key] = fields.get(key, 0) | bit
             counts.setdefault(key, 0)
-    held = fields.get
-    rows = [_ROW.pack(key, min(counts[key], 65535), held(key, 0)) for key in sorted(counts)]
-    return np.frombuffer(b"".join(rows), dtype=TERM)
+    keys = np.fromiter(counts, np.uint64, len(counts))
+    order = keys.argsort()
+    terms = np.empty(len(counts), TERM)
+    terms["term"] = keys[order]
+    terms["tf"] = np.fromiter(counts.values(), np.uint16, len(counts))[order]
+    terms["fields"] = np.fromiter(map(fields.get, counts, repeat(0)), np.uint8, len(counts))[order]
+    return terms
 
 
-@kept(65_536)
+@kept(8_192)
 def term_hash(term: str) -> int:
     """64-bit hash of a term, the same in every process; among a million terms two collide once in 40 million."""
     return _digest(term)

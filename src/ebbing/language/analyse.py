@@ -15,7 +15,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import IntFlag
 from functools import lru_cache
 from importlib.resources import files
@@ -75,10 +75,10 @@ class Analysis:
 def analyse(text: str, *, speaker: str | None = None, said_at: datetime | None = None) -> Analysis:
     """Terms of a text to be stored, with its speaker and its date as fields of their own."""
     normal = _bounded(text)
-    counts = Counter(_terms(normal))
+    terms = _terms(normal)
     return Analysis(
-        text=counts,
-        length=counts.total(),
+        text=Counter(terms),
+        length=len(terms),
         speaker=frozenset(_terms(normalise(speaker))) if speaker else (),
         date=date_terms(said_at) if said_at else (),
         flags=flags_of(normal),
@@ -109,9 +109,12 @@ def _bounded(text: str) -> str:
 
 def date_terms(moment: datetime) -> frozenset[str]:
     """The terms under which a date is found: year, English month, Chinese month and day."""
-    return frozenset(
-        (str(moment.year), _stem(_MONTHS[moment.month - 1]), f"{moment.month}月", str(moment.day), f"{moment.day}日")
-    )
+    return _day_terms(moment.date())
+
+
+@kept(1_024)
+def _day_terms(day: date) -> frozenset[str]:
+    return frozenset((str(day.year), _stem(_MONTHS[day.month - 1]), f"{day.month}月", str(day.day), f"{day.day}日"))
 
 
 def flags_of(normal: str) -> TextFlag:
@@ -200,8 +203,9 @@ def _terms(normal: str) -> list[str]:
             continue
         found += [char for char in run if char not in stop]
         found += map(add, run, run[1:])
-    for month, month_mark, day, _ in _CHINESE_DATE.findall(normal):
-        found.append(f"{int(month)}月" if month_mark else f"{int(day)}日")
+    if "月" in normal or "日" in normal or "号" in normal:
+        for month, month_mark, day, _ in _CHINESE_DATE.findall(normal):
+            found.append(f"{int(month)}月" if month_mark else f"{int(day)}日")
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_HAN: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
+_HAN: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]+")
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")
 _HANGUL: Final = re.compile(r"[\uac00-\ud7af]")
 _LATIN: Final = re.compile(r"[A-Za-z]+")
@@ -20,7 +20,7 @@ def detect(text: str) -> str:
     head = text[:MAX_LOOKED_AT]
     if head.isascii():
         return "en" if _LATIN.search(head) else "und"
-    han = len(_HAN.findall(head))
+    han = sum(map(len, _HAN.findall(head)))
     if len(_KANA.findall(head)) > max(1, han // 4):
         return "ja"
     if len(_HANGUL.findall(head)) > han:

@@ -37,7 +37,7 @@ async def embed_passages(embedder: Embedder, texts: Sequence[str], *, seconds: f
     """
     vectors: list[NDArray[np.float32] | None] = []
     failure: EmbeddingError | None = None
-    for portion in _portions(texts):
+    for portion in [list(texts)] if len(texts) == 1 else _portions(texts):
         try:
             found = _at_once(embedder, portion)
             if found is None:

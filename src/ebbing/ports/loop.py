@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from asyncio import _get_running_loop  # `get_running_loop` raises an error where there is none, which takes longer
 from collections.abc import Generator
 from typing import Final
 
@@ -31,8 +31,4 @@ async def on_a_loop() -> None:
 
 def is_on_a_loop() -> bool:
     """Whether an event loop runs in this thread."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+    return _get_running_loop() is not None

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any, Final
 
 from ebbing.privacy.checksums import CHECKS, Check
@@ -79,11 +82,23 @@ def detectors(allowed: frozenset[Category]) -> tuple[Detector, ...]:
     return chosen
 
 
+_MARKS: Final = "_-.:@([/+="
+
+
 @lru_cache(maxsize=1)
-def literals() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Everything that some detector needs, in ASCII and in other scripts."""
-    needed = sorted(frozenset[str]().union(*(detector.need for detector in _all_detectors())))
-    return tuple(filter(str.isascii, needed)), tuple(literal for literal in needed if not literal.isascii())
+def literals() -> tuple[Mapping[str, tuple[str, ...]], tuple[str, ...]]:
+    """Everything that some detector needs, in ASCII and in other scripts.
+
+    Those in ASCII stand behind a part that they share, a mark or a shorter one of them: no part, none of them.
+    """
+    needed = sorted(frozenset[str]().union(*(detector.need for detector in _all_detectors())), key=len)
+    in_ascii = [literal for literal in needed if literal.isascii()]
+    behind: defaultdict[str, list[str]] = defaultdict(list)
+    for literal in in_ascii:
+        shared = (part for part in (*_MARKS, *in_ascii) if part in literal)
+        behind[next(shared)].append(literal)
+    groups = {part: tuple(group) for part, group in behind.items()}
+    return MappingProxyType(groups), tuple(literal for literal in needed if not literal.isascii())
 
 
 @lru_cache(maxsize=1)

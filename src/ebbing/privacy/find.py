@@ -62,6 +62,8 @@ def _spans(working: str, tried: tuple[Detector, ...]) -> list[_Span]:
     """One round: what the detectors find, each looking at what the ones before it have left."""
     traits = _traits(working)
     spans: list[_Span] = []
+    if not traits.seen and not traits.digits:
+        return spans  # each detector needs a literal or digits
     for detector in tried:
         if detector.digits > traits.digits or detector.word > traits.word:
             continue
@@ -82,6 +84,7 @@ class _Traits(NamedTuple):
     seen: list[str]
     """The literals that stand in it."""
     word: int
+    """Characters of the longest word; 0 where no literal stands in it: a detector that asks for a word needs one."""
     runs: list[tuple[int, int, int]]
     digits: int
 
@@ -89,17 +92,16 @@ class _Traits(NamedTuple):
 def _traits(working: str) -> _Traits:
     lower = working.lower()
     in_ascii, in_other_scripts = literals()
-    if lower.isascii():
-        seen = [literal for literal in in_ascii if literal in lower]
-    else:
-        # Joining what stood around other scripts only lets a detector try in vain; it hides nothing.
-        lower_ascii = lower.encode("ascii", "ignore").decode("ascii")
-        seen = [literal for literal in in_ascii if literal in lower_ascii]
-        seen += [literal for literal in in_other_scripts if literal in lower]
+    # Joining what stood around other scripts only lets a detector try in vain; it hides nothing.
+    lower_ascii = lower if lower.isascii() else lower.encode("ascii", "ignore").decode("ascii")
+    shared = filter(lower_ascii.__contains__, in_ascii)
+    seen = [literal for part in shared for literal in in_ascii[part] if literal in lower_ascii]
+    if lower_ascii is not lower:
+        seen += filter(lower.__contains__, in_other_scripts)
     runs = _runs(working)
     return _Traits(
         seen=seen,
-        word=max(map(len, _WORD.findall(lower)), default=0),
+        word=max(map(len, _WORD.findall(lower)), default=0) if seen else 0,
         runs=runs,
         digits=max((digits for _, _, digits in runs), default=0),
     )

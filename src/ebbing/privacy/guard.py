@@ -68,6 +68,9 @@ _ACT_OF_TYPE: Final[Mapping[MemoryType, Act]] = MappingProxyType(
         MemoryType.PROCEDURAL: Act.INSTRUCT,
     }
 )
+_TIERS: Final[Mapping[Role, TrustTier]] = MappingProxyType(
+    {Role.USER: TrustTier.USER, Role.ASSISTANT: TrustTier.ASSISTANT, Role.TOOL: TrustTier.TOOL}
+)
 _RANK: Final = MappingProxyType({tier: rank for rank, tier in enumerate(TrustTier)})
 
 
@@ -88,7 +91,7 @@ def may_change(tier: TrustTier, of: TrustTier) -> bool:
 
 def tier_of(role: Role) -> TrustTier | None:
     """The tier of a message by who spoke it; None for system messages, which are never a source of memories."""
-    return {Role.USER: TrustTier.USER, Role.ASSISTANT: TrustTier.ASSISTANT, Role.TOOL: TrustTier.TOOL}.get(role)
+    return _TIERS.get(role)
 
 
 def instruction_shaped(text: str, *, spoken_by_user: bool = False) -> str | None:
@@ -100,9 +103,10 @@ def instruction_shaped(text: str, *, spoken_by_user: bool = False) -> str | None
     """
     seen = _plain(text)
     stands = seen.lower().__contains__
-    for shape in _shapes():
-        if spoken_by_user and not shape.from_user:
-            continue
+    shapes, needed = _shapes(spoken_by_user)
+    if needed and not any(map(stands, needed)):
+        return None
+    for shape in shapes:
         if (not shape.need or any(map(stands, shape.need))) and shape.pattern.search(seen):
             return shape.reason
     return None
@@ -117,8 +121,16 @@ class _Shape:
     """One of these stands in whatever the pattern finds."""
 
 
+@lru_cache(maxsize=2)
+def _shapes(spoken_by_user: bool) -> tuple[tuple[_Shape, ...], tuple[str, ...]]:
+    """The shapes to look for, and literals of which a text that has one holds one; none where a shape needs none."""
+    shapes = tuple(shape for shape in _all_shapes() if shape.from_user or not spoken_by_user)
+    needed = dict.fromkeys(literal for shape in shapes for literal in shape.need)
+    return shapes, tuple(needed) if all(shape.need for shape in shapes) else ()
+
+
 @lru_cache(maxsize=1)
-def _shapes() -> tuple[_Shape, ...]:
+def _all_shapes() -> tuple[_Shape, ...]:
     data = tomllib.loads((files("ebbing.privacy") / "instructions.toml").read_text("utf-8"))
     flags = re.VERBOSE | re.IGNORECASE | re.ASCII
     return tuple(
@@ -138,4 +150,6 @@ def _plain(text: str) -> str:
         text = f"{text[: MAX_JUDGED // 2]}\n{text[-MAX_JUDGED // 2 :]}"
     if not text.isascii():
         text = INVISIBLE.sub("", unicodedata.normalize("NFKC", text).replace("’", "'"))
+    if "  " not in text and text.isprintable():
+        return text  # the only white space in it is single spaces
     return _LINES.sub("\n", _BLANKS.sub(" ", text))

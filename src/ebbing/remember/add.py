@@ -105,6 +105,8 @@ def in_rounds(step: Step[_How]) -> Step[_How]:
         using: Remembering, messages: Sequence[Message], /, *args: _How.args, **kwargs: _How.kwargs
     ) -> Remembered:
         told = [await step(using, part, *args, **kwargs) for part in rounds(messages)]
+        if len(told) == 1:
+            return told[0]
         return Remembered(
             tuple(outcome for one in told for outcome in one.outcomes),
             tuple(episode for one in told for episode in one.episode_ids),

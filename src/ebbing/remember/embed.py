@@ -50,13 +50,14 @@ async def embedded(how: Embedding, drafts: Sequence[Draft]) -> list[Insert]:
     Raises:
         EmbeddingError: with `strict`, the embedder failed.
     """
-    vector_of = await _vectors(how, dict.fromkeys(passage(draft.record) for draft in drafts))
+    passages = [passage(draft.record) for draft in drafts]
+    vector_of = await _vectors(how, dict.fromkeys(passages))
     inserts: list[Insert] = []
-    for draft in drafts:
+    for draft, text in zip(drafts, passages, strict=True):
         record = draft.record
         entry = entry_for(
             analyse(record.content, speaker=record.actor, said_at=record.created_at),
-            vector=vector_of[passage(record)],
+            vector=vector_of[text],
             model_id=None if how.embedder is None else how.embedder.model_id,
             utterance=draft.utterance,
         )

@@ -15,7 +15,13 @@ from ebbing.language.dates_rules import FIRST_YEAR, LAST_YEAR
 MAX_MESSAGE_LENGTH: Final = 100_000
 """Characters of one message; a longer one is refused, so that nothing of it is lost unseen."""
 MAX_MESSAGES: Final = 10_000
-_ROLES: Final = {"human": Role.USER, "ai": Role.ASSISTANT, "function": Role.TOOL, "developer": Role.SYSTEM}
+_ROLES: Final = {
+    **{role.value: role for role in Role},
+    "human": Role.USER,
+    "ai": Role.ASSISTANT,
+    "function": Role.TOOL,
+    "developer": Role.SYSTEM,
+}
 _MILLISECONDS_FROM: Final = 1e11
 """Epoch numbers above this (the year 5138 in seconds) are taken for milliseconds."""
 
@@ -46,7 +52,13 @@ def parse_messages(messages: object) -> list[Message]:
 
 def clean_text(text: str) -> str:
     """The text without NUL, with lone surrogates replaced by U+FFFD, trimmed."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "").strip()
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            # Two halves that belong together become the one character that they are.
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\x00", "").strip()
 
 
 def parse_time(value: object, label: str = "timestamp") -> datetime:
@@ -114,8 +126,7 @@ def _text_of(content: Any, at: int) -> str:
 
 
 def _role_of(role: object, at: int) -> Role:
-    name = str(role).strip().lower()
-    found = _ROLES.get(name) or next((known for known in Role if known == name), None)
+    found = _ROLES.get(str(role).strip().lower())
     if found is None:
         raise InvalidInputError(f"role of message {at} must be user, assistant, system or tool")
     return found

@@ -46,8 +46,9 @@ async def add_raw(
     """
     kept = screened(messages, using.policy, trust=trust, strip=False)
     drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags, expires_at=expires_at)
+    planned = _all_new if all(one.message.id is None for one in kept) else _planned
     for attempt in range(1, ATTEMPTS + 1):
-        plan = await _planned(using, kept, drafting=drafting)
+        plan = await planned(using, kept, drafting=drafting)
         try:
             held = await using.store.write(reach(scope), plan.changes)
         except ConflictError:
@@ -55,7 +56,10 @@ async def add_raw(
                 raise
             continue
         await using.note_bare(plan.inserts, scope)
-        found = dict(zip(map(_id_of, plan.changes), held, strict=True))
+        ids = [*map(_id_of, plan.changes)]
+        if held == ids:
+            return Remembered(tuple(plan.outcomes))
+        found = dict(zip(ids, held, strict=True))
         return Remembered(tuple(_as_held(outcome, found) for outcome in plan.outcomes))
     raise AssertionError("the loop returns or raises")
 
@@ -93,6 +97,13 @@ class _Plan:
         )
         self.changes.append(Revise(record, Event.UPDATE, entry=one.entry, reason=EDITED))
         self.outcomes.append(Outcome(old.id, new.content, Event.UPDATE, EDITED))
+
+
+async def _all_new(using: Remembering, kept: Sequence[Screened], *, drafting: Drafting) -> _Plan:
+    """What is to be written of messages without ids, of which nothing can be stored."""
+    plan = _Plan(inserts=await embedded(using.embedding, message_drafts(kept, kind=Kind.MEMORY, drafting=drafting)))
+    plan.put((), plan.inserts, now=drafting.now)
+    return plan
 
 
 async def _planned(using: Remembering, kept: Sequence[Screened], *, drafting: Drafting) -> _Plan:

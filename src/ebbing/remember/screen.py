@@ -54,5 +54,4 @@ def screened(
 
 def _tier(role: Role, trust: TrustTier | None) -> TrustTier:
     own = tier_of(role) or _LEAST
-    order = list(TrustTier)
-    return own if trust is None else max(own, trust, key=order.index)
+    return own if trust is None else max(own, trust, key=list(TrustTier).index)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import compress
+from itertools import compress, repeat
+from operator import is_not
 from typing import Final
 
 from ebbing.adapters.sqlite.identities import late_heir
@@ -31,6 +32,10 @@ from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.ports.memory_store import Change, Erase, Insert, Reindex, Revise
 
+_OWNER: Final = (
+    f"SELECT no, last_seq, generation, {FOLLOWED}, EXISTS (SELECT 1 FROM webhook) FROM owner"  # noqa: S608
+    " WHERE tenant = ? AND kind = ? AND name = ?"
+)
 _ID_TAKEN: Final = "a memory with this id is already stored: give the new one an id of its own"
 # A use is noted beside the version (see `usage.py`): whoever read the record before must not take it back.
 _USES: Final = f"?{1 + RECORD_COLUMNS.index('access_count')}"
@@ -86,7 +91,8 @@ def prepare(scope: Scope, changes: Sequence[Change]) -> list[Prepared]:
         if isinstance(change, Reindex):
             prepared.append(Prepared(change, entry=entry_values(change.entry)))
             continue
-        if change.record.whose.owner != scope.owner:
+        whose = change.record.whose
+        if whose is not scope and whose.owner != scope.owner:
             raise InvalidInputError("the record names another owner than the scope it is written under")
         entry = entry_values(change.entry) if change.entry else None
         prepared.append(Prepared(change, record_values(change.record), entry))
@@ -94,10 +100,20 @@ def prepare(scope: Scope, changes: Sequence[Change]) -> list[Prepared]:
 
 
 def apply(
-    db: sqlite3.Connection, scope: Scope, *, changes: Sequence[Prepared], now: datetime, seen: int | None = None
+    db: sqlite3.Connection,
+    scope: Scope,
+    *,
+    changes: Sequence[Prepared],
+    now: datetime,
+    seen: int | None = None,
+    noticed: Callable[[bool], None],
 ) -> list[str]:
-    """Writes everything, or raises and leaves it to the transaction to forget all; returns the ids."""
+    """Writes everything, or raises and leaves it to the transaction to forget all; returns the ids.
+
+    `noticed` is told whether there is any webhook: asked along with the owner, it costs next to nothing.
+    """
     batch = _Batch(db, scope, now=now, adds=any(isinstance(one.change, Insert) for one in changes))
+    noticed(batch.has_webhooks)
     batch.expect(seen)
     ids = [batch.write(prepared) for prepared in changes]
     batch.finish()
@@ -111,6 +127,8 @@ class _Batch:
         self._db, self._scope, self._now = db, scope, now
         self._is_late = False
         """It is written under a name that was merged away a short time ago."""
+        self.has_webhooks = True
+        """Whether anybody has some, as far as was looked."""
         self._no, self._seq, generation, self._follow = self._owner(adds=adds)
         self._generation = generation + 1
         self._changed = self._erased = False
@@ -148,18 +166,18 @@ class _Batch:
         """
         owner = self._scope.owner
         key = (owner.tenant, owner.kind, owner.name)
-        select = f"SELECT no, last_seq, generation, {FOLLOWED} FROM owner WHERE tenant = ? AND kind = ? AND name = ?"  # noqa: S608
-        found = self._db.execute(select, key).fetchone()
+        found = self._db.execute(_OWNER, key).fetchone()
         if found is None and not adds:
             return 0, 0, 0, False
         if found is None and owner.kind == "user":
             heir = late_heir(self._db, owner.tenant, name=owner.name, now=self._now)
             if heir is not None:
                 self._is_late, key = True, (owner.tenant, owner.kind, heir)
-                found = self._db.execute(select, key).fetchone()
+                found = self._db.execute(_OWNER, key).fetchone()
         if found is None:
             self._db.execute("INSERT INTO owner (tenant, kind, name) VALUES (?, ?, ?)", key)
-            found = self._db.execute(select, key).fetchone()
+            found = self._db.execute(_OWNER, key).fetchone()
+        self.has_webhooks = bool(found[4])
         return found[0], found[1], found[2], bool(found[3])
 
     def _insert(self, change: Insert, prepared: Prepared) -> str:
@@ -172,7 +190,7 @@ class _Batch:
         self._seq += 1
         mid = first_mid(self._no) | self._seq
         try:
-            given = tuple(value is not None for value in prepared.record)
+            given = tuple(map(is_not, prepared.record, repeat(None)))
             self._db.execute(_insert(given), (mid, *compress(prepared.record, given)))
         except sqlite3.IntegrityError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_UNIQUE:

@@ -170,7 +170,8 @@ class SqliteMemoryStore:
         prepared, now = prepare(scope, changes), self._clock.now()
         erases = any(isinstance(change, Erase) for change in changes)
         scrub = Scrub.SOON if erases else Scrub.NO
-        ids = await self._writer.run(lambda db: apply(db, scope, changes=prepared, now=now, seen=seen), scrub=scrub)
+        work = partial(apply, scope=scope, changes=prepared, now=now, seen=seen, noticed=self.webhooks.noticed)
+        ids = await self._writer.run(work, scrub=scrub)
         if erases:
             self._let_go_of(scope.owner)
         return ids
