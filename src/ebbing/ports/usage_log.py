@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from ebbing.domain.scope import Owner, Scope
 from ebbing.domain.usage import Feedback, Usage
@@ -14,9 +13,8 @@ KEPT_FEEDBACK: Final = 100
 """Signals kept of one memory; its record counts every use for good."""
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """How often searches returned one memory since the last batch."""
+class Returned(NamedTuple):
+    """How often searches returned one memory since the last batch. A tuple, since there is one for every answer."""
 
     owner: Owner
     memory_id: str

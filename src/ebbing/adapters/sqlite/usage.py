@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final
 
 from ebbing.adapters.sqlite.connections import Connections
@@ -21,14 +25,15 @@ _MINE: Final = (
     "id = :id AND +mid >> 24 = (SELECT no FROM owner WHERE tenant = :tenant AND kind = :kind AND name = :name)"
 )
 _COVERED: Final = f"{_MINE} AND (:agent IS NULL OR agent_id = :agent) AND (:run IS NULL OR run_id = :run)"
-# One statement for a whole batch: it does not stop for Python's lock at every memory, which the searches hold.
+# One statement for a whole batch: it does not stop for Python's lock at every memory, which the searches hold. What an
+# owner's memories share is read once, so that for each of them only two numbers are looked up.
 _RETURNED: Final = (
-    "INSERT INTO returned (mid, times, last_at)"
-    " SELECT mid, json_extract(one.value, '$[4]'), json_extract(one.value, '$[5]') FROM json_each(:batch) AS one"
-    " CROSS JOIN memory"
-    " WHERE memory.id = json_extract(one.value, '$[3]') AND +mid >> 24 = (SELECT no FROM owner WHERE"
-    " tenant = json_extract(one.value, '$[0]') AND kind = json_extract(one.value, '$[1]')"
-    " AND name = json_extract(one.value, '$[2]'))"
+    "WITH told AS MATERIALIZED (SELECT no, json_extract(value, '$[3]') AS at, json_extract(value, '$[4]') AS counts"
+    " FROM json_each(:batch) CROSS JOIN owner WHERE tenant = json_extract(value, '$[0]')"
+    " AND kind = json_extract(value, '$[1]') AND name = json_extract(value, '$[2]'))"
+    " INSERT INTO returned (mid, times, last_at)"
+    " SELECT mid, one.value, at FROM told CROSS JOIN json_each(counts) AS one CROSS JOIN memory"
+    " WHERE memory.id = one.key AND +mid >> 24 = no"
     " ON CONFLICT (mid) DO UPDATE SET times = times + excluded.times, last_at = max(last_at, excluded.last_at)"
 )
 _RECORD: Final = f"SELECT mid, {', '.join(RECORD_COLUMNS)} FROM memory WHERE {_COVERED}"  # noqa: S608
@@ -46,11 +51,8 @@ class SqliteUsageLog:
         self._connections, self._writer = connections, writer
 
     async def returned(self, batch: Sequence[Returned]) -> None:
-        counts = [
-            (one.owner.tenant, one.owner.kind, one.owner.name, one.memory_id, one.times, micros(one.last_at))
-            for one in batch
-        ]
-        values = {"batch": json.dumps(counts)}
+        told = [_counts(*key, found=found) for key, found in groupby(batch, key=attrgetter("owner", "last_at"))]
+        values = {"batch": json.dumps(told)}
         await self._writer.run(lambda db: _count(db, values))
 
     async def tell(self, scope: Scope, feedback: Feedback) -> bool:
@@ -69,6 +71,14 @@ class SqliteUsageLog:
         if counted is None:
             return Usage(feedback=feedback)
         return Usage(counted[0], moment(counted[1]), feedback)
+
+
+def _counts(owner: Owner, at: datetime, *, found: Iterable[Returned]) -> tuple[Any, ...]:
+    """One element of a batch: whose the memories are, when they were returned, and how often each was."""
+    times: Counter[str] = Counter()
+    for one in found:
+        times[one.memory_id] += one.times
+    return (owner.tenant, owner.kind, owner.name, micros(at), times)
 
 
 def _count(db: sqlite3.Connection, values: dict[str, str]) -> None:
