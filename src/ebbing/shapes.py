@@ -94,21 +94,28 @@ def hit_item(hit: Hit, shown: dict[str, Item] | None = None) -> Item:
 
     The item of a record is copied from `shown` where it was made before: making it anew takes four times as long.
     """
-    kept = None if shown is None else shown.get(hit.record.id)
-    if kept is None:
-        kept = _to_copy(hit.record)
-        if shown is not None:
-            shown[hit.record.id] = kept
-    item = kept.copy()
-    item["tags"], item["source_ids"] = [*item["tags"]], [*item["source_ids"]]
-    if item["metadata"]:
-        item["metadata"] = item["metadata"].copy()
-    # Four places as `round` gives them; that takes four times as long.
-    item["score"] = (hit.score * 1e4 + _WHOLE - _WHOLE) / 1e4
-    item["routes"] = hit.routes
-    if hit.repeat_ids:
-        item["repeat_ids"] = list(hit.repeat_ids)
+    [item] = _hit_items((hit,), {} if shown is None else shown)
     return item
+
+
+def _hit_items(hits: Iterable[Hit], shown: dict[str, Item]) -> list[Item]:
+    items = []
+    for hit in hits:
+        record = hit.record
+        kept = shown.get(record.id)
+        if kept is None:
+            kept = shown[record.id] = _to_copy(record)
+        item = kept.copy()
+        item["tags"], item["source_ids"] = [*item["tags"]], [*item["source_ids"]]
+        if item["metadata"]:
+            item["metadata"] = item["metadata"].copy()
+        # Four places as `round` gives them; that takes four times as long.
+        item["score"] = (hit.score * 1e4 + _WHOLE - _WHOLE) / 1e4
+        item["routes"] = hit.routes
+        if hit.repeat_ids:
+            item["repeat_ids"] = list(hit.repeat_ids)
+        items.append(item)
+    return items
 
 
 def _to_copy(record: MemoryRecord) -> Item:
@@ -134,10 +141,10 @@ def search_answer(found: Answer, api_version: str, *, recall_id: str, explained:
 
     `recall_id` names this answer, so that feedback on it counts once.
     """
-    if found.shown is not None and not found.shown:
-        found.shown.update((record.id, _to_copy(record)) for record in [*found.at_hand.values()])
-    make = explained_hit_item if explained else hit_item
-    items = [make(hit, found.shown) for hit in found.hits]
+    shown = {} if found.shown is None else found.shown
+    if found.at_hand:
+        shown.update((record.id, _to_copy(record)) for record in [*found.at_hand.values()])
+    items = [explained_hit_item(hit, shown) for hit in found.hits] if explained else _hit_items(found.hits, shown)
     for item in items if found.around else ():
         if item["id"] in found.around:
             item["context"] = [memory_item(record) for record in found.around[item["id"]]]

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from ebbing.domain.errors import InvalidInputError, MissingOwnerError
 
@@ -15,12 +15,11 @@ MAX_NAME_LENGTH: Final = 256
 _UNUSABLE: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(NamedTuple):
     """The one party that a memory belongs to: the unit of isolation, of clustering on disk and of erasure.
 
     A memory that names a user belongs to that user, whatever else it names; without a user it belongs to its agent;
-    without an agent, to its run. Two owners never see each other's rows.
+    without an agent, to its run. Two owners never see each other's rows. A tuple, since every search looks one up.
     """
 
     tenant: str

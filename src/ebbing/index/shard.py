@@ -241,9 +241,10 @@ class Shard:
 
     def kept(self, name: str, work_out: Callable[[], _Derived]) -> _Derived:
         """What `work_out` gives, worked out once until a row changes."""
-        if name not in self.derived:
-            self.derived[name] = work_out()
-        found: _Derived = self.derived[name]
+        try:
+            found: _Derived = self.derived[name]
+        except KeyError:
+            found = self.derived[name] = work_out()
         return found
 
     def put(self, rows: Sequence[Row]) -> None:

@@ -101,8 +101,12 @@ def normalise(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).lower().replace("’", "'")
 
 
+@kept(8)
 def _bounded(text: str) -> str:
-    """The text to analyse, normal and of bounded length: one character may become eighteen on the way."""
+    """The text to analyse, normal and of bounded length: one character may become eighteen on the way.
+
+    Kept for a few calls, since a question is looked at three times.
+    """
     head = text[:MAX_ANALYSED]
     return normalise(head)[: 2 * len(head) + 64]
 

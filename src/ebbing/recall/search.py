@@ -57,7 +57,7 @@ class Answer:
     shown: dict[str, dict[str, Any]] | None = None
     """Where the form in which a hit's record is shown may be kept until the record changes."""
     at_hand: Mapping[str, MemoryRecord] = field(default_factory=dict)
-    """All records of a small owner, for whom those forms may be made at one go."""
+    """Where none is kept yet: all records of a small owner, for whom they may be made at one go."""
 
 
 async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
@@ -94,7 +94,8 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
     hits = _hits(shard, scored, ranked=ranked, records=records)
     if query.as_of is not None:
         return Answer(hits, dropped, around)
-    return Answer(hits, dropped, around, shard.shown, shard.records if shard.is_kept_whole else {})
+    at_hand = shard.records if not shard.shown and shard.is_kept_whole else {}
+    return Answer(hits, dropped, around, shard.shown, at_hand)
 
 
 async def _shard(using: Searching, scope: Scope, *, query: Query) -> Shard:

@@ -161,7 +161,7 @@ class EphemeralIdentityBook:
             merge = done.merge
             if (done.tenant, "user", merge.gone) == (owner.tenant, owner.kind, owner.name):
                 is_late = merge.undone_at is None and merge.at > now - LATE
-                return replace(owner, name=merge.kept) if is_late else owner
+                return owner._replace(name=merge.kept) if is_late else owner
         return owner
 
     def _linked(self, key: Name, *, to: str, at: datetime) -> Identity:

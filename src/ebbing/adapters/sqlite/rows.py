@@ -135,13 +135,13 @@ def record_of(row: Sequence[Any], *, user: str | None, tenant: str) -> MemoryRec
         retired_at=_moment(retired),
         mentions=mentions or 1,
         first_said_at=_moment(first_said),
-        strength=strength,
+        strength=_shared(strength, strength),
         access_count=access_count,
         growth=1.0 if growth is None else growth,
         stage=_STAGES[stage],
         packed=packed,
-        importance=importance,
-        confidence=confidence,
+        importance=_shared(importance, importance),
+        confidence=_shared(confidence, confidence),
         provenance=Provenance(_tuple(sources), source_text, "raw" if method is None else method, rule, reason),
         related_ids=_tuple(related),
         superseded_by=superseded_by,
@@ -168,6 +168,10 @@ def utc_text(value: datetime) -> str:
 @kept(4096)
 def _scope(user: str | None, agent: str | None, *, run: str | None, tenant: str) -> Scope:
     return Scope(user_id=user, agent_id=agent, run_id=run, tenant=tenant)
+
+
+_shared: Final = {value: value for value in (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)}.get
+"""The numbers that most records have, once for all of them."""
 
 
 def _json(value: Mapping[str, Any] | Sequence[str]) -> str | None:
