@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -66,6 +67,22 @@ def test_ids_of_threads_at_once_are_all_different() -> None:
 def test_two_processes_do_not_make_the_same_id(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "time_ns", lambda: 1_700_000_000_000_000_000)
     assert TimeOrderedIds().new() != TimeOrderedIds().new()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_does_not_make_its_parents_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time_ns", lambda: 1_700_000_000_000_000_000)
+    ids = TimeOrderedIds()
+    ids.new()  # what is drawn beforehand must not be given out on both sides
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(writing, ids.new().encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    theirs, ours = os.read(reading, 100).decode(), ids.new()
+    assert theirs[:18] == ours[:18]  # the same moment
+    assert theirs != ours
 
 
 def test_sequential_ids_can_be_foreseen() -> None:

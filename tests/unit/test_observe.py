@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import re
+import time
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -16,7 +18,7 @@ from ebbing import AsyncMemory
 from ebbing.adapters.otel_meter import OtelMeter
 from ebbing.adapters.prometheus_meter import SHARES, PrometheusMeter, Spread
 from ebbing.domain.errors import InvalidInputError
-from ebbing.observe.logs import JsonLines, hashed
+from ebbing.observe.logs import JsonLines, Lines, TextLines, hashed
 from ebbing.observe.trace import continued
 from ebbing.ports.meter import SILENCE
 from ebbing.wiring.build import build, load_settings
@@ -89,6 +91,70 @@ def test_a_log_line_is_json_and_tells_no_words_of_an_exception() -> None:
     }
 
 
+def record_of(words: str, level: int = logging.INFO) -> logging.LogRecord:
+    return logging.LogRecord("ebbing.x", level, "f", 1, "%s said", (words,), None)
+
+
+def test_a_line_of_text_reads_as_the_librarys() -> None:
+    theirs, ours = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"), TextLines()
+    for seconds in (1_700_000_000.0625, 1_700_000_000.9375, 1_700_000_001.5, 5.0):
+        record = record_of("it")
+        record.created, record.msecs = seconds, seconds % 1 * 1_000
+        assert ours.format(record) == theirs.format(record)
+    try:
+        raise ValueError("no")
+    except ValueError as error:
+        record.exc_info = (type(error), error, error.__traceback__)
+    assert ours.format(record) == theirs.format(record)
+    assert "ValueError: no" in ours.format(record)
+
+
+class Calls(io.StringIO):
+    """A stream that counts how often it is written to."""
+
+    count = 0
+
+    def write(self, text: str) -> int:
+        self.count += 1
+        return super().write(text)
+
+
+def lines_to(stream: Calls) -> Lines:
+    handler = Lines(stream)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    return handler
+
+
+def test_lines_are_written_together_and_soon() -> None:
+    stream = Calls()
+    handler = lines_to(stream)
+    for number in range(3):
+        handler.handle(record_of(str(number)))
+    assert stream.getvalue() == ""
+    patience = time.monotonic() + 10
+    while not stream.count and time.monotonic() < patience:
+        time.sleep(0.01)
+    assert (stream.getvalue(), stream.count) == ("0 said\n1 said\n2 said\n", 1)
+
+
+def test_a_warning_is_written_at_once_after_what_waits() -> None:
+    stream = Calls()
+    handler = lines_to(stream)
+    handler.handle(record_of("first"))
+    handler.handle(record_of("second", logging.WARNING))
+    assert stream.getvalue() == "first said\nsecond said\n"
+
+
+def test_many_lines_do_not_wait_and_none_is_lost_at_the_end() -> None:
+    stream = Calls()
+    handler = lines_to(stream)
+    for number in range(1_000):
+        handler.handle(record_of(str(number)))
+    assert stream.count in range(3, 6)  # three times a full batch; the time may have come as well
+    handler.flush()
+    assert stream.getvalue() == "".join(f"{number} said\n" for number in range(1_000))
+
+
 def test_a_person_is_a_hash_that_is_the_same_each_time_and_another_for_each_key() -> None:
     assert hashed(None) is None
     assert hashed("emma") == hashed("emma") != hashed("emma", key=b"k") != hashed("bob", key=b"k")
@@ -118,16 +184,23 @@ def test_without_a_usable_trace_a_request_begins_its_own(header: str | None) -> 
     assert continued(header, random_hex=RANDOM).trace_id == RANDOM[:32]
 
 
-def test_values_lie_in_the_buckets_that_the_library_would_put_them_in() -> None:
-    values = [0.0, 0.1, 0.10001, 0.35, 1.0, 7.5]
-    theirs = CollectorRegistry()
-    histogram = Histogram("it", "It.", buckets=SHARES, registry=theirs)
-    for value in values:
-        histogram.observe(value)
-    ours = CollectorRegistry()
-    Spread("it", "It.", bounds=SHARES, registry=ours).note(values)
-    assert _without_times(generate_latest(ours)) == _without_times(generate_latest(theirs))
+@pytest.mark.parametrize("times", [1, 200])
+def test_values_lie_in_the_buckets_that_the_library_would_put_them_in(times: int) -> None:
+    values = [0.0, 0.125, 0.1, 0.12501, 0.375, 1.0, 7.5]
+    theirs, ours = CollectorRegistry(), CollectorRegistry()
+    histogram, spread = (
+        Histogram("it", "It.", buckets=SHARES, registry=theirs),
+        Spread("it", "It.", bounds=SHARES, registry=ours),
+    )
+    for _ in range(times):
+        spread.note(values)
+        for value in values:
+            histogram.observe(value)
+    assert _counted(ours) == _counted(theirs)
+    assert ours.get_sample_value("it_sum") == pytest.approx(theirs.get_sample_value("it_sum"))
+    spread.note([0.5])
+    assert ours.get_sample_value("it_count") == times * len(values) + 1
 
 
-def _without_times(text: bytes) -> list[bytes]:
-    return [line for line in text.splitlines() if b"_created" not in line]
+def _counted(registry: CollectorRegistry) -> list[bytes]:
+    return [line for line in generate_latest(registry).splitlines() if b"_created" not in line and b"_sum" not in line]

@@ -51,5 +51,5 @@ class KeyRing(Protocol):
         ...
 
     async def is_empty(self) -> bool:
-        """Whether no key was ever made, in any tenant."""
+        """Whether no key was ever made, in any tenant; of keys that another process makes it may hear 5 ms later."""
         ...

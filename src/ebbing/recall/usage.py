@@ -32,7 +32,7 @@ class UsageBuffer:
         seconds: how long the first of them waits.
     """
 
-    def __init__(self, log: UsageLog, *, most: int = 512, seconds: float = 5.0) -> None:
+    def __init__(self, log: UsageLog, *, most: int = 2_048, seconds: float = 5.0) -> None:
         self._log, self._most, self._seconds = log, most, seconds
         self._heard: list[tuple[Owner, list[str], datetime]] = []
         """Answers, as they came: whoever hands them over adds them up, and no search does."""
@@ -98,8 +98,8 @@ class UsageBuffer:
         for owner, ids, at in heard:
             counts = taken.setdefault(owner, {})
             for memory_id in ids:
-                times, last_at = counts.get(memory_id, (0, at))
-                counts[memory_id] = (times + 1, max(last_at, at))
+                held = counts.get(memory_id)
+                counts[memory_id] = (1, at) if held is None else (held[0] + 1, max(held[1], at))
         return [
             Returned(owner, memory_id, times, last_at)
             for owner, counts in taken.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from ebbing.observe.logs import JsonLines
+from ebbing.observe.logs import JsonLines, Lines, TextLines
 from ebbing.wiring.settings import Settings
 
 
@@ -13,8 +13,7 @@ def log_as(settings: Settings) -> None:
     logger = logging.getLogger("ebbing")
     if logger.handlers or logging.getLogger().handlers:
         return
-    handler = logging.StreamHandler()
-    as_text = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
-    handler.setFormatter(JsonLines() if settings.log_format == "json" else as_text)
+    handler = Lines()
+    handler.setFormatter(JsonLines() if settings.log_format == "json" else TextLines())
     logger.addHandler(handler)
     logger.setLevel(settings.log_level.upper())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
+from math import inf
+from time import monotonic
 from typing import Any, Final
 
 from ebbing.adapters.sqlite.connections import Connections
@@ -18,6 +20,8 @@ _ADD: Final = f"INSERT INTO api_key ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?,
 _FIND: Final = f"SELECT {_COLUMNS} FROM api_key WHERE digest = ?"  # noqa: S608
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM api_key WHERE id = ? AND tenant = ?"  # noqa: S608
 _LIST: Final = f"SELECT {_COLUMNS} FROM api_key WHERE tenant = ? ORDER BY created_at DESC, id DESC"  # noqa: S608
+_FRESH_SECONDS: Final = 0.005
+"""How long it holds that nobody made a key, where another process might: no longer than a request takes."""
 _REVOKE: Final = "UPDATE api_key SET revoked_at = ifnull(revoked_at, ?) WHERE id = ? AND tenant = ?"
 
 
@@ -26,6 +30,7 @@ class SqliteKeyRing:
 
     def __init__(self, connections: Connections, writer: GroupCommitWriter) -> None:
         self._connections, self._writer = connections, writer
+        self._empty_until = -inf
 
     async def add(self, key: ApiKey) -> None:
         values = (
@@ -33,6 +38,7 @@ class SqliteKeyRing:
             *(_micros(key.expires_at), _micros(key.revoked_at)),
         )
         await self._writer.run(lambda db: db.execute(_ADD, values).rowcount)
+        self._empty_until = -inf
 
     async def find(self, digest: str) -> ApiKey | None:
         with self._connections.reading() as db:
@@ -50,8 +56,13 @@ class SqliteKeyRing:
         return await self._writer.run(work)
 
     async def is_empty(self) -> bool:
+        now = monotonic()
+        if now < self._empty_until:
+            return True
         with self._connections.reading() as db:
-            return db.execute("SELECT 1 FROM api_key LIMIT 1").fetchone() is None
+            is_empty = db.execute("SELECT 1 FROM api_key LIMIT 1").fetchone() is None
+        self._empty_until = now + _FRESH_SECONDS if is_empty else -inf
+        return is_empty
 
 
 def _key(row: Sequence[Any] | None) -> ApiKey | None:

@@ -100,7 +100,8 @@ def _layers(app: Service, settings: Settings) -> ASGIApp:
     straight = Straight(partial(FastAPI.__call__, app), memories=app.state.memories, ways=memories.STRAIGHT)
     gate = Gate(straight, settings=settings, doorkeeper=app.state.doorkeeper, parts=parts)
     key = settings.redaction_key.get_secret_value().encode() if settings.redaction_key else b""
-    observed = Observed(gate, meter=getattr(parts.meter, "beside", parts.meter), ids=parts.ids, key=key)
+    meter = getattr(parts.meter, "beside", parts.meter)
+    observed = Observed(gate, meter=meter, clock=parts.clock, ids=parts.ids, key=key)
     origins = listed(settings.http_cors_origins)
     if not origins:
         return observed
