@@ -85,6 +85,8 @@ WORTH: Final[Mapping[str, float]] = MappingProxyType(
 log(1 + bytes without function words), whether more than politeness is left, mean rarity of its words, whether it
 answers a question, 1 − the largest similarity to anything before it, whether it states something of the speaker,
 log(1 + names, numbers and dates), and whether it asks. Around `USUAL_ODDS` they are the log-odds of being needed."""
+LASTING: Final = 0.6
+"""Added for what names something that lasts of whoever speaks: body, origin, family, home, belongings, arrangements."""
 PASTED: Final = -2.0
 """Added for code, logs and the like, which are nobody's words."""
 USUAL_ODDS: Final = -2.2

@@ -20,12 +20,13 @@ class _Pack:
     dates: re.Pattern[str]
     titles: re.Pattern[str]
     states: re.Pattern[str]
+    lasting: re.Pattern[str]
 
 
 @lru_cache(maxsize=1)
 def _pack() -> _Pack:
     data = tomllib.loads((files("ebbing.language") / "packs" / "substance.toml").read_text("utf-8"))
-    return _Pack(**{name: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for name, pattern in data.items()})
+    return _Pack(**{name: re.compile(pattern, re.VERBOSE) for name, pattern in data.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Holding:
     """Names, numbers, dates and titles."""
     states: bool
     """It states something of whoever speaks."""
+    lasts: bool
+    """It names what lasts of whoever speaks: body, origin, family, home, belongings, standing arrangements."""
     asks: bool
     size: int
     """UTF-8 bytes."""
@@ -44,12 +47,13 @@ class Holding:
 @kept_of_texts(65_536)
 def holding(text: str) -> Holding:
     """Looks at a text once; what was looked at lately is remembered."""
-    pack = _pack()
+    pack, small = _pack(), text.lower()
     found = {*NAME.findall(text), *NUMBER.findall(text), *pack.titles.findall(text)}
-    dates = {date.lower() for date in pack.dates.findall(text)}
+    dates = set(pack.dates.findall(small))
     return Holding(
         specifics=len(found) + len(dates),
-        states=pack.states.search(text) is not None,
+        states=pack.states.search(small) is not None,
+        lasts=pack.lasting.search(small) is not None,
         asks=text.rstrip().endswith(("?", "？")) or "吗" in text[-4:],
         size=len(text.encode("utf-8", "surrogatepass")),
     )

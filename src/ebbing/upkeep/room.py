@@ -31,8 +31,8 @@ KNOWN: Final = 3.0
 """Log-odds that what is known of a person is ahead of what was merely said, however often."""
 ASSISTANT: Final = -1.0
 """Log-odds of what an assistant said: people come back to their own words. Recall weighs it by a third as well."""
-LEAD: Final = 1.0
-"""Log-odds that the first piece of a record which says something is ahead: without any the record is lost."""
+LEAD: Final = 0.5
+"""Log-odds that the piece of a record which is likeliest to be needed is ahead: without any the record is lost."""
 LEAD_FALLS: Final = 0.6
 """Each further piece has so much of the lead of the one before."""
 _PADDING: Final = 6
@@ -154,7 +154,7 @@ class _Pieces:
             pasted=np.array(pasted, dtype=np.bool_),
         )
         likely = -np.logaddexp(0.0, -odds)
-        pieces.lead = pieces._leads()
+        pieces.lead = pieces._leads(odds)
         pieces.worth = likely + np.array([lodgers[place].standing for place in pieces.lodger])
         return pieces
 
@@ -189,11 +189,15 @@ class _Pieces:
             rest = self.worth[piece] + log(1 - KERNEL_SHARE) - log(whole - part + 1)
             yield _Choice(min(rest, first), piece, whole - part, is_whole=True, needs_kernel=True)
 
-    def _leads(self) -> Numbers:
-        """Log-odds that the first pieces of each record which say something are ahead."""
+    def _leads(self, odds: Numbers) -> Numbers:
+        """Log-odds that the likeliest pieces of each record which say something are ahead.
+
+        Not the first ones: what matters is often told behind a greeting or in the middle of small talk.
+        """
         lead, nth = np.zeros(len(self.texts)), defaultdict[int, int](int)
-        for piece, lodger in enumerate(self.lodger):
+        for piece in np.argsort(-odds, kind="stable").tolist():
             if says_something(self.texts[piece]):
+                lodger = self.lodger[piece]
                 lead[piece] = LEAD * LEAD_FALLS ** nth[lodger]
                 nth[lodger] += 1
         return lead

@@ -11,12 +11,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.importance import PASTED, USUAL_ODDS, WORTH
+from ebbing.domain.importance import LASTING, PASTED, USUAL_ODDS, WORTH
 from ebbing.index.neighbours import neighbours
 from ebbing.index.shard import Shard
 from ebbing.language.analyse import TextFlag, query_terms
 from ebbing.language.kept import kept_of_texts
-from ebbing.language.substance import holding
+from ebbing.language.substance import Holding, holding
 from ebbing.language.telegraphic import says_something
 
 Numbers = NDArray[np.float64]
@@ -68,13 +68,14 @@ def log_odds(
         "idf": np.array([words.mean_rarity(text) for text in texts]),
         "answers": standing.answers[rows].astype(np.float64),
         "novelty": standing.novelty[rows],
-        "states": np.array([one.states for one in held], dtype=np.float64),
-        "specifics": np.log1p([one.specifics for one in held]),
-        "asks": np.array([one.asks for one in held], dtype=np.float64),
+        "states": _column(held, "states"),
+        "specifics": np.log1p(_column(held, "specifics")),
+        "asks": _column(held, "asks"),
     }
     odds = np.full(len(texts), USUAL_ODDS)
     for name, weight in WORTH.items():
         odds += weight * _standard(signals[name])
+    odds += LASTING * _column(held, "lasts")
     return odds if pasted is None else odds + PASTED * pasted
 
 
@@ -148,6 +149,10 @@ def _novelty(shard: Shard) -> Numbers:
         similar[later] = -1.0
         novelty[block] = 1.0 - similar.max(axis=1)
     return novelty
+
+
+def _column(held: Sequence[Holding], name: str) -> Numbers:
+    return np.array([getattr(one, name) for one in held], dtype=np.float64)
 
 
 def _standard(values: Numbers) -> Numbers:
