@@ -19,9 +19,9 @@ KINDS_OF: Final[Mapping[Include, tuple[Kind, ...]]] = {
 INCLUDES: Final = tuple(KINDS_OF)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Query:
-    """A question with what narrows its answers."""
+    """A question with what narrows its answers. Not frozen, like `Hit`."""
 
     text: str
     top_k: int

@@ -54,7 +54,8 @@ def resolve(text: str, *, now: datetime, language: str | None = None) -> list[Da
     Raises `InvalidInputError` if `now` has no time zone or lies far from our time.
     """
     said = _said(text, now)
-    return [_span(token, said) for token in bounded(_dated(said, language), said)]
+    tokens = _dated(said, language)
+    return [_span(token, said) for token in bounded(tokens, said)] if tokens else []
 
 
 def absolute(text: str, *, now: datetime, language: str | None = None) -> str:
@@ -89,7 +90,7 @@ def _said(text: str, now: datetime) -> Said:
 
 def _dated(said: Said, language: str | None) -> list[Token]:
     """Dates, times and ranges, not yet opened by "before" or "after"."""
-    tokens = list(_tokens(said, language))
+    tokens = _tokens(said, language)
     if not tokens:
         return tokens
     for step in (timed, narrowed, counted_off, joined):
@@ -97,13 +98,17 @@ def _dated(said: Said, language: str | None) -> list[Token]:
     return tokens
 
 
-def _tokens(said: Said, language: str | None) -> Iterator[Token]:
-    found = list(dates_en.grammar().tokens(said))
+def _tokens(said: Said, language: str | None) -> list[Token]:
+    found = dates_en.grammar().tokens(said)
     if language == "en" or said.folded.isascii():
-        yield from found
-        return
-    finish = 0
+        return found
     found += dates_zh.grammar().tokens(said)
+    return [*_apart(found)] if len(found) > 1 else found
+
+
+def _apart(found: list[Token]) -> Iterator[Token]:
+    """The first of those that overlap, and of those that begin together the longest."""
+    finish = 0
     for token in sorted(found, key=lambda one: (one.begin, -one.finish)):
         if token.begin >= finish:
             yield token
