@@ -26,7 +26,7 @@ from ebbing.privacy.guard import TrustTier
 from ebbing.remember.carry_out import carried_out
 from ebbing.remember.decide import Proposed, closed_by, decide
 from ebbing.remember.draft import Draft, Drafting, fact_draft, message_drafts
-from ebbing.remember.embed import Embedding, embedded, note_bare
+from ebbing.remember.embed import Embedding, embedded, is_bare, note_bare
 from ebbing.remember.heard import Heard, heard_as
 from ebbing.remember.llm.asking import Asking
 from ebbing.remember.llm.reread import note_unread, unread_of
@@ -64,8 +64,8 @@ class Remembering:
 
     async def note_bare(self, inserts: Sequence[Insert], scope: Scope) -> None:
         """Sees to it that what was stored without a vector gets one."""
-        now = self.clock.now()
-        await note_bare(self.store.jobs, inserts, how=self.embedding, scope=scope, now=now)
+        if self.embedder is not None and any(map(is_bare, inserts)):
+            await note_bare(self.store.jobs, scope, now=self.clock.now())
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,13 +65,16 @@ async def embedded(how: Embedding, drafts: Sequence[Draft]) -> list[Insert]:
     return inserts
 
 
-async def note_bare(queue: JobQueue, inserts: Sequence[Insert], *, how: Embedding, scope: Scope, now: datetime) -> None:
-    """Queues an owner to be indexed anew if some of what was stored has no vector though there is an embedder."""
-    bare = (one.entry is None or one.entry.vector is None for one in inserts if one.record.content.strip())
-    if how.embedder is not None and any(bare):
-        owner = Scope.of(scope.owner)
-        with suppress(StoreError):  # it is stored by now, and the daily round finds it too
-            await queue.enqueue(REINDEX, owner.owner.digest, whose=owner, run_at=now + _SOON)
+def is_bare(one: Insert) -> bool:
+    """Whether it says something and has no vector."""
+    return (one.entry is None or one.entry.vector is None) and bool(one.record.content.strip())
+
+
+async def note_bare(queue: JobQueue, scope: Scope, *, now: datetime) -> None:
+    """Queues an owner to be indexed anew, of whom something was stored without a vector though there is an embedder."""
+    owner = scope.whole
+    with suppress(StoreError):  # it is stored by now, and the daily round finds it too
+        await queue.enqueue(REINDEX, owner.owner.digest, whose=owner, run_at=now + _SOON)
 
 
 async def _vectors(how: Embedding, texts: dict[str, None]) -> dict[str, NDArray[np.float32] | None]:
