@@ -139,3 +139,32 @@ def test_names_and_numbers_make_a_text_matter_and_filler_does_not() -> None:
     rich = Substance(specifics=3, novelty=0.8, content_share=0.5, statement=0.8, size=40)
     chatter = Substance(specifics=0, novelty=0.8, content_share=0.2, statement=0.0, size=40)
     assert 0 < measured_importance(chatter) < measured_importance(plain) < measured_importance(rich) <= 1
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("用户例会挪到周五上午了", "用户的组每周三下午开例会"),
+        ("用户电钢挂闲鱼上卖掉了", "用户有台雅马哈电钢"),
+        ("预算加到26万了", "用户装修预算20万"),
+        ("留学这事彻底黄了", "用户九月去英国留学"),
+        ("移民申请撤了", "用户在申请加拿大移民"),
+        ("恐怖片也可以推", "用户要求:推荐电影不要恐怖片"),
+        ("乌龟没熬过冬天", "用户的乌龟养了八年了"),
+    ],
+)
+def test_a_turn_ends_what_was_known_of_its_topic(new: str, old: str) -> None:
+    assert relation(new, old) is Relation.CONTRADICTS
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("用户日语课改到周三了", "用户在学日语"),
+        ("咖啡不加糖了", "用户喜欢喝咖啡"),
+        ("用户公司年会取消了", "用户的公司在滨江"),
+        ("这周二瑜伽课取消了", "用户每周二晚上有瑜伽课"),
+    ],
+)
+def test_a_turn_of_one_thing_is_none_of_another(new: str, old: str) -> None:
+    assert relation(new, old) is Relation.APART

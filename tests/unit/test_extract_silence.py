@@ -10,6 +10,15 @@ from ebbing.remember.extract import extract
 from tests.unit.extraction import NOW, heard
 
 NOTHING = {
+    "strangers": [
+        "梅西是踢足球的，住在迈阿密",
+        "周杰伦是台湾人，老婆是昆凌",
+        "隔壁老王在银行上班，养了两条狗",
+        "苹果公司的总部在加州",
+        "Taylor Swift住在纽约，养了三只猫",
+        "孕妇不能吃生鱼片",
+        "猫一天要睡十几个小时",
+    ],
     "questions": [
         "Am I allergic to pollen?",
         "Do you like music?",

@@ -83,3 +83,12 @@ def test_what_speaks_for_keeping_is_data(tmp_path: Path) -> None:
     said = Message("My zorbing went fine")
     assert extract([said], now=NOW) == []
     assert [fact.rule for fact in extract([said], now=NOW, packs=Packs.load([mine]))] == ["en.weighed"]
+
+
+def test_what_is_said_beside_a_fact_must_weigh_more() -> None:
+    assert [fact.text for fact in heard("我家狗走丢了，我难过了好几天")] == ["用户的狗走丢了"]
+
+
+def test_whose_a_husband_is_depends_on_who_was_named_before() -> None:
+    assert "用户的老公是做外贸的" not in [fact.text for fact in heard("我姐在深圳开店，老公是做外贸的")]
+    assert [fact.text for fact in heard("我妈在老家，老公是做外贸的")][-1] == "用户的老公是做外贸的"

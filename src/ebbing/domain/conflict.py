@@ -44,6 +44,10 @@ class End:
     """Head of what is over: what was liked or avoided, whatever else was said about it."""
     planned: bool = False
     """A memory must tell of a plan: a meeting that was moved is still going to be, at another time."""
+    topics: Words = frozenset()
+    """Pairs of adjacent characters of what took a turn; a memory must hold one of them."""
+    needs: str = ""
+    """What a memory must tell beside: `time`, `amount`, `plan` or `ban`; a figure replaces a figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,15 @@ class Claim:
     """It says of itself that it comes on top ("also")."""
     resumed: bool = False
     """It says of itself that something is so again."""
+    pairs: Words = frozenset()
+    """Pairs of adjacent characters, of a script without spaces."""
+    timed: bool = False
+    """It says when."""
+    summed: bool = False
+    """It says how much."""
+    once: bool = False
+    """It tells of this week, this time: what is usual goes on."""
+    usual: bool = False
     sought: bool = False
     """It tells of what somebody looks for, and has not found yet."""
     single: bool = True
@@ -194,16 +207,17 @@ def _by_object(new: Claim, old: Claim) -> Verdict | None:
 
 
 def _by_end(new: Claim, old: Claim) -> Verdict | None:
-    if old.event and not old.gained and old.attribute is None:
-        return None
+    once = old.event and not old.gained and old.attribute is None
     for end in new.ends:
-        if old.over and not end.within:
+        if once and not end.needs:
+            continue
+        if old.over and not end.within and end.needs != "ban":
             continue
         if (end.within and not end.within & old.words) or (end.ongoing and not old.lasting):
             continue
-        if end.planned and not old.plan:
+        if (end.planned and not old.plan) or (new.once and old.usual):
             continue
-        if any(how(end, old, subject=new.subject) for how in (_ends_attribute, _ends_words, _ends_taste)):
+        if any(how(end, old, subject=new.subject) for how in (_ends_attribute, _ends_words, _ends_taste, _ends_topic)):
             return Verdict(Relation.CONTRADICTS, "it says that this is over")
     return None
 
@@ -222,18 +236,43 @@ def _ends_attribute(end: End, old: Claim, *, subject: Words) -> bool:
 
 
 def _ends_words(end: End, old: Claim, *, subject: Words) -> bool:
-    if old.polarity > 0 and old.object and not (end.object <= old.object and len(old.object - end.object) <= 1):
+    liked = end.object <= old.object and len(old.object - end.object) <= 1
+    if old.polarity > 0 and old.object and not (liked or _opens(end.object, old.object)):
         return False  # who gives up tennis may like to watch it
     if not end.words or not end.words <= old.words | old.kinds or len(old.words) > 3 * len(end.words) + 6:
         return False
     given = [any(word in value for value in old.value) for word in end.words]
     named = old.subject and any(given) and all(map(or_, given, (word in old.subject for word in end.words)))
-    return old.subject == subject or (old.subject or subject) <= end.words or end.words <= old.called or bool(named)
+    whose = old.subject == subject or (not (old.subject and subject) and (old.subject or subject) <= end.words)
+    return whose or end.words <= old.called or bool(named)
+
+
+def _opens(short: Words, full: Words) -> bool:
+    """Whether a thing is called by the beginning of its name, of a script without spaces: 王者 for 王者荣耀."""
+    return any(
+        2 <= len(one) <= len(other) <= len(one) + 2 and not one.isascii() and other.startswith(one)
+        for one in short
+        for other in full
+    )
 
 
 def _ends_taste(end: End, old: Claim, *, subject: Words) -> bool:
     """What was liked is liked no more: the thing itself is named, not something that is made of it."""
     return old.polarity > 0 and bool(old.object) and old.object == end.object and old.subject == subject
+
+
+def _ends_topic(end: End, old: Claim, *, subject: Words) -> bool:
+    """What is known of a thing that took a turn: its time where it was moved, its sum where that changed."""
+    shared = end.topics & old.pairs
+    named = any(pair in value for pair in shared for value in old.value)
+    if not shared or old.past or (old.subject != subject and not named):
+        return False
+    return {
+        "time": old.timed,
+        "amount": old.summed,
+        "plan": old.plan or old.timed,
+        "ban": old.negated or old.polarity < 0 or old.type is MemoryType.CONSTRAINT,
+    }.get(end.needs, True)
 
 
 def _by_resumption(new: Claim, old: Claim) -> Verdict | None:

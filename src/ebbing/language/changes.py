@@ -63,6 +63,17 @@ class Ending:
     unless: re.Pattern[str] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """How a Chinese text says that something has taken a turn."""
+
+    needs: str
+    """What a memory must hold beside the topic: `time`, `amount`, `plan`, `ban`, or nothing."""
+    last: bool
+    """Only the last word before it names the thing."""
+    pattern: re.Pattern[str]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Changes:
     """The whole pack."""
@@ -96,6 +107,11 @@ class Changes:
     reads: Sequence[Read]
     along: Sequence[Along]
     endings: Sequence[Ending]
+    turns: Sequence[Turn]
+    turn_aside: re.Pattern[str]
+    """What may stand between a thing and the turn that it takes."""
+    turn_empty: frozenset[str]
+    """Characters that are no part of a thing's name."""
 
 
 @lru_cache(maxsize=1)
@@ -129,6 +145,9 @@ def changes() -> Changes:
         reads=[_read(entry) for entry in data["read"]],
         along=list(map(_along, data["along"])),
         endings=[*map(_ending, data["end"]), *map(_ending, _worded(data["lexicon"]))],
+        turns=[Turn(one["needs"], one.get("last", False), _compiled(one["zh"])) for one in data["turn"]],
+        turn_aside=_compiled(data["turns"]["aside"]),
+        turn_empty=frozenset(data["turns"]["empty"]),
     )
 
 

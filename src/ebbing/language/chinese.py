@@ -45,6 +45,8 @@ class _Heard:
     people: Sequence[Statement]
     carried: Statement | None
     """The last clause of the sentence that had a subject: an unspoken subject is the same."""
+    elsewhere: bool = False
+    """That subject is nobody of the speaker's own: a star, a passer-by, people in general."""
 
 
 class ChineseReader:
@@ -60,20 +62,22 @@ class ChineseReader:
 
     def read(self, sentence: Sentence, speaker: Speaker, *, people: Sequence[Statement]) -> list[Statement]:
         """The statements of a sentence, in order; `people` were spoken of before."""
-        text = rewritten(sentence.text, self._rewrites["sentence"])
+        text = self._rewritten(sentence.text, "sentence")
         whole = _Piece(text, text.translate(self._fold))
         told = self._words["told"].search(whole.folded)
         if self._gates["sentence"].search(whole.folded):
             return []
         found: list[Statement] = []
         carried: Statement | None = None
+        elsewhere = False
         for piece in self._asserted(whole, asks=sentence.asks and told is None):
-            statement = self._statement(piece, _Heard(speaker, [*people, *found], carried))
+            elsewhere = elsewhere or self._words["stranger"].match(piece.folded) is not None
+            statement = self._statement(piece, _Heard(speaker, [*people, *found], carried, elsewhere))
             if statement is None:
                 continue
             found.append(statement)
             if statement.who in {"self", "relation"}:
-                carried = statement
+                carried, elsewhere = statement, False
         return found
 
     def _asserted(self, whole: _Piece, *, asks: bool) -> list[_Piece]:
@@ -115,20 +119,39 @@ class ChineseReader:
         hedged = hedge is not None or self._words["hedge"].search(piece.folded) is not None
         piece = piece.after(hedge).stripped()
         tail = self._words["particles"].search(piece.folded)
-        piece = self._plain(piece.cut(0, tail.start() if tail else None))
+        piece = piece.cut(0, tail.start() if tail else None)
+        piece = piece if self._of_another(piece, heard) else self._plain(piece)
         if len(piece.folded) < 2 or self._gates["clause"].search(piece.folded):
             return None
+        if heard.elsewhere and not self._words["own_words"].search(piece.folded):
+            return replace(_blank(heard.speaker), who="clause", text=piece.said)
         statement = self._about(piece, heard)
         mentioned = self._mentioned(statement, piece, speaker=heard.speaker)
         return replace(statement, hedged=hedged, corrects=corrects, mentioned=mentioned)
+
+    def _of_another(self, piece: _Piece, heard: _Heard) -> bool:
+        """Whether somebody named without an owner is not the speaker's: "my sister is a nurse, her man sells cars"."""
+        relation = heard.carried.relation if heard.carried else None
+        if heard.elsewhere or relation is None:
+            return heard.elsewhere
+        return bool(self._words["has_own"].match(relation) and self._words["spouse"].match(piece.folded))
 
     def _mentioned(self, statement: Statement, piece: _Piece, *, speaker: Speaker) -> Statement | None:
         last = None if statement.relation else deque(self._words["mentioned"].finditer(piece.folded), maxlen=1)
         return self._relation(last[0], piece, speaker=speaker) if last else None
 
     def _plain(self, piece: _Piece) -> _Piece:
-        said = rewritten(piece.said, self._rewrites["clause"])
+        said = self._rewritten(piece.said, "clause")
         return piece if said == piece.said else _Piece(said, said.translate(self._fold))
+
+    def _rewritten(self, said: str, of: str) -> str:
+        """The text in plainer words; what is said in traditional characters comes out in simplified ones then."""
+        plain = rewritten(said, self._rewrites[of])
+        folded = said.translate(self._fold)
+        if plain != said or folded == said:
+            return plain
+        other = rewritten(folded, self._rewrites[of])
+        return said if other == folded else other
 
     def _about(self, piece: _Piece, heard: _Heard) -> Statement:
         """Whom the clause is about, and what it says."""
@@ -160,6 +183,8 @@ class ChineseReader:
         speaker = heard.speaker
         pronoun = self._words["pronoun_subject"].match(piece.folded)
         known = people_of(heard.people)
+        if heard.elsewhere:
+            return self._bare(piece, speaker, who="clause")
         if pronoun is not None:
             if known:
                 return self._predicate(known[-1], piece.after(pronoun), found=None, speaker=speaker)

@@ -19,6 +19,8 @@ from ebbing.language.changes import Changes, Read, changes
 from ebbing.language.detect import detect
 from ebbing.language.kept import kept, kept_of_texts
 from ebbing.language.numerals import numbered
+from ebbing.language.script import simplified
+from ebbing.language.turns import is_timed, pairs_of, turned
 from ebbing.language.values import NUMBER, object_of, one_spelling, value_of, words_of
 
 MAX_ENDING: Final = 120
@@ -61,7 +63,7 @@ class Told:
 def claim_of(text: str, told: Told) -> Claim:
     """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
     pack, language = changes(), _language(text)
-    text = _ASIDE.sub("", text[:MAX_COMPARED])
+    text = simplified(_ASIDE.sub("", text[:MAX_COMPARED]))
     normal = numbered(normalise(text))
     subject = _subject(text, language, pack=pack)
     attribute, value = attribute_of(text, told)
@@ -73,6 +75,8 @@ def claim_of(text: str, told: Told) -> Claim:
     words = words_of(normal, pack) - words_of(normalise(told.speaker or ""), pack)
     words -= pack.taste if told.polarity else frozenset()
     ends = _ends(text, over=over and not likes, language=language)
+    if language == "zh":
+        ends = _of_their_owner(ends + _turns(normal, told), normal, subject=subject)
     sentence = f"{normal} {normalise(told.source)}" if told.source else normal
     settled = bool(attribute and value) and not _stands_in(value or "", normal)
     attribute = attribute if settled or not over else None
@@ -98,12 +102,32 @@ def claim_of(text: str, told: Told) -> Claim:
         gained=gained,
         changed=told.corrects or bool(pack.signs["changed"].search(sentence)),
         further=bool(pack.signs["further"].search(sentence)),
+        pairs=pairs_of(normal),
+        timed=is_timed(normal),
+        summed=bool(pack.signs["sum"].search(normal)),
+        once=bool(pack.signs["once"].search(normal)),
+        usual=bool(pack.signs["usual"].search(normal)),
         sought=bool(pack.signs["sought"].search(normal)),
         called=_called(text, language, pack=pack),
         resumed=bool(pack.signs["resumed"].search(sentence)),
         single=_is_single(attribute, pack=pack),
         ends=ends,
     )
+
+
+def _turns(normal: str, told: Told) -> tuple[End, ...]:
+    """The turns of a statement, or of the sentence that it was read from, where another clause names the thing."""
+    source = numbered(simplified(normalise(told.source or "")))
+    return turned(normal[:MAX_ENDING]) or (turned(source) if len(source) <= MAX_ENDING else ())
+
+
+def _of_their_owner(ends: tuple[End, ...], normal: str, *, subject: Words) -> tuple[End, ...]:
+    """What is over is somebody else's: "我爸的车卖了" ends nothing that does not speak of him."""
+    owner = None if subject else changes().signs["owner"].search(normal)
+    if owner is None:
+        return ends
+    words = words_of(owner.group(), changes())
+    return tuple(replace(end, words=end.words | words, topics=frozenset()) for end in ends)
 
 
 def _stands_in(value: str, normal: str) -> bool:
@@ -125,6 +149,8 @@ def is_news(text: str, *, ended: bool = False) -> bool:
     """Whether a statement tells of a change: something is over, new, or so again, or has a value that can change."""
     pack, normal = changes(), normalise(text)
     if ended or any(pack.signs[name].search(normal) for name in ("over", "changed", "resumed")):
+        return True
+    if _language(text) == "zh" and turned(numbered(simplified(normal[:MAX_ENDING]))):
         return True
     return bool(_ends(text, over=False, language=_language(text))) or attribute_of(text, Told())[0] is not None
 

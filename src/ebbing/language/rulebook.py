@@ -108,6 +108,8 @@ class Weighing:
 
     least: float = math.inf
     """Sum of the weights of the cues from which it is."""
+    least_aside: float = math.inf
+    """The same for what is said beside a fact of the same message."""
     cues: tuple[Cue, ...] = ()
     rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     """The rules that say what it is taken for, by whose statement they read."""
@@ -275,6 +277,8 @@ def _pack(language: str, data: dict[str, Any], *, categories: Mapping[str, Any])
     known = {**categories, **data.get("category", {})}
     entries = data.get("rule", ())
     rules = [_rule(entry, known, compiler=compiler) for entry in entries if not entry.get("disabled")]
+    weighing = data.get("weighing", {})
+    least = float(weighing.get("least", math.inf))
     silent = [_rule(entry, known, compiler=compiler) for entry in entries if entry.get("disabled") and "match" in entry]
     return Pack(
         language=language,
@@ -288,7 +292,8 @@ def _pack(language: str, data: dict[str, Any], *, categories: Mapping[str, Any])
             for of in ("sentence", "clause")
         },
         weighing=Weighing(
-            least=float(data.get("weighing", {}).get("least", math.inf)),
+            least=least,
+            least_aside=float(weighing.get("least_aside", least)),
             cues=tuple(_cue(entry, compiler) for entry in data.get("cue", ())),
             rules=_by_who(rule for rule in rules if rule.weighed),
             silent=_by_who(silent),

@@ -79,7 +79,7 @@ class _Listening:
         for sentence, statement, its_pack in self._statements(pack):
             if agent and statement.who not in {"self", "clause"}:
                 continue
-            fact = fact_of(statement, its_pack, said_at=said_at)
+            fact = fact_of(statement, its_pack, said_at=said_at, aside=bool(found))
             if fact is None and self.otherwise is not None and not agent:
                 fact = self.otherwise(statement)
             if fact is not None:

@@ -18,11 +18,12 @@ HEDGED_CONFIDENCE: Final = 0.6
 """Confidence of what the speaker was not sure of: under the default write threshold of 0.7."""
 
 
-def fact_of(statement: Statement, pack: Pack, *, said_at: datetime) -> Fact | None:
+def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool = False) -> Fact | None:
     """The fact that a statement holds by the first rule that matches; None when no rule does.
 
     What no rule reads is weighed: if more speaks for its being true for long than for its passing, the weighed rules
-    of the pack are asked; where the speaker is only understood to be the subject, then the others too.
+    of the pack are asked; where the speaker is only understood to be the subject, then the others too. What is said
+    beside (`aside`) a fact of the same message is mostly a detail of it, and must weigh more.
     """
     for reading in _readings(statement, pack):
         fact = _first(pack.rules[reading.who], reading, pack=pack, said_at=said_at)
@@ -30,7 +31,8 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime) -> Fact | No
             return fact
     last = statement.implied or statement
     weighing, who = pack.weighing, last.who
-    if weight(last, pack) < weighing.least or _first(weighing.silent[who], last, pack=pack, said_at=said_at):
+    least = weighing.least_aside if aside else weighing.least
+    if weight(last, pack) < least or _first(weighing.silent[who], last, pack=pack, said_at=said_at):
         return None
     rules = (*pack.rules[who], *weighing.rules[who]) if statement.implied else weighing.rules[who]
     return _first(rules, last, pack=pack, said_at=said_at)
