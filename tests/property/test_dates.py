@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbing.language.dates import absolute, resolve
+from ebbing.language import dates_en, dates_zh
+from ebbing.language.dates import _fold, absolute, resolve
+from ebbing.language.dates_rules import Said
 
 PIECES = (
     *"yesterday|last Friday|next week|in|on|May|8|8th|2023|2023-05-08|between|and|to|from|before|since".split("|"),
@@ -43,6 +45,13 @@ def test_a_span_lies_in_its_text_and_holds_some_time(text: str, now: datetime) -
         assert span.start.tzinfo is UTC
         assert span.end.tzinfo is UTC
         finish = span.finish
+
+
+@given(text=st.one_of(st.text(max_size=80), st.sampled_from(NAMED_DAYS), sentences), now=ordinary_moments)
+def test_a_glance_at_a_text_hides_no_expression(text: str, now: datetime) -> None:
+    said = Said(text=text, folded=_fold(text), now=now)
+    for grammar in (dates_en.grammar(), dates_zh.grammar()):
+        assert grammar.tokens(said) == [*grammar._walk(said)]
 
 
 @given(text=sentences, now=ordinary_moments)

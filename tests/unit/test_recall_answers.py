@@ -85,10 +85,22 @@ async def test_who_changes_an_answer_changes_no_other(opened: Opened) -> None:
     memory = await told(opened(), "I like tea", metadata={"from": "a chat"})
     [first] = (await memory.search("tea", user_id="ada"))["results"]
     first["tags"].append("spoiled")
+    first["source_ids"].append("spoiled")
+    first["routes"]["spoiled"] = 1.0
     first["metadata"]["from"] = "spoiled"
     first["memory"] = "spoiled"
     [second] = (await memory.search("tea", user_id="ada"))["results"]
     assert (second["memory"], second["tags"], second["metadata"]) == ("I like tea", [], {"from": "a chat"})
+    assert "spoiled" not in (*second["source_ids"], *second["routes"])
+
+
+async def test_an_answer_given_twice_is_the_same(opened: Opened) -> None:
+    memory = await told(opened(), "I like tea", "tea is what Lin likes", "it rained", metadata={"from": "a chat"})
+    first, second = [await memory.search("tea", user_id="ada", top_k=2) for _ in range(2)]
+    assert first.pop("recall_id") != second.pop("recall_id")
+    assert first == second
+    third = await memory.search("rain", user_id="ada", top_k=3)
+    assert {item["memory"]: item["metadata"] for item in third["results"]}["it rained"] == {"from": "a chat"}
 
 
 async def test_an_answer_shows_a_change_at_the_next_question(opened: Opened) -> None:
