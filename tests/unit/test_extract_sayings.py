@@ -21,6 +21,9 @@ def read(text: str) -> list[str]:
         ("opera bores me to tears", "User dislikes opera"),
         ("the consultant says it's gout", "User was diagnosed with gout"),
         ("chucked the treadmill", "User chucked the treadmill"),
+        ("I'm B positive", "User's blood type is B positive"),
+        ("我是稀有的AB型阴性", "用户的血型是AB型阴性"),
+        ("我是熊猫血", "用户的血型是熊猫血"),
         ("my place is in Ghent", "User lives in Ghent"),
         ("没什么比得上桂花糕", "用户喜欢桂花糕"),
         ("让我唱歌还不如让我洗碗", "用户讨厌唱歌"),
@@ -137,3 +140,8 @@ def test_the_few_words_are_not_heard_where_they_tell_something_else(said: str) -
 )
 def test_a_few_english_words_are_read_in_whole_ones(said: str, meant: str) -> None:
     assert meant in read(said)
+
+
+@pytest.mark.parametrize("text", ["I am a positive person", "my aunt is O negative", "我是A型人格", "小顾血型是B型"])
+def test_a_blood_type_is_only_read_of_the_speaker_and_only_where_it_is_one(text: str) -> None:
+    assert not [fact for fact in read(text) if "blood type" in fact or fact.startswith("用户的血型")]
