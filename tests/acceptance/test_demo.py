@@ -137,12 +137,14 @@ def test_what_the_demo_kept_can_be_used_by_the_other_commands(
 
 
 @pytest.mark.slow
-def test_the_second_run_of_the_demo_ends_within_three_seconds(told: dict[str, Any]) -> None:
+def test_the_second_run_of_the_demo_ends_within_three_seconds(told: dict[str, Any], tmp_path: Path) -> None:
+    environment = {**without_settings(), "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a second run finds what the first one compiled
     seconds = []
     for _ in range(3):
         start = perf_counter()
         code = "from ebbing.interfaces.cli.app import main; main()"
         command = [sys.executable, "-c", code, "demo"]
-        subprocess.run(command, env=without_settings(), capture_output=True, check=True)
+        subprocess.run(command, env=environment, capture_output=True, check=True)
         seconds.append(perf_counter() - start)
     assert min(seconds) < 3

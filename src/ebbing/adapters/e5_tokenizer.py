@@ -25,8 +25,9 @@ class UnigramTokenizer:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._scores = vocabulary.scores
         self._pieces = vocabulary.pieces
-        # Text that spells a control token must not become one.
-        self._ids = {piece: number for number, piece in enumerate(vocabulary.pieces) if piece not in _SPECIAL}
+        self._ids = dict(zip(vocabulary.pieces, range(len(vocabulary.pieces)), strict=True))
+        for special in _SPECIAL:  # text that spells a control token must not become one
+            self._ids.pop(special, None)
         self._reach: dict[str, int] = {}
         for piece in self._ids:
             if len(piece) > self._reach.get(piece[0], 0):

@@ -10,6 +10,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
+from ebbing.language.caseless import caseless
+
 _BEGINS: Final = (
     r"^(?:\S+ and \S+|\S+'s [\w -]{2,24}?|\S+) (?:(?:has|have|had|just|finally|recently|also|already|then|is|am|are|did"
     r"|had to|have to|has to|decided to|ended up|got to|managed to|needed to|chose to|was forced to|actually) )*"
@@ -152,7 +154,7 @@ def changes() -> Changes:
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return caseless(pattern)
 
 
 def _anchored(name: str, pattern: str) -> str:

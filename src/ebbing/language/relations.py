@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from ebbing.language.analyse import query_terms
+from ebbing.language.caseless import caseless
 from ebbing.language.changes import changes
 from ebbing.language.detect import detect
 from ebbing.language.kept import kept_of_texts
@@ -159,4 +160,4 @@ def _named(kin: Sequence[str], named: Mapping[str, Any], *, language: str) -> li
     """The patterns by which a text says what people and animals are called, the longest words first."""
     words = f"(?:{'|'.join(sorted(map(re.escape, kin), key=len, reverse=True))})"
     whole = (one.replace("{kin}", words).replace("{name}", named[f"name_{language}"]) for one in named[language])
-    return [re.compile(one, re.IGNORECASE) for one in whole]
+    return [caseless(one) for one in whole]

@@ -19,6 +19,7 @@ from typing import Any, Final, TypeVar
 
 from ebbing.domain.errors import ConfigurationError
 from ebbing.domain.record import MemoryType
+from ebbing.language.caseless import caseless
 
 LANGUAGES: Final = ("en", "zh")
 T = TypeVar("T")
@@ -238,7 +239,7 @@ class _Compiler:
 
     def __call__(self, pattern: str, where: str) -> re.Pattern[str]:
         try:
-            return re.compile(_UNBOUNDED.sub(_bounded, self.expand(pattern, where)), re.IGNORECASE)
+            return caseless(_UNBOUNDED.sub(_bounded, self.expand(pattern, where)))
         except re.error as error:
             raise ConfigurationError(f"language pack {self._language}, {where}: {error}") from error
 
