@@ -46,8 +46,9 @@ def cost(folder: Path, users: Sequence[User]) -> dict[str, Figures]:
         spent = asyncio.run(_turns(folder, service, floor=floor, asked=asked))
     figures = {name: {"cpu_ms": percentile(found, 0.5), "turns": len(found)} for name, found in spent.items()}
     for name in ("search over HTTP", "AsyncMemory.search"):
-        ratios = [ours / bare for ours, bare in zip(spent[name], spent["bare route"], strict=True)]
-        figures[name]["times the bare route"] = percentile(ratios, 0.5)
+        for other in ("bare route", "usual route"):
+            ratios = [ours / theirs for ours, theirs in zip(spent[name], spent[other], strict=True)]
+            figures[name][f"times the {other}"] = percentile(ratios, 0.5)
     sizes = [len(answer.encode()) for answer in answers.values()]
     held = [len(user.texts) for user in chosen]
     figures["questions"] = {
