@@ -23,6 +23,7 @@ def read(text: str) -> list[str]:
         ("chucked the treadmill", "User chucked the treadmill"),
         ("I'm B positive", "User's blood type is B positive"),
         ("我是稀有的AB型阴性", "用户的血型是AB型阴性"),
+        ("其实真名是李雷，笔名才叫阿木", "用户的名字叫李雷"),
         ("我是熊猫血", "用户的血型是熊猫血"),
         ("my place is in Ghent", "User lives in Ghent"),
         ("没什么比得上桂花糕", "用户喜欢桂花糕"),

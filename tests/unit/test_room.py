@@ -43,7 +43,7 @@ async def test_what_lasts_stays_of_a_message_wherever_it_stands(language: str, b
 
 LASTING = """\
 One sip of cow's milk and I swell.|I'm B positive.|Grandpa came from Gdansk.|My van needs new tyres.|I no longer row.
-Don't book anything on Sundays.
+Don't book anything on Sundays.|How often does our Corsa need oil?
 沾一点虾皮就喘不上气。|我是AB型阳性。|我们邵阳那边都这么叫。|我的车送去年检了。|现在骑小牛。
 不打网球了，膝盖疼。|周日别给我排班。"""
 PASSING = """\

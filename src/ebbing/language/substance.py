@@ -12,6 +12,8 @@ from typing import Final
 from ebbing.language.kept import kept_of_texts
 from ebbing.language.values import NUMBER
 
+_OWNED: Final = re.compile(r"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?[A-Z][\w'-]+")
+"""Somebody or something of the speaker's that has a name: "my Corsa", "our neighbour Ada"."""
 NAME: Final = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'-]+")
 
 
@@ -53,7 +55,7 @@ def holding(text: str) -> Holding:
     return Holding(
         specifics=len(found) + len(dates),
         states=pack.states.search(small) is not None,
-        lasts=pack.lasting.search(small) is not None,
+        lasts=(pack.lasting.search(small) or _OWNED.search(text)) is not None,
         asks=text.rstrip().endswith(("?", "？")) or "吗" in text[-4:],
         size=len(text.encode("utf-8", "surrogatepass")),
     )
