@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ebbing.language import dates_en, dates_zh
@@ -67,6 +67,7 @@ def test_a_day_counted_from_now_moves_along_with_now(text: str, now: datetime, d
 
 
 @given(text=sentences, now=ordinary_moments, later=ordinary_moments)
+@example("2023-05-08到春节", datetime(2024, 6, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC))
 def test_an_explicit_date_means_the_same_at_any_moment(text: str, now: datetime, later: datetime) -> None:
     at_once, afterwards = resolve(text, now=now), resolve(text, now=later)
     for span in at_once:

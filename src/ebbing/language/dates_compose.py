@@ -101,7 +101,7 @@ def _until_time(left: Token, time: TimeOfDay, *, finish: int) -> Token | None:
     until = calendar.at_time(calendar.day(begun.start), _in_half(time, 60 * begun.start.hour)).start
     if until <= begun.start:
         return None
-    return Token(left.begin, finish, replace(left.value, period=Period(begun.start, until, "range")))
+    return Token(left.begin, finish, replace(left.value, period=Period(begun.start, until, "range"), yearless=False))
 
 
 def narrowed(tokens: list[Token], said: Said) -> list[Token]:
@@ -188,13 +188,10 @@ def _from_to(first: Reading | TimeOfDay, last: Reading | TimeOfDay) -> Reading |
     """The range between two readings; one that names no year follows the other."""
     assert isinstance(first, Reading)
     assert isinstance(last, Reading)
-    begun, until = first.period, last.period
-    if first.yearless and not last.yearless:
-        begun = _near_year(begun, until.start.year)
-        begun = begun if begun.start < until.end else _near_year(begun, until.start.year - 1)
-    elif last.yearless:
-        until = _near_year(until, begun.start.year)
-        until = until if until.start >= begun.start else _near_year(until, begun.start.year + 1)
+    try:
+        begun, until = _ends(first, last)
+    except ValueError:  # the 29th of February, or a feast of the moon in a year that no table holds
+        return None
     if until.end <= begun.start or until.start < begun.start:
         return None
     explicit = (first.explicit and (last.explicit or last.yearless)) or (first.yearless and last.explicit)
@@ -203,11 +200,22 @@ def _from_to(first: Reading | TimeOfDay, last: Reading | TimeOfDay) -> Reading |
     )
 
 
-def _near_year(period: Period, year: int) -> Period:
-    try:
-        start = period.start.replace(year=year)
-    except ValueError:  # the 29th of February
-        return period
+def _ends(first: Reading, last: Reading) -> tuple[Period, Period]:
+    begun, until = first.period, last.period
+    if first.yearless and not last.yearless:
+        begun = _near_year(first, until.start.year)
+        begun = begun if begun.start < until.end else _near_year(first, until.start.year - 1)
+    elif last.yearless:
+        until = _near_year(last, begun.start.year)
+        until = until if until.start >= begun.start else _near_year(last, begun.start.year + 1)
+    return begun, until
+
+
+def _near_year(reading: Reading, year: int) -> Period:
+    if reading.in_year is not None:
+        return reading.in_year(year)
+    period = reading.period
+    start = period.start.replace(year=year)
     return Period(start, start + (period.end - period.start), period.grain)
 
 

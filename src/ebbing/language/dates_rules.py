@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
@@ -36,6 +36,8 @@ class Reading:
     """The text names the date itself, year included: it means the same at any `now`."""
     yearless: bool = False
     """The text names the date but for its year."""
+    in_year: Callable[[int], Period] | None = field(default=None, compare=False)
+    """When it falls in another year, for a feast that the moon moves; raises `ValueError` where no table reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ class Said:
 
     def yearly(self, period: Callable[[datetime, int], Period], direction: Direction) -> Reading:
         """What falls once a year, in the year that the direction or else the distance suggests."""
-        return self.unmarked(years_around(self, period), direction)
+        found = self.unmarked(years_around(self, period), direction)
+        return replace(found, in_year=partial(period, self.now))
 
     def unmarked(self, periods: Iterable[Period], direction: Direction) -> Reading:
         """One of several periods that the text does not tell apart: the tense decides, else the distance."""
