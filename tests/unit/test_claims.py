@@ -151,6 +151,7 @@ def test_names_and_numbers_make_a_text_matter_and_filler_does_not() -> None:
         ("移民申请撤了", "用户在申请加拿大移民"),
         ("恐怖片也可以推", "用户要求:推荐电影不要恐怖片"),
         ("乌龟没熬过冬天", "用户的乌龟养了八年了"),
+        ("目标下调了", "用户的目标是年底存够二十万"),
     ],
 )
 def test_a_turn_ends_what_was_known_of_its_topic(new: str, old: str) -> None:
