@@ -146,3 +146,47 @@ def test_a_few_english_words_are_read_in_whole_ones(said: str, meant: str) -> No
 @pytest.mark.parametrize("text", ["I am a positive person", "my aunt is O negative", "我是A型人格", "小顾血型是B型"])
 def test_a_blood_type_is_only_read_of_the_speaker_and_only_where_it_is_one(text: str) -> None:
     assert not [fact for fact in read(text) if "blood type" in fact or fact.startswith("用户的血型")]
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("mother of three here", "User is mother of three here"),
+        ("not a morning person", "User is not a morning person"),
+        ("got burgled in March", "User got burgled in March (March 2026)"),
+        ("two kids under five", "User has two kids under five"),
+        ("left my husband in the autumn", "User left their husband in the autumn"),
+    ],
+)
+def test_a_clause_without_its_subject_is_the_speakers_own(said: str, meant: str) -> None:
+    assert meant in read(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "restarted it, still broken",
+        "tried turning it off and on",
+        "can dogs eat grapes",
+        "need coffee",
+        "sounds like rain",
+    ],
+)
+def test_a_clause_without_its_subject_may_tell_nothing(said: str) -> None:
+    assert read(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("plan me a week of dinners, I'm coeliac", "User is coeliac"),
+        ("I drive a Panda with a leaking sunroof, worth fixing?", "User drives a Panda with a leaking sunroof"),
+        ("my son's just started nursery", "User's son has just started nursery"),
+        ("kiwi makes my lips swell", "User cannot tolerate kiwi"),
+        ("there are three hens in our yard", "User has three hens in their yard"),
+        ("Polish is my first language", "Polish is User's first language"),
+        ("wednesday evenings I do choir", "User does choir wednesday evenings"),
+    ],
+)
+def test_what_is_told_beside_a_task_or_round_the_corner(said: str, meant: str) -> None:
+    assert meant in read(said)

@@ -24,6 +24,8 @@ _FURTHER: Final = 3
 """How many words more a statement may hold that takes up again what was over."""
 _BY_DAY: Final = frozenset({"wake_time", "bed_time", "commute"})
 """Attributes that may be otherwise at weekends."""
+_FRAME: Final = 0.6
+"""Share of the words beside the figures that two statements need in common, where one says that it is new."""
 SHARED: Final = 0.5
 """Share of content words that two texts need in common, whatever their similarity is."""
 
@@ -311,7 +313,9 @@ def _by_number(new: Claim, old: Claim) -> Verdict | None:
     """The same words with other numbers: a new figure if it says so, else another thing."""
     if new.numbers == old.numbers or not new.numbers or not old.numbers:
         return None
-    same_frame = new.words - new.numbers == old.words - old.numbers and new.negated == old.negated
+    frame, known = new.words - new.numbers, old.words - old.numbers
+    alike = new.subject == old.subject and len(frame & known) >= _FRAME * len(frame | known)
+    same_frame = (frame == known or alike) and new.negated == old.negated
     if same_frame and new.changed and not new.event and not old.event and new.occasion == old.occasion:
         return Verdict(Relation.CONTRADICTS, "another figure for the same thing")
     return APART

@@ -290,6 +290,20 @@ def _ends(text: str, *, over: bool, language: str) -> tuple[End, ...]:
     pack, text = changes(), text[:MAX_ENDING]
     short = pack.trailing[language].sub("", text)
     found = _over(short, language, pack=pack) if over else []
+    for part in _parts(text, language):
+        found += _ended(part, language, pack=pack)
+    return tuple(dict.fromkeys(found))
+
+
+def _parts(text: str, language: str) -> list[str]:
+    """The text, and what an English one says of the same person after a comma ("sold the house, gave up the car")."""
+    after = _COMMA.split(text)[1:] if language == "en" and text.startswith(_SELF["en"]) else []
+    return [text, *(f"{_SELF['en']} {part}" for part in after)]
+
+
+def _ended(text: str, language: str, *, pack: Changes) -> list[End]:
+    found: list[End] = []
+    short = pack.trailing[language].sub("", text)
     for ending in pack.endings:
         pattern = ending.patterns.get(language)
         match = (pattern.search(text) or (short != text and pattern.search(short))) if pattern else None
@@ -308,7 +322,7 @@ def _ends(text: str, *, over: bool, language: str) -> tuple[End, ...]:
             found.append(replace(limit, words=words, attributes=ending.attributes, object=head))
         named = [words_of(word, pack) for word in ending.or_words]
         found += [replace(limit, words=words, within=limit.within or words) for words in named]
-    return tuple(found)
+    return found
 
 
 def _over(text: str, language: str, *, pack: Changes) -> list[End]:
@@ -334,6 +348,7 @@ def _vague(pack: Changes) -> Words:
     return words_of(" ".join(pack.vague), pack)
 
 
+_COMMA: Final = re.compile(r", (?:and |so |but |then )?(?=[a-z])")
 _NOISE: Final = re.compile(
     r"决定(?=不)|(?:(?:好几|很多|好多|[半\d一二两三四五六七八九十几]+)多?个?(?:年|月|天|周|星期)|好久|很久|许久|多年)都?(?=[不没])|"
     r"[这那上下本]个?(?:学期|周末?|星期|月|年|阵子)|一?[点口滴根支]儿?(?=[^,，]{1,8}[不没])|[都也全](?=[不没])|(?<=[不没])当"

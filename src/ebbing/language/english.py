@@ -17,6 +17,8 @@ from ebbing.language.third_person import bare_verb, in_third_person, retold
 _MAX_CLAUSES: Final = 24
 _MAX_INTROS: Final = 4
 """Words that only open a sentence ("oh well, actually")."""
+_LEFT_OUT: Final = {"left_out_have": "I have", "left_out_am": "I am", "left_out_i": "I"}
+"""Words that a clause without a subject may leave out, by the pack's pattern for how such a clause begins."""
 _SPACES: Final = re.compile(r"\s{2,}")
 
 
@@ -69,7 +71,7 @@ class EnglishReader:
             plain, asks = f"please {plain[asked.end() :]}", False
         if self._gates["sentence"].search(plain):
             return []
-        clauses = list(self._clauses(plain))
+        clauses = self._beside_a_task(plain)
         if asks and clauses and not clauses[-1].asserted:
             tag = self._words["tag"].search(plain)
             clauses = clauses if tag else clauses[:-1]
@@ -82,6 +84,13 @@ class EnglishReader:
             if not self._gates["clause"].search(clause.text):
                 kept.append(clause.text)
         return kept
+
+    def _beside_a_task(self, plain: str) -> list[_Clause]:
+        """The clauses; where the first is a task ("plan my week, I work nights"), those about the speaker."""
+        clauses = list(self._clauses(plain))
+        if not self._gates["task"].match(plain):
+            return clauses
+        return [clause for clause in clauses[1:] if self._words["first_person"].match(clause.text)]
 
     def _clauses(self, plain: str) -> Iterator[_Clause]:
         start, asserted = 0, False
@@ -138,7 +147,7 @@ class EnglishReader:
         if not clause or self._gates["clause"].search(clause):
             return None
         lead = self._words["lead"].match(clause)
-        body = clause[lead.end() :] if lead else clause
+        body = rewritten(clause[lead.end() :], self._rewrites["clause"]) if lead else clause
         time = lead.group("time").strip(" ,") if lead else ""
         statement = self._about(body, speaker, people=people)
         if statement is None:
@@ -238,7 +247,14 @@ class EnglishReader:
             )
         text = retold(body, speaker, owner=f"{speaker.name}'s")
         return Statement("clause", clause=body, predicate=body, text=text[:1].upper() + text[1:],
-                         subject=speaker.name, owner=f"{speaker.name}'s")  # fmt: skip
+                         subject=speaker.name, owner=f"{speaker.name}'s",
+                         implied=self._understood(body, speaker))  # fmt: skip
+
+    def _understood(self, body: str, speaker: Speaker) -> Statement | None:
+        """The clause with "I" or "I am" before it, where that is left out ("mother of two", "got burgled in May")."""
+        head = next((put for name, put in _LEFT_OUT.items() if self._words[name].match(body)), None)
+        statement = self._about(f"{head} {body}", speaker, people=()) if head else None
+        return replace(statement, carried=True) if statement else None
 
 
 def _helper(negation: re.Match[str]) -> str:

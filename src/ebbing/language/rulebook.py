@@ -111,6 +111,8 @@ class Weighing:
     """Sum of the weights of the cues from which it is."""
     least_aside: float = math.inf
     """The same for what is said beside a fact of the same message."""
+    understood: float | None = None
+    """The same for the rules that are not weighed, about a statement whose subject is only understood."""
     cues: tuple[Cue, ...] = ()
     rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     """The rules that say what it is taken for, by whose statement they read."""
@@ -295,6 +297,7 @@ def _pack(language: str, data: dict[str, Any], *, categories: Mapping[str, Any])
         weighing=Weighing(
             least=least,
             least_aside=float(weighing.get("least_aside", least)),
+            understood=weighing.get("understood"),
             cues=tuple(_cue(entry, compiler) for entry in data.get("cue", ())),
             rules=_by_who(rule for rule in rules if rule.weighed),
             silent=_by_who(silent),

@@ -81,7 +81,7 @@ class _Listening:
                 continue
             fact = fact_of(statement, its_pack, said_at=said_at, aside=bool(found))
             if fact is None and self.otherwise is not None and not agent:
-                fact = self.otherwise(statement)
+                fact = self.otherwise(statement.implied or statement)
             if fact is not None:
                 about = "agent" if agent else "user"
                 found.append(replace(fact, source_text=sentence.text, about=about))

@@ -30,11 +30,13 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool 
         if fact is not None:
             return fact
     last = statement.implied or statement
-    weighing, who = pack.weighing, last.who
+    weighing, who, weighs = pack.weighing, last.who, weight(last, pack)
     least = weighing.least_aside if aside else weighing.least
-    if weight(last, pack) < least or _first(weighing.silent[who], last, pack=pack, said_at=said_at):
+    understood = least if weighing.understood is None else weighing.understood
+    rules = pack.rules[who] if statement.implied and weighs >= understood else ()
+    rules += weighing.rules[who] if weighs >= least else ()
+    if not rules or _first(weighing.silent[who], last, pack=pack, said_at=said_at):
         return None
-    rules = (*pack.rules[who], *weighing.rules[who]) if statement.implied else weighing.rules[who]
     return _first(rules, last, pack=pack, said_at=said_at)
 
 
