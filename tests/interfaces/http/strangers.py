@@ -20,6 +20,8 @@ from ebbing.memory import AsyncMemory
 
 TENANTS: Final = ("acme", "globex", "initech")
 USERS: Final = ("emma", "bob", "chen", "dora", "lilei")
+GUESTS: Final = ("guest1", "guest2")
+"""Names that come from channels alone, and are merged into a user's."""
 MARK: Final = re.compile(rf"zq({'|'.join(TENANTS)})({'|'.join((*USERS, 'any'))})\d+q")
 UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:\+00:00|Z)?")
@@ -195,6 +197,8 @@ class Crowd:
             return chance.choice(["user", "agent", "run", "app"])
         if part == "name":
             return chance.choice([*USERS, "a1", "r1"])
+        if part == "user_id":
+            return (person.user if chance.random() < 0.5 else None) or chance.choice(USERS)
         known = [name for name, _ in self.names[part]]
         return chance.choice(known) if known and chance.random() < 0.8 else UNKNOWN.format(chance.randrange(10**12))
 
@@ -219,6 +223,8 @@ class Crowd:
         owner = (person.tenant, person.user or "any")
         if route == "/v1/import":
             return self._lines(owner, user=user)
+        if route == "/v1/identities":
+            user = chance.choice([user, *GUESTS])
         mine = self.mark(owner)
         texts = [f"I like {mine} tea.", f"我喜欢{mine}。", f"My name is {mine}.", f"I moved to {mine} last week."]
         said = chance.choice(texts)
@@ -240,7 +246,13 @@ class Crowd:
             "signal": chance.choice(["used", "down"]),
             "feedback": chance.choice(["POSITIVE", "NEGATIVE"]),
             "feedback_reason": mine,
-            "confirm": person.tenant,
+            **({} if route == "/v1/memories/forget" else {"confirm": person.tenant}),
+            "about": chance.choice(["tea", "我喜欢的", mine]),
+            "values": {"home": mine},
+            "channel": "wechat",
+            "channel_user_id": self.mark((person.tenant, "any")),
+            "into": user or chance.choice(USERS),
+            "merged": chance.choice(GUESTS),
             "url": "https://example.org/hook",
             "name": self.mark((person.tenant, "any")),
             "role": chance.choice(["read", "write"]),
