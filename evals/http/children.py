@@ -6,11 +6,13 @@ import http.client
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 from urllib.parse import urlsplit
 
 import psutil
@@ -60,21 +62,29 @@ def _child(command: Sequence[str], *, ready: str, settings: Mapping[str, str]) -
     """A child that is killed at the end, if it still runs."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("EBBING_")} | {**settings}
     began = time.perf_counter()
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    try:
-        address = _address(process)
-        while not _answers(address, ready):
-            if time.perf_counter() - began > START_SECONDS or process.poll() is not None:
-                raise RuntimeError(f"{command} is not ready: see its messages above")
-            time.sleep(0.01)
-        yield Child(process, address, time.perf_counter() - began, _cpu(process))
-    finally:
-        process.terminate()
+    with tempfile.TemporaryFile("w+") as log:  # a line a request: too much for a terminal, and written all the same
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=log, text=True)
         try:
-            process.communicate(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
+            address = _address(process)
+            while address is not None and not _answers(address, ready):
+                if time.perf_counter() - began > START_SECONDS or process.poll() is not None:
+                    address = None
+                time.sleep(0.01)
+            if address is None:
+                raise RuntimeError(f"{command} is not ready: {_end_of(log)}")
+            yield Child(process, address, time.perf_counter() - began, _cpu(process))
+        finally:
+            process.terminate()
+            try:
+                process.communicate(timeout=30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+
+
+def _end_of(log: IO[str]) -> str:
+    log.seek(0)
+    return log.read()[-2_000:]
 
 
 def _cpu(process: subprocess.Popen[str]) -> float:
@@ -84,14 +94,14 @@ def _cpu(process: subprocess.Popen[str]) -> float:
     return float(times.user + times.system)
 
 
-def _address(process: subprocess.Popen[str]) -> str:
-    """What it prints of where it answers."""
+def _address(process: subprocess.Popen[str]) -> str | None:
+    """What it prints of where it answers; None if it ended before."""
     assert process.stdout is not None
     for line in process.stdout:
         for word in line.split():
             if word.startswith("http://"):
                 return word
-    raise RuntimeError("the child ended before it answered: see its messages above")
+    return None
 
 
 def _answers(address: str, path: str) -> bool:
