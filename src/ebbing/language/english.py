@@ -20,6 +20,7 @@ _MAX_INTROS: Final = 4
 _LEFT_OUT: Final = {"left_out_have": "I have", "left_out_am": "I am", "left_out_i": "I"}
 """Words that a clause without a subject may leave out, by the pack's pattern for how such a clause begins."""
 _SPACES: Final = re.compile(r"\s{2,}")
+_GERUND: Final = re.compile(r"[A-Z][a-z]+ing\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ class EnglishReader:
         clause, corrects = self._without_intro(clause)
         clause, hedged = unhedged(clause, self._words)
         clause, _ = self._without_intro(clause)
-        clause = rewritten(clause, self._rewrites["clause"])
+        clause = _with_its_subject(clause, rewritten(clause, self._rewrites["clause"]))
         if not clause or self._gates["clause"].search(clause):
             return None
         lead = self._words["lead"].match(clause)
@@ -255,6 +256,13 @@ class EnglishReader:
         head = next((put for name, put in _LEFT_OUT.items() if self._words[name].match(body)), None)
         statement = self._about(f"{head} {body}", speaker, people=()) if head else None
         return replace(statement, carried=True) if statement else None
+
+
+def _with_its_subject(said: str, plain: str) -> str:
+    """The rewritten clause; where a subject came before it, its verb no longer begins a sentence ("Training for …")."""
+    if said[:1].isupper() and plain.endswith(said) and len(plain) > len(said) and _GERUND.match(said):
+        return f"{plain[: -len(said)]}{said[0].lower()}{said[1:]}"
+    return plain
 
 
 def _helper(negation: re.Match[str]) -> str:
