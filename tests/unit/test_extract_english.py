@@ -170,6 +170,7 @@ def test_a_named_speaker_is_the_subject() -> None:
         ("I'm Joe, dad of two", ["User's name is Joe", "User is dad of two"]),
         ("My name is Anna Li and I'm a teacher", ["User's name is Anna Li", "User is a teacher"]),
         ("I'm a big fan of jazz", ["User is a big fan of jazz"]),
+        ("Hi, I'm Susan, nice to meet you", ["User's name is Susan"]),
         ("Learning Korean on Duolingo", ["User is learning Korean on Duolingo"]),
     ],
 )

@@ -12,6 +12,8 @@ from tests.unit.extraction import NOW, heard
 NOTHING = {
     "strangers": [
         "梅西是踢足球的，住在迈阿密",
+        "安娜·科恩在失去住所后，带着儿子开始了流浪生活",
+        "我听说过一家特别的博物馆，是一家非常小的地方，收藏了很多奇妙物品",
         "周杰伦是台湾人，老婆是昆凌",
         "隔壁老王在银行上班，养了两条狗",
         "苹果公司的总部在加州",
@@ -53,11 +55,14 @@ NOTHING = {
         "I like that idea",
         "Thanks, I'll try that",
         "我很喜欢和你聊天",
+        "谁能想到，每次和你聊天总是那么开心",
+        "every time I talk to you, I feel inspired",
+        "Nice to meet you!",
         "今天天气真好",
         "I'm bored",
         "我饿了",
     ],
-    "passing states": ["I'm on the bus", "I have a headache", "我在地铁上", "I'm watching TV"],
+    "passing states": ["I'm on the bus", "I have a headache", "我在地铁上", "I'm watching TV", "又到了下班的时间了"],
     "other people": [
         "Her husband works at Google.",
         "My neighbor's cousin lives in Ohio",
