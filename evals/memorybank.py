@@ -5,9 +5,10 @@
 
 Every round of a user and the assistant is added as it was said, on its day. *Kept*: memories (not episodes) for 100
 user messages. *Duplicates*: of the memories that hold at the end, those whose content words, numbers and yes-or-no
-another one of the same user has too. The sample is drawn with a fixed seed from what was kept; whether a memory is
-junk is judged by reading. `data/memorybank_junk.jsonl` holds the verdicts on such a sample; memories of the sample
-that were judged are shown with their verdict, and the share of junk among them is printed.
+another one of the same user has too. The sample is what comes first by a hash of the memories, so that most of it stays
+when a rule changes; whether a memory is junk is judged by reading. `data/memorybank_junk.jsonl` holds the verdicts on
+such a sample; memories of the sample that were judged are shown with their verdict, and the share of junk among them is
+printed.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
-from random import Random
 from typing import Any, Final
 
 from ebbing.language.claims import Told, claim_of
@@ -30,7 +31,6 @@ from ebbing.wiring.build import build, load_settings
 
 VERDICTS: Final = Path(__file__).parent / "data" / "memorybank_junk.jsonl"
 LANGUAGES: Final = {"en": "en", "zh": "cn"}
-_SEED: Final = 20
 _PAGE: Final = 1_000
 
 
@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _show_sample(language: str, kept: Kept, *, verdicts: dict[tuple[str, str], bool], size: int) -> None:
-    order = Random(_SEED).sample(range(len(kept.memories)), min(size, len(kept.memories)))
+    order = sorted(range(len(kept.memories)), key=lambda at: sha256(kept.memories[at].encode()).digest())[:size]
     judged = [verdicts[language, kept.memories[at]] for at in order if (language, kept.memories[at]) in verdicts]
     for at in order:
         verdict = verdicts.get((language, kept.memories[at]))

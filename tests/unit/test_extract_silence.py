@@ -62,7 +62,15 @@ NOTHING = {
         "I'm bored",
         "我饿了",
     ],
-    "passing states": ["I'm on the bus", "I have a headache", "我在地铁上", "I'm watching TV", "又到了下班的时间了"],
+    "passing states": [
+        "I'm on the bus",
+        "I have a headache",
+        "我在地铁上",
+        "I'm watching TV",
+        "又到了下班的时间了",
+        "现在我必须离开了",
+        "感觉有些害怕",
+    ],
     "other people": [
         "Her husband works at Google.",
         "My neighbor's cousin lives in Ohio",
