@@ -98,7 +98,7 @@ def pack(analysis: Analysis) -> Terms:
     return terms
 
 
-@kept(8_192)
+@kept(32_768)
 def term_hash(term: str) -> int:
     """64-bit hash of a term, the same in every process; among a million terms two collide once in 40 million."""
     return _digest(term)
