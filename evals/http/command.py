@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from ebbing.adapters.e5 import E5Embedder
+from evals.bounds import Bound, report
 from evals.http.cost import cost
 from evals.http.crash import crash
 from evals.http.load import load as under_load
-from evals.speed.command import Bound, tell
 from evals.speed.measure import load
 from evals.speed.population import ConstantEmbedder, population
 
@@ -44,11 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measures and prints."""
-    found = measured(options)
-    if options.json:
-        print(json.dumps(found))
-    else:
-        tell(found, BOUNDS)
+    report(measured(options), BOUNDS, as_json=options.json)
 
 
 def measured(options: argparse.Namespace) -> dict[str, dict[str, Any]]:

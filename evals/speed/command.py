@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ebbing.adapters.e5 import E5Embedder
+from evals.bounds import Bound, report
 from evals.speed import measure, startup
 from evals.speed.against_mem0 import compare
 from evals.speed.population import ConstantEmbedder, population
@@ -19,27 +17,6 @@ from evals.speed.rounds import rounds
 
 SMALL = (10_000, 100)
 """Memories and users of the small store, which the large one is compared with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """What a figure must keep to: at most, or at least where `least` is set."""
-
-    heading: str
-    row: str
-    figure: str
-    limit: float
-    least: bool = False
-
-    def line(self, found: Mapping[str, Mapping[str, Any]]) -> str | None:
-        """`kept` or `MISSED` with the figure and its limit; None where it was not measured."""
-        value = found.get(self.heading, {}).get(self.row, {}).get(self.figure)
-        if value is None:
-            return None
-        kept = value >= self.limit if self.least else value <= self.limit
-        sign = ">=" if self.least else "<="
-        where = f"{self.heading}: {self.row}, {self.figure}"
-        return f"{'kept' if kept else 'MISSED':>6}  {where} = {value:,.3g} ({sign} {self.limit:g})"
 
 
 LARGE = "200,000 memories"
@@ -72,21 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measures and prints."""
-    found = measured(options)
-    if options.json:
-        print(json.dumps(found))
-    else:
-        tell(found, BOUNDS)
-
-
-def tell(found: Mapping[str, Mapping[str, Any]], bounds: Sequence[Bound]) -> None:
-    """Prints the figures, and which bounds they keep."""
-    for heading, rows in found.items():
-        print(f"\n{heading}")
-        for name, figures in rows.items():
-            print(f"  {name:<26} " + "  ".join(f"{key} {value:,.3g}" for key, value in figures.items()))
-    print("\nbounds")
-    print("\n".join(line for bound in bounds if (line := bound.line(found))))
+    report(measured(options), BOUNDS, as_json=options.json)
 
 
 def measured(options: argparse.Namespace) -> dict[str, dict[str, Any]]:

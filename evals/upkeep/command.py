@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+from evals.bounds import Bound, report
 from evals.speed.population import population
 from evals.upkeep import measure
 
-MOST_SECONDS = 60.0
-MOST_RATIO = 3.0
+BOUNDS = (
+    Bound("decay alone", "decay", "seconds", 60.0),
+    # The worker of its own process is that of `ebbing serve`.
+    Bound("worker apart", "ratio", "p99 meanwhile / idle", 3.0),
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -28,18 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measures and prints."""
-    found = measured(options)
-    if options.json:
-        print(json.dumps(found))
-        return
-    for heading, rows in found.items():
-        print(f"\n{heading}")
-        for name, figures in rows.items():
-            print(f"  {name:<11} " + "  ".join(_figure(key, value) for key, value in figures.items()))
-    print("\nbounds")
-    print(_bound("decay for everybody, seconds", found["decay alone"]["decay"]["seconds"], MOST_SECONDS))
-    ratio = found["worker apart"]["ratio"]["p99 meanwhile / idle"]
-    print(_bound("p99 of searches beside the worker of `ebbing serve`, meanwhile / idle", ratio, MOST_RATIO))
+    report(measured(options), BOUNDS, as_json=options.json)
 
 
 def measured(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
@@ -59,11 +51,3 @@ def measured(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
             "worker apart": measure.apart(copies[2], users, **pace),
             "worker in the same process": measure.together(folder, users, **pace),
         }
-
-
-def _figure(key: str, value: Any) -> str:
-    return f"{key} {value:,.3g}" if isinstance(value, int | float) else f"{key} {value}"
-
-
-def _bound(what: str, value: float, limit: float) -> str:
-    return f"{'kept' if value <= limit else 'MISSED':>6}  {what} = {value:,.3g} (<= {limit:g})"
