@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.language.dates import BEGINNING, FOREVER, DateSpan, absolute, resolve
+from ebbing.language.dates import BEGINNING, FOREVER, DateSpan, absolute, may_name_time, resolve
 
 NOW = datetime(2024, 5, 15, 10, tzinfo=UTC)
 
@@ -230,6 +230,12 @@ def test_a_day_begins_at_midnight_where_the_conversation_is() -> None:
     late = datetime(2024, 5, 15, 1, tzinfo=ZoneInfo("Asia/Shanghai"))
     [span] = resolve("昨天", now=late)
     assert (span.start, span.end) == (datetime(2024, 5, 13, 16, tzinfo=UTC), datetime(2024, 5, 14, 16, tzinfo=UTC))
+
+
+def test_a_glance_tells_what_names_no_time() -> None:
+    assert not may_name_time("what does she eat?")
+    assert not may_name_time("她吃什么")
+    assert all(map(may_name_time, ("what did we eat last week?", "上周吃了什么", "we met on 5/8")))
 
 
 def test_a_clock_without_a_zone_is_refused() -> None:

@@ -23,6 +23,8 @@ finite = st.floats(-1e3, 1e3, allow_nan=False)
 some_scores = arrays.arrays(np.float64, st.integers(1, 12), elements=finite)
 PLAIN = Tuning(session_prior=0, diary_session_prior=0, diary_previous=0, diary_next=0)
 """Without what flows between turns, so that each row stands for itself."""
+DAY = 86_400_000_000
+"""In microseconds."""
 
 
 # ── fusion ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -267,3 +269,16 @@ def test_why_never_claims_nothing_as_a_reason(coverage: float, meaning: float) -
     assert " 0%" not in told
     assert "0.00" not in told
     assert "secret" not in told
+
+
+# ── a question that was asked before ─────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_question_asked_again_means_the_days_and_speakers_of_its_own_moment() -> None:
+    text = "what did Nora say yesterday?"
+    alone, together = log("tea is ready"), log(Said("tea is ready", by="Nora"))
+    first, later = read(alone, text), read(alone, text, now=START + timedelta(days=30))
+    assert later.spans == tuple((start + 29 * DAY, end + 29 * DAY) for start, end in first.spans) != ()
+    assert (first.speakers, len(first.names)) == (frozenset(), 1)
+    named = read(together, text)
+    assert (len(named.speakers), named.names) == (1, ())

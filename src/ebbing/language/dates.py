@@ -24,7 +24,7 @@ from ebbing.language.dates_calendar import Direction, Grain, Period, towards
 from ebbing.language.dates_compose import BEGINNING, FOREVER, bounded, counted_off, joined, narrowed, timed
 from ebbing.language.dates_rules import FIRST_YEAR, LAST_YEAR, Reading, Said, Token, pack
 
-__all__ = ["BEGINNING", "FOREVER", "DateSpan", "absolute", "resolve"]
+__all__ = ["BEGINNING", "FOREVER", "DateSpan", "absolute", "may_name_time", "resolve"]
 MAX_READ: Final = 20_000
 """Characters of a text in which time expressions are looked for."""
 _HAN: Final = re.compile(r"[\u4e00-\u9fff]")
@@ -56,6 +56,12 @@ def resolve(text: str, *, now: datetime, language: str | None = None) -> list[Da
     said = _said(text, now)
     tokens = _dated(said, language)
     return [_span(token, said) for token in bounded(tokens, said)] if tokens else []
+
+
+def may_name_time(text: str) -> bool:
+    """Whether `resolve` could find anything in the text, at any `now`."""
+    folded = _fold(text[:MAX_READ])
+    return dates_en.grammar().may_find(folded) or (not folded.isascii() and dates_zh.grammar().may_find(folded))
 
 
 def absolute(text: str, *, now: datetime, language: str | None = None) -> str:

@@ -94,7 +94,11 @@ class Grammar:
     def tokens(self, said: Said) -> list[Token]:
         """The expressions of a text, in order, without overlap; no more than `MOST_FOUND`."""
         # Most questions name no time: a glance takes a third of the time of the walk.
-        return [] if self._heads.isdisjoint(self._glance(said.folded)) else [*self._walk(said)]
+        return [*self._walk(said)] if self.may_find(said.folded) else []
+
+    def may_find(self, folded: str) -> bool:
+        """Whether anything in the text looks like the head of an expression."""
+        return not self._heads.isdisjoint(self._glance(folded))
 
     def _walk(self, said: Said) -> Iterator[Token]:
         finish, found = 0, 0

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ebbing.domain.query import Query
 from ebbing.index.entry import term_hash
 from ebbing.index.shard import Shard, micros
 from ebbing.language.analyse import asks_for_value, normalise, query_terms, wants_advice
-from ebbing.language.dates import resolve
+from ebbing.language.dates import may_name_time, resolve
+from ebbing.language.kept import kept_of_texts
 from ebbing.language.mentions import names, quoted_phrases
 from ebbing.recall.tuning import Tuning
 
@@ -32,9 +33,9 @@ class Link:
     """Code of the speaker in whose words it means this; 0 for nobody named."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Question:
-    """A query, read. Not frozen, like `Hit`, for speed."""
+    """A query, read. Frozen, since what its words say by themselves is read once for all who ask it."""
 
     text: str
     terms: tuple[int, ...]
@@ -59,22 +60,44 @@ class Question:
 
 def understand(query: Query, shard: Shard, *, tuning: Tuning) -> Question:
     """Reads the query against what the owner's shard knows (speaker names)."""
-    early, late = tuning.date_days_before * _DAY, tuning.date_days_after * _DAY
-    words = query_terms(query.text)
-    times = resolve(query.text, now=query.now)
+    words, said, may_name_time = _read(query.text)
+    if may_name_time:
+        said = _timed(said, query, words=words, tuning=tuning)
     speakers = _named(query.text, shard, words=words)
+    if not speakers:
+        return said
     spoken = {term for code in speakers for term in _hashes(shard.actors.name(code) or "")}
-    return Question(
-        text=query.text,
+    others = tuple(name for name in said.names if not spoken.issuperset(name))
+    return replace(said, speakers=speakers, names=others)
+
+
+@kept_of_texts(2_048)
+def _read(text: str) -> tuple[tuple[str, ...], Question, bool]:
+    """The keyword terms of a question, what it says whoever asks it and whenever, and whether it may name a time."""
+    words = query_terms(text)
+    said = Question(
+        text=text,
         terms=tuple(map(term_hash, words)),
-        spans=tuple((micros(span.start) - early, micros(span.end) + late) for span in times),
-        only_time=bool(times) and len(words) - len(query_terms(" ".join(span.text for span in times))) < 2,
-        speakers=speakers,
-        quotes=tuple(filter(None, map(_hashes, quoted_phrases(query.text)))),
-        names=tuple(found for name in names(query.text) if (found := _hashes(name)) and not spoken.issuperset(found)),
-        advice=wants_advice(query.text),
-        value=asks_for_value(query.text),
+        spans=(),
+        only_time=False,
+        speakers=_NOBODY,
+        quotes=tuple(filter(None, map(_hashes, quoted_phrases(text)))),
+        names=tuple(filter(None, map(_hashes, names(text)))),
+        advice=wants_advice(text),
+        value=asks_for_value(text),
     )
+    return tuple(words), said, may_name_time(text)
+
+
+def _timed(said: Question, query: Query, *, words: Sequence[str], tuning: Tuning) -> Question:
+    """The question with the times that it names, seen from when it is asked."""
+    times = resolve(query.text, now=query.now)
+    if not times:
+        return said
+    early, late = tuning.date_days_before * _DAY, tuning.date_days_after * _DAY
+    spans = tuple((micros(span.start) - early, micros(span.end) + late) for span in times)
+    only_time = len(words) - len(query_terms(" ".join(span.text for span in times))) < 2
+    return replace(said, spans=spans, only_time=only_time)
 
 
 def _hashes(text: str) -> tuple[int, ...]:
