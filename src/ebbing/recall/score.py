@@ -40,8 +40,8 @@ class Scored:
     """Rows whose vector was held against the question's; the others are judged by their words alone."""
     bonuses: Mapping[str, Scores]
     """Route name to the points that it adds to `total`, for the routes that apply to this question."""
-    session: Scores | None
-    """What a row's session lends it, in `total` too; None where that is switched off. By itself it finds nothing."""
+    session: Scores | float
+    """What a row's session lends it, in `total` too; one number where all have one. By itself it finds nothing."""
 
 
 def score_rows(
@@ -75,7 +75,7 @@ def score_rows(
         coverage = np.maximum(coverage, LINKED_COVERAGE * share)
     for points in bonuses.values():
         total = total + points
-    lent = None
+    lent: Scores | float = 0.0
     if prior := tuning.diary_session_prior if near.one_speaker else tuning.session_prior:
         lent = prior * _session_lift(total, among, near=near, tuning=tuning)
         total = total + lent
@@ -180,12 +180,12 @@ def _holding(shard: Shard, phrases: Sequence[tuple[int, ...]]) -> Scores:
     return held.astype(np.float64)
 
 
-def _session_lift(total: Scores, among: Mask, *, near: Neighbours, tuning: Tuning) -> Scores:
-    """Best score of each row's session, the more of it the more rows the session has."""
+def _session_lift(total: Scores, among: Mask, *, near: Neighbours, tuning: Tuning) -> Scores | float:
+    """Best score of each row's session, the more of it the more rows the session has; one number where all have one."""
     sizes = near.session_sizes
     if len(sizes) == 1:
-        best_of_all = (total if is_whole(among) else total[among]).max()
-        return np.full(len(total), best_of_all * sizes[0] / (sizes[0] + tuning.session_half))
+        best_of_all = float((total if is_whole(among) else total[among]).max())
+        return best_of_all * len(total) / (len(total) + tuning.session_half)
     best = np.full(len(sizes), -np.inf)
     np.maximum.at(best, near.session[among], total[among])
     best[best == -np.inf] = 0.0
