@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from threading import Lock
@@ -23,6 +24,8 @@ DAYS: Final = (1, 7, 30, 90, 180, 365, 730)
 _DAY: Final = timedelta(days=1)
 _WAITING: Final = 512
 """Values that wait to be counted together, of one label."""
+_HEARD: Final = 128
+"""Calls and requests that wait to be counted together: while the code for it is at hand, that costs a third."""
 
 
 class PrometheusMeter:
@@ -60,6 +63,7 @@ class PrometheusMeter:
         self._request_seconds = Spread(
             "ebbing_http_request_seconds", "Time that requests take.", label="route", bounds=SECONDS, **made
         )
+        self._heard: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         # The library takes three steps to look labels up; there are few of them.
         self._call_of, self._request_of = cache(self._calls.labels), cache(self._requests.labels)
 
@@ -69,8 +73,7 @@ class PrometheusMeter:
 
     def requested(self, method: str, route: str, *, status: int, seconds: float) -> None:
         """One request over HTTP was answered; `route` is the pattern of its path."""
-        self._request_of(method, route, status).inc()
-        self._request_seconds.note([seconds], route)
+        self._later(self._count_request, method, route, status, seconds)
 
     def stored(self, by_layer: Mapping[str, int], counts: Mapping[str, float]) -> None:
         """What the store holds at the moment: memories by layer, and other counts by name."""
@@ -81,43 +84,67 @@ class PrometheusMeter:
 
     def text(self) -> bytes:
         """Everything in Prometheus's text format."""
+        self._count_heard()
         return generate_latest(self.registry)
 
     def note(self, operation: str, seconds: float, *, code: str | None = None, answer: Answer = None) -> None:
         """One call ended."""
+        results = [one for one in _results(answer) if isinstance(one, dict)]
+        if operation == "add":
+            added = [(str(one.get("event")), one.get("id") is not None) for one in results]
+            self._later(self._count_added, added)
+        elif results:
+            recalled = [(one.get("score"), one.get("confidence", 1.0), one.get("strength", 1.0)) for one in results]
+            times = [one.get("created_at") for one in results]
+            risky = sum(1 for one in results if one.get("risky"))
+            self._later(self._count_recalled, recalled, times, self._clock.now(), risky, operation == "search")
+        dropped = tuple(answer.get("dropped", ())) if isinstance(answer, Mapping) else ()
+        self._later(self._count_call, operation, seconds, code, dropped)
+
+    def _later(self, count: Callable[..., None], *told: Any) -> None:
+        """Counts with others what was told, none of it a text of anybody's."""
+        self._heard.append((count, told))
+        if len(self._heard) >= _HEARD:
+            self._count_heard()
+
+    def _count_heard(self) -> None:
+        while self._heard:
+            try:
+                count, told = self._heard.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            count(*told)
+
+    def _count_request(self, method: str, route: str, status: int, seconds: float) -> None:
+        self._request_of(method, route, status).inc()
+        self._request_seconds.note([seconds], route)
+
+    def _count_call(self, operation: str, seconds: float, code: str | None, dropped: Sequence[str]) -> None:
         self._call_of(operation, "ok" if code is None else "error").inc()
         self._seconds.note([seconds], operation)
         if code is not None:
             self._errors.labels(operation, code).inc()
-            return
-        results = [one for one in _results(answer) if isinstance(one, dict)]
-        if operation == "add":
-            self._note_added(results)
-            return
-        self._note_recalled(results)
-        if operation == "search" and results:
-            self._found.inc()
-        for route in answer.get("dropped", ()) if isinstance(answer, Mapping) else ():
+        for route in dropped:
             self._dropped.labels(route).inc()
 
-    def _note_added(self, results: Iterable[Mapping[str, Any]]) -> None:
-        for one in results:
-            self._events.labels(str(one.get("event"))).inc()
-            if one.get("event") == "NONE" and one.get("id") is not None:
+    def _count_added(self, added: Sequence[tuple[str, bool]]) -> None:
+        for event, is_kept in added:
+            self._events.labels(event).inc()
+            if event == "NONE" and is_kept:
                 self._duplicates.inc()
 
-    def _note_recalled(self, results: Sequence[Mapping[str, Any]]) -> None:
-        if not results:
-            return
-        told = [(one.get("score"), one.get("confidence", 1.0), one.get("strength", 1.0)) for one in results]
-        scores, confidences, strengths = zip(*told, strict=True)
+    def _count_recalled(
+        self, recalled: Sequence[tuple[Any, ...]], times: Sequence[object], now: datetime, risky: int, searched: bool
+    ) -> None:
+        scores, confidences, strengths = zip(*recalled, strict=True)
         self._score.note([score for score in scores if score is not None])
         self._confidence.note(confidences)
         self._strength.note(strengths)
-        now = self._clock.now()
-        self._age.note([_age_days(one.get("created_at"), now) for one in results])
-        if risky := sum(1 for one in results if one.get("risky")):
+        self._age.note([_age_days(created_at, now) for created_at in times])
+        if risky:
             self._risky.inc(risky)
+        if searched:
+            self._found.inc()
 
 
 class Spread:

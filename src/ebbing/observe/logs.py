@@ -23,33 +23,41 @@ _SECONDS: Final = 0.1
 class Lines(logging.StreamHandler[TextIO]):
     """Writes lines together, a tenth of a second after the first of them: a call of the system costs more than a line.
 
-    From a warning on they are written at once, with those that wait. A process that is killed loses what waits.
+    They are put into words together too, beside whoever logs. From a warning on they are written at once, with those
+    that wait. A process that is killed loses what waits.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
         super().__init__(stream)
-        self._waiting: list[str] = []
+        self._waiting: list[logging.LogRecord] = []
         self._some = threading.Event()
         self._writer: threading.Thread | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keeps the line, or writes it with all that wait."""
         try:
-            self._waiting.append(f"{self.format(record)}{self.terminator}")
+            self._waiting.append(record)
             if record.levelno >= logging.WARNING or len(self._waiting) >= _WAITING:
                 self.flush()
             elif len(self._waiting) == 1:
                 self._wake()
-        except (LookupError, OSError, TypeError, ValueError):
+        except OSError:
             self.handleError(record)
 
     def flush(self) -> None:
         """Writes what waits."""
         with self.lock or threading.RLock():
-            lines, self._waiting = self._waiting, []
-            if lines:
-                self.stream.write("".join(lines))
+            records, self._waiting = self._waiting, []
+            if records:
+                self.stream.write("".join(map(self._line, records)))
             super().flush()
+
+    def _line(self, record: logging.LogRecord) -> str:
+        try:
+            return f"{self.format(record)}{self.terminator}"
+        except (LookupError, TypeError, ValueError):
+            self.handleError(record)
+            return ""
 
     def _wake(self) -> None:
         if self._writer is None or not self._writer.is_alive():  # the first line, or the first in a forked child
