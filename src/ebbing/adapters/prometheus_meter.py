@@ -63,7 +63,7 @@ class PrometheusMeter:
         self._request_seconds = Spread(
             "ebbing_http_request_seconds", "Time that requests take.", label="route", bounds=SECONDS, **made
         )
-        self._heard: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
+        self._heard: deque[tuple[Callable[..., None], dict[str, Any]]] = deque()
         # The library takes three steps to look labels up; there are few of them.
         self._call_of, self._request_of = cache(self._calls.labels), cache(self._requests.labels)
 
@@ -73,7 +73,7 @@ class PrometheusMeter:
 
     def requested(self, method: str, route: str, *, status: int, seconds: float) -> None:
         """One request over HTTP was answered; `route` is the pattern of its path."""
-        self._later(self._count_request, method, route, status, seconds)
+        self._later(self._count_request, method=method, route=route, status=status, seconds=seconds)
 
     def stored(self, by_layer: Mapping[str, int], counts: Mapping[str, float]) -> None:
         """What the store holds at the moment: memories by layer, and other counts by name."""
@@ -92,16 +92,17 @@ class PrometheusMeter:
         results = [one for one in _results(answer) if isinstance(one, dict)]
         if operation == "add":
             added = [(str(one.get("event")), one.get("id") is not None) for one in results]
-            self._later(self._count_added, added)
+            self._later(self._count_added, added=added)
         elif results:
             recalled = [(one.get("score"), one.get("confidence", 1.0), one.get("strength", 1.0)) for one in results]
             times = [one.get("created_at") for one in results]
-            risky = sum(1 for one in results if one.get("risky"))
-            self._later(self._count_recalled, recalled, times, self._clock.now(), risky, operation == "search")
+            risky, searched = sum(1 for one in results if one.get("risky")), operation == "search"
+            now = self._clock.now()
+            self._later(self._count_recalled, recalled=recalled, times=times, now=now, risky=risky, searched=searched)
         dropped = tuple(answer.get("dropped", ())) if isinstance(answer, Mapping) else ()
-        self._later(self._count_call, operation, seconds, code, dropped)
+        self._later(self._count_call, operation=operation, seconds=seconds, code=code, dropped=dropped)
 
-    def _later(self, count: Callable[..., None], *told: Any) -> None:
+    def _later(self, count: Callable[..., None], **told: Any) -> None:
         """Counts with others what was told, none of it a text of anybody's."""
         self._heard.append((count, told))
         if len(self._heard) >= _HEARD:
@@ -113,13 +114,13 @@ class PrometheusMeter:
                 count, told = self._heard.popleft()
             except IndexError:  # another thread was quicker
                 return
-            count(*told)
+            count(**told)
 
-    def _count_request(self, method: str, route: str, status: int, seconds: float) -> None:
+    def _count_request(self, *, method: str, route: str, status: int, seconds: float) -> None:
         self._request_of(method, route, status).inc()
         self._request_seconds.note([seconds], route)
 
-    def _count_call(self, operation: str, seconds: float, code: str | None, dropped: Sequence[str]) -> None:
+    def _count_call(self, *, operation: str, seconds: float, code: str | None, dropped: Sequence[str]) -> None:
         self._call_of(operation, "ok" if code is None else "error").inc()
         self._seconds.note([seconds], operation)
         if code is not None:
@@ -127,14 +128,20 @@ class PrometheusMeter:
         for route in dropped:
             self._dropped.labels(route).inc()
 
-    def _count_added(self, added: Sequence[tuple[str, bool]]) -> None:
+    def _count_added(self, *, added: Sequence[tuple[str, bool]]) -> None:
         for event, is_kept in added:
             self._events.labels(event).inc()
             if event == "NONE" and is_kept:
                 self._duplicates.inc()
 
     def _count_recalled(
-        self, recalled: Sequence[tuple[Any, ...]], times: Sequence[object], now: datetime, risky: int, searched: bool
+        self,
+        *,
+        recalled: Sequence[tuple[Any, ...]],
+        times: Sequence[object],
+        now: datetime,
+        risky: int,
+        searched: bool,
     ) -> None:
         scores, confidences, strengths = zip(*recalled, strict=True)
         self._score.note([score for score in scores if score is not None])

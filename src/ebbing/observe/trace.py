@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 HEADER: Final = "traceparent"
 _WRITTEN: Final = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """One step of a trace."""
+class Trace(NamedTuple):
+    """One step of a trace. A tuple, since every request makes one."""
 
     trace_id: str
     """32 hex digits, the same for all its steps."""

@@ -73,7 +73,7 @@ class Doorkeeper:
             UnauthorizedError: no credential, or one that does not hold.
             ProblemError: `forbidden`, credential and trusted header name different users.
         """
-        if await self.is_open():
+        if not self._closed and await self.is_open():
             return self.anybody
         user, shown = self._named_user(headers), credential(headers)
         if shown is not None:

@@ -46,24 +46,16 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request, or hands it on."""
-        headers: Headers = dict(scope["headers"])
-        request_id: str = scope["state"]["request_id"]
-        started = False
-
-        async def answer(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
+        state = scope["state"]
         self._under_way += 1
         try:
-            await self._pass(scope, receive, send=answer, headers=headers)
+            await self._pass(scope, receive, send=send, headers=state["headers"])
         except Exception as error:  # the last door: whatever went wrong becomes an answer
             problem = problem_of(error)
             if problem.status == HTTPStatus.INTERNAL_SERVER_ERROR:
-                report(error, request_id)
-            if not started:
-                await problem.response(request_id)(scope, receive, answer)
+                report(error, state["request_id"])
+            if "status" not in state:
+                await problem.response(state["request_id"])(scope, receive, send)
         finally:
             self._under_way -= 1
 
@@ -119,9 +111,12 @@ def limited(receive: Receive, headers: Headers, *, most: int) -> Receive:
     Raises:
         ProblemError: `too_large`.
     """
-    told = headers.get(b"content-length", b"0")
-    if told.isdigit() and int(told) > most:
-        raise _too_large(most)
+    told = headers.get(b"content-length", b"")
+    if told.isdigit():
+        if int(told) > most:
+            raise _too_large(most)
+        if b"transfer-encoding" not in headers:
+            return receive  # the server lets no more through than was told
     seen = 0
 
     async def body() -> Message:

@@ -1,4 +1,8 @@
-"""The outermost layer: each request gets its id, is timed, counted and logged, as a step of its trace."""
+"""The outermost layer: each request gets its id, is timed, counted and logged, as a step of its trace.
+
+It leaves in the request's state what the layers within need: `headers` by name, `request_id`, `trace`, and the `status`
+of the answer as soon as there is one.
+"""
 
 from __future__ import annotations
 
@@ -30,32 +34,31 @@ class Observed:
     def __init__(self, app: ASGIApp, *, meter: Any, clock: Clock, ids: Ids, key: bytes) -> None:
         self._app, self._clock, self._ids, self._key = app, clock, ids, key
         self._requested: Callable[..., None] | None = getattr(meter, "requested", None)
-        self._line = logging.LogRecord(_log.name, logging.INFO, __file__, 0, "%s %s %d", None, None)
+        self._common = vars(logging.LogRecord(_log.name, logging.INFO, __file__, 0, "%s %s %d", None, None))
         """What all lines have in common."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request, and tells of it."""
-        headers = dict(scope["headers"])
         fresh = self._ids.new()
         state = scope.setdefault("state", {})
-        given = headers.get(b"x-request-id", b"")
-        state["request_id"] = request_id = given.decode() if _REQUEST_ID.fullmatch(given) else fresh
+        state["headers"] = headers = dict(scope["headers"])
+        given = headers.get(b"x-request-id")
+        state["request_id"] = request_id = given.decode() if given and _REQUEST_ID.fullmatch(given) else fresh
         asked = headers.get(_HEADER, b"").decode("latin-1")
         state["trace"] = trace = continued(asked, random_hex=fresh.replace("-", ""))
         added = ((b"x-request-id", request_id.encode()), (_HEADER, trace.header.encode()))
-        status, began = 500, perf_counter()
+        began = perf_counter()
 
         async def answer(message: Message) -> None:
-            nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                state["status"] = message["status"]
                 message["headers"] = [*message.get("headers", ()), *added]
             await send(message)
 
         try:
             await self._app(scope, receive, answer)
         finally:
-            self._tell(scope, status=status, seconds=perf_counter() - began)
+            self._tell(scope, status=state.get("status", 500), seconds=perf_counter() - began)
 
     def _tell(self, scope: Scope, *, status: int, seconds: float) -> None:
         route = _route(scope)
@@ -63,28 +66,28 @@ class Observed:
             self._requested(scope["method"], route, status=status, seconds=seconds)
         if route in _QUIET or not _log.isEnabledFor(logging.INFO):
             return
-        state, common, now = scope["state"], self._line, self._clock.now().timestamp()
+        state, common, now = scope["state"], self._common, self._clock.now().timestamp()
         principal: Principal | None = state.get("principal")
         # Not by `_log.info`, nor by making a record: finding out where the call stands, and in which thread, costs more
         # than all the rest.
         line = logging.LogRecord.__new__(logging.LogRecord)
-        vars(line).update(
-            vars(common),
-            args=(scope["method"], route, status),
-            created=now,
-            msecs=now % 1 * 1_000,
-            relativeCreated=common.relativeCreated + (now - common.created) * 1_000,
-            request_id=state["request_id"],
-            trace_id=state["trace"].trace_id,
-            span_id=state["trace"].span_id,
-            method=scope["method"],
-            route=route,
-            status=status,
-            ms=round(1_000 * seconds, 2),
-            tenant=principal.tenant if principal else None,
-            who=principal.name if principal else None,
-            user=hashed(principal.user, key=self._key) if principal else None,
-        )
+        line.__dict__ = {
+            **common,
+            "args": (scope["method"], route, status),
+            "created": now,
+            "msecs": now % 1 * 1_000,
+            "relativeCreated": common["relativeCreated"] + (now - common["created"]) * 1_000,
+            "request_id": state["request_id"],
+            "trace_id": state["trace"].trace_id,
+            "span_id": state["trace"].span_id,
+            "method": scope["method"],
+            "route": route,
+            "status": status,
+            "ms": round(1_000 * seconds, 2),
+            "tenant": principal.tenant if principal else None,
+            "who": principal.name if principal else None,
+            "user": hashed(principal.user, key=self._key) if principal else None,
+        }
         _log.handle(line)
 
 
