@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as arrays
 from ebbing.domain.query import Hit
 from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
+from ebbing.ports.embedder import Calibration
 from ebbing.recall.fuse import best_rows, reciprocal_rank, zscore
 from ebbing.recall.relevance import relevance
 from ebbing.recall.tuning import Tuning
@@ -282,3 +283,10 @@ def test_a_question_asked_again_means_the_days_and_speakers_of_its_own_moment() 
     assert (first.speakers, len(first.names)) == (frozenset(), 1)
     named = read(together, text)
     assert (len(named.speakers), named.names) == (1, ())
+
+
+@given(st.lists(st.floats(-1, 1), max_size=8))
+def test_the_few_of_an_answer_are_as_similar_as_one_by_one_among_many(cosines: list[float]) -> None:
+    anchors = Calibration(unrelated=0.05, related=0.35, paraphrase=0.75, same=0.95)
+    found = anchors.similarities([*cosines, 0.05, 0.35, 0.75, 0.95])
+    assert found == pytest.approx(anchors.similarity(np.array([*cosines, 0.05, 0.35, 0.75, 0.95])).tolist(), abs=1e-6)

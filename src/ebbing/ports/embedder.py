@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +15,7 @@ Vectors = NDArray[np.float32]
 """Shape (texts, dim), rows of length 1; a row of zeros means "this text has no vector"."""
 
 
-_LEVELS: Final = np.array([0.0, 0.5, 0.85, 1.0])
+_LEVELS: Final = (0.0, 0.5, 0.85, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,19 @@ class Calibration:
 
     def similarity(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Calibrated similarity in [0, 1], same shape as `cosine`."""
-        found: NDArray[np.float32] = np.interp(cosine, _as_array(self._anchors), _LEVELS).astype(np.float32)
+        found: NDArray[np.float32] = np.interp(cosine, _as_array(self._anchors), _as_array(_LEVELS)).astype(np.float32)
+        return found
+
+    def similarities(self, cosines: Sequence[float]) -> list[float]:
+        """The same for the few of an answer, number by number: for five numpy takes four times as long."""
+        anchors, found = self._anchors, []
+        for cosine in cosines:
+            at = bisect_right(anchors, cosine)
+            if 0 < at < len(anchors):
+                share = (cosine - anchors[at - 1]) / (anchors[at] - anchors[at - 1])
+                found.append(_LEVELS[at - 1] + share * (_LEVELS[at] - _LEVELS[at - 1]))
+            else:
+                found.append(1.0 if at else 0.0)
         return found
 
     def cosine(self, similarity: float) -> float:

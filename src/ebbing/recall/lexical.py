@@ -21,6 +21,8 @@ from ebbing.recall.tuning import Tuning
 Scores = NDArray[np.float64]
 """Shape (rows of the shard,)."""
 
+LOOKED_UP: Final = 256
+"""Terms of an owner of which it is kept where they stand: 50 KiB at most."""
 WEIGHED_POSTINGS: Final = 16_384
 """Postings of an owner (1,000 memories of a sentence or two) up to which each is weighed once, until a row changes."""
 
@@ -65,17 +67,14 @@ class _Weighed:
         self._terms, self._idf = array("Q", segment.terms.tobytes()), array("d", idf.tobytes())
         self._bounds = array("q", segment.bounds.astype(np.int64).tobytes())
         self._unheard_of = float(_idf(shard.census.living, np.zeros(1))[0])
+        self._looked_up: dict[int, tuple[NDArray[np.float64] | None, float]] = {}
 
     def wording(self, asked: Sequence[int]) -> Wording:
         """Points and coverage for distinct term hashes."""
-        terms, found, idf = self._terms, [], 0.0
-        for term in asked:
-            at = bisect_left(terms, term)
-            if at == len(terms) or terms[at] != term:
-                idf += self._unheard_of
-                continue
-            found.append(self._postings[self._bounds[at] : self._bounds[at + 1]])
-            idf += self._idf[at]
+        looked_up = self._looked_up.get
+        told = [looked_up(term) or self._look_up(term) for term in asked]
+        idf = sum(rarity for _, rarity in told)
+        found = [postings for postings, _ in told if postings is not None]
         if not found:
             return Wording(np.zeros(self._size), np.zeros(self._size))
         postings = np.concatenate(found)
@@ -83,6 +82,18 @@ class _Weighed:
         by_row: Scores = np.bincount(rows, weights=postings[:, 1], minlength=self._size)  # type: ignore[assignment]
         held: Scores = np.bincount(rows, weights=postings[:, 2], minlength=self._size)  # type: ignore[assignment]
         return Wording(by_row, held / idf)
+
+    def _look_up(self, term: int) -> tuple[NDArray[np.float64] | None, float]:
+        """The postings of a term, None where it has none, and its rarity; kept, since words are asked for again."""
+        terms = self._terms
+        at = bisect_left(terms, term)
+        found: tuple[NDArray[np.float64] | None, float] = (None, self._unheard_of)
+        if at < len(terms) and terms[at] == term:
+            found = (self._postings[self._bounds[at] : self._bounds[at + 1]], self._idf[at])
+        if len(self._looked_up) >= LOOKED_UP:
+            self._looked_up.clear()
+        self._looked_up[term] = found
+        return found
 
 
 def _weigh(shard: Shard, found: Found, *, terms: int, tuning: Tuning) -> tuple[Scores, Scores]:

@@ -90,7 +90,7 @@ def _rated(scored: Scored, groups: Groups, *, calibration: Calibration | None) -
     compared = scored.compared.take(at).tolist()
     meaning = [0.0] * len(rows)
     if calibration is not None:
-        meaning = calibration.similarity(scored.dense.take(at)).tolist()  # type: ignore[arg-type]  # any float
+        meaning = calibration.similarities(scored.dense.take(at).tolist())
         if not all(compared):
             meaning = [near if known else 0.0 for near, known in zip(meaning, compared, strict=True)]
     judged = meaning

@@ -38,8 +38,11 @@ class Encoded(Response):
 
 def memory_out(item: Mapping[str, Any]) -> Item:
     """A memory: `id`, `text`, `score` where there is one, `tags`, `created_at`, and all else that the façade tells."""
-    front = {name: item[name] for name in _FIRST if name in item}
-    made: Item = {"id": item["id"], "text": item["memory"], **front, **item}
+    made: Item = {"id": item["id"], "text": item["memory"]}
+    for name in _FIRST:
+        if name in item:
+            made[name] = item[name]
+    made.update(item)
     del made["memory"]
     made.pop("hash", None)
     if "context" in made:
