@@ -11,6 +11,8 @@ from weakref import WeakSet
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 _More = ParamSpec("_More")
+_Key = TypeVar("_Key")
+_Kept = TypeVar("_Kept")
 _OfText: TypeAlias = Callable[Concatenate[str, _More], _Result]
 _CACHES: Final[WeakSet[Any]] = WeakSet()
 
@@ -43,6 +45,29 @@ def kept_of_texts(most: int) -> Callable[[_OfText[_More, _Result]], _OfText[_Mor
         return cast("_OfText[_More, _Result]", of_text)
 
     return decorate
+
+
+class Keeping(dict[_Key, _Kept]):
+    """As `kept`, for what has to be looked at before it is used: a dict of at most `most` things, until `let_go`."""
+
+    __slots__ = ("__weakref__", "_most")
+    __hash__ = object.__hash__  # type: ignore[assignment]  # it stands for itself among the caches
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+        _CACHES.add(self)
+
+    def keep(self, key: _Key, value: _Kept) -> _Kept:
+        """Keeps it, in the place of all others where they are too many; returns it."""
+        if len(self) >= self._most:
+            self.clear()
+        self[key] = value
+        return value
+
+    def cache_clear(self) -> None:
+        """Forgets everything."""
+        self.clear()
 
 
 def let_go() -> None:

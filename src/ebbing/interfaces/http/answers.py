@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import Response
+
+from ebbing.language.kept import Keeping
 
 Item = dict[str, Any]
 
@@ -16,12 +18,54 @@ _FIRST: Final = ("score", "tags", "created_at")
 
 def encoded(body: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """The answer as bytes of JSON, made without asking a model of the body what it looks like."""
+    return Encoded(_json(body), status=status, headers=headers)
+
+
+def found_out(found: Mapping[str, Any]) -> Response:
+    """What a search found, as `encoded` would send it, with what is the same in every answer written once."""
+    rest = {name: value for name, value in found.items() if name != "results"}
+    memories = b",".join(map(_hit_json, found["results"]))
+    return Encoded(b'{"memories":[%b],%b' % (memories, _json(rest)[1:]), status=200, headers=None)
+
+
+def _json(body: object) -> bytes:
     try:
-        content = to_json(body, inf_nan_mode="null")
+        return to_json(body, inf_nan_mode="null")
     except PydanticSerializationError:  # half of a pair of surrogates, which no UTF-8 can hold
         text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        content = text.encode("utf-8", "replace")
-    return Encoded(content, status=status, headers=headers)
+        return text.encode("utf-8", "replace")
+
+
+class _Written(NamedTuple):
+    """The JSON of a memory around what each answer says of it."""
+
+    made_at: str
+    """The `created_at` of the item that it was written from: the façade copies items from one that it keeps until the
+    record changes, so that this very string is in no item that says anything else."""
+    keys: int
+    before_score: bytes
+    before_routes: bytes
+
+
+_WRITTEN: Final[Keeping[str, _Written]] = Keeping(8_192)
+_OF_ONE_ANSWER: Final = frozenset({"repeat_ids", "context", "why", "score_details"})
+
+
+def _hit_json(item: Mapping[str, Any]) -> bytes:
+    known = _WRITTEN.get(item["id"])
+    if known is None or known.made_at is not item["created_at"] or known.keys != len(item):
+        if not _OF_ONE_ANSWER.isdisjoint(item):
+            return _json(memory_out(item))
+        known = _WRITTEN.keep(item["id"], _written(item))
+    return b"%b%r%b%b}" % (known.before_score, item["score"], known.before_routes, to_json(item["routes"]))
+
+
+def _written(item: Mapping[str, Any]) -> _Written:
+    rest = memory_out(item)
+    front = {"id": rest.pop("id"), "text": rest.pop("text")}
+    del rest["score"], rest["routes"]
+    before_score = b'%b,"score":' % _json(front)[:-1]
+    return _Written(item["created_at"], len(item), before_score, b',%b,"routes":' % _json(rest)[1:-1])
 
 
 class Encoded(Response):

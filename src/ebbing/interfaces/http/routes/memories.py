@@ -11,7 +11,7 @@ from starlette.responses import Response
 from ebbing.domain.access import Role
 from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.interfaces.http.adding import add, call_of
-from ebbing.interfaces.http.answers import accepted, added_out, encoded, memory_out
+from ebbing.interfaces.http.answers import accepted, added_out, encoded, found_out, memory_out
 from ebbing.interfaces.http.bodies import AddBody, BatchBody, ForgetBody, ListQuery, SearchBody
 from ebbing.interfaces.http.caller import Caller, Reader, Writer
 from ebbing.interfaces.http.documents import Accepted, Added, AddedEach, Anything, Deleted, Found, Listed
@@ -37,7 +37,7 @@ async def add_memory(caller: Writer, body: AddBody) -> Response:
 @router.post("/search", response_model=Found, responses=documented())
 async def search(caller: Reader, body: SearchBody) -> Response:
     """Find what answers a question, best first."""
-    found = await caller.memory.search(
+    found: dict[str, Any] = await caller.memory.search(
         body.query,
         **caller.whose(body.user_id, body.agent_id, run_id=body.run_id),
         filters=body.filters,
@@ -51,8 +51,7 @@ async def search(caller: Reader, body: SearchBody) -> Response:
         explain=body.explain,
         expand=body.expand,
     )
-    rest = {name: value for name, value in found.items() if name != "results"}
-    return encoded({"memories": [memory_out(hit) for hit in found["results"]], **rest})
+    return found_out(found)
 
 
 @router.get("", response_model=Listed, responses=documented())
