@@ -85,8 +85,12 @@ def test_what_speaks_for_keeping_is_data(tmp_path: Path) -> None:
     assert [fact.rule for fact in extract([said], now=NOW, packs=Packs.load([mine]))] == ["en.weighed"]
 
 
-def test_what_is_said_beside_a_fact_must_weigh_more() -> None:
+def test_how_it_felt_is_not_kept_beside_what_happened() -> None:
     assert [fact.text for fact in heard("我家狗走丢了，我难过了好几天")] == ["用户的狗走丢了"]
+
+
+def test_what_follows_a_fact_of_the_same_speaker_is_kept_with_less_to_speak_for_it() -> None:
+    assert [fact.text for fact in heard("我哥在鞍山开货车，常年跑外地")][-1] == "用户的哥常年跑外地"
 
 
 def test_whose_a_husband_is_depends_on_who_was_named_before() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from ebbing.language.clauses import MAX_CLAUSE
-from ebbing.language.rulebook import Pack, rewritten
+from ebbing.language.rulebook import Pack, Rewrite, filled, rewritten
 from ebbing.language.statement import Sentence, Speaker, Statement, people_of
 
 _MAX_CLAUSES: Final = 24
@@ -67,10 +67,14 @@ class ChineseReader:
         told = self._words["told"].search(whole.folded)
         if self._gates["sentence"].search(whole.folded):
             return []
+        asked_for = self._gates["request"].search(whole.folded) is not None
         found: list[Statement] = []
         carried: Statement | None = None
         elsewhere = False
         for piece in self._asserted(whole, asks=sentence.asks and told is None):
+            if asked_for and not self._words["told_beside"].match(piece.folded):
+                continue
+            asked_for = False
             elsewhere = elsewhere or self._words["stranger"].match(piece.folded) is not None
             statement = self._statement(piece, _Heard(speaker, [*people, *found], carried, elsewhere))
             if statement is None:
@@ -145,13 +149,24 @@ class ChineseReader:
         return piece if said == piece.said else _Piece(said, said.translate(self._fold))
 
     def _rewritten(self, said: str, of: str) -> str:
-        """The text in plainer words; what is said in traditional characters comes out in simplified ones then."""
-        plain = rewritten(said, self._rewrites[of])
+        """The text in plainer words; what is said in traditional characters stays in them."""
         folded = said.translate(self._fold)
-        if plain != said or folded == said:
-            return plain
-        other = rewritten(folded, self._rewrites[of])
-        return said if other == folded else other
+        if folded == said:
+            return rewritten(said, self._rewrites[of])
+        for rewrite in self._rewrites[of]:
+            plain = self._put(rewrite, said=said, folded=folded)
+            if plain != said:
+                said, folded = plain, plain.translate(self._fold)
+        return said
+
+    def _put(self, rewrite: Rewrite, *, said: str, folded: str) -> str:
+        """One rewriting, found in the folded text and filled from the text as said."""
+        plain, start = "", 0
+        for found in rewrite.find.finditer(folded):
+            groups = {name: said[slice(*found.span(name))] for name, text in found.groupdict().items() if text}
+            plain += said[start : found.start()] + filled(rewrite.put, groups)
+            start = found.end()
+        return plain + said[start:]
 
     def _about(self, piece: _Piece, heard: _Heard) -> Statement:
         """Whom the clause is about, and what it says."""
@@ -194,6 +209,8 @@ class ChineseReader:
         if pronoun is None and self._words["dropped"].match(piece.folded):
             return implied
         bare = self._bare(piece, speaker, who="clause")
+        if implied.text and pronoun is None and self._words["own_words"].search(piece.folded) is None:
+            bare = replace(bare, text=implied.text)
         spoken = pronoun is not None or self._words["own_words"].search(piece.folded) is not None
         return bare if spoken else replace(bare, implied=implied)
 

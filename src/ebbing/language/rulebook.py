@@ -85,12 +85,17 @@ class Rewrite:
 def rewritten(text: str, rewrites: Iterable[Rewrite]) -> str:
     """The text in plainer words, by each rewriting in order."""
     for rewrite in rewrites:
-        text = rewrite.find.sub(partial(_filled, rewrite.put), text)
+        text = rewrite.find.sub(partial(_put, rewrite.put), text)
     return text
 
 
-def _filled(put: str, found: re.Match[str]) -> str:
-    return _PLACE.sub(lambda place: found.group(place.group(1)) or "", put)
+def _put(put: str, found: re.Match[str]) -> str:
+    return filled(put, found.groupdict())
+
+
+def filled(put: str, groups: Mapping[str, str | None]) -> str:
+    """A plain wording with what was found put into it."""
+    return _PLACE.sub(lambda place: groups.get(place.group(1)) or "", put)
 
 
 @dataclass(frozen=True, slots=True)

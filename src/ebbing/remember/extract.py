@@ -24,6 +24,8 @@ from ebbing.language.statement import Reader, Sentence, Speaker, Statement
 from ebbing.remember.replies import completed
 from ebbing.remember.rules import fact_of
 
+_LAST_ASKED: Final = 200
+"""Characters at the end of the assistant's message in which it says what it wants to know."""
 MAX_FACTS: Final = 32
 """Facts taken from one message."""
 _SPEAKERS: Final = {"en": Speaker("User", "the assistant"), "zh": Speaker("用户", "助手")}
@@ -72,7 +74,7 @@ class _Listening:
 
     def facts(self, *, said_at: datetime) -> list[Fact]:
         pack = self.packs.by_language.get(self._language())
-        if pack is None or pack.gates["message"].search(self.message.content[:400]):
+        if pack is None or pack.gates["message"].search(self.message.content[:400]) or self._of_a_task(pack):
             return []
         agent = self.message.role is Role.ASSISTANT
         found: list[Fact] = []
@@ -86,6 +88,17 @@ class _Listening:
                 about = "agent" if agent else "user"
                 found.append(replace(fact, source_text=sentence.text, about=about))
         return found[:MAX_FACTS]
+
+    def _of_a_task(self, pack: Pack) -> bool:
+        """Whether it answers what was asked about a piece of work: who is in the story, the text to put right."""
+        if self.before is None or self.before.role is not Role.ASSISTANT:
+            return False
+        asked = self.before.content[-_LAST_ASKED:]
+        sent, about = pack.gates.get("sent_for"), pack.gates.get("about_work")
+        if sent is not None and sent.search(asked):
+            return True
+        own = pack.words["own_words"].search(self.message.content) is not None
+        return about is not None and not own and about.search(asked) is not None
 
     def _language(self) -> str:
         """The message's own language; a bare number or name answers in the language of the question."""

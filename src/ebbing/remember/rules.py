@@ -23,7 +23,7 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool 
 
     What no rule reads is weighed: if more speaks for its being true for long than for its passing, the weighed rules
     of the pack are asked; where the speaker is only understood to be the subject, then the others too. What is said
-    beside (`aside`) a fact of the same message is mostly a detail of it, and must weigh more.
+    beside (`aside`) a fact of the same message has a least weight of its own.
     """
     for reading in _readings(statement, pack):
         fact = _first(pack.rules[reading.who], reading, pack=pack, said_at=said_at)
