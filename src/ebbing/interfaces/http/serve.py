@@ -15,6 +15,7 @@ import uvicorn
 from ebbing.domain.errors import ConfigurationError
 from ebbing.interfaces.http.app import create_app
 from ebbing.interfaces.http.auth import Doorkeeper
+from ebbing.interfaces.http.joined import JoiningProtocol
 from ebbing.interfaces.http.worker import ServiceWorker, WorkerApart
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.build import Parts, build
@@ -57,6 +58,7 @@ def serve(settings: Settings, *, started: Started) -> None:
     host = f"[{settings.http_host}]" if ":" in settings.http_host else settings.http_host
     config = uvicorn.Config(
         app,
+        http=JoiningProtocol,
         lifespan="on",
         access_log=False,
         log_config=None,
