@@ -71,6 +71,33 @@ NOTHING = {
         "现在我必须离开了",
         "感觉有些害怕",
     ],
+    "things at hand": [
+        "my washing machine has started beeping",
+        "our smoke alarm keeps chirping",
+        "my bread came out dense",
+        "my hands are freezing",
+        "my cat is on the keyboard",
+        "I've emptied the dishwasher",
+        "I've been on the phone for an hour",
+        "I keep getting a 404",
+        "have a lovely evening",
+    ],
+    "work on the table": [
+        "my haiku has six syllables in the last line",
+        "my square has sides of 4",
+        "my pull request has conflicts",
+        "I've written three paragraphs so far",
+        "Make this past tense: I live in Oslo and I work at a bakery",
+    ],
+    "moves in a game": [
+        "I attack the dragon with my axe",
+        "I move my knight to f3",
+        "my elf has 20 gold pieces",
+        "I'm the knight, you are the dragon",
+        "As the ship's doctor I must examine the crew. My cabin is below deck.",
+    ],
+    "nobody knows what": ["I visit them on Sundays", "I've had it for ages", "I go there every week"],
+    "what others did": ["the baker forgot my order", "My brother reckons it'll rain"],
     "other people": [
         "Her husband works at Google.",
         "My neighbor's cousin lives in Ohio",
@@ -91,6 +118,22 @@ NOTHING = {
 @pytest.mark.parametrize("said", [said for sentences in NOTHING.values() for said in sentences])
 def test_what_is_not_a_statement_about_the_user_leaves_no_fact(said: str) -> None:
     assert [fact.text for fact in heard(said)] == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "my train is late every Monday",
+        "my hands are always cold",
+        "I've been waiting for a kidney for two years",
+        "I visit my gran on Sundays",
+        "I hate it when people chew loudly",
+        "I roll my own cigarettes",
+        "Our flight was delayed to 9 pm on Friday",
+    ],
+)
+def test_what_lasts_is_kept_though_it_sounds_like_what_passes(said: str) -> None:
+    assert heard(said)
 
 
 @pytest.mark.parametrize("role", [Role.ASSISTANT, Role.SYSTEM, Role.TOOL])

@@ -145,7 +145,7 @@ class EnglishReader:
         clause, hedged = unhedged(clause, self._words)
         clause, _ = self._without_intro(clause)
         clause = _with_its_subject(clause, rewritten(clause, self._rewrites["clause"]))
-        if not clause or self._gates["clause"].search(clause):
+        if not clause or self._gates["clause"].search(clause) or self._gates["passing"].match(clause):
             return None
         lead = self._words["lead"].match(clause)
         body = rewritten(clause[lead.end() :], self._rewrites["clause"]) if lead else clause
