@@ -206,3 +206,34 @@ def test_what_is_said_in_traditional_characters_stays_in_them(said: str, meant: 
 
 def test_only_how_long_it_lasted_is_not_a_fact_of_its_own() -> None:
     assert read("我在面馆做拉面，做了十年") == ["用户在面馆做拉面"]
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "meant"),
+    [
+        ("联想天逸，用了五年，预算四千", "现在用的是什么型号？", "用户用的是联想天逸"),
+        ("仓储主管，六年", "请问您目前的职位？", "用户的职位是仓储主管"),
+        ("内脏，闻着就难受", "有什么不吃的吗？", "用户不吃内脏"),
+        ("六岁半，女孩", "您孩子多大了？", "用户的孩子六岁半"),
+        ("十五万", "预算多少？", "用户的预算是十五万"),
+        ("县医院，骨科", "你在哪儿上班？", "用户在县医院上班"),
+        ("狸花，路边捡的", "你家猫什么品种？", "用户养的是狸花"),
+    ],
+)
+def test_a_short_answer_is_read_with_its_question(said: str, asked: str, meant: str) -> None:
+    assert meant in read(said, asked=asked)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("养了只鹩哥，叫阿黑", "用户养了只鹩哥叫阿黑"),
+        ("我有个外甥女，五岁", "用户有个外甥女五岁"),
+    ],
+)
+def test_a_name_or_an_age_stays_with_whose_it_is(said: str, meant: str) -> None:
+    assert read(said) == [meant]
+
+
+def test_what_the_cat_may_eat_is_not_the_speakers_diet() -> None:
+    assert read("猫有肾病，只能吃处方粮") == ["用户的猫有肾病", "用户的猫只能吃处方粮"]
