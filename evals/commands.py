@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from evals import compression, conflicts, extraction, memorybank, topics
+from evals import compression, conflicts, extraction, memorybank, topics, worth
 from evals.ablations import ablate
 from evals.datasets import LOADERS
 from evals.embedding import KeptE5, warm
@@ -42,30 +42,28 @@ def main(arguments: list[str] | None = None) -> None:
     speed = commands.add_parser("speed", help="how long do add and search take?")
     add_speed_options(speed)
     speed.set_defaults(run=run_speed)
-    update = commands.add_parser("conflicts", help="is what is no longer true closed, and nothing else?")
-    conflicts.add_options(update)
-    update.set_defaults(run=conflicts.run)
     reading = commands.add_parser("extraction", help="are facts read from sentences, and nothing else?")
     extraction.add_arguments(reading)
     reading.set_defaults(run=extraction.run)
-    replayed = commands.add_parser("memorybank", help="what is kept of real conversations?")
-    memorybank.add_options(replayed)
-    replayed.set_defaults(run=memorybank.run)
+    for module, name, asks in (
+        (conflicts, "conflicts", "is what is no longer true closed, and nothing else?"),
+        (worth, "worth", "is what is worth remembering told from what passes?"),
+        (memorybank, "memorybank", "what is kept of real conversations?"),
+        (compression, "compression", "what does merging save, and what does it cost?"),
+        (topics, "topics", "is everything found that was said about a topic?"),
+    ):
+        command = commands.add_parser(name, help=asks)
+        module.add_options(command)
+        command.set_defaults(run=module.run)
     forgetting = commands.add_parser("forgetting", help="what is left when time passes, and is it found?")
     add_forgetting_options(forgetting)
     forgetting.set_defaults(run=measure_forgetting)
-    merging = commands.add_parser("compression", help="what does merging save, and what does it cost?")
-    compression.add_options(merging)
-    merging.set_defaults(run=compression.run)
     needed = commands.add_parser("retention", help="is the chance that a memory is needed again told rightly?")
     add_retention_options(needed)
     needed.set_defaults(run=run_retention)
     upkeep = commands.add_parser("upkeep", help="how long does the upkeep take, and who notices?")
     add_upkeep_options(upkeep)
     upkeep.set_defaults(run=run_upkeep)
-    named = commands.add_parser("topics", help="is everything found that was said about a topic?")
-    topics.add_options(named)
-    named.set_defaults(run=topics.run)
     over_http = commands.add_parser("http", help="what does the service cost, bear, and lose when it is killed?")
     add_http_options(over_http)
     over_http.set_defaults(run=run_http)

@@ -16,11 +16,11 @@ from tests.unit.extraction import NOW, heard, only
     ("said", "text", "kind"),
     [
         ("I have aphantasia", "User has aphantasia", "fact"),
-        ("My passport expires in September", "User's passport expires in September", "fact"),
+        ("My passport expires in September", "User's passport expires in September (September 2026)", "fact"),
         ("we named the baby Otto", "User named the baby Otto", "episodic"),
         ("I can't eat anything with sesame", "User cannot eat anything with sesame", "constraint"),
         ("我西班牙语生疏了很多年", "用户西班牙语生疏了很多年", "fact"),
-        ("我买衣服只买二手的", "用户买衣服只买二手的", "constraint"),
+        ("我买衣服只买二手的", "用户买衣服只买二手的", "preference"),
     ],
 )
 def test_a_lasting_statement_that_no_rule_reads_is_kept(said: str, text: str, kind: str) -> None:

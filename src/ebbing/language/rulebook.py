@@ -20,6 +20,7 @@ from typing import Any, Final, TypeVar
 from ebbing.domain.errors import ConfigurationError
 from ebbing.domain.record import MemoryType
 from ebbing.language.caseless import caseless
+from ebbing.language.lasting import NOTHING_LEARNED, Learned, learned
 
 LANGUAGES: Final = ("en", "zh")
 T = TypeVar("T")
@@ -59,7 +60,7 @@ class Rule:
     dated: bool = False
     """Time words are made absolute ("next week" gets its date)."""
     weighed: bool = False
-    """It is asked last, and only about what the cues of its pack speak for."""
+    """It is asked last, and only about what is likely to be worth keeping and of its type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +105,8 @@ class Cue:
 
     id: str
     find: re.Pattern[str]
-    weight: float
-    """Added once where it is found; negative for what passes."""
+    weight: float = 0.0
+    """Log-odds that it adds where it is found, to what is learned of it; negative for what passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +114,12 @@ class Weighing:
     """When a statement that no rule reads is kept all the same."""
 
     least: float = math.inf
-    """Sum of the weights of the cues from which it is."""
-    least_aside: float = math.inf
-    """The same for what is said beside a fact of the same message."""
+    """Log-odds of being worth it, from which it is."""
     understood: float | None = None
     """The same for the rules that are not weighed, about a statement whose subject is only understood."""
     cues: tuple[Cue, ...] = ()
     rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
-    """The rules that say what it is taken for, by whose statement they read."""
+    """The rules that word it, by whose statement they read."""
     silent: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     """The rules that are switched off: what they would read is not kept."""
 
@@ -142,6 +141,8 @@ class Pack:
     rewrites: Mapping[str, tuple[Rewrite, ...]] = field(default_factory=dict)
     """By what they are asked about: a `sentence`, or a `clause`."""
     weighing: Weighing = field(default_factory=Weighing)
+    lasting: Learned = NOTHING_LEARNED
+    """What is learned of the clauses that are worth remembering."""
 
 
 class Lazily(Mapping[str, T]):
@@ -286,7 +287,6 @@ def _pack(language: str, data: dict[str, Any], *, categories: Mapping[str, Any])
     entries = data.get("rule", ())
     rules = [_rule(entry, known, compiler=compiler) for entry in entries if not entry.get("disabled")]
     weighing = data.get("weighing", {})
-    least = float(weighing.get("least", math.inf))
     silent = [_rule(entry, known, compiler=compiler) for entry in entries if entry.get("disabled") and "match" in entry]
     return Pack(
         language=language,
@@ -300,13 +300,13 @@ def _pack(language: str, data: dict[str, Any], *, categories: Mapping[str, Any])
             for of in ("sentence", "clause")
         },
         weighing=Weighing(
-            least=least,
-            least_aside=float(weighing.get("least_aside", least)),
+            least=float(weighing.get("least", math.inf)),
             understood=weighing.get("understood"),
             cues=tuple(_cue(entry, compiler) for entry in data.get("cue", ())),
             rules=_by_who(rule for rule in rules if rule.weighed),
             silent=_by_who(silent),
         ),
+        lasting=learned(language),
     )
 
 
@@ -320,7 +320,7 @@ def _rewrite(entry: Mapping[str, Any], compiler: _Compiler) -> Rewrite:
 
 
 def _cue(entry: Mapping[str, Any], compiler: _Compiler) -> Cue:
-    return Cue(entry["id"], compiler(entry["find"], f"cue {entry['id']}"), float(entry["weight"]))
+    return Cue(entry["id"], compiler(entry["find"], f"cue {entry['id']}"), float(entry.get("weight", 0.0)))
 
 
 def _rule(entry: Mapping[str, Any], categories: Mapping[str, Any], *, compiler: _Compiler) -> Rule:

@@ -63,6 +63,15 @@ def extract(
     return list(found.values())
 
 
+def statements(messages: Sequence[Message], *, packs: Packs | None = None) -> Iterator[tuple[Statement, Pack]]:
+    """The statements of the user's messages as the rules get to see them, each with the pack of its language."""
+    known = packs or Packs.load()
+    for before, message in zip([None, *messages], messages, strict=False):
+        if message.role is Role.USER:
+            for _, statement, pack in _Listening(message, before, known).statements():
+                yield statement, pack
+
+
 @dataclass(frozen=True, slots=True)
 class _Listening:
     """One message, heard after another."""
@@ -73,12 +82,9 @@ class _Listening:
     otherwise: Otherwise | None = None
 
     def facts(self, *, said_at: datetime) -> list[Fact]:
-        pack = self.packs.by_language.get(self._language())
-        if pack is None or pack.gates["message"].search(self.message.content[:400]) or self._of_a_task(pack):
-            return []
         agent = self.message.role is Role.ASSISTANT
         found: list[Fact] = []
-        for sentence, statement, its_pack in self._statements(pack):
+        for sentence, statement, its_pack in self.statements():
             if agent and statement.who not in {"self", "clause"}:
                 continue
             fact = fact_of(statement, its_pack, said_at=said_at, aside=bool(found))
@@ -105,7 +111,11 @@ class _Listening:
         own = detect(self.message.content)
         return detect(self.before.content) if own == "und" and self.before is not None else own
 
-    def _statements(self, pack: Pack) -> Iterator[tuple[Sentence, Statement, Pack]]:
+    def statements(self) -> Iterator[tuple[Sentence, Statement, Pack]]:
+        """The statements, each with its sentence and the pack of its language."""
+        pack = self.packs.by_language.get(self._language())
+        if pack is None or pack.gates["message"].search(self.message.content[:400]) or self._of_a_task(pack):
+            return
         said = sentences(self.message.content)
         if self.before is not None and self.before.role is not self.message.role:
             said = completed(said, asked=self.before.content, pack=pack)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from ebbing.domain.decision import Fact
 from ebbing.domain.record import MemoryType
 from ebbing.language.dates import BEGINNING, FOREVER, DateSpan, absolute, resolve
-from ebbing.language.rulebook import Pack, Rule
+from ebbing.language.lasting import places_of, signs
+from ebbing.language.rulebook import Cue, Pack, Rule
 from ebbing.language.statement import Statement
 
 HEDGED_CONFIDENCE: Final = 0.6
@@ -21,32 +21,51 @@ HEDGED_CONFIDENCE: Final = 0.6
 def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool = False) -> Fact | None:
     """The fact that a statement holds by the first rule that matches; None when no rule does.
 
-    What no rule reads is weighed: if more speaks for its being true for long than for its passing, the weighed rules
-    of the pack are asked; where the speaker is only understood to be the subject, then the others too. What is said
-    beside (`aside`) a fact of the same message has a least weight of its own.
+    What no rule reads is weighed by what is learned of clauses like it: where it is likely to be worth remembering,
+    the weighed rules of the pack say as what; where the speaker is only understood to be the subject, the others are
+    asked before them. `aside`: it is said beside a fact of the same message, and is mostly a detail of it.
     """
     for reading in _readings(statement, pack):
         fact = _first(pack.rules[reading.who], reading, pack=pack, said_at=said_at)
         if fact is not None:
             return fact
     last = statement.implied or statement
-    weighing, who, weighs = pack.weighing, last.who, weight(last, pack)
-    least = weighing.least_aside if aside else weighing.least
-    understood = least if weighing.understood is None else weighing.understood
-    rules = pack.rules[who] if statement.implied and weighs >= understood else ()
-    rules += weighing.rules[who] if weighs >= least else ()
-    if not rules or _first(weighing.silent[who], last, pack=pack, said_at=said_at):
+    if not last.clause:
+        return None
+    weighing, who, worth = pack.weighing, last.who, weigh(last, pack, aside=aside)
+    understood = weighing.least if weighing.understood is None else weighing.understood
+    rules = pack.rules[who] if statement.implied and worth.score >= understood else ()
+    silent = weighing.silent[who]
+    if worth.score >= weighing.least:
+        kinds = pack.lasting.kinds(worth.places)
+        rules += tuple(rule for kind in kinds for rule in weighing.rules[who] if rule.type is kind)
+        silent = tuple(rule for rule in silent if not rule.weighed or rule.type is kinds[0])
+    if not rules or _first(silent, last, pack=pack, said_at=said_at):
         return None
     return _first(rules, last, pack=pack, said_at=said_at)
 
 
-def weight(statement: Statement, pack: Pack) -> float:
-    """The sum of the weights of the pack's cues that are found in a statement, beside whom it is about."""
-    if not statement.clause:
-        return -math.inf
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """How a statement weighs."""
+
+    score: float
+    """Log-odds of its being worth remembering for long."""
+    places: list[int]
+    """Where what is learned of its signs stands."""
+
+
+def weigh(statement: Statement, pack: Pack, *, aside: bool = False) -> Worth:
+    """What is learned of clauses like this one, and what the cues add."""
+    cues = _cues(statement, pack)
+    places = places_of(signs(statement, [cue.id for cue in cues], aside=aside))
+    return Worth(pack.lasting.worth(places) + sum(cue.weight for cue in cues), places)
+
+
+def _cues(statement: Statement, pack: Pack) -> list[Cue]:
     marks = f"<{statement.who}>{'<not>' * statement.negated}{'<carried>' * statement.carried}"
     said = f"{marks} {statement.lead} {statement.clause}"
-    return sum(cue.weight for cue in pack.weighing.cues if cue.find.search(said))
+    return [cue for cue in pack.weighing.cues if cue.find.search(said)]
 
 
 def _first(rules: Iterable[Rule], statement: Statement, *, pack: Pack, said_at: datetime) -> Fact | None:
