@@ -65,8 +65,7 @@ def weigh(statement: Statement, pack: Pack, *, aside: bool = False) -> Worth:
 def _cues(statement: Statement, pack: Pack) -> list[Cue]:
     marks = f"<{statement.who}>{'<not>' * statement.negated}{'<carried>' * statement.carried}"
     said = f"{marks} {statement.lead} {statement.clause}"
-    small = said.lower()
-    return [cue for cue in pack.weighing.cues if cue.find.search(small if cue.small else said)]
+    return [cue for cue in pack.weighing.cues if cue.find.search(said)]
 
 
 def _first(rules: Iterable[Rule], statement: Statement, *, pack: Pack, said_at: datetime) -> Fact | None:
