@@ -65,7 +65,8 @@ def weigh(statement: Statement, pack: Pack, *, aside: bool = False) -> Worth:
 def _cues(statement: Statement, pack: Pack) -> list[Cue]:
     marks = f"<{statement.who}>{'<not>' * statement.negated}{'<carried>' * statement.carried}"
     said = f"{marks} {statement.lead} {statement.clause}"
-    return [cue for cue in pack.weighing.cues if cue.find.search(said)]
+    small = said.lower()
+    return [cue for cue in pack.weighing.cues if cue.find.search(small if cue.small else said)]
 
 
 def _first(rules: Iterable[Rule], statement: Statement, *, pack: Pack, said_at: datetime) -> Fact | None:
