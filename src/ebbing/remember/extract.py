@@ -15,6 +15,7 @@ from typing import Final
 from ebbing.domain.decision import Fact
 from ebbing.domain.message import Message
 from ebbing.domain.record import Role
+from ebbing.language.asides import Lifted
 from ebbing.language.chinese import ChineseReader
 from ebbing.language.clauses import sentences
 from ebbing.language.detect import detect
@@ -123,11 +124,14 @@ class _Listening:
         for sentence in said:
             if pack.gates["paste"].search(sentence.text):
                 return
-            its_pack = self.packs.by_language.get(detect(sentence.text), pack)
-            for statement in _reader(its_pack).read(sentence, self._speaker(its_pack), people=people):
-                if statement.relation or statement.mentioned:
-                    people.append(statement)
-                yield sentence, statement, its_pack
+            lifted = Lifted.of(sentence)
+            for part in (lifted.sentence, *lifted.own):
+                its_pack = self.packs.by_language.get(detect(part.text), pack)
+                for statement in _reader(its_pack).read(part, self._speaker(its_pack), people=people):
+                    if statement.relation or statement.mentioned:
+                        people.append(statement)
+                    told = replace(statement, text=lifted.back(statement.text)) if lifted.asides else statement
+                    yield sentence, told, its_pack
 
     def _speaker(self, pack: Pack) -> Speaker:
         speakers = _AGENTS if self.message.role is Role.ASSISTANT else _SPEAKERS
