@@ -236,3 +236,7 @@ def test_a_name_or_an_age_stays_with_whose_it_is(said: str, meant: str) -> None:
 
 def test_what_the_cat_may_eat_is_not_the_speakers_diet() -> None:
     assert read("猫有肾病，只能吃处方粮") == ["用户的猫有肾病", "用户的猫只能吃处方粮"]
+
+
+def test_a_companion_keeps_the_name_that_follows_and_the_date_does_not_part_them() -> None:
+    assert only("下个月15号我和女朋友小林去云南旅游").text == "用户和女朋友小林下个月15号（2026-06-15）去云南旅游"
