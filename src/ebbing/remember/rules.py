@@ -30,7 +30,7 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool 
         if fact is not None:
             return fact
     last = statement.implied or statement
-    if not last.clause:
+    if not last.clause or not last.predicate:
         return None
     weighing, who, worth = pack.weighing, last.who, weigh(last, pack, aside=aside)
     understood = weighing.least if weighing.understood is None else weighing.understood
