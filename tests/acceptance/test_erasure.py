@@ -24,7 +24,7 @@ from ebbing.domain.record import MemoryRecord, Stage
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import entry_for
 from ebbing.language.analyse import analyse
-from ebbing.language.kept import _CACHES
+from ebbing.language.kept import _CACHES, Keeping
 from ebbing.language.packing import pack
 from ebbing.ports.embedder import Vectors
 from ebbing.ports.memory_store import Erase, Insert
@@ -286,11 +286,17 @@ def test_the_caches_of_the_process_let_go_of_words_and_vectors(tmp_path: Path) -
     with opened(tmp_path) as memory:
         live(memory)
         analyse("quokkaberry")
-        assert sum(remembering.cache_info().currsize for remembering in _CACHES) > 0
+        beside = Keeping[str, str](8)
+        beside.keep("quokkaberry", "quokkaberry")
+        assert _kept_in_ram() > 0
         memory.delete_all(user_id=ADA)
-        assert {r.__qualname__: r.cache_info().currsize for r in _CACHES if r.cache_info().currsize} == {}
+        assert _kept_in_ram() == len(beside) == 0
         with closing(sqlite3.connect(tmp_path / "vectors.db")) as db:
             assert db.execute("SELECT count(*) FROM vectors").fetchone() == (0,)
+
+
+def _kept_in_ram() -> int:
+    return sum(len(one) if isinstance(one, Keeping) else one.cache_info().currsize for one in _CACHES)
 
 
 class SlowEmbedder(FakeEmbedder):
