@@ -61,3 +61,7 @@ def test_a_circumstance_is_read_beside_what_it_is_told_for(said: str, text: str)
 )
 def test_what_is_for_once_is_no_wish_and_no_limit(said: str) -> None:
     assert heard(said) == []
+
+
+def test_a_verb_behind_the_subject_that_was_left_out_begins_no_sentence() -> None:
+    assert only("Love Thai food").text == "User loves Thai food"

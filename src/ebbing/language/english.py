@@ -260,7 +260,8 @@ class EnglishReader:
 
 def _with_its_subject(said: str, plain: str) -> str:
     """The rewritten clause; where a subject came before it, its verb no longer begins a sentence ("Training for …")."""
-    if said[:1].isupper() and plain.endswith(said) and len(plain) > len(said) and _GERUND.match(said):
+    has_more = plain.endswith(said) and len(plain) > len(said)
+    if said[:1].isupper() and (plain == f"I {said}" or (has_more and _GERUND.match(said))):
         return f"{plain[: -len(said)]}{said[0].lower()}{said[1:]}"
     return plain
 

@@ -130,13 +130,19 @@ class _Listening:
                 for statement in _reader(its_pack).read(part, self._speaker(its_pack), people=people):
                     if statement.relation or statement.mentioned:
                         people.append(statement)
-                    told = replace(statement, text=lifted.back(statement.text)) if lifted.asides else statement
-                    yield sentence, told, its_pack
+                    yield sentence, _with_asides(statement, lifted), its_pack
 
     def _speaker(self, pack: Pack) -> Speaker:
         speakers = _AGENTS if self.message.role is Role.ASSISTANT else _SPEAKERS
         speaker = speakers[pack.language]
         return replace(speaker, name=self.message.name) if self.message.name else speaker
+
+
+def _with_asides(statement: Statement, lifted: Lifted) -> Statement:
+    if not lifted.asides:
+        return statement
+    implied = statement.implied and _with_asides(statement.implied, lifted)
+    return replace(statement, text=lifted.back(statement.text), implied=implied)
 
 
 _KEPT: Final[dict[int, tuple[Pack, Reader]]] = {}
