@@ -41,6 +41,7 @@ from ebbing.interfaces.http.routes import (
 from ebbing.interfaces.http.straight import Straight
 from ebbing.interfaces.http.worker import ServiceWorker, WorkerInside
 from ebbing.memory import AsyncMemory
+from ebbing.remember.ready import patterns_ready
 from ebbing.upkeep.stop import Stop
 from ebbing.wiring.settings import Settings
 
@@ -134,10 +135,11 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _warm_up(app: FastAPI) -> None:
-    """Loads the model while the first requests come in, so that none of them waits for it twice."""
+    """Loads the model while the first requests come in, so that none of them waits for it twice; then the patterns."""
     try:
         embedder = await app.state.memory.parts.embedder.get()
     except EbbingError as error:
         app.state.ready = {**app.state.ready, "embedder": error.code}
-        return
-    app.state.ready = {**app.state.ready, "ready": True, "embedder": embedder.model_id if embedder else "none"}
+    else:
+        app.state.ready = {**app.state.ready, "ready": True, "embedder": embedder.model_id if embedder else "none"}
+    await patterns_ready(reading=True)
