@@ -82,18 +82,18 @@ class E5Embedder:
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Vectors for questions, shape (len(texts), 384)."""
-        return await in_model_thread(partial(self.embed, texts, "query"))
+        return await in_model_thread(partial(self.embed, texts, "query"), line="query")
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Vectors for what is stored, shape (len(texts), 384)."""
-        return await in_model_thread(partial(self.embed, texts, "passage"))
+        return await in_model_thread(partial(self.embed, texts, "passage"), line="passage")
 
     async def token_vectors(self, texts: Sequence[str], role: Role) -> list[Vectors]:
         """Unit vectors of each text's own tokens (first window only), shapes (tokens, 384): for late interaction.
 
         Centred like the vectors of whole texts, unless the embedder is not.
         """
-        return await in_model_thread(partial(self._token_vectors, texts, role))
+        return await in_model_thread(partial(self._token_vectors, texts, role), line="query")
 
     def token_pieces(self, text: str, role: Role) -> list[tuple[int, str]]:
         """Id and spelling of each token that `token_vectors` has a row for; "▁" marks the beginning of a word."""

@@ -46,11 +46,11 @@ class SentenceEncoderEmbedder:
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Vectors for questions, shape (len(texts), 512)."""
-        return await in_model_thread(partial(self.embed, texts))
+        return await in_model_thread(partial(self.embed, texts), line="query")
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Vectors for what is stored, shape (len(texts), 512)."""
-        return await in_model_thread(partial(self.embed, texts))
+        return await in_model_thread(partial(self.embed, texts), line="passage")
 
     async def aclose(self) -> None:
         """Nothing to close: the memory goes with the object."""
