@@ -101,7 +101,7 @@ def _labelled(labelled: _Labelled, pack: Pack) -> Iterator[Clause]:
     loose = [fact for fact in labelled.facts if "must_contain" not in fact]
     aside = False
     for statement, its_pack in statements(labelled.messages):
-        if its_pack.language != pack.language or not (statement.implied or statement).clause:
+        if its_pack.language != pack.language or statement.adds or not (statement.implied or statement).clause:
             continue
         fitting = loose or [fact for fact in labelled.facts if _tells(statement, fact["must_contain"])]
         told = [fact for fact in fitting if not fact.get("optional") and not fact.get("junk")]

@@ -204,7 +204,7 @@ def test_what_is_said_in_traditional_characters_stays_in_them(said: str, meant: 
 
 
 def test_only_how_long_it_lasted_is_not_a_fact_of_its_own() -> None:
-    assert read("我在面馆做拉面，做了十年") == ["用户在面馆做拉面"]
+    assert read("我在面馆做拉面，做了十年") == ["用户在面馆做拉面，做了十年"]
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_only_how_long_it_lasted_is_not_a_fact_of_its_own() -> None:
     ],
 )
 def test_a_short_answer_is_read_with_its_question(said: str, asked: str, meant: str) -> None:
-    assert meant in read(said, asked=asked)
+    assert any(text.startswith(meant) for text in read(said, asked=asked))
 
 
 @pytest.mark.parametrize(

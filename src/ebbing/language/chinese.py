@@ -127,6 +127,8 @@ class ChineseReader:
         piece = piece if self._of_another(piece, heard) else self._plain(piece)
         if len(piece.folded) < 2 or self._gates["clause"].search(piece.folded):
             return None
+        if self._words["adds"].match(piece.folded):
+            return replace(self._bare(piece, heard.speaker, who="clause"), adds=True)
         if heard.elsewhere and not self._words["own_words"].search(piece.folded):
             return replace(_blank(heard.speaker), who="clause", text=piece.said)
         statement = self._about(piece, heard)

@@ -120,6 +120,10 @@ class Weighing:
     """Log-odds of being worth it, from which it is."""
     understood: float | None = None
     """The same for the rules that are not weighed, about a statement whose subject is only understood."""
+    detail: float = math.inf
+    """The same for half a sentence that is no fact of its own and goes on about the fact before it."""
+    passing: frozenset[str] = frozenset()
+    """The cues of what is not even a detail."""
     cues: tuple[Cue, ...] = ()
     rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     """The rules that word it, by whose statement they read."""
@@ -315,6 +319,8 @@ def _pack(language: str, data: dict[str, Any], *, categories: Mapping[str, Any])
         weighing=Weighing(
             least=float(weighing.get("least", math.inf)),
             understood=weighing.get("understood"),
+            detail=float(weighing.get("detail", math.inf)),
+            passing=frozenset(weighing.get("passing", ())),
             cues=tuple(_cue(entry, compiler) for entry in data.get("cue", ())),
             rules=_by_who(rule for rule in rules if rule.weighed),
             silent=_by_who(silent),

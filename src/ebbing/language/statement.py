@@ -49,6 +49,8 @@ class Statement:
     """The speaker puts something right ("actually", 不对)."""
     carried: bool = False
     """It has no subject of its own, and takes that of the clause before."""
+    adds: bool = False
+    """It only says how long, how far or which of them: a detail of the clause before, and no fact of its own."""
     mentioned: Statement | None = None
     """The last of the speaker's people that it names beside its subject: "she" may be this one."""
     implied: Statement | None = None

@@ -22,6 +22,7 @@ from ebbing.language.detect import detect
 from ebbing.language.english import EnglishReader
 from ebbing.language.rulebook import Pack, Packs
 from ebbing.language.statement import Reader, Sentence, Speaker, Statement
+from ebbing.remember.details import is_detail, with_detail
 from ebbing.remember.replies import completed
 from ebbing.remember.rules import fact_of
 
@@ -85,16 +86,27 @@ class _Listening:
     def facts(self, *, said_at: datetime) -> list[Fact]:
         agent = self.message.role is Role.ASSISTANT
         found: list[Fact] = []
+        before: tuple[Sentence, Statement] | None = None
         for sentence, statement, its_pack in self.statements():
             if agent and statement.who not in {"self", "clause"}:
                 continue
-            fact = fact_of(statement, its_pack, said_at=said_at, aside=bool(found))
-            if fact is None and self.otherwise is not None and not agent:
-                fact = self.otherwise(statement.implied or statement)
+            fact = self._fact(statement, its_pack, said_at=said_at, aside=bool(found))
             if fact is not None:
-                about = "agent" if agent else "user"
-                found.append(replace(fact, source_text=sentence.text, about=about))
+                found.append(replace(fact, source_text=sentence.text, about="agent" if agent else "user"))
+                before = sentence, statement
+            elif before is not None and before[0] is sentence and is_detail(statement, of=before[1], pack=its_pack):
+                found[-1] = with_detail(found[-1], before[1], detail=statement, said_at=said_at)
+            else:
+                before = None
         return found[:MAX_FACTS]
+
+    def _fact(self, statement: Statement, pack: Pack, *, said_at: datetime, aside: bool) -> Fact | None:
+        if statement.adds:
+            return None
+        fact = fact_of(statement, pack, said_at=said_at, aside=aside)
+        if fact is None and self.otherwise is not None and self.message.role is not Role.ASSISTANT:
+            return self.otherwise(statement.implied or statement)
+        return fact
 
     def _of_a_task(self, pack: Pack) -> bool:
         """Whether it answers what was asked about a piece of work: who is in the story, the text to put right."""

@@ -57,12 +57,13 @@ class Worth:
 
 def weigh(statement: Statement, pack: Pack, *, aside: bool = False) -> Worth:
     """What is learned of clauses like this one, and what the cues add."""
-    cues = _cues(statement, pack)
+    cues = cues_of(statement, pack)
     places = places_of(signs(statement, [cue.id for cue in cues], aside=aside))
     return Worth(pack.lasting.worth(places) + sum(cue.weight for cue in cues), places)
 
 
-def _cues(statement: Statement, pack: Pack) -> list[Cue]:
+def cues_of(statement: Statement, pack: Pack) -> list[Cue]:
+    """What the statement holds that speaks for or against keeping it."""
     marks = f"<{statement.who}>{'<not>' * statement.negated}{'<carried>' * statement.carried}"
     said = f"{marks} {statement.lead} {statement.clause}"
     small = said.lower()
