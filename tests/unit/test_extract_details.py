@@ -16,6 +16,7 @@ from tests.unit.extraction import heard
         ("我手机是华为的，用了四年", ["用户手机是华为的，用了四年"]),
         ("我睡眠特别浅，有点声音就醒", ["用户睡眠特别浅，有点声音就醒"]),
         ("不喝酒，一喝就起疹子", ["用户不喝酒，一喝就起疹子"]),
+        ("我弟在澳洲读博，学海洋生物", ["用户的弟在澳洲读博，学海洋生物"]),
         ("我妹对尘螨过敏，晚上老打喷嚏", ["用户的妹对尘螨过敏，晚上经常打喷嚏"]),
     ],
 )
@@ -47,3 +48,11 @@ def test_a_detail_of_another_sentence_is_left() -> None:
 
 def test_what_says_an_end_stays_alone() -> None:
     assert [fact.text for fact in heard("我不戒糖了，太痛苦")] == ["用户不戒糖了"]
+
+
+def test_what_has_a_subject_of_its_own_is_no_detail() -> None:
+    assert heard("把爸妈接到南京跟我们住了，老家空着")[0].text == "用户的爸妈搬到南京了"
+
+
+def test_what_a_rule_reads_stands_by_itself() -> None:
+    assert [fact.text for fact in heard("我对花生过敏，养了两只猫")] == ["用户对花生过敏", "用户养了两只猫"]

@@ -90,7 +90,7 @@ def test_how_it_felt_is_not_kept_beside_what_happened() -> None:
 
 
 def test_what_follows_a_fact_of_the_same_speaker_is_kept_with_less_to_speak_for_it() -> None:
-    assert [fact.text for fact in heard("我哥在鞍山开货车，常年跑外地")][-1] == "用户的哥常年跑外地"
+    assert [fact.text for fact in heard("我哥在鞍山开货车，常年跑外地")][-1] == "用户的哥在鞍山开货车，常年跑外地"
 
 
 def test_whose_a_husband_is_depends_on_who_was_named_before() -> None:

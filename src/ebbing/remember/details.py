@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from ebbing.domain.decision import Fact
+from ebbing.domain.record import MemoryType
 from ebbing.language.dates import absolute
 from ebbing.language.rulebook import Pack
 from ebbing.language.statement import Statement
@@ -16,25 +17,46 @@ _LONGEST: Final = 12
 """Characters of a clause that is still a detail."""
 
 
-def is_detail(statement: Statement, *, of: Statement, pack: Pack) -> bool:
-    """Whether a statement that no rule reads goes on about the one before it, and is no passing mood or task."""
-    if statement.adds:
-        return True
-    if not statement.carried or statement.hedged or statement.subject != of.subject:
-        return False
-    if len(statement.clause) > _LONGEST or pack.words["no_detail"].search(statement.clause):
-        return False
-    if not pack.weighing.passing.isdisjoint(cue.id for cue in cues_of(statement, pack)):
-        return False
-    return weigh(statement, pack, aside=True).score >= pack.weighing.detail
+def with_detail(
+    fact: Fact, of: Statement, *, detail: Statement, own: Fact | None, pack: Pack, said_at: datetime
+) -> Fact | None:
+    """A fact that the statement `of` made, with what was said next, its dates made absolute; None where that is apart.
 
-
-def with_detail(fact: Fact, of: Statement, *, detail: Statement, said_at: datetime) -> Fact:
-    """The fact, which the statement `of` made, with what was said next, its dates made absolute.
-
-    Only where its text is that statement retold; what says an end stays alone.
+    `own` is the fact that the detail would be by itself: what was only weighed joins a fact of its type, and a plain
+    one any. Only what is its statement retold is gone on with; what says an end stays alone.
     """
-    if of.ended or not fact.text.startswith((of.text, absolute(of.text, now=said_at))):
-        return fact
+    apart = (
+        not _goes_on(detail, of=of, pack=pack)
+        if own is None
+        else not _joins(own, fact, detail=detail, of=of, pack=pack)
+    )
+    if apart or of.ended or not fact.text.startswith((of.text, absolute(of.text, now=said_at))):
+        return None
     said = absolute(detail.text.removeprefix(detail.subject), now=said_at)
     return replace(fact, text=f"{fact.text}，{said}")
+
+
+def _goes_on(detail: Statement, *, of: Statement, pack: Pack) -> bool:
+    """Whether what no rule reads is still about the same, and no passing mood or task."""
+    if detail.adds:
+        return True
+    if not _is_carried(detail, of=of, pack=pack):
+        return False
+    if not pack.weighing.passing.isdisjoint(cue.id for cue in cues_of(detail, pack)):
+        return False
+    return weigh(detail, pack, aside=True).score >= pack.weighing.detail
+
+
+def _joins(own: Fact, fact: Fact, *, detail: Statement, of: Statement, pack: Pack) -> bool:
+    """Whether a fact that was only weighed is better told with the one before it."""
+    if own.type not in {fact.type, MemoryType.FACT} or not _is_carried(detail, of=of, pack=pack):
+        return False
+    return any(rule.id == own.rule for rule in pack.weighing.rules[detail.who])
+
+
+def _is_carried(detail: Statement, *, of: Statement, pack: Pack) -> bool:
+    """Whether it has no subject of its own, and is neither long nor doubted, a task or a mood."""
+    if not detail.carried or detail.subject != of.subject or detail.hedged or len(detail.clause) > _LONGEST:
+        return False
+    apart = pack.words.get("no_detail")
+    return apart is not None and apart.search(detail.clause) is None

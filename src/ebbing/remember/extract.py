@@ -22,7 +22,7 @@ from ebbing.language.detect import detect
 from ebbing.language.english import EnglishReader
 from ebbing.language.rulebook import Pack, Packs
 from ebbing.language.statement import Reader, Sentence, Speaker, Statement
-from ebbing.remember.details import is_detail, with_detail
+from ebbing.remember.details import with_detail
 from ebbing.remember.replies import completed
 from ebbing.remember.rules import fact_of
 
@@ -91,13 +91,15 @@ class _Listening:
             if agent and statement.who not in {"self", "clause"}:
                 continue
             fact = self._fact(statement, its_pack, said_at=said_at, aside=bool(found))
+            if before is not None and before[0] is sentence:
+                longer = with_detail(found[-1], before[1], detail=statement, own=fact, pack=its_pack, said_at=said_at)
+                if longer is not None:
+                    found[-1] = longer
+                    continue
+            before = None
             if fact is not None:
                 found.append(replace(fact, source_text=sentence.text, about="agent" if agent else "user"))
                 before = sentence, statement
-            elif before is not None and before[0] is sentence and is_detail(statement, of=before[1], pack=its_pack):
-                found[-1] = with_detail(found[-1], before[1], detail=statement, said_at=said_at)
-            else:
-                before = None
         return found[:MAX_FACTS]
 
     def _fact(self, statement: Statement, pack: Pack, *, said_at: datetime, aside: bool) -> Fact | None:
