@@ -3,12 +3,12 @@
     python -m evals worth              # how good what is learned is on clauses that it has not seen
     python -m evals worth --train      # learns from all labelled clauses: writes src/ebbing/language/packs/lasting.*
 
-The clauses are those of `data/worth_*.jsonl`, of the tuning half and the fresh part of the extraction sets without its
-last round (never those of the test half or the held ones). Two things are learned of them, each by logistic regression
-with quadratic regularisation: whether a clause is worth it, and of what type it is then. The figures are of
-`data/worth_{en,zh}.jsonl`, whose clauses nobody tuned a rule on: a fifth at a time is kept by what is learned of all
-the others. *Precision*: of the clauses that are kept, those worth it. *Recall*: of those worth it, the ones that are
-kept. *Types*: of these, the ones of the type that their label says.
+The clauses are those of `data/worth_*.jsonl` (`worth_more_*`: by who changes the rules), of the tuning half and the
+fresh part of the extraction sets without one round (never those of the test half or the held ones). Two things are
+learned of them, each by logistic regression with quadratic regularisation: whether a clause is worth it, and of what
+type it is then. The figures are of `data/worth_{en,zh}.jsonl`, whose clauses nobody tuned a rule on: a fifth at a time
+is kept by what is learned of all the others. *Precision*: of the clauses that are kept, those worth it. *Recall*: of
+those worth it, the ones that are kept. *Types*: of these, the ones of the type that their label says.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ STRENGTH: Final = 0.3
 """How far the weights may follow the clauses: the C of a support vector machine."""
 _ROUND_APART: Final = "-x-"
 """The round of the fresh part that nothing is learned from: it says what the learning is worth."""
+_LEARNED_FROM: Final = ("worth_{}.jsonl", "worth_more_{}.jsonl")
 _STEPS: Final = 60
 _REMEMBERED: Final = 8
 _NOW: Final = datetime(2026, 5, 6, 10, tzinfo=UTC)
@@ -83,7 +84,7 @@ def _messages(language: str) -> Iterator[_Labelled]:
         if part in {"tuning", FRESH} and _ROUND_APART not in item["id"]:
             said = tuple(Message(one["content"], role=Role(one["role"])) for one in item["messages"])
             yield _Labelled(item["id"], said, tuple(item["facts"]))
-    for row in _rows(f"worth_{language}.jsonl"):
+    for row in [row for name in _LEARNED_FROM for row in _rows(name.format(language))]:
         facts = ({"type": row["type"]},) if row["type"] else ()
         yield _Labelled(row["text"], (Message(row["text"]),), facts)
     for row in _rows("worth_memorybank.jsonl"):
@@ -93,7 +94,8 @@ def _messages(language: str) -> Iterator[_Labelled]:
 
 
 def _rows(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (DATA / name).read_text("utf-8").splitlines()]
+    path = DATA / name
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
 
 
 def _labelled(labelled: _Labelled, pack: Pack) -> Iterator[Clause]:

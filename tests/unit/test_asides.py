@@ -20,7 +20,7 @@ def facts(said: str) -> list[str]:
         ("My husband (an electrician) works in Hull", "User's husband (an electrician) works in Hull"),
         ("my daughter Mia (6) loves dinosaurs", "User's daughter Mia (6) loves dinosaurs"),
         ("I have two kids, Arjun (7) and Meera (4)", "User has two kids, Arjun (7) and Meera (4)"),
-        ("Two kids, Arjun (7) and Meera (4)", "User has Two kids, Arjun (7) and Meera (4)"),
+        ("Two kids, Arjun (7) and Meera (4)", "User has two kids, Arjun (7) and Meera (4)"),
         ("I take metformin (500 mg) twice a day", "User takes metformin (500 mg) twice a day"),
         ("I work at Nokia (the Espoo office) as a tester", "User works at Nokia (the Espoo office) as a tester"),
         ("我有两个孩子（大的8岁，小的3岁）", "用户有两个孩子(大的8岁,小的3岁)"),

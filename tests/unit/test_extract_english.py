@@ -39,8 +39,8 @@ F, P, C, E, R = (
             E,
         ),
         ("I want to learn how to play the drums", "User wants to learn how to play the drums", E),
-        ("From now on, always answer in Chinese", "From now on, always answer in Chinese", R),
-        ("Please don't recommend horror movies", "User's rule: Please do not recommend horror movies", C),
+        ("From now on, always answer in Chinese", "User's rule: from now on, always answer in Chinese", R),
+        ("Please don't recommend horror movies", "User's rule: do not recommend horror movies", C),
         ("We have a cabin by the lake", "User has a cabin by the lake", F),
     ],
 )

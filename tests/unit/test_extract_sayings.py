@@ -151,7 +151,7 @@ def test_a_blood_type_is_only_read_of_the_speaker_and_only_where_it_is_one(text:
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        ("mother of three here", "User is mother of three here"),
+        ("mother of three here", "User is a mother of three"),
         ("not a morning person", "User is not a morning person"),
         ("got burgled in March", "User got burgled in March (March 2026)"),
         ("two kids under five", "User has two kids under five"),

@@ -20,7 +20,10 @@ _MAX_INTROS: Final = 4
 _LEFT_OUT: Final = {"left_out_have": "I have", "left_out_am": "I am", "left_out_i": "I"}
 """Words that a clause without a subject may leave out, by the pack's pattern for how such a clause begins."""
 _SPACES: Final = re.compile(r"\s{2,}")
-_GERUND: Final = re.compile(r"[A-Z][a-z]+ing\b")
+_FIRST_OF_ALL: Final = re.compile(r"(?:eldest|oldest|youngest|first|last)\b(?![- ](?:time|year))", re.IGNORECASE)
+_VOWEL: Final = re.compile(r"[aeiou](?!ni|se)|uni?n|u[mnp]", re.IGNORECASE)
+_WORD: Final = re.compile(r"(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)[A-Z][a-z']+\b")
+"""A word that may have its capital only because it begins a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,8 @@ class EnglishReader:
         clause, corrects = self._without_intro(clause)
         clause, hedged = unhedged(clause, self._words)
         clause, _ = self._without_intro(clause)
-        clause = _with_its_subject(clause, rewritten(clause, self._rewrites["clause"]))
+        clause = self._words["dangling"].sub("", clause)
+        clause = self._with_its_subject(clause, rewritten(clause, self._rewrites["clause"]))
         if not clause or self._gates["clause"].search(clause) or self._gates["passing"].match(clause):
             return None
         lead = self._words["lead"].match(clause)
@@ -243,9 +247,10 @@ class EnglishReader:
     def _bare(self, body: str, speaker: Speaker) -> Statement:
         """A clause without a subject that we know: an order, a fragment, or "my name is …"."""
         if self._words["order"].match(body):
-            return Statement(
-                "order", clause=body, predicate=body, text=retold(body, speaker), owner=f"{speaker.name}'s"
-            )
+            asked = self._words["polite"].sub("", body) or body
+            text = retold(f"{asked[0].lower()}{asked[1:]}", replace(speaker, assistant=""))
+            owner = f"{speaker.name}'s"
+            return Statement("order", clause=body, predicate=body, text=f"{owner} rule: {text}", owner=owner)
         text = retold(body, speaker, owner=f"{speaker.name}'s")
         return Statement("clause", clause=body, predicate=body, text=text[:1].upper() + text[1:],
                          subject=speaker.name, owner=f"{speaker.name}'s",
@@ -254,16 +259,35 @@ class EnglishReader:
     def _understood(self, body: str, speaker: Speaker) -> Statement | None:
         """The clause with "I" or "I am" before it, where that is left out ("mother of two", "got burgled in May")."""
         head = next((put for name, put in _LEFT_OUT.items() if self._words[name].match(body)), None)
-        statement = self._about(f"{head} {body}", speaker, people=()) if head else None
+        if head is None:
+            return None
+        statement = self._about(f"{head} {self._begun(body, after=head)}", speaker, people=())
         return replace(statement, carried=True) if statement else None
 
+    def _with_its_subject(self, said: str, plain: str) -> str:
+        """The rewritten clause; where a subject came before it, its first word no longer begins a sentence."""
+        put = plain[: -len(said)] if plain.endswith(said) else ""
+        return f"{put}{self._begun(said, after=put)}" if put else plain
 
-def _with_its_subject(said: str, plain: str) -> str:
-    """The rewritten clause; where a subject came before it, its verb no longer begins a sentence ("Training for …")."""
-    has_more = plain.endswith(said) and len(plain) > len(said)
-    if said[:1].isupper() and (plain == f"I {said}" or (has_more and _GERUND.match(said))):
-        return f"{plain[: -len(said)]}{said[0].lower()}{said[1:]}"
-    return plain
+    def _begun(self, said: str, *, after: str) -> str:
+        """What began a sentence, as it stands within one: "based in Hull" small, "Irish" not, "nurse" with an article.
+
+        `after`: the words that are put before it.
+        """
+        word = _WORD.match(said)
+        if word is not None and (self._words["diet"].match(said) or not self._words["ethnic"].fullmatch(word.group())):
+            said = f"{said[0].lower()}{said[1:]}"
+        role = self._words["bare_role"].match(said) if after.strip() == "I am" else None
+        if role is None:
+            return said
+        return f"{role['before']}{_article(role['role'])} {said[role.start('role') :].removesuffix(' here')}"
+
+
+def _article(role: str) -> str:
+    """What stands before a role: "a nurse", "an only child", "the eldest of five"."""
+    if _FIRST_OF_ALL.match(role):
+        return "the"
+    return "an" if _VOWEL.match(role) else "a"
 
 
 def _helper(negation: re.Match[str]) -> str:

@@ -26,7 +26,10 @@ _PAST_LIKE: Final = frozenset(
 
 
 def retold(text: str, speaker: Speaker, *, owner: str | None = None) -> str:
-    """First-person words turned to third person; with `owner`, the first "my" to it and "me" to the speaker."""
+    """First-person words turned to third person; with `owner`, the first "my" to it and "me" to the speaker.
+
+    A speaker whose assistant has no name speaks to it: "you" stays "you".
+    """
     first = True
 
     def tell(found: re.Match[str]) -> str:
@@ -39,6 +42,8 @@ def retold(text: str, speaker: Speaker, *, owner: str | None = None) -> str:
             return owner
         if owner and word == "me":
             return speaker.name
+        if word.startswith("you") and not speaker.assistant:
+            return found.group()
         if word.startswith("you"):
             return {"you are": f"{speaker.assistant} is", "your": f"{speaker.assistant}'s"}.get(word, speaker.assistant)
         return _TOLD.get(word, found.group())  # "İ" matches "i" but is not one in lower case

@@ -1,0 +1,89 @@
+"""English memories read as whole sentences about somebody, with nothing left dangling."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.extraction import heard, only
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Based in Napier, NZ", "User is based in Napier, NZ"),
+        ("Vegan since 2010", "User is vegan since 2010"),
+        ("Irish, living in Leeds", "User is Irish, living in Leeds"),
+        ("self employed joiner here", "User is a self employed joiner"),
+        ("accountant with a firm in Truro", "User is an accountant with a firm in Truro"),
+        ("primary school teacher from Hull", "User is a primary school teacher from Hull"),
+        ("single mum of two", "User is a single mum of two"),
+        ("Sundays are for long walks with the dog", "User's Sundays are for long walks with the dog"),
+    ],
+)
+def test_a_clause_without_a_subject_becomes_a_whole_sentence(said: str, text: str) -> None:
+    assert only(said).text == text
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("I'm a midwife though", "User is a midwife"),
+        ("I'm left handed by the way", "User is left handed"),
+        ("season ticket holder at Burnley, for my sins", "User is a season ticket holder at Burnley"),
+        ("I'm an only child, as it happens", "User is an only child"),
+    ],
+)
+def test_words_that_say_nothing_do_not_end_a_memory(said: str, text: str) -> None:
+    assert only(said).text == text
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("no emojis please, ever", "User's rule: no emojis, ever"),
+        ("please reply to me in Welsh from now on", "User's rule: reply to them in Welsh from now on"),
+        ("Always cite your sources when you give me numbers",
+         "User's rule: always cite your sources when you give them numbers"),
+    ],
+)  # fmt: skip
+def test_what_the_assistant_is_told_to_do_is_worded_as_a_rule(said: str, text: str) -> None:
+    assert only(said).text == text
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "kind"),
+    [
+        ("hello there, Hamza here", "User's name is Hamza", "fact"),
+        ("hi im dele, 31, i drive a bread van", "User's name is dele", "fact"),
+        ("everyone calls me Bea, short for Beatrice", "User's wish: call them Bea", "procedural"),
+        ("second year at Bangor doing zoology", "User is second year at Bangor doing zoology", "fact"),
+        ("I don't work Thursdays", "User does not work Thursdays", "fact"),
+        ("can't manage stairs since the operation", "User cannot manage stairs since the operation", "fact"),
+        ("heights are a no go for me", "User avoids heights", "constraint"),
+        ("it has to be halal for me", "User only eats halal food", "constraint"),
+        ("always an aisle seat for me", "User always prefers an aisle seat", "preference"),
+        ("Emacs all the way", "User prefers Emacs", "preference"),
+        ("Gardening keeps me sane", "Gardening keeps User sane", "preference"),
+        ("I can't stand liver it tastes of metal", "User cannot stand liver", "preference"),
+    ],
+)
+def test_everyday_ways_to_say_it_are_read(said: str, text: str, kind: str) -> None:
+    facts = heard(said)
+    assert (facts[0].text, facts[0].type) == (text, kind)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "assume I own a small bakery, draft me a business plan",
+        "For this game I'm King Arthur and you're Merlin",
+        "my brother-in-law reckons the moon landing was faked",
+        "my colleague's cousin's wife runs a bakery in Ghent",
+        "my neighbour's builder charges 200 a day",
+        "play twenty questions with me",
+        "I don't get step 3",
+        "Same here",
+    ],
+)
+def test_games_hypotheses_and_strangers_are_not_remembered(said: str) -> None:
+    assert heard(said) == []
