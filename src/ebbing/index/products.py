@@ -21,7 +21,8 @@ def along(matrix: Matrix, vector: Matrix) -> Matrix:
     """Dot products of each row, shape (rows,), with one vector."""
     step = max(1, _PIECE // max(len(vector), 1))
     if len(matrix) <= step:
-        return matrix @ vector
+        found: Matrix = matrix.dot(vector)
+        return found
     found = np.empty(len(matrix), dtype=np.float32)
     for at in range(0, len(matrix), step):
         np.matmul(matrix[at : at + step], vector, out=found[at : at + step])

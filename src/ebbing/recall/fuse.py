@@ -14,22 +14,31 @@ def is_whole(mask: Mask) -> bool:
     return 0 not in mask.tobytes()
 
 
-def zscore(scores: Scores, among: Mask, *, weight: float = 1.0) -> Scores:
-    """`weight` times (x − mean) / standard deviation, both over the rows in `among`; all 0 where they do not differ."""
-    chosen = scores if is_whole(among) else scores[among]
+def zscore(scores: Scores, among: Mask | None, *, weight: float = 1.0) -> Scores:
+    """`weight` times (x − mean) / standard deviation, both over the rows in `among`; all 0 where they do not differ.
+
+    Args:
+        among: None for all rows.
+    """
+    chosen = scores if among is None else scores[among]
     count = len(chosen)
     if not count:
         return np.zeros_like(scores)
     mean = float(np.add.reduce(chosen)) / count
-    variance = float(chosen @ chosen) / count - mean * mean
+    variance = float(chosen.dot(chosen)) / count - mean * mean
     if variance < 1e-12:
         return np.zeros_like(scores)
     levelled: Scores = (scores - mean) * (weight * variance**-0.5)
     return levelled
 
 
-def reciprocal_rank(scores: Scores, among: Mask, *, k: int) -> Scores:
-    """1 / (k + rank) for rows with a score above 0 (Cormack et al. 2009), scaled so that the best has about 1."""
+def reciprocal_rank(scores: Scores, among: Mask | None, *, k: int) -> Scores:
+    """1 / (k + rank) for rows with a score above 0 (Cormack et al. 2009), scaled so that the best has about 1.
+
+    Args:
+        among: None for all rows.
+    """
+    among = np.ones(len(scores), dtype=np.bool_) if among is None else among
     order = np.argsort(-np.where(among, scores, -np.inf), kind="stable")
     ranks = np.empty(len(scores))
     ranks[order] = np.arange(1, len(scores) + 1)

@@ -55,41 +55,47 @@ def bm25f(shard: Shard, terms: Sequence[int], *, tuning: Tuning) -> Wording:
 
 
 class _Weighed:
-    """What every posting of a small shard is worth, worked out at once: a question then adds up a few slices."""
+    """What every posting of a small shard is worth, worked out at once: a question then adds up a few slices.
+
+    All is added up in one sum, which has a place for the points of each row, behind them one for the rarities that each
+    row holds, and a last one for the rarities of all that is asked.
+    """
 
     def __init__(self, shard: Shard, segment: Segment, *, tuning: Tuning) -> None:
         every = segment.everything()
         idf, points = _weigh(shard, every, terms=len(segment.terms), tuning=tuning)
-        self._size = shard.size
-        # Side by side, and so one slice a term.
-        self._postings = np.stack((every.rows.astype(np.float64), points, idf[every.term]), axis=1)
+        self._size = size = shard.size
+        bounds, number = segment.bounds.astype(np.int64), np.arange(len(idf))
+        # One slice a term: its postings with their points, again with its rarity, and its rarity.
+        first = np.arange(len(every.rows)) + (bounds[:-1] + number)[every.term]
+        again, last = first + np.diff(bounds)[every.term], 2 * bounds[1:] + number
+        places, worth = np.empty((2, 2 * len(first) + len(idf)))
+        places[first], places[again], places[last] = every.rows, every.rows + size, 2 * size
+        worth[first], worth[again], worth[last] = points, idf[every.term], idf
+        # The places as the whole numbers that they are, in the bytes of the array that a slice is made of.
+        self._postings = np.stack((places.astype(np.int64), worth.view(np.int64)), axis=1)
         # No arrays of numpy: a handful of terms is found sooner by bisection. No lists: they take five times the room.
-        self._terms, self._idf = array("Q", segment.terms.tobytes()), array("d", idf.tobytes())
-        self._bounds = array("q", segment.bounds.astype(np.int64).tobytes())
-        self._unheard_of = float(_idf(shard.census.living, np.zeros(1))[0])
-        self._looked_up: dict[int, tuple[NDArray[np.float64] | None, float]] = {}
+        self._terms, self._bounds = array("Q", segment.terms.tobytes()), array("q", (2 * bounds).tobytes())
+        rarest = _idf(shard.census.living, np.zeros(1))
+        self._unheard_of = np.stack((np.array([2 * size]), rarest.view(np.int64)), axis=1)
+        self._looked_up: dict[int, NDArray[np.int64]] = {}
 
     def wording(self, asked: Sequence[int]) -> Wording:
         """Points and coverage for distinct term hashes."""
-        looked_up = self._looked_up.get
-        told = [looked_up(term) or self._look_up(term) for term in asked]
-        idf = sum(rarity for _, rarity in told)
-        found = [postings for postings, _ in told if postings is not None]
-        if not found:
-            return Wording(np.zeros(self._size), np.zeros(self._size))
-        postings = np.concatenate(found)
-        rows = postings[:, 0].astype(np.int64)
-        by_row: Scores = np.bincount(rows, weights=postings[:, 1], minlength=self._size)  # type: ignore[assignment]
-        held: Scores = np.bincount(rows, weights=postings[:, 2], minlength=self._size)  # type: ignore[assignment]
-        return Wording(by_row, held / idf)
+        size, known = self._size, self._looked_up.get
+        if not asked:
+            return Wording(np.zeros(size), np.zeros(size))
+        postings = np.concatenate([self._look_up(term) if (one := known(term)) is None else one for term in asked])
+        worth = postings.view(np.float64)[:, 1]
+        added: Scores = np.bincount(postings[:, 0], worth, 2 * size + 1)  # type: ignore[assignment]
+        return Wording(added[:size], added[size:-1] / added[-1])
 
-    def _look_up(self, term: int) -> tuple[NDArray[np.float64] | None, float]:
-        """The postings of a term, None where it has none, and its rarity; kept, since words are asked for again."""
-        terms = self._terms
+    def _look_up(self, term: int) -> NDArray[np.int64]:
+        """The postings of a term; kept, since words are asked for again."""
+        terms, found = self._terms, self._unheard_of
         at = bisect_left(terms, term)
-        found: tuple[NDArray[np.float64] | None, float] = (None, self._unheard_of)
         if at < len(terms) and terms[at] == term:
-            found = (self._postings[self._bounds[at] : self._bounds[at + 1]], self._idf[at])
+            found = self._postings[self._bounds[at] + at : self._bounds[at + 1] + at + 1]
         if len(self._looked_up) >= LOOKED_UP:
             self._looked_up.clear()
         self._looked_up[term] = found
@@ -125,28 +131,29 @@ def smooth(shard: Shard, scores: Scores, *, near: Neighbours, tuning: Tuning) ->
     flow = shard.kept("flow", lambda: _flow(shard, near, tuning=tuning))
     if flow is None:
         return scores
-    from_previous, from_next = flow
-    # Row −1, which stands for "none", is the last row: its share is 0.
-    smoothed: Scores = scores + from_previous * scores.take(near.previous) + from_next * scores.take(near.next)
+    either, share = flow
+    smoothed: Scores = scores + np.add.reduce(share * scores.take(either))
     return smoothed
 
 
-def _flow(shard: Shard, near: Neighbours, *, tuning: Tuning) -> tuple[Scores, Scores] | None:
-    """Shares that each row inherits from the turn before and from the turn after, 0 where there is none.
+def _flow(shard: Shard, near: Neighbours, *, tuning: Tuning) -> tuple[NDArray[np.int64], Scores] | None:
+    """The turns before and after each row, and the shares that it inherits from them, both of shape (2, rows).
 
-    None where no row has a neighbour: memories that are no utterances have none.
+    Row −1, which stands for "none", is the last row: its share is 0. None where no row has a neighbour: memories that
+    are no utterances have none.
     """
-    if not ((near.previous >= 0).any() or (near.next >= 0).any()):
+    either = np.stack((near.previous, near.next))
+    there = either >= 0
+    if not there.any():
         return None
     if near.one_speaker:
-        has_previous, has_next = (near.previous >= 0).astype(np.float64), (near.next >= 0).astype(np.float64)
-        return tuning.diary_previous * has_previous, tuning.diary_next * has_next
+        return either, np.array([[tuning.diary_previous], [tuning.diary_next]]) * there
     asks = (shard.flags & TextFlag.QUESTION) != 0
     turn_taken = np.where(asks[near.previous], tuning.from_previous_question, tuning.from_previous)
     answered = np.where(asks, tuning.from_next_answer, tuning.from_next)
     from_previous = np.where(near.previous_other, turn_taken, tuning.from_previous_same_speaker)
     from_next = np.where(near.next_other, answered, tuning.from_next_same_speaker)
-    return np.where(near.previous >= 0, from_previous, 0.0), np.where(near.next >= 0, from_next, 0.0)
+    return either, np.where(there, (from_previous, from_next), 0.0)
 
 
 def feedback_terms(shard: Shard, best: NDArray[np.int64], *, asked: Sequence[int], tuning: Tuning) -> list[int]:

@@ -85,12 +85,12 @@ def rank(
 
 def _rated(scored: Scored, groups: Groups, *, calibration: Calibration | None) -> Ranking:
     rows = list(groups)
-    at = np.array(rows, dtype=np.int64)
-    total, coverage = scored.total.take(at).tolist(), scored.coverage.take(at).tolist()
-    compared = scored.compared.take(at).tolist()
+    # Number by number: for the few rows of an answer numpy takes longer.
+    total, coverage = [*map(scored.total.item, rows)], [*map(scored.coverage.item, rows)]
+    compared = [*map(scored.compared.item, rows)]
     meaning = [0.0] * len(rows)
     if calibration is not None:
-        meaning = calibration.similarities(scored.dense.take(at).tolist())
+        meaning = calibration.similarities([*map(scored.dense.item, rows)])
         if not all(compared):
             meaning = [near if known else 0.0 for near, known in zip(meaning, compared, strict=True)]
     judged = meaning

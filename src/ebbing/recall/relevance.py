@@ -28,8 +28,12 @@ _SHARE: Final = (0.0, 0.05, 0.12, 0.2, 0.33, 0.5, 0.7, 1.0)
 _SCORE: Final = (0.0, 0.2, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
 """… and the score that stands for it, between the anchors on a straight line: 0.6 is one in three, 0.75 one in two."""
 _ANCHORS: Final = pairwise(zip(_SHARE, _SCORE, strict=True))
-_RISE: Final = tuple((score - least) / (share - from_share) for (from_share, least), (share, score) in _ANCHORS)
-"""Score that a share adds behind each anchor."""
+_STRETCHES: Final = tuple(
+    (least, (score - least) / (share - from_share), from_share) for (from_share, least), (share, score) in _ANCHORS
+)
+"""Behind each anchor its score, what a share adds to it, and its share."""
+_ENDS: Final = _SHARE[1:-1]
+"""Where a stretch ends and another begins."""
 
 
 def relevance(total: Sequence[float], *, coverage: Sequence[float], meaning: Sequence[float]) -> list[float]:
@@ -43,11 +47,12 @@ def relevance(total: Sequence[float], *, coverage: Sequence[float], meaning: Seq
         meaning: calibrated similarity of row and question, in [0, 1]; the coverage where either has no vector.
     """
     scores: list[float] = []
-    least = 1.0
+    least, best = 1.0, total[0] if total else 0.0
     for points, held, near, by_rank in zip(total, coverage, meaning, _BY_RANK, strict=False):
-        against = _GAP * (points - total[0]) - _COVERAGE * held - _MEANING * near + by_rank
-        share = 1.0 / (1.0 + exp(min(against, _HOPELESS)))
-        at = min(bisect_right(_SHARE, share), len(_RISE)) - 1
-        least = min(least, _SCORE[at] + _RISE[at] * (share - _SHARE[at]))
+        against = _GAP * (points - best) - _COVERAGE * held - _MEANING * near + by_rank
+        share = 1.0 / (1.0 + exp(against if against < _HOPELESS else _HOPELESS))
+        score, rise, from_share = _STRETCHES[bisect_right(_ENDS, share)]
+        score += rise * (share - from_share)
+        least = min(least, score)
         scores.append(least)
     return scores

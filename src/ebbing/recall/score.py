@@ -57,16 +57,17 @@ def score_rows(
     dense, compared = _dense(shard, vector)
     wording = bm25f(shard, question.terms, tuning=tuning)
     lexical = smooth(shard, wording.points, near=near, tuning=tuning)
-    meant = _meant(dense, among, compared=compared, tuning=tuning)
-    total = meant + _levelled(lexical, among, weight=tuning.lexical_weight, tuning=tuning)
+    some = None if is_whole(among) else among
+    meant = _meant(dense, some, compared=compared, tuning=tuning)
+    total = meant + _levelled(lexical, some, weight=tuning.lexical_weight, tuning=tuning)
     if tuning.feedback_weight and shard.size >= tuning.feedback_from and wording.coverage.any():
         lexical = lexical + _feedback(shard, total, among=among, question=question, tuning=tuning)
-        total = meant + _levelled(lexical, among, weight=tuning.lexical_weight, tuning=tuning)
-    surface = shard.kept("surface", lambda: _surface(shard))
+        total = meant + _levelled(lexical, some, weight=tuning.lexical_weight, tuning=tuning)
+    surface = shard.kept("surface", lambda: _surface(shard, tuning=tuning))
     if surface.assistant is not None:
         total = np.where(surface.assistant, tuning.assistant_weight * total, total)
     if surface.worth is not None:
-        total = total + tuning.standing_weight / 2 * surface.worth
+        total = total + surface.worth
     bonuses = _bonuses(shard, question, surface=surface, tuning=tuning)
     coverage = wording.coverage
     if question.links:
@@ -77,7 +78,7 @@ def score_rows(
         total = total + points
     lent: Scores | float = 0.0
     if prior := tuning.diary_session_prior if near.one_speaker else tuning.session_prior:
-        lent = prior * _session_lift(total, among, near=near, tuning=tuning)
+        lent = prior * _session_lift(total, some, near=near, tuning=tuning)
         total = total + lent
     return Scored(total, lexical, dense, coverage, compared, bonuses, lent)
 
@@ -92,10 +93,10 @@ class _Surface:
     preferred: Mask | None
     """Preferences."""
     worth: Scores | None
-    """Importance and strength around their middle, in [-1, 1]; None where all rows are alike."""
+    """Points for importance and strength around their middle; None where all rows are alike."""
 
 
-def _surface(shard: Shard) -> _Surface:
+def _surface(shard: Shard, *, tuning: Tuning) -> _Surface:
     def some(mask: Mask) -> Mask | None:
         return mask if mask.any() else None
 
@@ -104,12 +105,12 @@ def _surface(shard: Shard) -> _Surface:
         assistant=some(shard.role == _ASSISTANT),
         standing=some((shard.flags & TextFlag.INSTRUCTION) != 0),
         preferred=some((shard.flags & TextFlag.PREFERENCE) != 0),
-        worth=worth - worth.mean() if shard.size and np.ptp(worth) > 0 else None,
+        worth=tuning.standing_weight / 2 * (worth - worth.mean()) if shard.size and np.ptp(worth) > 0 else None,
     )
 
 
-def _levelled(scores: Scores, among: Mask, *, weight: float, tuning: Tuning) -> Scores:
-    """A leg's scores, weighted, on the scale on which legs are added up."""
+def _levelled(scores: Scores, among: Mask | None, *, weight: float, tuning: Tuning) -> Scores:
+    """A leg's scores, weighted, on the scale on which legs are added up; None stands for all rows, as below."""
     if tuning.fusion == "rrf":
         return weight * tuning.rrf_scale * reciprocal_rank(scores, among, k=tuning.rrf_k)
     return zscore(scores, among, weight=weight)
@@ -130,11 +131,12 @@ def _dense(shard: Shard, vector: NDArray[np.float32] | None) -> tuple[Scores, Ma
     return along(shard.vectors, vector).astype(np.float64), shard.embedded
 
 
-def _meant(dense: Scores, among: Mask, *, compared: Mask, tuning: Tuning) -> Scores:
+def _meant(dense: Scores, among: Mask | None, *, compared: Mask, tuning: Tuning) -> Scores:
     """The vectors' leg. A row without a vector stands where the average stands: nothing is known against it."""
     if is_whole(compared):
         return _levelled(dense, among, weight=tuning.dense_weight, tuning=tuning)
-    return np.where(compared, _levelled(dense, among & compared, weight=tuning.dense_weight, tuning=tuning), 0.0)
+    both = compared if among is None else among & compared
+    return np.where(compared, _levelled(dense, both, weight=tuning.dense_weight, tuning=tuning), 0.0)
 
 
 def _bonuses(shard: Shard, question: Question, *, surface: _Surface, tuning: Tuning) -> dict[str, Scores]:
@@ -180,14 +182,15 @@ def _holding(shard: Shard, phrases: Sequence[tuple[int, ...]]) -> Scores:
     return held.astype(np.float64)
 
 
-def _session_lift(total: Scores, among: Mask, *, near: Neighbours, tuning: Tuning) -> Scores | float:
+def _session_lift(total: Scores, among: Mask | None, *, near: Neighbours, tuning: Tuning) -> Scores | float:
     """Best score of each row's session, the more of it the more rows the session has; one number where all have one."""
     sizes = near.session_sizes
     if len(sizes) == 1:
-        best_of_all = float((total if is_whole(among) else total[among]).max())
+        best_of_all = float(np.maximum.reduce(total if among is None else total[among]))
         return best_of_all * len(total) / (len(total) + tuning.session_half)
     best = np.full(len(sizes), -np.inf)
-    np.maximum.at(best, near.session[among], total[among])
+    rows = slice(None) if among is None else among
+    np.maximum.at(best, near.session[rows], total[rows])
     best[best == -np.inf] = 0.0
     lift: Scores = (best * (sizes / (sizes + tuning.session_half)))[near.session]
     return lift
