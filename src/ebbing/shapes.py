@@ -133,11 +133,8 @@ def explained_hit_item(hit: Hit, shown: dict[str, Item] | None = None) -> Item:
     }
 
 
-def search_answer(found: Answer, api_version: str, *, recall_id: str, explained: bool) -> Any:
-    """The answer of `search`: hits as items, with the turns around them and the routes that were dropped, if any.
-
-    `recall_id` names this answer, so that feedback on it counts once.
-    """
+def search_answer(found: Answer, api_version: str, *, explained: bool) -> Any:
+    """The answer of `search`: hits as items, with the turns around them and the routes that were dropped, if any."""
     shown = {} if found.shown is None else found.shown
     if found.at_hand:
         shown.update((record.id, _to_copy(record)) for record in [*found.at_hand.values()])
@@ -146,7 +143,7 @@ def search_answer(found: Answer, api_version: str, *, recall_id: str, explained:
         if item["id"] in found.around:
             item["context"] = [memory_item(record) for record in found.around[item["id"]]]
     more = {"dropped": dict(found.dropped)} if found.dropped else {}
-    return answer(items, api_version, recall_id=recall_id, **more)
+    return answer(items, api_version, recall_id=found.recall_id, **more)
 
 
 def outcome_item(outcome: Outcome) -> Item:

@@ -106,6 +106,7 @@ class Memory:
     add = _blocking_here(AsyncMemory.add)
     add_later = _blocking(AsyncMemory.add_later)
     search = _blocking_here(AsyncMemory.search)
+    recall = _blocking_here(AsyncMemory.recall)
     get_context = _blocking(AsyncMemory.get_context)
     profile = _blocking(AsyncMemory.profile)
     rebuild_profile = _blocking(AsyncMemory.rebuild_profile)

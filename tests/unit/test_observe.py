@@ -7,6 +7,7 @@ import json
 import logging
 import re
 import time
+from datetime import timedelta
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -18,9 +19,13 @@ from ebbing import AsyncMemory
 from ebbing.adapters.otel_meter import OtelMeter
 from ebbing.adapters.prometheus_meter import SHARES, PrometheusMeter, Spread
 from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.query import Hit
+from ebbing.domain.record import MemoryRecord
+from ebbing.domain.scope import Scope
 from ebbing.observe.logs import JsonLines, Lines, TextLines, hashed
 from ebbing.observe.trace import continued
 from ebbing.ports.meter import SILENCE
+from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
 
 pytestmark = pytest.mark.anyio
@@ -50,6 +55,31 @@ async def test_calls_are_counted_timed_and_told_apart_by_what_came_of_them() -> 
     assert "ebbing_searches_with_results_total 1.0" in text
     assert 'ebbing_call_seconds_count{operation="search"} 3.0' in text
     assert not re.search("emma|peanut|nobody", text)
+
+
+async def test_recalled_memories_and_dropped_routes_are_counted() -> None:
+    clock = ManualClock()
+    meter = PrometheusMeter(clock)
+    at = clock.now() - timedelta(days=3)
+    record = MemoryRecord("1", Scope(user_id="emma"), "green tea", at, at)
+    for dropped in ((), ("semantic",)):
+        meter.begin("search").found([Hit(record, 0.75, 1.0)], dropped)
+    meter.begin("search").found([], ())
+    risky = {"score": 0.5, "confidence": 0.9, "strength": 1.0, "created_at": "2020-01-01", "risky": True}
+    meter.begin("context").done({"memories": [risky, {"created_at": "?"}]})
+    text = meter.text().decode()
+    for line in (
+        'ebbing_calls_total{operation="search",outcome="ok"} 3.0',
+        "ebbing_searches_with_results_total 2.0",
+        'ebbing_routes_dropped_total{route="semantic"} 1.0',
+        'ebbing_recalled_score_bucket{le="0.7"} 1.0',
+        "ebbing_recalled_score_count 3.0",
+        'ebbing_recalled_age_days_bucket{le="1.0"} 1.0',
+        'ebbing_recalled_age_days_bucket{le="7.0"} 3.0',
+        "ebbing_recalled_age_days_count 4.0",
+        "ebbing_risky_recalls_total 1.0",
+    ):
+        assert line in text, line
 
 
 async def test_without_a_meter_nothing_is_measured() -> None:

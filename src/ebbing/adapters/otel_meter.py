@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from opentelemetry import trace
 from opentelemetry.trace import Span, Status, StatusCode
 
+from ebbing.domain.query import Hit
 from ebbing.ports.meter import Answer, Measure, Meter
 
 
@@ -38,6 +41,11 @@ class _Spanned:
             self._span.set_attribute("ebbing.results", len(results))
         self._span.end()
         self._beside.done(answer)
+
+    def found(self, hits: Sequence[Hit], dropped: Iterable[str]) -> None:
+        self._span.set_attribute("ebbing.results", len(hits))
+        self._span.end()
+        self._beside.found(hits, dropped)
 
     def failed(self, code: str) -> None:
         self._span.set_attribute("ebbing.code", code)

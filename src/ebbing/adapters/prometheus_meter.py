@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 from prometheus_client.core import HistogramMetricFamily
 
+from ebbing.domain.query import Hit
 from ebbing.ports.clock import Clock
 from ebbing.ports.meter import Answer, Measure
 
@@ -26,8 +27,10 @@ _DAY: Final = timedelta(days=1)
 _WAITING: Final = 512
 """Values that wait to be counted together, of one label."""
 _HEARD: Final = 512
-"""Requests and recalled memories that wait to be counted together: that takes a fifth of the time."""
+"""Calls, requests and recalled memories that wait to be counted together: that takes a fifth of the time."""
 _Waiting = TypeVar("_Waiting")
+Told = tuple[Any, Any, Any, object]
+"""Of a recalled memory its score, confidence, strength and when it was made."""
 
 
 class PrometheusMeter:
@@ -67,8 +70,8 @@ class PrometheusMeter:
         )
         self._asked: deque[tuple[str, str, int, float]] = deque()
         """Requests that wait to be counted: method, route, status and seconds."""
-        self._told: deque[tuple[Any, Any, Any, object]] = deque()
-        """Recalled memories that wait: score, confidence, strength and when each was made."""
+        self._ended: deque[tuple[str, float, str | None, Sequence[Told]]] = deque()
+        """Calls that wait: operation, seconds, the code of the error, and what was recalled."""
         # The library takes three steps to look labels up; there are few of them.
         self._call_of, self._request_of = cache(self._calls.labels), cache(self._requests.labels)
 
@@ -92,40 +95,35 @@ class PrometheusMeter:
     def text(self) -> bytes:
         """Everything in Prometheus's text format."""
         self._count_requests()
-        self._count_recalled()
+        self._count_calls()
         return generate_latest(self.registry)
 
-    def note(self, operation: str, seconds: float, *, code: str | None = None, answer: Answer = None) -> None:
+    def note(self, operation: str, seconds: float, *, code: str | None = None, told: Sequence[Told] = ()) -> None:
         """One call ended."""
-        self._call_of(operation, "ok" if code is None else "error").inc()
-        self._seconds.note([seconds], operation)
-        if code is not None:
-            self._errors.labels(operation, code).inc()
-            return
-        results = [one for one in _results(answer) if isinstance(one, dict)]
+        self._ended.append((operation, seconds, code, told))
+        if len(self._ended) >= _HEARD:
+            self._count_calls()
+
+    def answered(self, operation: str, results: Sequence[Mapping[str, Any]]) -> Sequence[Told]:
+        """Counts what became of an add, or what is risky of a context; what else there is to count of it."""
         if operation == "add":
             self._note_added(results)
-            return
-        self._note_recalled(results)
-        if operation == "search" and results:
-            self._found.inc()
-        for route in answer.get("dropped", ()) if isinstance(answer, Mapping) else ():
-            self._dropped.labels(route).inc()
+            return ()
+        self._risky.inc(sum(1 for one in results if one.get("risky")))
+        return [
+            (one.get("score"), one.get("confidence", 1.0), one.get("strength", 1.0), one.get("created_at"))
+            for one in results
+        ]
+
+    def without(self, route: str) -> None:
+        """A route had no say in an answer."""
+        self._dropped.labels(route).inc()
 
     def _note_added(self, results: Iterable[Mapping[str, Any]]) -> None:
         for one in results:
             self._events.labels(str(one.get("event"))).inc()
             if one.get("event") == "NONE" and one.get("id") is not None:
                 self._duplicates.inc()
-
-    def _note_recalled(self, results: Sequence[Mapping[str, Any]]) -> None:
-        for one in results:
-            get = one.get
-            self._told.append((get("score"), get("confidence", 1.0), get("strength", 1.0), get("created_at")))
-            if get("risky"):
-                self._risky.inc()
-        if len(self._told) >= _HEARD:
-            self._count_recalled()
 
     def _count_requests(self) -> None:
         asked = _taken(self._asked)
@@ -134,10 +132,21 @@ class PrometheusMeter:
         for route in {one[1] for one in asked}:
             self._request_seconds.note([one[3] for one in asked if one[1] == route], route)
 
-    def _count_recalled(self) -> None:
-        told, now = _taken(self._told), self._clock.now()
+    def _count_calls(self) -> None:
+        ended = _taken(self._ended)
+        for (operation, code), times in Counts((one[0], one[2]) for one in ended).items():
+            self._call_of(operation, "ok" if code is None else "error").inc(times)
+            if code is not None:
+                self._errors.labels(operation, code).inc(times)
+        for operation in {one[0] for one in ended}:
+            self._seconds.note([one[1] for one in ended if one[0] == operation], operation)
+        self._found.inc(sum(1 for one in ended if one[0] == "search" and one[3]))
+        self._count_recalled([memory for one in ended for memory in one[3]])
+
+    def _count_recalled(self, told: Sequence[Told]) -> None:
         if not told:
             return
+        now = self._clock.now()
         scores, confidences, strengths, times = zip(*told, strict=True)
         self._score.note([score for score in scores if score is not None])
         self._confidence.note(confidences)
@@ -221,22 +230,25 @@ class _Call:
         self._meter, self._operation, self._began = meter, operation, perf_counter()
 
     def done(self, answer: Answer) -> None:
-        self._meter.note(self._operation, perf_counter() - self._began, answer=answer)
+        seconds, meter = perf_counter() - self._began, self._meter
+        found: Any = answer.get("results", answer.get("memories")) if isinstance(answer, Mapping) else answer
+        told = meter.answered(self._operation, found) if isinstance(found, list) else ()
+        meter.note(self._operation, seconds, told=told)
+
+    def found(self, hits: Sequence[Hit], dropped: Iterable[str]) -> None:
+        seconds, meter = perf_counter() - self._began, self._meter
+        told = [(hit.score, one.confidence, one.strength, one.created_at) for hit in hits for one in (hit.record,)]
+        meter.note(self._operation, seconds, told=told)
+        for route in dropped:
+            meter.without(route)
 
     def failed(self, code: str) -> None:
         self._meter.note(self._operation, perf_counter() - self._began, code=code)
 
 
-def _results(answer: Answer) -> Iterable[Any]:
-    if isinstance(answer, Mapping):
-        found: Any = answer.get("results", answer.get("memories", ()))
-        return found if isinstance(found, list) else ()
-    return answer or ()
-
-
 def _age_days(created_at: object, now: datetime) -> float:
     try:
-        made = datetime.fromisoformat(str(created_at))
+        made = created_at if isinstance(created_at, datetime) else datetime.fromisoformat(str(created_at))
         age = now - (made if made.tzinfo else made.replace(tzinfo=UTC))
     except ValueError:
         return 0.0

@@ -27,7 +27,7 @@ from ebbing.facade.base import Facade, foreground
 from ebbing.facade.measured import measured
 from ebbing.ports.event_bus import Topic
 from ebbing.recall.listing import listed
-from ebbing.recall.search import search
+from ebbing.recall.search import Answer, search
 from ebbing.shapes import Item, answer, explained_item, history_item, memory_item, retention_item, search_answer
 from ebbing.upkeep.retention import retention_of
 
@@ -35,8 +35,6 @@ from ebbing.upkeep.retention import retention_of
 class Recalling(Facade):
     """What brings memories back and tells about them."""
 
-    @foreground
-    @measured("search")
     async def search(
         self,
         query: str,
@@ -74,6 +72,38 @@ class Recalling(Facade):
         Raises:
             InvalidInputError: a blank query, a number out of range, an unusable filter or time, or no owner.
         """
+        found = await self.recall(
+            query,
+            user_id=user_id,
+            agent_id=agent_id,
+            run_id=run_id,
+            filters=filters,
+            top_k=top_k,
+            include=include,
+            reference_date=reference_date,
+            **narrowing,
+        )
+        return search_answer(found, self._parts.settings.api_version, explained=narrowing.get("explain", False))
+
+    @foreground
+    @measured("search", lambda measure, found: measure.found(found.hits, found.dropped))
+    async def recall(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        filters: Mapping[str, Any] | None = None,
+        top_k: int = DEFAULT_TOP_K,
+        include: Include = "all",
+        reference_date: datetime | str | float | None = None,
+        **narrowing: Unpack[Narrowing],
+    ) -> Answer:
+        """As `search`, with the records and what speaks for each: for doors that answer in forms of their own.
+
+        Args and errors are those of `search`.
+        """
         checked_narrowing(narrowing)
         scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
         as_of, now = checked_time(narrowing.get("as_of"), "as_of"), self._parts.clock.now()
@@ -92,8 +122,8 @@ class Recalling(Facade):
         ids = [hit.record.id for hit in found.hits]
         self._parts.usage.returned(scope, ids, at=now)
         await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=ids)
-        version, recall_id = self._parts.settings.api_version, self._parts.ids.new()
-        return search_answer(found, version, recall_id=recall_id, explained=narrowing.get("explain", False))
+        found.recall_id = self._parts.ids.new()
+        return found
 
     async def get(self, memory_id: str, *, user_id: str | None = None) -> Item | None:
         """The memory with this id, or None; with `user_id`, only if it is that user's."""

@@ -158,6 +158,8 @@ class Shard:
         """Records that somebody read beside the rows, by id, for whoever needs them next; as new as the rows."""
         self.shown: dict[str, dict[str, Any]] = {}
         """What was made of such records for whoever asks, by id, to be copied: kept and dropped with the record."""
+        self.written: dict[str, tuple[bytes, bytes]] = {}
+        """The same as bytes, before and after what differs from answer to answer."""
         self.rewritten: dict[str, MemoryRecord] = {}
         """Records as they once were, by id, in a shard that shows the past: they stand before those of `records`."""
 
@@ -214,7 +216,7 @@ class Shard:
         other._forget_views()
         other._vectors = self._vectors
         if len(self.records) <= WHOLE_ROWS or RECORDS_READ in self.derived:
-            other.records, other.shown = self.records.copy(), self.shown.copy()
+            other.records, other.shown, other.written = self.records.copy(), self.shown.copy(), self.written.copy()
         return other
 
     def detached(self) -> Shard:
@@ -252,8 +254,7 @@ class Shard:
         self.derived = {}
         fresh: list[Row] = []
         for row in rows:
-            self.records.pop(row.id, None)
-            self.shown.pop(row.id, None)
+            self._forget_record(row.id)
             at = self._row_of.get(row.seq)
             if at is not None and self._same_entry(at, row):
                 self._write(slice(at, at + 1), [row])
@@ -272,8 +273,12 @@ class Shard:
             at = self._row_of.get(seq)
             if at is not None:
                 self._columns["alive"][at] = False
-                self.records.pop(self.ids[at], None)
-                self.shown.pop(self.ids[at], None)
+                self._forget_record(self.ids[at])
+
+    def _forget_record(self, memory_id: str) -> None:
+        self.records.pop(memory_id, None)
+        self.shown.pop(memory_id, None)
+        self.written.pop(memory_id, None)
 
     def _tables(self) -> Iterable[tuple[str, Names]]:
         names = {"agent": self.agents, "run": self.runs, "actor": self.actors}

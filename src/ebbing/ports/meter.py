@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
+
+from ebbing.domain.query import Hit
 
 Answer = Mapping[str, Any] | Sequence[Any] | None
 
 
 class Measure(Protocol):
-    """One call under way; it is ended once, by either of these."""
+    """One call under way; it is ended once, by one of these."""
 
     def done(self, answer: Answer) -> None:
         """It answered; `answer` is read and not kept."""
+        ...
+
+    def found(self, hits: Sequence[Hit], dropped: Iterable[str]) -> None:
+        """It answered with these memories, without the routes that failed or were late."""
         ...
 
     def failed(self, code: str) -> None:
@@ -43,6 +49,9 @@ class Silence:
         return self
 
     def done(self, answer: Answer) -> None:
+        """Nothing is noted."""
+
+    def found(self, hits: Sequence[Hit], dropped: Iterable[str]) -> None:
         """Nothing is noted."""
 
     def failed(self, code: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.filters import EVERYTHING
-from ebbing.domain.query import KINDS_OF, Hit, Query, four_places
+from ebbing.domain.query import KINDS_OF, Hit, Query, each_four_places
 from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import passage
@@ -58,6 +58,10 @@ class Answer:
     """Where the form in which a hit's record is shown may be kept until the record changes."""
     at_hand: Mapping[str, MemoryRecord] = field(default_factory=dict)
     """Where none is kept yet: all records of a small owner, for whom they may be made at one go."""
+    written: dict[str, tuple[bytes, bytes]] | None = None
+    """Where a door may keep how it writes such a record, before and after what is of this answer alone."""
+    recall_id: str = ""
+    """Names the answer, so that feedback on it counts once; of an answer that was given to somebody."""
 
 
 async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
@@ -95,7 +99,7 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
     if query.as_of is not None:
         return Answer(hits, dropped, around)
     at_hand = shard.records if not shard.shown and shard.is_kept_whole else {}
-    return Answer(hits, dropped, around, shard.shown, at_hand)
+    return Answer(hits, dropped, around, shard.shown, at_hand, shard.written)
 
 
 async def _shard(using: Searching, scope: Scope, *, query: Query) -> Shard:
@@ -152,14 +156,11 @@ def _first_end(shard: Shard) -> int:
 
 
 def _hits(shard: Shard, scored: Scored, *, ranked: Ranking, records: Sequence[MemoryRecord]) -> tuple[Hit, ...]:
-    rows = np.array(ranked.rows, dtype=np.int64)
+    rows = ranked.rows
     given = {"semantic": scored.dense, "keyword": scored.lexical, **scored.bonuses}
-    points = zip(*(column.take(rows).tolist() for column in given.values()), strict=True)
-    routes = [
-        {name: told for name, value in zip(given, values, strict=True) if (told := four_places(value))}
-        for values in points
-    ]
-    lent = repeat(scored.session) if isinstance(scored.session, float) else scored.session.take(rows).tolist()
+    points = zip(*[each_four_places(map(column.item, rows)) for column in given.values()], strict=True)
+    routes = [{name: value for name, value in zip(given, values, strict=True) if value} for values in points]
+    lent = repeat(scored.session) if isinstance(scored.session, float) else map(scored.session.item, rows)
     same: Iterable[tuple[str, ...]] = repeat(())
     if any(ranked.repeats):
         same = [tuple(map(shard.ids.__getitem__, repeats)) for repeats in ranked.repeats]

@@ -205,3 +205,30 @@ async def test_the_tenant_is_counted_looked_after_and_cleared() -> None:
         assert (await client.post("/v1/reset", json={"confirm": "everything"})).status_code == 400
         assert (await client.post("/v1/reset", json={"confirm": "default"})).status_code == 200
         assert (await client.get("/v1/stats")).json()["memories"] == 0
+
+
+async def test_a_search_answers_with_what_a_memory_says_now() -> None:
+    async with service() as client:
+        tea = await added(client, "green tea every morning", tags=["drinks"])
+
+        async def asked(**more: Any) -> dict[str, Any]:
+            answer = await client.post("/v1/memories/search", json={**EMMA, "query": "tea", **more})
+            assert answer.status_code == 200
+            [found] = answer.json()["memories"]
+            whole: dict[str, Any] = found
+            return whole
+
+        first, again = await asked(), await asked()
+        kept = (await client.get(f"/v1/memories/{tea}")).json()
+        assert {name: value for name, value in first.items() if name not in {"score", "routes"}} == kept
+        assert again == first
+        assert 0 < first["score"] <= 1
+        assert first["routes"]["keyword"] > 0
+        explained = await asked(explain=True)
+        assert {name: explained[name] for name in first} == first
+        assert {"why", "score_details"} <= explained.keys()
+        await client.put(f"/v1/memories/{tea}", json={"text": "black tea every evening", "tags": ["evening"]})
+        changed = await asked()
+        assert (changed["text"], changed["tags"]) == ("black tea every evening", ["evening"])
+        await client.delete(f"/v1/memories/{tea}")
+        assert (await client.post("/v1/memories/search", json={**EMMA, "query": "tea"})).json()["memories"] == []

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import Response
 
-from ebbing.language.kept import Keeping
+from ebbing.domain.query import four_places
+from ebbing.domain.record import MemoryRecord
+from ebbing.recall.search import Answer
+from ebbing.shapes import memory_item
 
 Item = dict[str, Any]
 
@@ -21,11 +24,20 @@ def encoded(body: object, *, status: int = 200, headers: Mapping[str, str] | Non
     return Encoded(_json(body), status=status, headers=headers)
 
 
-def found_out(found: Mapping[str, Any]) -> Response:
-    """What a search found, as `encoded` would send it, with what is the same in every answer written once."""
-    rest = {name: value for name, value in found.items() if name != "results"}
-    memories = b",".join(map(_hit_json, found["results"]))
-    return Encoded(b'{"memories":[%b],%b' % (memories, _json(rest)[1:]), status=200, headers=None)
+def found_out(found: Answer) -> Response:
+    """What a search found, with what is the same in every answer written once."""
+    written = {} if found.written is None else found.written
+    parts = []
+    for hit in found.hits:
+        record = hit.record
+        known = written.get(record.id)
+        if known is None:
+            known = written[record.id] = _written(record)
+        parts.append(b'%b"score":%r,"routes":%b%b' % (known[0], four_places(hit.score), to_json(hit.routes), known[1]))
+        if hit.repeat_ids:
+            parts[-1] = b'%b,"repeat_ids":%b}' % (parts[-1][:-1], _json(hit.repeat_ids))
+    rest = {"recall_id": found.recall_id, **({"dropped": dict(found.dropped)} if found.dropped else {})}
+    return Encoded(b'{"memories":[%b],%b' % (b",".join(parts), _json(rest)[1:]), status=200, headers=None)
 
 
 def _json(body: object) -> bytes:
@@ -36,36 +48,11 @@ def _json(body: object) -> bytes:
         return text.encode("utf-8", "replace")
 
 
-class _Written(NamedTuple):
-    """The JSON of a memory around what each answer says of it."""
-
-    made_at: str
-    """The `created_at` of the item that it was written from: the façade copies items from one that it keeps until the
-    record changes, so that this very string is in no item that says anything else."""
-    keys: int
-    before_score: bytes
-    before_routes: bytes
-
-
-_WRITTEN: Final[Keeping[str, _Written]] = Keeping(8_192)
-_OF_ONE_ANSWER: Final = frozenset({"repeat_ids", "context", "why", "score_details"})
-
-
-def _hit_json(item: Mapping[str, Any]) -> bytes:
-    known = _WRITTEN.get(item["id"])
-    if known is None or known.made_at is not item["created_at"] or known.keys != len(item):
-        if not _OF_ONE_ANSWER.isdisjoint(item):
-            return _json(memory_out(item))
-        known = _WRITTEN.keep(item["id"], _written(item))
-    return b"%b%r%b%b}" % (known.before_score, item["score"], known.before_routes, to_json(item["routes"]))
-
-
-def _written(item: Mapping[str, Any]) -> _Written:
-    rest = memory_out(item)
+def _written(record: MemoryRecord) -> tuple[bytes, bytes]:
+    """The JSON of a memory before and after what an answer says of it."""
+    rest = memory_out(memory_item(record))
     front = {"id": rest.pop("id"), "text": rest.pop("text")}
-    del rest["score"], rest["routes"]
-    before_score = b'%b,"score":' % _json(front)[:-1]
-    return _Written(item["created_at"], len(item), before_score, b',%b,"routes":' % _json(rest)[1:-1])
+    return _json(front)[:-1] + b",", b"," + _json(rest)[1:]
 
 
 class Encoded(Response):

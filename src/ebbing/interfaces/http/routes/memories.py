@@ -37,21 +37,24 @@ async def add_memory(caller: Writer, body: AddBody) -> Response:
 @router.post("/search", response_model=Found, responses=documented())
 async def search(caller: Reader, body: SearchBody) -> Response:
     """Find what answers a question, best first."""
-    found: dict[str, Any] = await caller.memory.search(
-        body.query,
+    asked: dict[str, Any] = {
         **caller.whose(body.user_id, body.agent_id, run_id=body.run_id),
-        filters=body.filters,
-        top_k=body.top_k,
-        include=body.include,
-        reference_date=body.reference_date,
-        limit=body.limit,
-        threshold=body.threshold,
-        as_of=body.as_of,
-        precise=body.precise,
-        explain=body.explain,
-        expand=body.expand,
-    )
-    return found_out(found)
+        "filters": body.filters,
+        "top_k": body.top_k,
+        "include": body.include,
+        "reference_date": body.reference_date,
+        "limit": body.limit,
+        "threshold": body.threshold,
+        "as_of": body.as_of,
+        "precise": body.precise,
+        "explain": body.explain,
+        "expand": body.expand,
+    }
+    if not (body.explain or body.expand):
+        return found_out(await caller.memory.recall(body.query, **asked))
+    found: dict[str, Any] = await caller.memory.search(body.query, **asked)
+    memories = [*map(memory_out, found.pop("results"))]
+    return encoded({"memories": memories, **found})
 
 
 @router.get("", response_model=Listed, responses=documented())
