@@ -68,9 +68,12 @@ def test_a_day_counted_from_now_moves_along_with_now(text: str, now: datetime, d
 
 @given(text=sentences, now=ordinary_moments, later=ordinary_moments)
 @example("2023-05-08到春节", datetime(2024, 6, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC))
+@example("yesterday - 2023-05-08", datetime(2024, 1, 1, tzinfo=UTC), datetime(2000, 1, 1, tzinfo=UTC))
 def test_an_explicit_date_means_the_same_at_any_moment(text: str, now: datetime, later: datetime) -> None:
     at_once, afterwards = resolve(text, now=now), resolve(text, now=later)
     for span in at_once:
+        if any(one.begin < span.begin < one.finish and not one.explicit for one in afterwards):
+            continue  # from yesterday until then: which is a range only where yesterday comes first
         if span.explicit and not any(word in span.text for word in ("since", "以来")):  # these reach to now
             twin = next(other for other in afterwards if other.begin == span.begin)
             assert (twin.start, twin.end) == (span.start, span.end)
