@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ebbing.adapters.ephemeral import EphemeralMemoryStore
 from ebbing.adapters.sqlite import SqliteMemoryStore
+from ebbing.domain.record import MemoryRecord
+from ebbing.index.entry import unread_entry
 from ebbing.ports.clock import Clock
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.memory_store import Insert, MemoryStore
 from ebbing.testing.store_suite import MemoryStoreSuite
 
 
@@ -29,6 +32,23 @@ class TestSqliteMemoryStore(MemoryStoreSuite):
             store = SqliteMemoryStore.open(directory, clock=clock)
             yield store
             await store.aclose()
+
+
+class Unread(MemoryStoreSuite):
+    """The same, with records that come with their vectors alone: the store has to read them for their words."""
+
+    def insert(self, record: MemoryRecord, *, once: bool = False) -> Insert:
+        change = super().insert(record, once=once)
+        read = self.entry(record)
+        return replace(change, entry=unread_entry(vector=read.vector, model_id=read.model_id))
+
+
+class TestEphemeralMemoryStoreWithUnreadRecords(TestEphemeralMemoryStore, Unread):
+    pass
+
+
+class TestSqliteMemoryStoreWithUnreadRecords(TestSqliteMemoryStore, Unread):
+    pass
 
 
 class TestSqliteMemoryStoreWithItsHistoryElsewhere(MemoryStoreSuite):

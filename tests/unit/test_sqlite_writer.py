@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ebbing.adapters.sqlite.arrivals import Arrivals
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.writer import MAX_BATCH, GroupCommitWriter
 from ebbing.domain.errors import ConflictError, InvalidInputError, StoreClosedError, StoreError
@@ -53,7 +54,7 @@ async def connections(tmp_path: Path) -> AsyncIterator[Connections]:
 
 @pytest.fixture
 async def writer(connections: Connections) -> AsyncIterator[GroupCommitWriter]:
-    started = GroupCommitWriter(connections)
+    started = GroupCommitWriter(connections, Arrivals())
     yield started
     await asyncio.to_thread(started.close)
 
@@ -189,7 +190,7 @@ async def test_after_an_error_that_nobody_foresaw_every_caller_is_told(
 
 
 async def test_closing_finishes_what_was_accepted(connections: Connections) -> None:
-    writer = GroupCommitWriter(connections)
+    writer = GroupCommitWriter(connections, Arrivals())
     held, tasks = await queued(writer, put("a"), put("b"))
     closing = asyncio.create_task(asyncio.to_thread(writer.close))
     await asyncio.sleep(0.01)
@@ -208,7 +209,7 @@ async def test_closing_finishes_what_was_accepted(connections: Connections) -> N
 def started(folder: Path) -> Iterator[tuple[GroupCommitWriter, Connections, Callable[[Any], Any]]]:
     """A writer, its connections, and what a blocking caller does with a piece of work."""
     opened, thread = Connections(folder), LoopThread()
-    writer = GroupCommitWriter(opened)
+    writer = GroupCommitWriter(opened, Arrivals())
     with closing(opened), closing(writer):
         asyncio.run(writer.run(lambda _: None))  # its thread has looked around
         try:

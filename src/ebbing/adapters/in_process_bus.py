@@ -42,12 +42,17 @@ class InProcessEventBus:
 
     async def publish(self, happening: Happening) -> list[Exception]:
         handlers = self._handlers.get(happening.topic, ())
-        results: list[BaseException | None]
+        results: list[BaseException | None] = []
         if all(one.anywhere for one in handlers):
-            results = [await _refusal(one, happening) for one in handlers]
+            for one in handlers:
+                try:
+                    if (rest := one(happening)) is not None:
+                        await rest
+                except EbbingError as refusal:
+                    results.append(refusal)
         else:
             await on_a_loop()
-            results = await asyncio.gather(*(_told(one, happening) for one in handlers), return_exceptions=True)
+            results += await asyncio.gather(*(_told(one, happening) for one in handlers), return_exceptions=True)
         failures = [_as_error(result) for result in results if isinstance(result, BaseException)]
         for error in failures:
             # The error's own words may hold what the handler was working on.
@@ -69,16 +74,6 @@ async def _told(handler: _Entry, happening: Happening) -> None:
     answer = handler(happening)
     if inspect.isawaitable(answer):
         await answer
-
-
-async def _refusal(handler: _Entry, happening: Happening) -> EbbingError | None:
-    try:
-        answer = handler(happening)
-        if answer is not None:
-            await answer
-    except EbbingError as error:
-        return error
-    return None
 
 
 def _as_error(raised: BaseException) -> Exception:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 import time
+from collections.abc import Awaitable
 from typing import Final
 
 from ebbing.domain.errors import EbbingError
@@ -61,10 +62,14 @@ class ProfileKeeper:
             self._task.cancel()
             await asyncio.wait([self._task])
 
-    async def _hear(self, happening: Happening) -> None:
-        if not happening.is_everything and not self._wait(happening.scope, asked=False):
-            await on_a_loop()
-            self._look_after()
+    def _hear(self, happening: Happening) -> Awaitable[None] | None:
+        if happening.is_everything or self._wait(happening.scope, asked=False):
+            return None
+        return self._begin()
+
+    async def _begin(self) -> None:
+        await on_a_loop()
+        self._look_after()
 
     def _wait(self, scope: Scope, *, asked: bool) -> bool:
         """Whether somebody looks after all who wait."""

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -43,7 +43,7 @@ class Telling(Background):
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         for topic in TOPICS:
-            parts.events.subscribe(Topic(topic), self._queue_deliveries, anywhere=True)
+            parts.events.subscribe(Topic(topic), self._hear, anywhere=True)
 
     async def add_webhook(self, url: str, *, topics: Sequence[str] | None = None, name: str | None = None) -> Item:
         """Has an address told of what happens in this tenant from now on.
@@ -118,10 +118,13 @@ class Telling(Background):
         if not await self._parts.store.webhooks.remove(self._parts.settings.tenant, str(webhook_id)):
             raise NotFoundError("no webhook with this id")
 
+    def _hear(self, happening: Happening) -> Awaitable[None] | None:
+        if happening.topic is Topic.MEMORY_ADDED and self._parts.store.webhooks.are_none:
+            return None  # a write comes before it
+        return self._queue_deliveries(happening)
+
     async def _queue_deliveries(self, happening: Happening) -> None:
         tenant, topic = happening.scope.tenant, happening.topic.value
-        if happening.topic is Topic.MEMORY_ADDED and self._parts.store.webhooks.are_none:
-            return  # a write comes before it
         hooks = await self._parts.store.webhooks.list(tenant)
         wanting = [hook for hook in hooks if hook.is_active and topic in hook.topics]
         if not wanting:

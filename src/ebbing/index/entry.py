@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import repeat
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.record import MemoryRecord
-from ebbing.language.analyse import ANALYZER_VERSION, Analysis, TextFlag
+from ebbing.language.analyse import ANALYZER_VERSION, Analysis, TextFlag, analyse
 from ebbing.language.kept import kept
 from ebbing.language.packing import full_text
 
@@ -26,8 +27,12 @@ FIELD_DATE = 2
 FIELD_ASKED = 4
 """It stood in the question that the text answered, and the question is gone."""
 
+UNREAD: Final = -1
+"""In the place of the analyser's version: the text has not been read for its keywords yet."""
+
 Terms = NDArray[np.void]
 """Shape (distinct terms,), dtype `TERM`, sorted by hash."""
+_NO_TERMS: Final = np.empty(0, TERM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +63,33 @@ def entry_for(
 
     A vector of zeros counts as no vector, and so does one that holds no number somewhere: it would spoil every search.
     """
+    return _told(unread_entry(vector=vector, model_id=model_id, utterance=utterance), analysis)
+
+
+def unread_entry(
+    *, vector: NDArray[np.float32] | None = None, model_id: str | None = None, utterance: bool = False
+) -> IndexEntry:
+    """The entry of a text whose keywords can wait: whoever keeps it reads the text, at the latest before a search."""
     usable = vector is not None and 0.0 < float(vector.dot(vector)) < math.inf
-    return IndexEntry(
+    flags = int(TextFlag.UTTERANCE) if utterance else 0
+    return IndexEntry(_NO_TERMS, 0, flags, 0, UNREAD, model_id if usable else None, vector if usable else None)
+
+
+def read_entry(entry: IndexEntry, record: MemoryRecord) -> IndexEntry:
+    """The entry with the keywords of the record that it belongs to, if it has none yet."""
+    if entry.analyzer != UNREAD:
+        return entry
+    return _told(entry, analyse(full_text(record), speaker=record.actor, said_at=record.created_at))
+
+
+def _told(entry: IndexEntry, analysis: Analysis) -> IndexEntry:
+    return replace(
+        entry,
         terms=pack(analysis),
         length=analysis.length,
-        flags=int(analysis.flags | (TextFlag.UTTERANCE if utterance else 0)),
+        flags=entry.flags | int(analysis.flags),
         numbers=_signed(_digest("\x1f".join(sorted(analysis.numbers)))) if analysis.numbers else 0,
-        model_id=model_id if usable else None,
-        vector=vector if usable else None,
+        analyzer=ANALYZER_VERSION,
     )
 
 

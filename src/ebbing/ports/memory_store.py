@@ -29,7 +29,7 @@ from ebbing.ports.webhook_book import WebhookBook
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """A new record with its index entry.
+    """A new record with its index entry. One that is unread (`index.entry.UNREAD`) is read by the store.
 
     With `once`, nothing is inserted if the owner already has a row of the same kind, run and first source id that is
     not deleted: that row's id is the answer. This makes a repeated add of the same messages a no-op.
@@ -39,6 +39,8 @@ class Insert:
     entry: IndexEntry | None
     once: bool = False
     reason: str | None = None
+    fresh: bool = False
+    """The id was drawn for this record just now: no other can have it, so that nobody need look."""
 
 
 @dataclass(frozen=True, slots=True)

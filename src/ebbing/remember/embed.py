@@ -1,4 +1,4 @@
-"""Drafts become inserts: analysed for keywords, embedded where there is an embedder."""
+"""Drafts become inserts: embedded where there is an embedder, facts analysed for keywords too."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ebbing.domain.errors import StoreError
 from ebbing.domain.scope import Scope
-from ebbing.index.entry import entry_for, passage
-from ebbing.language.analyse import analyse
+from ebbing.index.entry import passage, read_entry, unread_entry
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.embedding import embed_passages
 from ebbing.ports.job_queue import JobQueue
@@ -55,13 +54,11 @@ async def embedded(how: Embedding, drafts: Sequence[Draft]) -> list[Insert]:
     inserts: list[Insert] = []
     for draft, text in zip(drafts, passages, strict=True):
         record = draft.record
-        entry = entry_for(
-            analyse(record.content, speaker=record.actor, said_at=record.created_at),
-            vector=vector_of[text],
-            model_id=None if how.embedder is None else how.embedder.model_id,
-            utterance=draft.utterance,
-        )
-        inserts.append(Insert(record, entry, once=draft.once, reason=draft.reason))
+        model_id = None if how.embedder is None else how.embedder.model_id
+        entry = unread_entry(vector=vector_of[text], model_id=model_id, utterance=draft.utterance)
+        if not draft.utterance:  # a fact is compared with what is known, by its words too
+            entry = read_entry(entry, record)
+        inserts.append(Insert(record, entry, once=draft.once, reason=draft.reason, fresh=True))
     return inserts
 
 

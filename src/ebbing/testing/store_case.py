@@ -33,6 +33,8 @@ class StoreCase:
     clock: ManualClock
     ids: SequentialIds
     embedder: FakeEmbedder
+    inserted: set[str]
+    """Ids of records that were made changes of."""
 
     def open_store(self, clock: Clock) -> AbstractAsyncContextManager[MemoryStore]:
         """An empty store that is closed, and gone, at the end of the context."""
@@ -42,6 +44,7 @@ class StoreCase:
     async def store(self) -> AsyncIterator[MemoryStore]:
         """A fresh store for one test, which counts vectors of `self.embedder`."""
         self.clock, self.ids, self.embedder = ManualClock(), SequentialIds(), FakeEmbedder(16)
+        self.inserted = set()
         async with self.open_store(self.clock) as store:
             store.use_model(self.embedder)
             self.opened = store
@@ -64,7 +67,9 @@ class StoreCase:
 
     def insert(self, record: MemoryRecord, *, once: bool = False) -> Insert:
         """The change that stores a record with its entry."""
-        return Insert(record, self.entry(record), once=once, reason="told so")
+        fresh = record.id not in self.inserted
+        self.inserted.add(record.id)
+        return Insert(record, self.entry(record), once=once, reason="told so", fresh=fresh)
 
     def revise(self, record: MemoryRecord, event: Event, **fields: Any) -> Revise:
         """The change that gives a record new fields and the next version."""

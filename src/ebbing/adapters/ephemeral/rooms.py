@@ -14,7 +14,7 @@ from ebbing.domain.profile import ProfileEdit
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.domain.usage import Usage
-from ebbing.index.entry import IndexEntry
+from ebbing.index.entry import IndexEntry, read_entry
 from ebbing.index.shard import Shard, micros, row_for
 from ebbing.ports.memory_store import Change, Erase, Insert, Reindex, Revise
 from ebbing.ports.profile_store import Kept as KeptProfile
@@ -145,7 +145,7 @@ class Staged:
             raise ConflictError(ID_TAKEN)
         self._seq += 1
         history = self._told(Event.ADD, record, old=None, reason=change.reason)
-        self._stage(Kept(self._seq, record, change.entry, history))
+        self._stage(Kept(self._seq, record, change.entry and read_entry(change.entry, record), history))
         return record.id
 
     def _revise(self, change: Revise) -> str:
@@ -154,14 +154,14 @@ class Staged:
             raise ConflictError("the memory changed since it was read: read it again and retry")
         record = _with_uses(record, before.record)
         told = self._told(change.event, record, old=before.record.content, reason=change.reason)
-        entry = change.entry or _thinned(before.entry, change)
+        entry = read_entry(change.entry, record) if change.entry else _thinned(before.entry, change)
         self._stage(Kept(before.seq, record, entry, before.history + told))
         return record.id
 
     def _reindex(self, change: Reindex) -> str:
         kept = self._look(change.memory_id)
         if kept and self._scope.covers(kept.record.whose) and kept.record.version == change.version:
-            self.rows[change.memory_id] = replace(kept, entry=change.entry)
+            self.rows[change.memory_id] = replace(kept, entry=read_entry(change.entry, kept.record))
         return change.memory_id
 
     def _erase(self, kept: Kept) -> None:

@@ -30,6 +30,7 @@ from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoun
 from ebbing.domain.events import Event
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
+from ebbing.index.entry import read_entry
 from ebbing.ports.memory_store import Change, Erase, Insert, Reindex, Revise
 
 _OWNER: Final = (
@@ -91,12 +92,22 @@ def prepare(scope: Scope, changes: Sequence[Change]) -> list[Prepared]:
         if isinstance(change, Reindex):
             prepared.append(Prepared(change, entry=entry_values(change.entry)))
             continue
-        whose = change.record.whose
-        if whose is not scope and whose.owner != scope.owner:
-            raise InvalidInputError("the record names another owner than the scope it is written under")
-        entry = entry_values(change.entry) if change.entry else None
-        prepared.append(Prepared(change, record_values(change.record), entry))
+        record = checked(change.record, scope)
+        entry = entry_values(read_entry(change.entry, record)) if change.entry else None
+        prepared.append(Prepared(change, record_values(record), entry))
     return prepared
+
+
+def checked(record: MemoryRecord, scope: Scope) -> MemoryRecord:
+    """The record, if it is the owner's that a scope names.
+
+    Raises:
+        InvalidInputError: it belongs to another.
+    """
+    whose = record.whose
+    if whose is not scope and whose.owner != scope.owner:
+        raise InvalidInputError("the record names another owner than the scope it is written under")
+    return record
 
 
 def apply(

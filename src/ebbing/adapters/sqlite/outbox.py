@@ -64,6 +64,7 @@ class Outbox:
         Raises:
             InvalidInputError: the consumer is not registered.
         """
+        await self._writer.settled()
         with self._connections.reading() as db:
             found = db.execute("SELECT cursor FROM outbox_consumer WHERE name = ?", (name,)).fetchone()
             if found is None:

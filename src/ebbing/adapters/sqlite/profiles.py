@@ -44,6 +44,7 @@ class SqliteProfileStore:
         self._connections, self._writer = connections, writer
 
     async def read(self, scope: Scope) -> Kept:
+        await self._writer.settled()
         with self._connections.reading() as db:
             db.execute("BEGIN")
             no, generation = db.execute(_OWNER, _key(scope.owner)).fetchone() or (None, -1)

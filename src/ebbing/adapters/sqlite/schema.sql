@@ -295,3 +295,15 @@ CREATE INDEX memory_telling ON memory (mid) WHERE compression_sources IS NOT NUL
 CREATE INDEX request_begun ON request (begun_at);
 
 CREATE INDEX request_of_owner ON request (tenant, owner_kind, owner_name);
+
+-- New records that are durable and wait for a quiet moment, or for the next reader, to be put where they belong.
+CREATE TABLE arrival (
+  no INTEGER PRIMARY KEY,
+  tenant TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  body TEXT NOT NULL,                              -- JSON: of each record its columns, reason, flags, model and vector
+  vectors BLOB,                                    -- half-precision floats of all that have one, in their order
+  refused INTEGER                                  -- 1 where it could not be put there: `doctor --verify` says so
+);

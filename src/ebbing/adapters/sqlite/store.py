@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 
 from anyio import to_thread
 
+from ebbing.adapters.sqlite.arrivals import Arrival, Arrivals, arrival_of
 from ebbing.adapters.sqlite.audit import SqliteAuditLog
 from ebbing.adapters.sqlite.backup import back_up
 from ebbing.adapters.sqlite.census import counts, outdated
@@ -110,7 +111,7 @@ class SqliteMemoryStore:
         self, connections: Connections, *, model_id: str | None, dim: int, clock: Clock, shard_cache_bytes: int
     ) -> None:
         self._connections, self._clock, self._model_id = connections, clock, model_id
-        self._writer = GroupCommitWriter(connections)
+        self._writer = GroupCommitWriter(connections, Arrivals())
         self._shards = ShardCache(connections, model_id=model_id, dim=dim, max_bytes=shard_cache_bytes)
         self._pasts = ShardCache(
             connections, model_id=model_id, dim=dim, max_bytes=shard_cache_bytes // 4, with_deleted=True
@@ -167,7 +168,11 @@ class SqliteMemoryStore:
         if not changes:
             self._connections.check()
             return []
-        prepared, now = prepare(scope, changes), self._clock.now()
+        now = self._clock.now()
+        arrival = arrival_of(scope, changes, now=now) if seen is None else None
+        if arrival is not None and await self._writer.arrive(partial(self._append, arrival)):
+            return arrival.ids
+        prepared = prepare(scope, changes)
         erases = any(isinstance(change, Erase) for change in changes)
         scrub = Scrub.SOON if erases else Scrub.NO
         work = partial(apply, scope=scope, changes=prepared, now=now, seen=seen, noticed=self.webhooks.noticed)
@@ -176,12 +181,21 @@ class SqliteMemoryStore:
             self._let_go_of(scope.owner)
         return ids
 
+    def _append(self, arrival: Arrival, db: sqlite3.Connection) -> bool:
+        has_webhooks = arrival.append(db)
+        if has_webhooks is None:
+            return False
+        self.webhooks.noticed(has_webhooks)
+        return True
+
     async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
+        await self._writer.settled()
         if len(ids) <= INLINE_IDS:
             return self._get(scope, ids, deleted=deleted)
         return await _in_a_thread(partial(self._get, scope, ids, deleted=deleted))
 
     async def from_sources(self, scope: Scope, source_ids: Sequence[str]) -> list[MemoryRecord]:
+        await self._writer.settled()
         values = {**_names(scope), "sources": json.dumps(list(source_ids))}
         rows = self._rows(_FROM_SOURCES, values) if source_ids else []
         return [record_of(row, user=scope.user_id, tenant=scope.tenant) for row in rows]
@@ -196,6 +210,7 @@ class SqliteMemoryStore:
         deleted: bool = False,
         at: datetime | None = None,
     ) -> Page:
+        await self._writer.settled()
         if limit < 1:
             raise InvalidInputError("limit must be at least 1")
         created, seq = position(cursor)
@@ -204,19 +219,23 @@ class SqliteMemoryStore:
         return await _in_a_thread(self._page, scope, {**values, "created": created, "seq": seq})
 
     async def shard(self, scope: Scope, *, deleted: bool = False) -> Shard:
+        await self._writer.settled()
         shards = self._pasts if deleted else self._shards
         found = shards.at_once(scope.owner)
         return found if found is not None else await _in_a_thread(shards.load, scope.owner)
 
     async def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry]:
+        await self._writer.settled()
         with self._connections.reading() as db:
             return [_entry_of(row) for row in db.execute(_HISTORY, {**_names(scope), "id": memory_id})]
 
     async def histories(self, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
+        await self._writer.settled()
         values = {**_names(scope), "moment": utc_text(changed_after)}
         return [_entry_of(row) for row in await _in_a_thread(self._rows, _HISTORIES, values)]
 
     async def telling(self, scope: Scope, ids: Sequence[str]) -> list[MemoryRecord]:
+        await self._writer.settled()
         values = {**_names(scope), "ids": json.dumps(list(ids))}
         rows = await _in_a_thread(self._rows, _TELLING, values) if ids else []
         return [record_of(row, user=scope.user_id, tenant=scope.tenant) for row in rows]
@@ -229,9 +248,11 @@ class SqliteMemoryStore:
         await self._writer.run(lambda db: put_mark(db, scope.owner, name=name, value=value))
 
     async def outdated(self, scope: Scope, *, limit: int = 100, after: int = 0) -> list[Outdated]:
+        await self._writer.settled()
         return await _in_a_thread(partial(self._outdated, scope, limit=limit, after=after))
 
     async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
+        await self._writer.settled()
         with self._connections.reading() as db:
             row = db.execute(_SCOPE_OF, (memory_id, tenant)).fetchone()
         if row is None:
@@ -240,12 +261,15 @@ class SqliteMemoryStore:
         return Scope(user_id=name if kind == "user" else None, agent_id=agent, run_id=run, tenant=tenant)
 
     async def taken(self, ids: Sequence[str]) -> set[str]:
+        await self._writer.settled()
         return {row[0] for row in await _in_a_thread(self._rows, _TAKEN, (json.dumps(list(ids)),))} if ids else set()
 
     async def owners(self, tenant: str, *, deleted: bool = False) -> list[Owner]:
+        await self._writer.settled()
         return [Owner(*row) for row in await _in_a_thread(self._rows, _OWNERS, (tenant, deleted))]
 
     async def tenants(self) -> list[str]:
+        await self._writer.settled()
         return [row[0] for row in await _in_a_thread(self._rows, "SELECT DISTINCT tenant FROM owner", ())]
 
     async def erase(self, scope: Scope) -> Receipt:
@@ -260,9 +284,11 @@ class SqliteMemoryStore:
         return receipt
 
     async def stats(self, tenant: str) -> StoreStats:
+        await self._writer.settled()
         return await _in_a_thread(self._stats, tenant)
 
     async def verify(self) -> list[str]:
+        await self._writer.settled()
         return await _in_a_thread(self._verify)
 
     async def scrub(self) -> bool:
@@ -275,6 +301,7 @@ class SqliteMemoryStore:
         return self._is_scrubbed()
 
     async def back_up(self, directory: Path) -> int:
+        await self._writer.settled()
         return await _in_a_thread(back_up, self._connections, directory)
 
     async def aclose(self) -> None:

@@ -59,6 +59,7 @@ class SqliteUsageLog:
         return await self._writer.run(lambda db: _tell(db, scope, feedback=feedback))
 
     async def usage(self, scope: Scope, memory_id: str) -> Usage:
+        await self._writer.settled()
         with self._connections.reading() as db:
             found = db.execute(_MID, _values(scope, memory_id)).fetchone()
             if found is None:

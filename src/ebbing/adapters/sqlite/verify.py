@@ -49,6 +49,7 @@ _COUNTS: Final = {
     ),
     "SELECT count(*) FROM (SELECT model FROM index_entry WHERE vector IS NOT NULL GROUP BY model"
     " HAVING min(length(vector)) <> max(length(vector)))": "{} models have vectors of several sizes",
+    "SELECT count(*) FROM arrival WHERE refused": "{} writes could not be put in their place",
     "SELECT count(*) FROM index_entry WHERE analyzer <> :analyzer": (
         "{} index entries were made by another version of the analyser: rebuild the index"
     ),

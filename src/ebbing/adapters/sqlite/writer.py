@@ -14,10 +14,11 @@ import sqlite3
 import threading
 from _signal import getsignal  # type: ignore[import-not-found]  # the wrapper in `signal` takes a microsecond each
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.errors import EXPECTED, translated
@@ -40,17 +41,56 @@ class _Task:
     future: asyncio.Future[Any] | None = None
     """Where it is waited for; None where the one who waits does it."""
     scrub: Scrub = Scrub.NO
+    settles: bool = True
+    """What arrived before has to be in its place first."""
+    durable: bool = True
+    """It has to outlast the power; else it can be done again."""
     result: Any = None
     error: BaseException | None = None
+
+
+_WAKE: Final = _Task(lambda _: None)
+"""Nothing to write: the thread is to look what there is to do beside."""
+
+
+class Inbox(Protocol):
+    """What was made durable and is not in its place yet (see `arrivals.py`)."""
+
+    @property
+    def pause(self) -> float | None:
+        """Seconds until it is to be settled, if nobody else does it; None where this process knows of nothing."""
+        ...
+
+    def waits(self, db: sqlite3.Connection) -> bool:
+        """Whether something waits that this or another process wrote."""
+        ...
+
+    def note(self) -> None:
+        """Says that something arrived through this process."""
+        ...
+
+    def take(self, db: sqlite3.Connection) -> Sequence[Any]:
+        """The next few, which stay where they are."""
+        ...
+
+    def read(self, taken: Sequence[Any]) -> Sequence[Any]:
+        """What is to be written of them; it needs no connection."""
+        ...
+
+    def settle(self, db: sqlite3.Connection, these: Sequence[Any] | None = None) -> None:
+        """Puts everything into its place within the running transaction, or those of `these` that still wait."""
+        ...
 
 
 class GroupCommitWriter:
     """Runs work on the writing connection in the order of arrival, from any number of threads and event loops."""
 
-    def __init__(self, connections: Connections) -> None:
-        self._connections = connections
+    def __init__(self, connections: Connections, inbox: Inbox) -> None:
+        self._connections, self._inbox = connections, inbox
         self._db = connections.writer
         self._scrubber = Scrubber(connections)
+        self._dozing = False
+        """The thread waits for work, however long that takes."""
         self._queue: SimpleQueue[_Task | None] = SimpleQueue()
         self._pending = 0
         """Pieces of work that were queued and are not answered: nobody else may go before them."""
@@ -62,24 +102,45 @@ class GroupCommitWriter:
         self._thread.start()
 
     async def run(self, work: Work[Result], *, scrub: Scrub = Scrub.NO) -> Result:
-        """The result of `work` once it is durable.
+        """The result of `work` once it is durable; it sees all that arrived before.
 
         A caller that is cancelled before its turn leaves no trace; after that, the work is finished all the same. It
         may be begun without an event loop.
         """
+        result: Result = await self._run_task(_Task(work, scrub=scrub))
+        return result
+
+    async def arrive(self, work: Work[bool]) -> bool:
+        """The same for work that only adds to what waits, if it does: that is settled soon, or by who reads next."""
+        is_added: bool = await self._run_task(_Task(work, settles=False))
+        if is_added:
+            self._inbox.note()
+            if self._dozing:
+                self._dozing = False
+                self._queue.put(_WAKE)
+        return is_added
+
+    async def settled(self) -> None:
+        """Returns when all that arrived is in its place; to be awaited before anything is read."""
+        with self._connections.reading() as db:
+            waits = self._inbox.waits(db)
+        if waits:
+            await self._run_task(_Task(_nothing, durable=False))
+
+    async def _run_task(self, task: _Task) -> Any:
         self._connections.check()
-        if scrub is Scrub.NO and self._may_write_here():
+        if task.scrub is Scrub.NO and self._may_write_here():
             try:
-                return self._write_here(work)
+                return self._write_here(task)
             finally:
                 self._turn.release()
         await on_a_loop()
-        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        task.future = asyncio.get_running_loop().create_future()
         with self._gate:
             self._check_open()
-            self._queue.put(_Task(work, future, scrub))
+            self._queue.put(task)
             self._pending += 1
-        return await future
+        return await task.future
 
     def close(self) -> bool:
         """Finishes what was accepted, then ends the thread. Blocks; call it once, from a thread that may wait.
@@ -107,13 +168,11 @@ class GroupCommitWriter:
             self._check_open()
             return not self._pending and not self._scrubber.is_overdue and self._turn.acquire(blocking=False)
 
-    def _write_here(self, work: Work[Result]) -> Result:
-        task = _Task(work)
+    def _write_here(self, task: _Task) -> Any:
         self._commit([task])
         if task.error is not None:
             raise task.error
-        result: Result = task.result
-        return result
+        return task.result
 
     def _check_open(self) -> None:
         if not self._open:
@@ -134,6 +193,8 @@ class GroupCommitWriter:
                     self._pending -= len(batch)
                 _answer(batch)
                 batch = []
+            while self._inbox.pause is not None and self._settle_some():
+                pass
             if self._scrubber.pause is not None:
                 with self._turn:
                     self._scrubber.attempt(Scrub.FILE)
@@ -153,7 +214,8 @@ class GroupCommitWriter:
         task = self._awaited()
         batch: list[_Task] = []
         while task is not None:
-            batch.append(task)
+            if task is not _WAKE:
+                batch.append(task)
             if len(batch) == MAX_BATCH:
                 return batch
             try:
@@ -165,18 +227,56 @@ class GroupCommitWriter:
         return batch
 
     def _awaited(self) -> _Task | None:
-        """The next piece of work; while there is none, what was removed is removed from the disk."""
+        """The next piece of work; while there is none, what can wait is done beside."""
         while True:
+            self._dozing = True  # before it looks how long: what arrives later wakes it
+            pauses = [pause for pause in (self._scrubber.pause, self._inbox.pause) if pause is not None]
+            self._dozing = not pauses
             try:
-                return self._queue.get(timeout=self._scrubber.pause)
+                task = self._queue.get(timeout=min(pauses, default=None))
             except Empty:
-                with self._turn:
-                    self._scrubber.attempt()
+                self._do_beside()
+                continue
+            finally:
+                self._dozing = False
+            if task is not _WAKE:
+                return task
+
+    def _do_beside(self) -> None:
+        """Removes from the disk what was removed, and settles what arrived, where it is time for that."""
+        if self._scrubber.pause == 0.0:
+            with self._turn:
+                self._scrubber.attempt()
+        if self._inbox.pause == 0.0:
+            self._settle_some()
+
+    def _settle_some(self) -> bool:
+        """Whether the next few were settled; others may write while these are read."""
+        with self._turn:
+            taken = self._inbox.take(self._db)
+        if not taken:
+            return False
+        work = partial(self._inbox.settle, these=self._inbox.read(taken))
+        task = _Task(work, settles=False, durable=False)
+        with self._turn:
+            self._commit([task])
+        return task.error is None
 
     def _commit(self, batch: list[_Task]) -> None:
+        if self._db.in_transaction:  # whoever wrote last was interrupted even while it cleaned up
+            self._db.execute("ROLLBACK")
+        # What can be done again is not waited for; but two files that differ could not say what is to be done again.
+        if self._connections.history_path or any(task.durable for task in batch):
+            self._transact(batch)
+            return
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        try:
+            self._transact(batch)
+        finally:
+            self._db.execute("PRAGMA synchronous = FULL")
+
+    def _transact(self, batch: list[_Task]) -> None:
         db = self._db
-        if db.in_transaction:  # whoever wrote last was interrupted even while it cleaned up
-            db.execute("ROLLBACK")
         try:
             db.execute("BEGIN IMMEDIATE")
             for task in batch:
@@ -195,6 +295,8 @@ class GroupCommitWriter:
         if not alone:
             db.execute("SAVEPOINT task")
         try:
+            if task.settles:
+                self._inbox.settle(db)
             before = db.total_changes
             task.result = task.work(db)
             if task.scrub and db.total_changes != before:
@@ -206,6 +308,10 @@ class GroupCommitWriter:
             db.execute("ROLLBACK" if alone else "ROLLBACK TO task")
         if not alone:
             db.execute("RELEASE task")
+
+
+def _nothing(_: sqlite3.Connection) -> None:
+    """Work that changes nothing, for the sake of what comes before or after it."""
 
 
 def _may_be_interrupted() -> bool:

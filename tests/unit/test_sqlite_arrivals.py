@@ -1,0 +1,165 @@
+"""A small write of the SQLite store: durable in one page, and in its place before anybody reads."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ebbing.adapters.sqlite import SqliteMemoryStore, arrivals
+from ebbing.adapters.sqlite.arrivals import FEW
+from ebbing.adapters.sqlite.rows import MAX_SEQ
+from ebbing.domain.errors import ConflictError
+from ebbing.domain.record import MemoryRecord
+from ebbing.domain.scope import Scope
+from ebbing.index.entry import unread_entry
+from ebbing.ports.memory_store import Insert
+from tests.unit.sqlite_stores import ADA, BOB, EMBEDDER, open_store, raw, record, stored
+
+pytestmark = pytest.mark.anyio
+
+
+def fresh(of: MemoryRecord) -> Insert:
+    [vector] = EMBEDDER.embed([of.content])
+    return Insert(of, unread_entry(vector=vector, model_id=EMBEDDER.model_id), reason="stored as said", fresh=True)
+
+
+async def told(store: SqliteMemoryStore, scope: Scope, text: str) -> MemoryRecord:
+    new = record(scope, text)
+    assert await store.write(scope, [fresh(new)]) == [new.id]
+    return new
+
+
+def waiting(directory: Path) -> int:
+    with raw(directory / "ebbing.db") as db:
+        return int(db.execute("SELECT count(*) FROM arrival").fetchone()[0])
+
+
+def bytes_in(directory: Path) -> list[bytes]:
+    return [file.read_bytes() for file in directory.iterdir()]
+
+
+@pytest.fixture(autouse=True)
+def no_moment_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrivals, "QUIET_SECONDS", 600.0)
+
+
+async def test_a_small_write_waits_in_one_table_and_is_there_for_whoever_reads(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    new = await told(store, ADA, "likes rain")
+    with raw(tmp_path / "ebbing.db") as db:
+        assert db.execute("SELECT count(*) FROM memory").fetchone() == (0,)
+    assert waiting(tmp_path) == 1
+    assert await store.get(ADA, [new.id]) == [new]
+    assert waiting(tmp_path) == 0
+    assert [entry.new_memory for entry in await store.history(ADA, new.id)] == ["likes rain"]
+    assert (await store.shard(ADA)).ids == [new.id]
+    assert await store.verify() == []
+    await store.aclose()
+
+
+async def test_another_process_sees_it_at_its_next_read(tmp_path: Path) -> None:
+    store, other = open_store(tmp_path), open_store(tmp_path)
+    assert (await other.shard(ADA)).size == 0
+    new = await told(store, ADA, "likes rain")
+    assert (await other.shard(ADA)).ids == [new.id]
+    assert await store.get(ADA, [new.id]) == [new]
+    for one in (store, other):
+        await one.aclose()
+
+
+async def test_what_waits_when_the_power_goes_is_there_at_the_next_start(tmp_path: Path) -> None:
+    store, left = open_store(tmp_path / "store"), tmp_path / "left"
+    news = [await told(store, scope, f"likes {thing}") for scope in (ADA, BOB) for thing in ("rain", "tea")]
+    assert waiting(tmp_path / "store") == 4
+    shutil.copytree(tmp_path / "store", left)
+    await store.aclose()
+    again = open_store(left)
+    found = [*await again.get(ADA, [new.id for new in news]), *await again.get(BOB, [new.id for new in news])]
+    assert found == news
+    assert await again.verify() == []
+    await again.aclose()
+
+
+async def test_a_quiet_moment_puts_it_in_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrivals, "QUIET_SECONDS", 0.01)
+    store = open_store(tmp_path)
+    await told(store, ADA, "likes rain")
+    give_up = time.monotonic() + 10
+    while waiting(tmp_path) and time.monotonic() < give_up:  # noqa: ASYNC110 – a thread of the store does it
+        await asyncio.sleep(0.01)
+    assert waiting(tmp_path) == 0
+    await store.aclose()
+
+
+async def test_closing_puts_all_in_its_place(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    for number in range(arrivals.AT_ONCE + 1):
+        await told(store, ADA, f"thing {number}")
+    await store.aclose()
+    assert waiting(tmp_path) == 0
+
+
+async def test_a_decision_made_before_it_arrived_is_made_again(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    await told(store, ADA, "likes rain")
+    seen = (await store.shard(ADA)).generation
+    await told(store, ADA, "likes tea")
+    with pytest.raises(ConflictError):
+        await store.write(ADA, [fresh(record(ADA, "likes snow"))], seen=seen)
+    await store.aclose()
+
+
+async def test_records_keep_the_order_in_which_they_came_however_they_came(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    texts = ["one", "two", "three", "four"]
+    for number, text in enumerate(texts):
+        await (told if number % 2 == 0 else stored)(store, ADA, text)
+    page = await store.page(ADA)
+    assert [one.content for one in page.records] == texts[::-1]
+    await store.aclose()
+
+
+async def test_many_at_once_and_what_depends_on_others_go_to_their_places_directly(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    await store.write(ADA, [fresh(record(ADA, f"thing {number}")) for number in range(FEW + 1)])
+    await store.write(ADA, [replace(fresh(record(ADA, "said once", source="m1")), once=True)])
+    await store.write(ADA, [replace(fresh(record(ADA, "an id from elsewhere")), fresh=False)])
+    assert waiting(tmp_path) == 0
+    assert (await store.shard(ADA)).size == FEW + 3
+    await store.aclose()
+
+
+async def test_an_owner_who_is_almost_full_is_written_directly(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    await stored(store, ADA, "likes rain")
+    with raw(tmp_path / "ebbing.db") as db:
+        db.execute("UPDATE owner SET last_seq = ?", (MAX_SEQ - 2,))
+    await told(store, ADA, "likes tea")
+    assert waiting(tmp_path) == 0
+    await store.aclose()
+
+
+async def test_what_cannot_be_put_in_its_place_is_kept_and_told_of(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    there = await stored(store, BOB, "likes snow")
+    new = await told(store, ADA, "likes rain")
+    with raw(tmp_path / "ebbing.db") as db:
+        db.execute("UPDATE arrival SET body = replace(body, ?, ?)", (new.id, there.id))
+    assert await store.get(ADA, [new.id]) == []
+    assert await store.get(BOB, [there.id]) == [there]
+    assert waiting(tmp_path) == 1
+    assert await store.verify() == ["1 writes could not be put in their place"]
+    await store.aclose()
+
+
+async def test_what_was_erased_right_after_it_arrived_is_in_no_page(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    await told(store, ADA, "likes quokkaberry jam")
+    await store.erase(ADA)
+    await store.aclose()
+    assert not any(b"quokkaberry" in data for data in bytes_in(tmp_path))
