@@ -203,9 +203,12 @@ def checked_threshold(threshold: object) -> float:
     return float(threshold)
 
 
+_PLAIN: Final = frozenset({str, type(None)})
+
+
 def scoped(filters: Mapping[str, Any] | None, *, tenant: str, **ids: str | None) -> tuple[Scope, Filter]:
     """Whose memory is meant, by arguments or by ids that the filters demand, and what else the filters ask for."""
-    if not filters and all(value is None or type(value) is str for value in ids.values()):
+    if not filters and _PLAIN.issuperset(map(type, ids.values())):
         return _named_scope((ids.get("user_id"), ids.get("agent_id"), ids.get("run_id")), tenant), EVERYTHING
     wanted = parse_filter(filters)
     named = {name: value for name, value in ids.items() if value is not None}

@@ -151,7 +151,7 @@ def outcome_item(outcome: Outcome) -> Item:
     item: Item = {
         "id": outcome.memory_id,
         "memory": outcome.text,
-        "event": outcome.event.value,
+        "event": str(outcome.event),
         "reason": outcome.reason,
         **({"superseded": list(outcome.closed_ids)} if outcome.closed_ids else {}),
     }
@@ -159,8 +159,8 @@ def outcome_item(outcome: Outcome) -> Item:
     if record is not None:
         item |= {
             "actor_id": record.actor,
-            "role": record.role.value if record.role else None,
-            "type": record.type.value,
+            "role": str(record.role) if record.role else None,
+            "type": str(record.type),
             "tags": list(record.tags),
             "importance": round(record.importance, 4),
             "confidence": round(record.confidence, 4),

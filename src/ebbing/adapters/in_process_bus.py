@@ -6,7 +6,8 @@ import asyncio
 import inspect
 import logging
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Final
 
 from ebbing.domain.errors import EbbingError
@@ -43,16 +44,18 @@ class InProcessEventBus:
     async def publish(self, happening: Happening) -> list[Exception]:
         handlers = self._handlers.get(happening.topic, ())
         results: list[BaseException | None] = []
-        if all(one.anywhere for one in handlers):
+        if False not in map(_ANYWHERE, handlers):
             for one in handlers:
                 try:
-                    if (rest := one(happening)) is not None:
+                    if (rest := one.handler(happening)) is not None:
                         await rest
                 except EbbingError as refusal:
                     results.append(refusal)
         else:
             await on_a_loop()
             results += await asyncio.gather(*(_told(one, happening) for one in handlers), return_exceptions=True)
+        if not results:
+            return []
         failures = [_as_error(result) for result in results if isinstance(result, BaseException)]
         for error in failures:
             # The error's own words may hold what the handler was working on.
@@ -64,14 +67,14 @@ class _Entry:
     """One subscription: the same handler may be subscribed twice, and each ends by itself."""
 
     def __init__(self, handler: Handler, *, anywhere: bool) -> None:
-        self._handler, self.anywhere = handler, anywhere
+        self.handler, self.anywhere = handler, anywhere
 
-    def __call__(self, happening: Happening) -> Awaitable[None] | None:
-        return self._handler(happening)
+
+_ANYWHERE: Final = attrgetter("anywhere")
 
 
 async def _told(handler: _Entry, happening: Happening) -> None:
-    answer = handler(happening)
+    answer = handler.handler(happening)
     if inspect.isawaitable(answer):
         await answer
 

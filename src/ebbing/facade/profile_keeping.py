@@ -76,7 +76,7 @@ class ProfileKeeper:
         whole = scope.whole
         with self._lock:
             if not self._closed and len(self._waiting) < MAX_WAITING:
-                self._waiting[whole] = asked or self._waiting.get(whole, False)
+                self._waiting[whole] = self._waiting.get(whole, False) or asked
                 self._written_at = time.monotonic()
             return self._is_looked_after
 

@@ -185,11 +185,13 @@ class Writing(Facade):
         return item
 
     async def _announce_remembered(self, scope: Scope, remembered: Remembered) -> None:
-        told = remembered.outcomes
-        new = [one.memory_id for one in told if one.event is Event.ADD and one.memory_id is not None]
+        new: list[str] = []
+        changed: list[str] = []
+        for one in remembered.outcomes:
+            if one.memory_id is not None and one.event is not Event.NONE:
+                (new if one.event is Event.ADD else changed).append(one.memory_id)
+            changed += one.closed_ids
         if new:
             await self._announce(Topic.MEMORY_ADDED, scope, memory_ids=new)
-        changed = [one.memory_id for one in told if one.event is Event.UPDATE and one.memory_id is not None]
-        changed += [memory_id for one in told for memory_id in one.closed_ids]
         if changed:
             await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=changed)

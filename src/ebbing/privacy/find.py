@@ -36,7 +36,7 @@ def find(text: str, *, allowed: frozenset[Category] = frozenset()) -> list[Findi
             break
         found += fresh
         working = _hidden(working, fresh)
-    return [Finding(category, *folded.original(begin, end)) for begin, end, category in sorted(found)]
+    return [Finding(category, *folded.original(begin, end)) for begin, end, category in sorted(found)] if found else []
 
 
 _PLACEHOLDER: Final = re.compile(rf"\[(?:REDACTED_[A-Z_]{{2,40}}|(?:{'|'.join(Category).upper()}):[a-p]{{16}})\]")
@@ -103,7 +103,7 @@ def _traits(working: str) -> _Traits:
         seen=seen,
         word=max(map(len, _WORD.findall(lower)), default=0) if seen else 0,
         runs=runs,
-        digits=max((digits for _, _, digits in runs), default=0),
+        digits=max([digits for _, _, digits in runs]) if runs else 0,
     )
 
 

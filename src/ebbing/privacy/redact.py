@@ -96,7 +96,8 @@ def redact(text: str, policy: RedactionPolicy = DEFAULT) -> Redacted:
 
     Redacting twice changes nothing more. A text without findings comes back as it is.
     """
-    findings = tuple(one for one in find(text, allowed=policy.allowed) if one.category not in policy.allowed)
+    found = find(text, allowed=policy.allowed)
+    findings = tuple(one for one in found if one.category not in policy.allowed) if found else ()
     if not findings:
         return Redacted(text)
     if any(policy.actions[one.category] is Action.BLOCK for one in findings):

@@ -102,7 +102,7 @@ def fact_draft(fact: Fact, source: Screened, *, drafting: Drafting) -> Draft:
 
 def _type_of(tags: Sequence[str]) -> MemoryType:
     """The type that the first well-known tag names."""
-    return next((_TYPES[tag] for tag in tags if tag in _TYPES), MemoryType.EPISODIC)
+    return next((_TYPES[tag] for tag in tags if tag in _TYPES), MemoryType.EPISODIC) if tags else MemoryType.EPISODIC
 
 
 def _utterance(source: Screened, text: str, *, number: int, kind: Kind, drafting: Drafting) -> Draft:

@@ -43,6 +43,7 @@ _BEFORE: Final = (
 _WAITING: Final = (
     "SELECT no, tenant, kind, name, at, body, vectors FROM arrival WHERE refused IS NULL ORDER BY no LIMIT ?"
 )
+_in_json: Final = json.JSONEncoder(ensure_ascii=False).encode
 _ANY: Final = "SELECT EXISTS (SELECT 1 FROM arrival WHERE refused IS NULL)"
 
 
@@ -85,7 +86,7 @@ def arrival_of(scope: Scope, changes: Sequence[Change], *, now: datetime) -> Arr
         body.append((values, change.reason, entry.flags, model, len(vector)))
         ids.append(change.record.id)
         vectors.append(vector)
-    return Arrival(ids, scope, now, json.dumps(body, ensure_ascii=False), b"".join(vectors) or None)
+    return Arrival(ids, scope, now, _in_json(body), b"".join(vectors) or None)
 
 
 def _independent(change: Change) -> IndexEntry | None:

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Protocol, TypeVar
 
@@ -49,6 +50,7 @@ class _Task:
     error: BaseException | None = None
 
 
+_DURABLE: Final = attrgetter("durable")
 _WAKE: Final = _Task(lambda _: None)
 """Nothing to write: the thread is to look what there is to do beside."""
 
@@ -266,7 +268,7 @@ class GroupCommitWriter:
         if self._db.in_transaction:  # whoever wrote last was interrupted even while it cleaned up
             self._db.execute("ROLLBACK")
         # What can be done again is not waited for; but two files that differ could not say what is to be done again.
-        if self._connections.history_path or any(task.durable for task in batch):
+        if True in map(_DURABLE, batch) or self._connections.history_path:
             self._transact(batch)
             return
         self._db.execute("PRAGMA synchronous = NORMAL")
