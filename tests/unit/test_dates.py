@@ -194,11 +194,28 @@ def test_a_chinese_expression_is_read(text: str, found: str, meaning: str) -> No
             "一年级",
             "后天形成的",
         ),
-        *("我喜欢夏天", "月饼", "周围", "今后", "一年中", "三点", "下午三点", "周杰伦", "几点了", "有时候"),
+        *(
+            "爷爷中风了",
+            "年中奖没发",
+            "我喜欢夏天",
+            "月饼",
+            "周围",
+            "今后",
+            "一年中",
+            "三点",
+            "下午三点",
+            "周杰伦",
+            "几点了",
+            "有时候",
+        ),
     ],
 )
 def test_a_false_friend_is_no_date(text: str) -> None:
     assert spans(text) == []
+
+
+def test_what_begins_the_next_expression_ends_none() -> None:
+    assert [span.text for span in resolve("年底前年", now=NOW)] == ["年底", "前年"]
 
 
 def test_each_weekday_follows_the_tense_of_its_own_clause() -> None:

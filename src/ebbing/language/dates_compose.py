@@ -220,8 +220,10 @@ def _near_year(reading: Reading, year: int) -> Period:
 
 
 def bounded(tokens: list[Token], said: Said) -> list[Token]:
-    """Open ends: "before May", "since last Friday", "春节以后"."""
-    return [_bounded(token, said) for token in tokens]
+    """Open ends: "before May", "since last Friday", "春节以后". What begins the next ends none (年底前年)."""
+    ends = [*(token.begin for token in tokens[1:]), len(said.text)]
+    opened = [_bounded(token, said) for token in tokens]
+    return [new if new.finish <= end else token for token, new, end in zip(tokens, opened, ends, strict=True)]
 
 
 def _bounded(token: Token, said: Said) -> Token:

@@ -38,8 +38,8 @@ _THIRDS: Final = {
     "末": (20, 31),
     "下旬": (20, 31),
 }
-_NOT_MIDDLE: Final = "(?![国文心学午医餐])"
-"""After 中, what makes another word of it: 中国, 中学, 中午."""
+_NOT_MIDDLE: Final = "(?![国文心学午医餐风考毒奖标秋])"
+"""After 中, what makes another word of it: 中国, 中学, 中午, 中风."""
 
 
 def rules() -> list[Rule]:
@@ -47,7 +47,8 @@ def rules() -> list[Rule]:
     month = rf"(?:(?:{YEAR}的?)?{MONTH})"
     things = "(?![楼线桌房店门院机位选手球车厅馆口床病文字码令])"
     feasts = sorted((name for name in holidays() if not name.isascii()), key=len, reverse=True)
-    part_of_year = r"年初|年底|年末|(?<![一二两三四五六七八九十几整全\d])年中|上半年|下半年|第?(?P<q>[一二三四1-4])季度"
+    middle = rf"(?<![一二两三四五六七八九十几整全\d])年中{_NOT_MIDDLE}"
+    part_of_year = rf"年初|年底|年末|{middle}|上半年|下半年|第?(?P<q>[一二三四1-4])季度"
     return [
         Rule(
             rf"{month}的?(?:(?P<d>{_DAY})(?:[日号]|(?![\d个月年天周.点时]))(?:{_TO}(?P<d2>{_DAY})[日号])?)?",
