@@ -206,7 +206,7 @@ class ChineseReader:
             if known:
                 return self._predicate(known[-1], piece.after(pronoun), found=None, speaker=speaker)
         elif heard.carried is not None:
-            return replace(self._predicate(heard.carried, piece, found=None, speaker=speaker), carried=True)
+            return self._carried(heard.carried, piece, speaker=speaker)
         implied = self._predicate(_blank(speaker), piece, found=None, speaker=speaker)
         if pronoun is None and self._words["dropped"].match(piece.folded):
             return implied
@@ -215,6 +215,12 @@ class ChineseReader:
             bare = replace(bare, text=implied.text)
         spoken = pronoun is not None or self._words["own_words"].search(piece.folded) is not None
         return bare if spoken else replace(bare, implied=implied)
+
+    def _carried(self, before: Statement, piece: _Piece, *, speaker: Speaker) -> Statement:
+        """A clause about whom the clause before is; what that tells of today, this tells of today too."""
+        now = self._words["passing_time"].match(before.lead)
+        said = self._predicate(before, piece, found=None, speaker=speaker)
+        return replace(said, carried=True, lead=f"{now.group() if now else ''}{said.lead}")
 
     def _relation(self, kin: re.Match[str], piece: _Piece, *, speaker: Speaker) -> Statement:
         noun, name = kin.group("kin"), kin.group("called") or ""
