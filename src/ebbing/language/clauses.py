@@ -84,7 +84,7 @@ def is_noise(line: str) -> bool:
 
 def _append(found: list[Sentence], text: str, *, mark: str) -> None:
     text = " ".join(text.split())
-    if 1 < len(text) <= MAX_SENTENCE:
+    if (len(text) > 1 or text.isdigit()) and len(text) <= MAX_SENTENCE:
         found.append(Sentence(text, asks="?" in mark))
 
 

@@ -19,6 +19,8 @@ _MAX_INTROS: Final = 4
 """Words that only open a sentence ("oh well, actually")."""
 _LEFT_OUT: Final = {"left_out_have": "I have", "left_out_am": "I am", "left_out_i": "I"}
 """Words that a clause without a subject may leave out, by the pack's pattern for how such a clause begins."""
+_UNFIT: Final = {"he": "she_kin", "she": "he_kin", "it": "pet"}
+"""Who a pronoun cannot mean, and for "it" who alone it can."""
 _SPACES: Final = re.compile(r"\s{2,}")
 _FIRST_OF_ALL: Final = re.compile(r"(?:eldest|oldest|youngest|first|last)\b(?![- ](?:time|year))", re.IGNORECASE)
 _VOWEL: Final = re.compile(r"[aeiou](?!ni|se)|uni?n|u[mnp]", re.IGNORECASE)
@@ -148,7 +150,10 @@ class EnglishReader:
         clause, hedged = unhedged(clause, self._words)
         clause, _ = self._without_intro(clause)
         clause = self._words["dangling"].sub("", clause)
+        if self._words["adds"].match(clause):
+            return Statement("clause", clause=clause, predicate=clause, text=retold(clause, speaker), adds=True)
         clause = self._with_its_subject(clause, rewritten(clause, self._rewrites["clause"]))
+        clause = self._with_people(clause, speaker, people=people)
         if not clause or self._gates["clause"].search(clause) or self._gates["passing"].match(clause):
             return None
         lead = self._words["lead"].match(clause)
@@ -190,13 +195,38 @@ class EnglishReader:
         named = self._words["introduced"].match(body)
         if named is not None:
             return self._introduced(named, speaker)
-        pronoun = self._words["pronoun_subject"].match(body)
-        if pronoun is not None:
-            known = people_of(people)
-            if known:
-                return self._predicate(replace(known[-1], clause=body, lead=""), body[pronoun.end() :], speaker=speaker)
-            return Statement("clause", clause="", predicate="", text="")
+        other = self._words["other_subject"].match(body)
+        if other is None:
+            return None
+        known = self._meant(other.group().split()[0], people)
+        if known is not None:
+            return self._predicate(replace(known, clause=body, lead=""), body[other.end() :], speaker=speaker)
+        return Statement("clause", clause="", predicate="", text="") if other["pronoun"] else None
+
+    def _meant(self, said: str, people: Sequence[Statement]) -> Statement | None:
+        """Whom a pronoun or a first name stands for: the last of the people spoken of that it fits."""
+        for one in reversed(people_of(people)):
+            kin, pronoun = one.relation or "", said.lower()
+            if pronoun in _UNFIT:
+                unfit = _UNFIT[pronoun]
+                if bool(self._words[unfit].search(kin)) == (pronoun == "it"):
+                    return one
+            elif pronoun == "they" or one.subject.endswith(f" {said}"):
+                return one
+            elif one.predicate == f"am called {said}":
+                named = f"{one.subject} {said}"
+                return replace(one, subject=named, owner=f"{named}'s")
         return None
+
+    def _with_people(self, clause: str, speaker: Speaker, *, people: Sequence[Statement]) -> str:
+        """The clause with the person that "him" or "her" means: "I am her carer" says "I am my mum's carer"."""
+        found = self._words["of_them"].search(clause) if people else None
+        known = self._meant("he" if found["he"] else "she", people) if found else None
+        if found is None or known is None:
+            return clause
+        who = known.subject.replace(f"{speaker.name}'s", "my", 1)
+        owns = found["owns"] is not None or found["owns2"] is not None
+        return f"{clause[: found.start()]}{who}{"'s" if owns else ''}{clause[found.end() :]}"
 
     def _relation(self, kin: re.Match[str], speaker: Speaker, *, body: str) -> Statement:
         noun, name = kin.group("kin").lower(), (kin.group("called") or "").strip(" ,")

@@ -167,7 +167,7 @@ async def learn(
 ) -> tuple[list[Outcome], list[str]]:
     """Stores what was read of messages, and the messages; what became of each fact, and the ids of the episodes."""
     drafts = [(fact, fact_draft(fact, kept[fact.source], drafting=drafting)) for fact in found.facts]
-    drafts = await telling(using.store, drafts, drafting=drafting)
+    drafts = await telling(using.store, drafts, kept=kept, drafting=drafting)
     inserts = await embedded(using.embedding, [*episodes, *(draft for _, draft in drafts)])
     heard = [heard_as(fact, insert) for (fact, _), insert in zip(drafts, inserts[len(episodes) :], strict=True)]
     outcomes, held = await _commit(

@@ -1,4 +1,4 @@
-"""Half a sentence that is no fact of its own stays with the fact before it: 尤其是虾, 坚持三年了, 一喝就起疹子."""
+"""Half a sentence that is no fact of its own stays with the fact before it: 尤其是虾, "lessons are on Tuesdays"."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ebbing.remember.rules import cues_of, weigh
 
 _LONGEST: Final = 12
 """Characters of a clause that is still a detail."""
+_JOINTS: Final = {"en": ", ", "zh": "，"}
 
 
 def with_detail(
@@ -33,7 +34,7 @@ def with_detail(
     if apart or of.ended or not fact.text.startswith((of.text, absolute(of.text, now=said_at))):
         return None
     said = absolute(detail.text.removeprefix(detail.subject), now=said_at)
-    return replace(fact, text=f"{fact.text}，{said}")
+    return replace(fact, text=f"{fact.text}{_JOINTS[pack.language]}{said}")
 
 
 def _goes_on(detail: Statement, *, of: Statement, pack: Pack) -> bool:

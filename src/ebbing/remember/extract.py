@@ -8,7 +8,7 @@ Pure and deterministic; a message of any length costs no more than its first 4,0
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -23,6 +23,7 @@ from ebbing.language.english import EnglishReader
 from ebbing.language.rulebook import Pack, Packs
 from ebbing.language.statement import Reader, Sentence, Speaker, Statement
 from ebbing.remember.details import with_detail
+from ebbing.remember.places import placed
 from ebbing.remember.replies import completed
 from ebbing.remember.rules import fact_of
 
@@ -57,9 +58,11 @@ def extract(
     known = packs or Packs.load()
     found: dict[str, Fact] = {}
     before: Message | None = None
+    people: dict[Role, list[Statement]] = {}
     for index, message in enumerate(messages):
         if message.role is Role.USER or (agent_facts and message.role is Role.ASSISTANT):
-            for fact in _Listening(message, before, known, otherwise).facts(said_at=message.timestamp or now):
+            heard = _Listening(message, before, known, otherwise, people.setdefault(message.role, []))
+            for fact in heard.facts(said_at=message.timestamp or now):
                 found.setdefault(fact.text.casefold(), replace(fact, source=index))
         before = message
     return list(found.values())
@@ -82,6 +85,8 @@ class _Listening:
     before: Message | None
     packs: Packs
     otherwise: Otherwise | None = None
+    people: list[Statement] = field(default_factory=list)
+    """Statements about or with people of the speaker's, heard so far."""
 
     def facts(self, *, said_at: datetime) -> list[Fact]:
         agent = self.message.role is Role.ASSISTANT
@@ -134,17 +139,26 @@ class _Listening:
         said = sentences(self.message.content)
         if self.before is not None and self.before.role is not self.message.role:
             said = completed(said, asked=self.before.content, pack=pack)
-        people: list[Statement] = []
+        said = placed(said, before=self.before.content if self.before else "", pack=pack)
+        self._asked_about(pack)
         for sentence in said:
             if pack.gates["paste"].search(sentence.text):
                 return
             lifted = Lifted.of(sentence)
             for part in (lifted.sentence, *lifted.own):
                 its_pack = self.packs.by_language.get(detect(part.text), pack)
-                for statement in _reader(its_pack).read(part, self._speaker(its_pack), people=people):
+                for statement in _reader(its_pack).read(part, self._speaker(its_pack), people=self.people):
                     if statement.relation or statement.mentioned:
-                        people.append(statement)
+                        self.people.append(statement)
                     yield sentence, _with_asides(statement, lifted), its_pack
+
+    def _asked_about(self, pack: Pack) -> None:
+        """Somebody of the speaker's whom the question names is known to the answer."""
+        about = pack.words.get("asked_about")
+        if about is None or self.before is None or self.before.role is self.message.role:
+            return
+        for found in about.finditer(self.before.content[-_LAST_ASKED:]):
+            self.people.extend(_reader(pack).read(Sentence(f"I see my {found['who']}"), self._speaker(pack), people=()))
 
     def _speaker(self, pack: Pack) -> Speaker:
         speakers = _AGENTS if self.message.role is Role.ASSISTANT else _SPEAKERS

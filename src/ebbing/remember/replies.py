@@ -15,6 +15,9 @@ _LAST_ASKED: Final = 1_000
 """Characters at the end of a message in which its question is looked for."""
 _COMMA: Final = re.compile(r"(?<=.)[,;]")
 """Ends the part of an answer that may fit the question where the whole does not."""
+_SHORT_IS: Final = re.compile(r"(?i)(?<=what|when)'s\b|(?<=who|how)'s\b|(?<=where)'s\b")
+"""What a question in English shortens."""
+_THANKS: Final = re.compile(r"(?i),? (?:please|pls|thanks|thank you|cheers)$")
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -22,7 +25,8 @@ def completed(said: list[Sentence], *, asked: str, pack: Pack) -> list[Sentence]
     """The sentences of an answer, with a first fragment made a full sentence by the question before it."""
     if not said or said[0].asks or len(said[0].text) > _LONGEST:
         return said
-    questions = [sentence.text for sentence in sentences(asked[-_LAST_ASKED:]) if sentence.asks]
+    heard = [sentence.text for sentence in sentences(asked[-_LAST_ASKED:]) if sentence.asks]
+    questions = [_SHORT_IS.sub(" is", question) for question in heard]
     for question in reversed(questions):
         for reply in pack.replies:
             found = reply.question.search(question)
@@ -34,16 +38,26 @@ def completed(said: list[Sentence], *, asked: str, pack: Pack) -> list[Sentence]
                 whole = _whole(reply, found, answer=answer, pack=pack)
                 if whole:
                     return [Sentence(f"{whole}{rest}"), *said[1:]]
-    return said
+    return said[1:] if _is_of_another(said[0], questions, pack=pack) else said
+
+
+def _is_of_another(said: Sentence, questions: list[str], *, pack: Pack) -> bool:
+    """Whether a fragment answers a question about somebody else, so that its subject is not the speaker."""
+    about = pack.gates.get("of_another")
+    if about is None or not questions or about.search(questions[-1]) is None:
+        return False
+    return pack.words["own_words"].search(said.text) is None and pack.words["whole_answer"].match(said.text) is None
 
 
 def _whole(reply: Reply, asked: re.Match[str], *, answer: str, pack: Pack) -> str | None:
     opening = pack.words["yes_no"].match(answer)
     says = (opening.lastgroup or "").rstrip("_") if opening else ""
-    rest = answer[opening.end() :].strip(" ,.!") if opening else answer
+    rest = _THANKS.sub("", answer[opening.end() :].strip(" ,.!") if opening else answer)
     wording: str | None
     if not rest or pack.words["echo"].fullmatch(rest):
         wording = {"yes": reply.yes, "no": reply.no}.get(says)
+    elif says == "no" and reply.no and not reply.answer and not pack.words["whole_answer"].match(rest):
+        wording = f"{reply.no}, {rest}"
     elif says == "no" or pack.words["whole_answer"].match(rest) or (reply.fits and not reply.fits.match(rest)):
         wording = None
     else:

@@ -13,10 +13,16 @@ from ebbing.language.statement import Statement
 from ebbing.remember.extract import extract
 from ebbing.remember.screen import Screened
 
+NAMED: Final = "named"
+"""The rule of what is only worth keeping if the one whom it names is known."""
 _LONGEST: Final = 120
 """Characters of a statement that is still news and not a story."""
 _NEWS: Final = 0.6
 _SURE: Final = 0.9
+_NAMED: Final = re.compile(
+    r"[A-Z][a-z'-]+ (?:is|was|has|had|will|just|now|also|cannot|never|always|[a-z]+(?:s|ed|t|ew))\b"
+)
+"""What is said of somebody by name: one's own people are known by theirs."""
 _PLACEHOLDER: Final = re.compile(r"\[(?:REDACTED_[A-Z_]+|[A-Z_]+:[a-p]+)\]")
 _MARKS: Final = " ,.;:!，。；！"
 
@@ -45,11 +51,12 @@ def is_redacted(fact: Fact) -> bool:
 
 
 def _tentative(statement: Statement) -> Fact | None:
-    """A statement that no rule reads, if it may be news about something known: that it is over, new or so again."""
+    """A statement that no rule reads, if it may be about something known: it is over, new or so again, or named."""
     if not statement.text or statement.hedged or len(statement.text) > _LONGEST or statement.who == "order":
         return None
+    named = statement.who == "clause" and _NAMED.match(statement.text) is not None
     if not is_news(statement.text, ended=statement.ended):
-        return None
+        return Fact(text=statement.text, rule=NAMED, tentative=True) if named else None
     return Fact(
         text=statement.text,
         importance=_NEWS,
