@@ -224,9 +224,8 @@ class EnglishReader:
         known = self._meant("he" if found["he"] else "she", people) if found else None
         if found is None or known is None:
             return clause
-        who = known.subject.replace(f"{speaker.name}'s", "my", 1)
-        owns = found["owns"] is not None or found["owns2"] is not None
-        return f"{clause[: found.start()]}{who}{"'s" if owns else ''}{clause[found.end() :]}"
+        who = known.subject if found["owns"] is None and found["owns2"] is None else known.owner
+        return clause[: found.start()] + who.replace(f"{speaker.name}'s", "my", 1) + clause[found.end() :]
 
     def _relation(self, kin: re.Match[str], speaker: Speaker, *, body: str) -> Statement:
         noun, name = kin.group("kin").lower(), (kin.group("called") or "").strip(" ,")
