@@ -2,6 +2,7 @@
 
     python -m evals conflicts                # every part of both languages; errors of the tuning half and fresh part
     python -m evals conflicts --errors all   # the the other errors too: read them only after the last tuning
+    python -m evals conflicts --crowd        # each pair that may be read is told to somebody who is known well
 
 The sets are `evals/data/conflicts_{en,zh}.jsonl`: pairs of messages. In an *update*, the second says that the first is
 no longer so; in a *compatible* pair it says the same again, more of it, or another matter. Each pair is told to a
@@ -10,7 +11,10 @@ those after which no current memory of the first message holds what is `gone`, n
 *Wrongly superseded*: of the compatible pairs, those after which a memory of the first message is closed. A pair belongs
 to the test half by a hash of its id. The fresh part, `conflicts_fresh_{en,zh}.jsonl`, was written in rounds without a
 look at the rules; each round was counted once before it was used for tuning; half of the last five is `held`, counted
-and never used. Phone numbers and mail addresses are allowed here: masked, they could not be compared.
+and never used. With `--crowd` the pairs of the tuning half and the fresh part are told once more, after the messages of
+`evals/data/crowd_{en,zh}.txt`, of which none has to do with any pair; *lost*: the pairs after which one of those
+memories is closed, whatever else happened. Phone numbers and mail addresses are allowed here: masked, they could not be
+compared.
 """
 
 from __future__ import annotations
@@ -18,16 +22,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.build import build, load_settings
-from evals.extraction import LANGUAGES, PARTS, add_errors_option, chosen, items
+from evals.extraction import DATA, LANGUAGES, PARTS, SHOWN, add_errors_option, chosen, items
 
 REDACTION: Final = {"phone": "allow", "email": "allow"}
 """Masked, they could not be compared."""
+CROWD: Final = "crowd"
 
 
 @dataclass
@@ -40,6 +45,8 @@ class Score:
     wrongly: int = 0
     silent: int = 0
     """Compatible pairs of which a message gave no memory at all: they prove nothing."""
+    lost: int = 0
+    """Pairs after which something else that was known before them is closed."""
     errors: list[str] = field(default_factory=list)
 
     @property
@@ -57,16 +64,25 @@ class Score:
             "compatible": self.compatible,
             "wrongly_superseded": round(self.wrong_share, 4),
             "silent": self.silent,
+            "lost": self.lost,
         }
 
 
-async def measure(embedder: str) -> dict[tuple[str, str], Score]:
-    """The score of each language and part; `embedder` as in the settings."""
+async def measure(embedder: str, *, crowd: bool = False) -> dict[tuple[str, str], Score]:
+    """The score of each language and part, and with `crowd` those in a full memory; `embedder` as in the settings."""
     scores = {(language, part): Score() for language in LANGUAGES for part in PARTS}
     async with opened(embedder) as memory:
         for language in LANGUAGES:
             for part, pair in items("conflicts", language):
                 await _tell(memory, pair, score=scores[language, part])
+    if crowd:
+        scores |= {(language, CROWD): Score() for language in LANGUAGES}
+        async with opened(embedder) as memory:
+            for language in LANGUAGES:
+                others = (DATA / f"{CROWD}_{language}.txt").read_text("utf-8").splitlines()
+                for part, pair in items("conflicts", language):
+                    if part in SHOWN:
+                        await _tell(memory, pair, score=scores[language, CROWD], crowd=others)
     return scores
 
 
@@ -76,18 +92,25 @@ def opened(embedder: str) -> AsyncMemory:
     return AsyncMemory(parts=build(settings))
 
 
-async def _tell(memory: AsyncMemory, pair: Mapping[str, Any], *, score: Score) -> None:
+async def _tell(memory: AsyncMemory, pair: Mapping[str, Any], *, score: Score, crowd: Sequence[str] = ()) -> None:
     user, gone = pair["id"], pair.get("gone", "")
+    if crowd:
+        await memory.add([{"role": "user", "content": text} for text in crowd], user_id=user)
+    known = {item["id"] for item in await _all_of(memory, user)}
     first = (await memory.add(pair["before"], user_id=user))["results"]
     second = (await memory.add(pair["after"], user_id=user))["results"]
     old = {item["id"]: item["memory"] for item in first if item["id"] is not None}
     said = {identity: text for identity, text in old.items() if gone.lower() in text.lower()} or old
     found = (await memory.search(pair["before"], user_id=user, top_k=50, include="memories"))["results"]
-    listed = (await memory.get_all(user_id=user))["results"]
+    listed = await _all_of(memory, user)
     current = {item["id"]: item["memory"] for item in (*found, *listed) if "valid_to" not in item}
     stale = [text for identity, text in said.items() if current.get(identity) == text]
     closed = [item for one in second for item in one.get("superseded", ())]
+    lost = known - {item["id"] for item in listed}
     told = f"{pair['id']}  {pair['before']!r} … {pair['after']!r}\n        -> {_shown(first)} … {_shown(second)}"
+    score.lost += bool(lost)
+    if lost:
+        score.errors.append(f"lost       {told}")
     if pair["kind"] == "update":
         score.updates += 1
         score.superseded += bool(said) and not stale
@@ -101,6 +124,11 @@ async def _tell(memory: AsyncMemory, pair: Mapping[str, Any], *, score: Score) -
         score.errors.append(f"wrongly    {told}")
 
 
+async def _all_of(memory: AsyncMemory, user: str) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = (await memory.get_all(user_id=user, limit=1000))["results"]
+    return items
+
+
 def _shown(results: list[dict[str, Any]]) -> str:
     return "; ".join(f"{one['event']} {one['memory']!r} ({one['reason']})" for one in results) or "nothing"
 
@@ -109,20 +137,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m evals conflicts`."""
     add_errors_option(parser)
     parser.add_argument("--embedder", default="none", help="`none` (default), `e5` or `use`: vectors beside the words")
+    parser.add_argument("--crowd", action="store_true", help="tell the pairs that may be read to a full memory as well")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
 
 
 def run(options: argparse.Namespace) -> None:
     """Prints what share of the updates is superseded, and of the compatible pairs wrongly; the errors asked for."""
-    scores = asyncio.run(measure(options.embedder))
+    scores = asyncio.run(measure(options.embedder, crowd=options.crowd))
     if options.json:
         print(json.dumps({f"{language}/{part}": one.as_dict() for (language, part), one in scores.items()}))
         return
     for (language, part), score in scores.items():
-        if part in chosen(options.errors):
+        if part in chosen(options.errors) or (part == CROWD and options.errors != ["none"]):
             print(f"\n{language} {part}: {len(score.errors)} errors")
             print("\n".join(score.errors))
-    print(f"\n{'set':<12}{'updates':>9}{'superseded':>12}{'compatible':>12}{'wrongly':>9}{'silent':>8}")
+    print(f"\n{'set':<12}{'updates':>9}{'superseded':>12}{'compatible':>12}{'wrongly':>9}{'silent':>8}{'lost':>6}")
     for (language, part), score in scores.items():
         shares = f"{score.updates:>9}{score.recall:>12.1%}{score.compatible:>12}{score.wrong_share:>9.1%}"
-        print(f"{language + ' ' + part:<12}{shares}{score.silent:>8}")
+        print(f"{language + ' ' + part:<12}{shares}{score.silent:>8}{score.lost:>6}")

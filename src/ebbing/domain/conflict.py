@@ -11,10 +11,9 @@ from enum import StrEnum
 from operator import or_
 from typing import Final
 
+from ebbing.domain.claim import Claim, End, Words
 from ebbing.domain.record import MemoryType
-
-Words = frozenset[str]
-"""Content words, stemmed, or single characters of a script without spaces."""
+from ebbing.domain.replacing import is_a_rival, replaced
 
 NEAR: Final = 0.95
 """Calibrated similarity above which two texts say the same, if their numbers and most of their words agree."""
@@ -24,99 +23,12 @@ _FURTHER: Final = 3
 """How many words more a statement may hold that takes up again what was over."""
 _BY_DAY: Final = frozenset({"wake_time", "bed_time", "commute"})
 """Attributes that may be otherwise at weekends."""
+_STAYS: Final = frozenset({"hometown", "birthday", "birth_year"})
+"""Attributes that are so for good, also of who is dead."""
 _FRAME: Final = 0.6
 """Share of the words beside the figures that two statements need in common, where one says that it is new."""
 SHARED: Final = 0.5
 """Share of content words that two texts need in common, whatever their similarity is."""
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """Something that is over: the memories that say it still is are closed."""
-
-    words: Words = frozenset()
-    """What is over; a memory must hold all of them. Empty: any memory of the attributes."""
-    attributes: tuple[str, ...] = ()
-    """The single-valued attributes whose value it was."""
-    within: Words = frozenset()
-    """Where not empty, a memory must also hold one of these: "graduated from X" ends studying there, not working."""
-    ongoing: bool = False
-    """A memory must tell of something that goes on: "finished the book" ends reading it, not liking it."""
-    object: Words = frozenset()
-    """Head of what is over: what was liked or avoided, whatever else was said about it."""
-    planned: bool = False
-    """A memory must tell of a plan: a meeting that was moved is still going to be, at another time."""
-    topics: Words = frozenset()
-    """Pairs of adjacent characters of what took a turn; a memory must hold one of them."""
-    needs: str = ""
-    """What a memory must tell beside: `time`, `amount`, `plan` or `ban`; a figure replaces a figure."""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One statement, ready to be compared."""
-
-    words: Words
-    type: MemoryType = MemoryType.FACT
-    subject: Words = frozenset()
-    """Whom or what it is about, where that is not the user or agent alone ("sister")."""
-    called: Words = frozenset()
-    """The name of whom it is about, where that is somebody else."""
-    speaker: str = "user"
-    """Whose world it tells of: the user's or the agent's, and by name in a conversation of several."""
-    attribute: str | None = None
-    value: Words = frozenset()
-    settled: bool = False
-    """The value says all, also where the words deny something: who has no partner is single."""
-    also: tuple[str, Words] | None = None
-    """Another attribute with its value that it gives by the way: "an engineer at Acme" names the employer."""
-    object: Words = frozenset()
-    """Head of what is liked or disliked."""
-    adjunct: Words = frozenset()
-    """When, where and with whom it is liked."""
-    polarity: int = 0
-    numbers: Words = frozenset()
-    occasion: Words = frozenset()
-    """Days and seasons that it is limited to."""
-    negated: bool = False
-    past: bool = False
-    plan: bool = False
-    gained: bool = False
-    """An event that left something behind: bought, adopted."""
-    changed: bool = False
-    """It says of itself that it is new, or puts something right."""
-    lasting: bool = False
-    """It goes on, also where its type is an event's."""
-    kinds: Words = frozenset()
-    """What its words are kinds of: "pet" for a cat."""
-    further: bool = False
-    """It says of itself that it comes on top ("also")."""
-    resumed: bool = False
-    """It says of itself that something is so again."""
-    pairs: Words = frozenset()
-    """Pairs of adjacent characters, of a script without spaces."""
-    timed: bool = False
-    """It says when."""
-    summed: bool = False
-    """It says how much."""
-    once: bool = False
-    """It tells of this week, this time: what is usual goes on."""
-    usual: bool = False
-    sought: bool = False
-    """It tells of what somebody looks for, and has not found yet."""
-    single: bool = True
-    """The attribute has one value at a time, whoever says it; else only a claim that is `changed` replaces it."""
-    ends: tuple[End, ...] = ()
-
-    @property
-    def over(self) -> bool:
-        """It says that something is not so, or not so any more."""
-        return self.negated or any(not end.within for end in self.ends)
-
-    @property
-    def event(self) -> bool:
-        """It tells of one occasion, which stays true."""
-        return self.type is MemoryType.EPISODIC and not self.plan and not self.lasting
 
 
 class Relation(StrEnum):
@@ -137,20 +49,24 @@ class Verdict:
 
     relation: Relation
     reason: str
+    guess: bool = False
+    """It holds only if no other memory stands so to the new claim."""
 
 
 APART: Final = Verdict(Relation.APART, "another matter")
+REPLACED: Final = Verdict(Relation.CONTRADICTS, "it says that this is otherwise now", guess=True)
 
 
 def compare(new: Claim, old: Claim, *, similarity: float = 0.0) -> Verdict:
     """How `new` stands to `old`; `similarity` is the calibrated one of their texts, 0 where there are no vectors."""
     if new.speaker != old.speaker:
         return APART
-    for rule in (_by_attribute, _by_object, _by_end, _by_resumption, _by_negation, _by_number):
-        verdict = rule(new, old)
-        if verdict is not None:
-            return verdict
-    return _by_wording(new, old, similarity=similarity)
+    rules = (_by_attribute, _by_object, _by_end, _by_resumption, _by_negation, _by_number)
+    found = next((verdict for rule in rules if (verdict := rule(new, old)) is not None), None)
+    if found is None:
+        found = _by_wording(new, old, similarity=similarity)
+    other = replaced(new, old) if found.relation is Relation.APART else is_a_rival(new, old)
+    return REPLACED if other and found.relation is not Relation.CONTRADICTS else found
 
 
 def _by_attribute(new: Claim, old: Claim) -> Verdict | None:
@@ -241,10 +157,14 @@ def _ends_words(end: End, old: Claim, *, subject: Words) -> bool:
     liked = end.object <= old.object and len(old.object - end.object) <= 1
     if old.polarity > 0 and old.object and not (liked or _opens(end.object, old.object)):
         return False  # who gives up tennis may like to watch it
+    if (old.attribute or "").rpartition(".")[2] in _STAYS:
+        return False
     if not end.words or not end.words <= old.words | old.kinds or len(old.words) > 3 * len(end.words) + 6:
         return False
     given = [any(word in value for value in old.value) for word in end.words]
-    named = old.subject and any(given) and all(map(or_, given, (word in old.subject for word in end.words)))
+    theirs = [word in old.subject for word in end.words]
+    by_name = any(theirs) or any(word in old.otherwise.names or not word.isascii() for word in end.words)
+    named = old.subject and by_name and any(given) and all(map(or_, given, theirs))
     whose = old.subject == subject or (not (old.subject and subject) and (old.subject or subject) <= end.words)
     return whose or end.words <= old.called or bool(named)
 

@@ -76,6 +76,15 @@ class Turn:
     pattern: re.Pattern[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Becoming:
+    """How a text says of a named thing what it is now, by language."""
+
+    sorts: frozenset[str]
+    """What the value may be: `time`, `figure`, `name` or `word`."""
+    patterns: Mapping[str, re.Pattern[str]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Changes:
     """The whole pack."""
@@ -110,16 +119,32 @@ class Changes:
     along: Sequence[Along]
     endings: Sequence[Ending]
     turns: Sequence[Turn]
+    otherwise: Mapping[str, Mapping[str, re.Pattern[str]]]
+    """How a text says that something is otherwise now, by name and language."""
+    becomes: Sequence[Becoming]
+    rivals: re.Pattern[str]
+    """Things of which somebody uses one at a time, each kind a group."""
     turn_aside: re.Pattern[str]
     """What may stand between a thing and the turn that it takes."""
     turn_empty: frozenset[str]
     """Characters that are no part of a thing's name."""
 
 
+def corrections() -> Mapping[str, Any]:
+    """How a message puts the last statement right."""
+    correction: Mapping[str, Any] = _data()["correction"]
+    return correction
+
+
+@lru_cache(maxsize=1)
+def _data() -> Mapping[str, Any]:
+    return tomllib.loads((files("ebbing.language") / "packs" / "changes.toml").read_text("utf-8"))
+
+
 @lru_cache(maxsize=1)
 def changes() -> Changes:
     """The shipped pack."""
-    data = tomllib.loads((files("ebbing.language") / "packs" / "changes.toml").read_text("utf-8"))
+    data = _data()
     light_zh = "|".join(map(re.escape, data["light"]["zh"]))
     return Changes(
         same={word: group[0] for group in data["same"] for word in group},
@@ -148,6 +173,9 @@ def changes() -> Changes:
         along=list(map(_along, data["along"])),
         endings=[*map(_ending, data["end"]), *map(_ending, _worded(data["lexicon"]))],
         turns=[Turn(one["needs"], one.get("last", False), _compiled(one["zh"])) for one in data["turn"]],
+        otherwise={name: _of_each(patterns) for name, patterns in data["otherwise"].items()},
+        becomes=list(map(_becoming, data["becomes"])),
+        rivals=_rivals(data["rivals"]),
         turn_aside=_compiled(data["turns"]["aside"]),
         turn_empty=frozenset(data["turns"]["empty"]),
     )
@@ -155,6 +183,18 @@ def changes() -> Changes:
 
 def _compiled(pattern: str) -> re.Pattern[str]:
     return caseless(pattern)
+
+
+def _of_each(patterns: Sequence[str]) -> Mapping[str, re.Pattern[str]]:
+    return {language: _compiled(one) for language, one in zip(LANGUAGES, patterns, strict=True)}
+
+
+def _rivals(kinds: Mapping[str, str]) -> re.Pattern[str]:
+    return _compiled("|".join(rf"(?P<{kind}>(?<![a-z0-9])(?:{names})(?![a-z]))" for kind, names in kinds.items()))
+
+
+def _becoming(entry: Mapping[str, Any]) -> Becoming:
+    return Becoming(frozenset(entry["sorts"]), _by_language(entry, _compiled))
 
 
 def _anchored(name: str, pattern: str) -> str:

@@ -9,33 +9,35 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final
 
-from ebbing.domain.conflict import Claim, End, Words
+from ebbing.domain.claim import Claim, End, Words
 from ebbing.domain.record import MemoryType
 from ebbing.language.analyse import normalise
 from ebbing.language.changes import Changes, Read, changes
 from ebbing.language.detect import detect
-from ebbing.language.kept import kept, kept_of_texts
+from ebbing.language.endings import MAX_ENDING, SELF, ends_of
+from ebbing.language.kept import kept_of_texts
 from ebbing.language.numerals import numbered
+from ebbing.language.otherwise import read_otherwise, rivals_of
 from ebbing.language.script import simplified
 from ebbing.language.turns import is_timed, pairs_of, turned
 from ebbing.language.values import NUMBER, object_of, one_spelling, value_of, words_of
 
-MAX_ENDING: Final = 120
-"""Characters in which a statement says that something is over: more would keep the patterns busy."""
 MAX_COMPARED: Final = 600
 """Characters of a statement that are read; a longer one tells a story, not one thing."""
 _LASTING: Final = re.compile(
     r"\S+ (?:is|are|has been) (?:\w+ )?\w+ing\b|(?:用户|助手)(?:现在|最近|目前)?(?:正在|在|一直)"
 )
 """What goes on, which is no single occasion even where a rule takes it for an event."""
-_SELF: Final = {"en": "User", "zh": "用户"}
 _OWNED: Final = frozenset({"公司", "company", "team"})
 """What somebody belongs to, and of which something is said as if of the person."""
 _ASIDE: Final = re.compile(r", ?(?:and |but )?not [^,]+$|[,，] ?(?:而)?不是[^,，]+$| ?[(（][^()（）]*[)）]")
 """What is said beside: the date that a time word was given, and what something is not."""
+
+
+_NEW: Final = re.compile(r"^(?:new|current|present|updated) (?=\w)")
+"""The new number is the number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +71,12 @@ def claim_of(text: str, told: Told) -> Claim:
     attribute, value = attribute_of(text, told)
     head, adjunct = object_of(told.object, language) if told.polarity else (frozenset(), frozenset())
     over = bool(pack.signs["over"].search(normal)) or told.ended
-    likes = told.polarity != 0 and told.type is MemoryType.PREFERENCE
+    likes = told.polarity != 0 and told.type is MemoryType.PREFERENCE and bool(words_of(normal, pack) & pack.taste)
     gained = bool(pack.signs["gained"].search(normal))
     past = bool(pack.signs["past"].search(normal)) and not over and not gained
     words = words_of(normal, pack) - words_of(normalise(told.speaker or ""), pack)
     words -= pack.taste if told.polarity else frozenset()
-    ends = _ends(text, over=over and not likes, language=language)
+    ends = ends_of(text, over=over and not likes, language=language)
     if language == "zh":
         ends = _of_their_owner(ends + _turns(normal, told), normal, subject=subject)
     sentence = f"{normal} {normalise(told.source)}" if told.source else normal
@@ -101,9 +103,9 @@ def claim_of(text: str, told: Told) -> Claim:
         plan="plan" in told.tags or (told.type is MemoryType.EPISODIC and bool(pack.signs["plan"].search(normal))),
         gained=gained,
         changed=told.corrects or bool(pack.signs["changed"].search(sentence)),
-        further=bool(pack.signs["further"].search(sentence)),
+        further=bool(pack.signs["further"].search(f"{normal} {_around(value, told.source)}")),
         pairs=pairs_of(normal),
-        timed=is_timed(normal),
+        timed=is_timed(normal, language),
         summed=bool(pack.signs["sum"].search(normal)),
         once=bool(pack.signs["once"].search(normal)),
         usual=bool(pack.signs["usual"].search(normal)),
@@ -112,6 +114,7 @@ def claim_of(text: str, told: Told) -> Claim:
         resumed=bool(pack.signs["resumed"].search(sentence)),
         single=_is_single(attribute, pack=pack),
         ends=ends,
+        otherwise=read_otherwise(_bare_of(text, language, pack=pack), language=language, pack=pack),
     )
 
 
@@ -128,6 +131,12 @@ def _of_their_owner(ends: tuple[End, ...], normal: str, *, subject: Words) -> tu
         return ends
     words = words_of(owner.group(), changes())
     return tuple(replace(end, words=end.words | words, topics=frozenset()) for end in ends)
+
+
+def _around(value: str | None, source: str | None) -> str:
+    """What a sentence says in the clause that gives the value; the whole where none does."""
+    parts = re.split("[,，;；]", normalise(source or ""))
+    return next((part for part in parts if value and normalise(value) in part), " ".join(parts))
 
 
 def _stands_in(value: str, normal: str) -> bool:
@@ -152,7 +161,7 @@ def is_news(text: str, *, ended: bool = False) -> bool:
         return True
     if _language(text) == "zh" and turned(numbered(simplified(normal[:MAX_ENDING]))):
         return True
-    return bool(_ends(text, over=False, language=_language(text))) or attribute_of(text, Told())[0] is not None
+    return bool(ends_of(text, over=False, language=_language(text))) or attribute_of(text, Told())[0] is not None
 
 
 def names_a_value(text: str) -> bool:
@@ -208,6 +217,8 @@ def _fitting(name: str, value: str, *, pack: Changes) -> str | None:
     nameless = (pack.nameless.get(last), pack.nameless["any"])
     if last in pack.several or any(pattern is not None and pattern.search(value.strip()) for pattern in nameless):
         return None
+    if last == "home" and rivals_of(value, pack):
+        return None
     instead = (new for old, new, pattern in pack.instead if old == last and pattern.search(value))
     return f"{owner}{dot}{next(instead, last)}"
 
@@ -229,8 +240,7 @@ def _reading(
 
     The rest of a sentence about a relation reads like one about the person.
     """
-    who = pack.subject[language].match(text)
-    bare = f"{_SELF[language]}{text[who.end() :]}" if who else text
+    who, bare = pack.subject[language].match(text), _bare_of(text, language, pack=pack)
     for read in pack.reads:
         if read.weak and told is not None:
             continue
@@ -244,6 +254,12 @@ def _reading(
                 groups = {name: part for name, part in found.groupdict().items() if part}
                 return read, groups, said == bare and who is not None
     return None
+
+
+def _bare_of(text: str, language: str, *, pack: Changes) -> str:
+    """What is said of somebody else, as if it was said of the person."""
+    who = pack.subject[language].match(text)
+    return f"{SELF[language]}{text[who.end() :]}" if who else text
 
 
 def polarity_of(text: str, polarity: int) -> int:
@@ -283,90 +299,3 @@ def _subject(text: str, language: str, *, pack: Changes) -> Words:
 def _called(text: str, language: str, *, pack: Changes) -> Words:
     found = pack.subject[language].match(text)
     return words_of(normalise(found["called"] or ""), pack) if found else frozenset()
-
-
-@kept(512)
-def _ends(text: str, *, over: bool, language: str) -> tuple[End, ...]:
-    pack, text = changes(), text[:MAX_ENDING]
-    short = pack.trailing[language].sub("", text)
-    found = _over(short, language, pack=pack) if over else []
-    for part in _parts(text, language):
-        found += _ended(part, language, pack=pack)
-    return tuple(dict.fromkeys(found))
-
-
-def _parts(text: str, language: str) -> list[str]:
-    """The text, and what an English one says of the same person after a comma ("sold the house, gave up the car")."""
-    after = _COMMA.split(text)[1:] if language == "en" and text.startswith(_SELF["en"]) else []
-    return [text, *(f"{_SELF['en']} {part}" for part in after)]
-
-
-def _ended(text: str, language: str, *, pack: Changes) -> list[End]:
-    found: list[End] = []
-    short = pack.trailing[language].sub("", text)
-    for ending in pack.endings:
-        pattern = ending.patterns.get(language)
-        match = (pattern.search(text) or (short != text and pattern.search(short))) if pattern else None
-        if not match or (ending.unless and ending.unless.search(text)):
-            continue
-        if pack.unsettled[language].search(text[: match.start()]):
-            continue
-        thing = next((part for part in match.groupdict().values() if part), "")
-        thing = pack.trailing[language].sub("", thing)
-        thing = numbered(thing) if language == "en" else pack.vague_zh.sub("", thing) or thing
-        words = _bare(thing, pack)
-        words = (words - _vague(pack)) or words
-        limit = End(within=ending.within, ongoing=ending.ongoing, planned=ending.planned)
-        if words or ending.attributes:
-            head, _ = object_of(thing, language)
-            found.append(replace(limit, words=words, attributes=ending.attributes, object=head))
-        named = [words_of(word, pack) for word in ending.or_words]
-        found += [replace(limit, words=words, within=limit.within or words) for words in named]
-    return found
-
-
-def _over(text: str, language: str, *, pack: Changes) -> list[End]:
-    """What a sentence says is not so any more, where nothing else tells what that is."""
-    text = _NOISE.sub("", text)
-    words = _bare(text, pack)
-    words = (words - _vague(pack)) or words
-    if not words:
-        return []
-    thing = pack.signs["over"].sub(_without_marks, _SUBJECT.sub("", text))
-    head, _ = object_of(pack.signs["negated"].sub(" ", thing), language)
-    return [End(words, object=head)]
-
-
-def _bare(text: str, pack: Changes) -> Words:
-    """The content words of what is over, without the words that say so."""
-    plain = pack.signs["over"].sub(_without_marks, normalise(text))
-    return words_of(pack.signs["negated"].sub(" ", plain), pack) - _PARTICLES
-
-
-@lru_cache(maxsize=1)
-def _vague(pack: Changes) -> Words:
-    return words_of(" ".join(pack.vague), pack)
-
-
-_COMMA: Final = re.compile(r", (?:and |so |but |then )?(?=[a-z])")
-_NOISE: Final = re.compile(
-    r"决定(?=不)|(?:(?:好几|很多|好多|[半\d一二两三四五六七八九十几]+)多?个?(?:年|月|天|周|星期)|好久|很久|许久|多年)都?(?=[不没])|"
-    r"[这那上下本]个?(?:学期|周末?|星期|月|年|阵子)|一?[点口滴根支]儿?(?=[^,，]{1,8}[不没])|[都也全](?=[不没])|(?<=[不没])当"
-)
-"""When it ended, and how completely."""
-_SUBJECT: Final = re.compile(
-    r"^(?:User|用户)(?:的)?(?:现在|已经|早就?|最近|目前)*\s*(?:(?:does|do|is|has|can|will)\b)?"
-)
-_PARTICLES: Final = frozenset({"up", "down", "off", "out", "away", "back", "over", "lost", "late"})
-_NEW: Final = re.compile(r"^(?:new|current|present|updated) (?=\w)")
-"""The new number is the number."""
-_MARKS: Final = re.compile(
-    r"no longer|any ?more|any longer|\bno more\b|\bdecided (?:not to|against)\b|\b(?:has|have) not\b|\bafter all\b"
-    r"|\bnot going to\b|不再|再也不|已经|现在|早就?|早(?=不|没)|[都全](?=[不没])|没再|"
-    r"(?:已经|都)?(?:好几|很多|[半\d一二两三四五六七八九十几]+)多?个?(?:年|月|天|周|星期)(?:都)?(?=[不没])|"
-    r"一?[点口滴根支]儿?(?=[^,，]{1,8}[不没])|[不没了]"
-)
-
-
-def _without_marks(found: re.Match[str]) -> str:
-    return _MARKS.sub(" ", found.group())

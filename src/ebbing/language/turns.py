@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ebbing.domain.conflict import End, Words
+from ebbing.domain.claim import End, Words
 from ebbing.language.changes import changes
 
 _RUN: Final = re.compile(r"[\u4e00-\u9fff]+")
@@ -26,9 +26,9 @@ def pairs_of(text: str) -> Words:
     return frozenset(pair for pair in pairs if pair[0] not in empty and pair[1] not in empty)
 
 
-def is_timed(text: str) -> bool:
+def is_timed(text: str, language: str) -> bool:
     """Whether a text says when."""
-    return changes().signs["when"].search(text) is not None
+    return changes().otherwise["when"][language].search(text) is not None
 
 
 def turned(text: str) -> tuple[End, ...]:

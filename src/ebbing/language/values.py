@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ebbing.domain.conflict import Words
+from ebbing.domain.claim import Words
 from ebbing.language.analyse import normalise, query_terms
 from ebbing.language.changes import Changes, changes
 from ebbing.language.numerals import dated, numbered

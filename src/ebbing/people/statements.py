@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from ebbing.domain.conflict import Words
+from ebbing.domain.claim import Words
 from ebbing.domain.profile import Rank, Section
 from ebbing.domain.record import MemoryRecord, MemoryType
 from ebbing.language.analyse import normalise

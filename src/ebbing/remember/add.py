@@ -24,6 +24,7 @@ from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import Change, Insert, MemoryStore
 from ebbing.privacy.guard import TrustTier
 from ebbing.remember.carry_out import carried_out
+from ebbing.remember.correcting import corrected
 from ebbing.remember.decide import Proposed, closed_by, decide
 from ebbing.remember.draft import Draft, Drafting, fact_draft, message_drafts
 from ebbing.remember.embed import Embedding, embedded, is_bare, note_bare
@@ -147,6 +148,8 @@ async def add_extracted(
         known=before.repeated,
         before=await said_before(using.store, scope) if by_model else (),
     )
+    if not by_model:
+        found = replace(found, facts=await corrected(using.store, found.facts, kept=kept, scope=scope))
     episodes = message_drafts(kept, kind=Kind.EPISODE, drafting=drafting)
     outcomes, held = await learn(using, found, kept=kept, episodes=episodes, before=before, drafting=drafting)
     if found.failed is not None:
@@ -208,7 +211,10 @@ async def _commit(
         decisions: list[Decision] = []
         changes: list[Change] = [*withdrawn_episodes(before.episodes, now=now), *episodes]
         if heard or before.products:
-            related = await relate(store, heard, scope=scope, now=now, calibration=calibration, always=before.products)
+            wrong = tuple(one.fact.instead_of for one in heard if one.fact.instead_of)
+            related = await relate(
+                store, heard, scope=scope, now=now, calibration=calibration, always=(*before.products, *wrong)
+            )
             seen = related.generation if attempt < ATTEMPTS else None
             if len(said := await before.still_said(store, heard, scope=scope)) < len(heard):
                 heard = said

@@ -20,6 +20,7 @@ from ebbing.remember.heard import Candidate, Heard, as_candidate, trust_of
 SURER: Final = 0.2
 """By how much more confidence something said earlier outweighs what was said later."""
 _SAME_WORDS: Final = "already known in these words"
+_PUT_RIGHT: Final = "it was put right"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,12 @@ def refused(heard: Heard, confidence_threshold: float) -> Ignore | None:
 def _decided(heard: Heard, around: Sequence[Candidate]) -> Decision:
     fact = heard.fact
     verdicts = [(one.record, _verdict(heard, one)) for one in around]
-    against = [(record, verdict) for record, verdict in verdicts if verdict.relation is Relation.CONTRADICTS]
+    known = _best(heard, verdicts)
+    against = _against(verdicts, guessing=known is None)
     stopped = _stopped(heard, [record for record, _ in against])
     if stopped is not None:
         return stopped
     closed = tuple(record.id for record, _ in against)
-    known = _best(heard, verdicts)
     if known is not None:
         record, verdict = known
         if verdict.relation is Relation.RICHER:
@@ -101,6 +102,13 @@ def _decided(heard: Heard, around: Sequence[Candidate]) -> Decision:
     if against:
         return Supersede(fact, closed[0], against[0][1].reason, closes=closed[1:])
     return Add(fact, "nothing known says this")
+
+
+def _against(verdicts: Sequence[tuple[MemoryRecord, Verdict]], *, guessing: bool) -> list[tuple[MemoryRecord, Verdict]]:
+    """The memories that a fact speaks against; what is only guessed counts where it can mean one memory alone."""
+    against = [found for found in verdicts if found[1].relation is Relation.CONTRADICTS]
+    sure = [found for found in against if not found[1].guess]
+    return sure or (against if guessing and len(against) == 1 else [])
 
 
 def _agreed(heard: Heard, proposed: Proposed | None, *, own: Decision, around: Sequence[Candidate]) -> Decision:
@@ -145,6 +153,8 @@ def _stopped(heard: Heard, against: Sequence[MemoryRecord]) -> Ignore | AddClose
 def _verdict(heard: Heard, other: Candidate) -> Verdict:
     if heard.record.hash == other.record.hash:
         return Verdict(Relation.SAME, _SAME_WORDS)
+    if heard.fact.instead_of == other.record.id:
+        return Verdict(Relation.CONTRADICTS, _PUT_RIGHT)
     return compare(heard.claim, other.claim, similarity=other.similarity)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ebbing.domain.conflict import Claim
+from ebbing.domain.claim import Claim
 from ebbing.domain.decision import Fact
 from ebbing.domain.record import MemoryRecord, Role
 from ebbing.language.claims import Told, claim_of

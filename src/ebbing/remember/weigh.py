@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, Literal
 
-from ebbing.domain.conflict import Words
+from ebbing.domain.claim import Words
 from ebbing.domain.importance import Substance, measured_importance, seed_importance
 from ebbing.language.values import content_share
 from ebbing.remember.heard import Candidate, Heard

@@ -1,0 +1,130 @@
+"""Whether a statement of something new leaves no room for a known one, although neither gives an attribute.
+
+Three ways in which people say so, whatever the matter is: the same words with another thing in one place ("we deploy on
+Mondays now"), a thing that is named and has become another ("switched the laptop to Linux"), an aim that was reached
+("the mortgage is paid off"). Each is a guess: it counts where there is only one memory that it can mean
+(`remember.decide`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ebbing.domain.claim import Becomes, Claim, Words
+
+_LONGEST: Final = {True: 4, False: 6}
+"""Words, or characters of a script without spaces, in which two statements of one frame may differ."""
+_DAY: Final = "time"
+_BARE: Final = 3
+"""Words beside a thing and its name in a memory that says no more than what it is."""
+_OF_WORK: Final = {"employer", "job"}
+_SAME_KIND: Final = ({"job", "position"},)
+"""Attributes under which one matter is told, once as one and once as the other."""
+
+
+def replaced(new: Claim, old: Claim) -> bool:
+    """Whether `old` is over if it is what `new` speaks of."""
+    if new.subject != old.subject or new.further or old.past or old.over or (old.event and not old.otherwise.aim):
+        return False
+    return (
+        _in_one_frame(new, old)
+        or any(_has_become(one, old) for one in new.otherwise.becomes)
+        or _is_reached(new, old)
+        or _under_another_name(new, old)
+        or is_a_rival(new, old)
+        or _has_moved_on(new, old)
+    )
+
+
+def _in_one_frame(new: Claim, old: Claim) -> bool:
+    """The same words in the same order, but for one place."""
+    if not new.otherwise.swapped or new.over or new.event or new.otherwise.many or old.otherwise.many or new.past:
+        return False
+    start, end = _shared(new.otherwise.order, old.otherwise.order)
+    mine, known = (
+        new.otherwise.order[start : len(new.otherwise.order) - end],
+        old.otherwise.order[start : len(old.otherwise.order) - end],
+    )
+    spaced = all(word.isascii() for word in (*new.otherwise.order, *old.otherwise.order))
+    if not mine or not known or max(len(mine), len(known)) > _LONGEST[spaced]:
+        return False
+    frame = (*new.otherwise.order[:start], *new.otherwise.order[len(new.otherwise.order) - end :])
+    if not any(word in new.words for word in frame) and not start:
+        return False
+    sort = sort_of(mine, new.otherwise.names)
+    return sort == sort_of(known, old.otherwise.names) and (sort in {"name", _DAY, "figure"} or len(frame) > 1)
+
+
+def _shared(new: tuple[str, ...], old: tuple[str, ...]) -> tuple[int, int]:
+    """How many words two statements begin with, and end with, in common."""
+    most = min(len(new), len(old))
+    start = next((at for at in range(most) if new[at] != old[at]), most)
+    end = next((at for at in range(most - start) if new[-1 - at] != old[-1 - at]), most - start)
+    return start, end
+
+
+def _has_become(one: Becomes, old: Claim) -> bool:
+    """Whether a memory tells what the thing was: a time where it has another time now, a name where another name."""
+    said = old.words | old.kinds
+    if not one.thing <= (said | old.pairs) or not one.thing or one.value <= said:
+        return False
+    if one.sort == _DAY:
+        return old.timed
+    if one.sort == "figure":
+        return bool(old.numbers)
+    rest = [word for word in old.otherwise.order if not _names(one.thing, word)]
+    named = not old.otherwise.names.isdisjoint(rest)
+    plain = one.sort == "name" or not old.numbers
+    return plain and not old.timed and named == (one.sort == "name") and len(rest) <= 2 * _BARE
+
+
+def _names(thing: Words, word: str) -> bool:
+    return any(word == part or (not part.isascii() and word in part) for part in thing)
+
+
+def _is_reached(new: Claim, old: Claim) -> bool:
+    """Whether it was aimed at what is reached now."""
+    return old.otherwise.aim and bool(new.otherwise.reached) and new.otherwise.reached <= old.words | old.kinds
+
+
+def _under_another_name(new: Claim, old: Claim) -> bool:
+    """Whether one matter is told as two attributes."""
+    both = {new.attribute, old.attribute}
+    return new.changed and not new.over and both in _SAME_KIND and new.value.isdisjoint(old.value)
+
+
+def is_a_rival(new: Claim, old: Claim) -> bool:
+    """Whether somebody uses one thing of a kind now, and used another one."""
+    if not new.otherwise.swaps or new.negated or new.event or new.polarity or old.polarity:
+        return False
+    if _OF_WORK & {new.attribute, old.attribute}:
+        return False
+    mine, known = dict(new.otherwise.rivals), dict(old.otherwise.rivals)
+    if len(mine) != len(new.otherwise.rivals) or len(known) != len(old.otherwise.rivals):
+        return False
+    return any(kind in known and known[kind] != name for kind, name in mine.items())
+
+
+def _has_moved_on(new: Claim, old: Claim) -> bool:
+    """Whether somebody lives or works elsewhere than a memory says that gives no attribute."""
+    if not new.changed or new.over or old.attribute or old.timed or new.value <= old.words:
+        return False
+    matter = (new.attribute or "").rpartition(".")[2]
+    return old.otherwise.dwells if matter == "home" else old.otherwise.works and not old.numbers and matter in _OF_WORK
+
+
+def sort_of(words: tuple[str, ...], names: Words) -> str:
+    """What some words of a statement name: `time`, `figure`, `name` or `word`."""
+    if any(word in TIMES for word in words):
+        return _DAY
+    if any(word[:1].isdigit() for word in words):
+        return "figure"
+    return "name" if not names.isdisjoint(words) else "word"
+
+
+TIMES: Final = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday weekday weekend morning afternoon evening noon midnight "
+    "januari februari march april may june juli august septemb octob novemb decemb tomorrow spring summer autumn "
+    "winter 周 月 号 日 点 晚 早 上午 下午".split()
+)
+"""Stems, and characters, that name a time."""

@@ -1,0 +1,86 @@
+"""What a statement says is otherwise now, where no attribute tells it: in which frame, of which thing, which aim.
+
+What is compared in `domain.replacing` is read here, by the patterns of `changes`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ebbing.domain.claim import Becomes, Otherwise, Words
+from ebbing.domain.replacing import sort_of
+from ebbing.language.analyse import stems
+from ebbing.language.changes import Changes
+from ebbing.language.numerals import numbered
+from ebbing.language.values import words_of
+
+_PIECE: Final = re.compile(r"[\u4e00-\u9fff]|[a-z0-9][a-z0-9.+#'-]*")
+_OWNER: Final = re.compile(r"^user(?:'s)?\b")
+_NAME: Final = {
+    "en": re.compile(r"(?<=\S )[A-Z][\w.+#-]*|\b[a-z]+[A-Z]\w*"),
+    "zh": re.compile(r"(?<![@A-Za-z0-9.])[A-Za-z][A-Za-z0-9.+#-]*"),
+}
+
+
+def read_otherwise(bare: str, *, language: str, pack: Changes) -> Otherwise:
+    """What a text says, put as if it spoke of the person where it speaks of somebody else."""
+    normal = numbered(bare.lower())
+    said = {name: by_language[language] for name, by_language in pack.otherwise.items()}
+
+    def says(name: str) -> bool:
+        return said[name].search(normal) is not None
+
+    names = frozenset(stem for name in _NAME[language].findall(bare) for stem in _in_order(name.lower(), language))
+    reached = words_of(said["reached"].sub(" ", normal), pack) if said["sure"].search(normal) else frozenset()
+    return Otherwise(
+        order=_in_order(said["out"].sub(" ", _OWNER.sub("", normal)), language),
+        names=names,
+        swapped=says("swapped"),
+        swaps=says("swaps"),
+        rivals=rivals_of(bare, pack),
+        dwells=says("dwells"),
+        works=says("works"),
+        many=says("many"),
+        becomes=_becomes(bare, names, language=language, pack=pack),
+        aim=says("aim"),
+        reached=reached,
+    )
+
+
+def rivals_of(text: str, pack: Changes) -> frozenset[tuple[str, str]]:
+    """Kind and name of the things in a text of which somebody uses one at a time."""
+    return frozenset((found.lastgroup or "", found.group().lower()) for found in pack.rivals.finditer(text))
+
+
+def _in_order(normal: str, language: str) -> tuple[str, ...]:
+    return tuple(stems(normal)) if language == "en" else tuple(_PIECE.findall(normal))
+
+
+def _becomes(bare: str, names: Words, *, language: str, pack: Changes) -> tuple[Becomes, ...]:
+    found: list[Becomes] = []
+    for becoming in pack.becomes:
+        pattern = becoming.patterns.get(language)
+        match = pattern.search(bare) if pattern else None
+        if match is None:
+            continue
+        groups = {name.rstrip("23"): part for name, part in match.groupdict().items() if part}
+        thing, value = groups.get("thing", ""), groups.get("value", "")
+        sort = _sort(value, names, language=language, pack=pack)
+        words = _thing(thing, language=language, pack=pack)
+        if sort in becoming.sorts and words:
+            found.append(Becomes(words, words_of(numbered(value.lower()), pack), sort))
+    return tuple(dict.fromkeys(found))
+
+
+def _thing(thing: str, *, language: str, pack: Changes) -> Words:
+    """What names a thing: its words, in Chinese its last two characters."""
+    if language == "en":
+        return words_of(thing.lower(), pack)
+    return frozenset({thing.removesuffix("的")[-2:]})
+
+
+def _sort(value: str, names: Words, *, language: str, pack: Changes) -> str:
+    if pack.otherwise["when"][language].search(value.lower()):
+        return "time"
+    return sort_of(_in_order(numbered(value.lower()), language), names)

@@ -1,0 +1,125 @@
+"""What is otherwise now is told in many ways; a memory that it can mean is closed, and nothing else is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from ebbing import Memory
+from ebbing.testing.clock import ManualClock
+from ebbing.wiring.build import build, load_settings
+from evals import conflicts
+from evals.extraction import LANGUAGES
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    settings = load_settings({"store": "ephemeral", "embedder": "none"})
+    with Memory(parts=build(settings, clock=ManualClock(datetime(2026, 3, 2, 9, tzinfo=UTC)))) as opened:
+        yield opened
+
+
+def current(memory: Memory, *said: str) -> list[str]:
+    """What is known after messages that come one by one, oldest first."""
+    for text in said:
+        memory.add(text, user_id="ann")
+    return [item["memory"] for item in reversed(memory.get_all(user_id="ann")["results"])]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        ("We deploy on Fridays", "we deploy on Mondays now", "User deploys on Mondays now"),
+        ("我们每周五发版", "现在改成周一发版", "用户现在改成周一发版"),
+        ("My camera is a Nikon", "I switched my camera to Sony", "User switched their camera to Sony"),
+        ("我们团队用的是SVN", "团队换成Git了", None),
+        ("I code mostly in Java", "I mostly write Go these days", "User mostly writes Go these days"),
+        ("我主要写Java", "现在主要写Go", "用户现在主要写Go"),
+        ("I rent a two-bed in Clapham", "I've moved to Derby", "User has moved to Derby"),
+        ("我在减肥", "减肥成功了", "用户减肥成功了"),
+        ("My job title is product manager", "My title changed to head of product", None),
+    ],
+)
+def test_what_is_otherwise_now_closes_what_it_replaces(
+    memory: Memory, before: str, after: str, kept: str | None
+) -> None:
+    [old] = current(memory, before)
+    known = current(memory, after)
+    assert old not in known
+    assert kept is None or kept in known
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I play chess", "I play poker now"),
+        ("I like tea", "I like coffee these days"),
+        ("I use VS Code", "I use Firefox now"),
+        ("I code in Python", "I go swimming these days"),
+        ("I work at Huawei", "My phone is a Samsung now"),
+        ("My camera was a present from my dad", "I switched my camera to Sony"),
+        ("I live in Leeds", "We migrated to Postgres"),
+        ("I rent a flat in Leeds", "I work in Bradford now"),
+        ("我有一台缝纫机", "我手机丢了"),
+        ("我九岁的时候摔断过锁骨", "我摔断了腿"),
+        ("我喜欢喝茶", "现在喜欢喝咖啡"),
+        ("我用VSCode", "浏览器换成Chrome了"),
+        ("我老家在赣州", "我现在在东莞打工"),
+        ("My grandmother was born in Kraków", "My grandmother died last year"),
+    ],
+)
+def test_what_may_be_so_beside_it_stays(memory: Memory, before: str, after: str) -> None:
+    known = current(memory, before)
+    assert set(known) <= set(current(memory, after))
+
+
+def test_where_two_memories_could_be_meant_none_is_closed(memory: Memory) -> None:
+    both = current(memory, "My camera is a Nikon", "My camera is insured with Aviva")
+    assert len(both) == 2
+    assert set(both) <= set(current(memory, "I switched my camera to Sony"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        ("I'm from Spain", "sorry, I meant Portugal, not Spain", "User is from Portugal"),
+        ("I'm 34", "Sorry I meant 43, not 34", "User is 43"),
+        ("My name is Jon", "Actually it's spelled John", "User's name is John"),
+        ("我妹妹叫小颖", "打错了，是小莹", "用户的妹妹叫小莹"),
+        ("我今年34", "写反了，是43不是34", "用户今年43"),
+    ],
+)
+def test_a_message_that_only_puts_the_last_one_right_gives_it_in_the_right_words(
+    memory: Memory, before: str, after: str, kept: str
+) -> None:
+    assert current(memory, before, after) == [kept]
+
+
+def test_within_one_call_what_was_wrong_is_not_kept_at_all(memory: Memory) -> None:
+    said = ["I'm from Spain", "sorry, I meant Portugal, not Spain"]
+    memory.add([{"role": "user", "content": text} for text in said], user_id="ann")
+    assert [item["memory"] for item in memory.get_all(user_id="ann")["results"]] == ["User is from Portugal"]
+
+
+@pytest.mark.parametrize(
+    "after", ["no it's fine", "I mean it", "sorry, I meant the other one", "it's not that bad, actually"]
+)
+def test_what_only_sounds_like_a_correction_changes_nothing(memory: Memory, after: str) -> None:
+    assert current(memory, "I live in Leeds", after) == ["User lives in Leeds"]
+
+
+def test_a_correction_that_names_no_wrong_word_speaks_of_the_last_message_only(memory: Memory) -> None:
+    known = current(memory, "My name is Jon", "what is the capital of Peru?", "Actually it's spelled Lima")
+    assert known == ["User's name is Jon"]
+
+
+@pytest.mark.slow
+def test_in_a_full_memory_as_much_is_superseded_and_nothing_else_is_lost() -> None:
+    scores = asyncio.run(conflicts.measure("none", crowd=True))
+    for language in LANGUAGES:
+        score = scores[language, conflicts.CROWD]
+        assert score.recall >= 0.85, (language, score.as_dict())
+        assert score.lost / (score.updates + score.compatible) <= 0.01, (language, score.as_dict())
