@@ -49,6 +49,9 @@ class Narrowing(TypedDict, total=False):
     """With each answer, so many turns before and after it."""
 
 
+_NARROWING: Final = frozenset(Narrowing.__annotations__)
+
+
 class Listing(TypedDict, total=False):
     """What a list may be given beside whose it is."""
 
@@ -139,11 +142,11 @@ def named_by(messages: list[Message], source_id: str | None) -> list[Message]:
 
 def checked_narrowing(given: Mapping[str, Any]) -> None:
     """Refuses a name that `Narrowing` does not have, as a call with a wrong argument is refused, and unclear flags."""
-    for name in given:
-        if name not in Narrowing.__annotations__:
-            raise TypeError(f"search() got an unexpected keyword argument {name!r}")
-    for name in ("precise", "explain"):
-        checked_flag(given.get(name, False), name)
+    if not given.keys() <= _NARROWING:
+        [name, *_] = given.keys() - _NARROWING
+        raise TypeError(f"search() got an unexpected keyword argument {name!r}")
+    checked_flag(given.get("precise", False), "precise")
+    checked_flag(given.get("explain", False), "explain")
 
 
 def checked_listing(given: Mapping[str, Any]) -> None:

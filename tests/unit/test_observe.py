@@ -19,10 +19,9 @@ from ebbing import AsyncMemory
 from ebbing.adapters.otel_meter import OtelMeter
 from ebbing.adapters.prometheus_meter import SHARES, PrometheusMeter, Spread
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.query import Hit
 from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
-from ebbing.observe.logs import JsonLines, Lines, TextLines, hashed
+from ebbing.observe.logs import JsonLines, Lines, TextLines, hashed, lines_of
 from ebbing.observe.trace import continued
 from ebbing.ports.meter import SILENCE
 from ebbing.testing.clock import ManualClock
@@ -63,8 +62,8 @@ async def test_recalled_memories_and_dropped_routes_are_counted() -> None:
     at = clock.now() - timedelta(days=3)
     record = MemoryRecord("1", Scope(user_id="emma"), "green tea", at, at)
     for dropped in ((), ("semantic",)):
-        meter.begin("search").found([Hit(record, 0.75, 1.0)], dropped)
-    meter.begin("search").found([], ())
+        meter.begin("search").found([record], scores=[0.75], dropped=dropped)
+    meter.begin("search").found([], scores=[], dropped=())
     risky = {"score": 0.5, "confidence": 0.9, "strength": 1.0, "created_at": "2020-01-01", "risky": True}
     meter.begin("context").done({"memories": [risky, {"created_at": "?"}]})
     text = meter.text().decode()
@@ -183,6 +182,32 @@ def test_many_lines_do_not_wait_and_none_is_lost_at_the_end() -> None:
     assert stream.count in range(3, 6)  # three times a full batch; the time may have come as well
     handler.flush()
     assert stream.getvalue() == "".join(f"{number} said\n" for number in range(1_000))
+
+
+def test_lines_are_told_apart_from_what_else_a_logger_may_tell() -> None:
+    logger, handler = logging.Logger("ebbing.x"), lines_to(Calls())
+    assert lines_of(logger) is None
+    logger.parent = logging.Logger("ebbing")
+    logger.parent.addHandler(handler)
+    assert lines_of(logger) is handler
+    handler.setLevel(logging.ERROR)
+    assert lines_of(logger) is None
+    handler.setLevel(logging.NOTSET)
+    logger.addFilter(lambda _: False)
+    assert lines_of(logger) is None
+    logger.filters.clear()
+    logger.addHandler(logging.NullHandler())
+    assert lines_of(logger) is None
+
+
+def test_a_line_may_be_made_when_it_is_written() -> None:
+    stream = Calls()
+    handler = lines_to(stream)
+    made = []
+    handler.later(lambda: made.append("it") or record_of("first"))
+    assert made == []
+    handler.handle(record_of("second", logging.WARNING))
+    assert (made, stream.getvalue()) == (["it"], "first said\nsecond said\n")
 
 
 def test_a_person_is_a_hash_that_is_the_same_each_time_and_another_for_each_key() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from opentelemetry import trace
 from opentelemetry.trace import Span, Status, StatusCode
 
-from ebbing.domain.query import Hit
+from ebbing.domain.record import MemoryRecord
 from ebbing.ports.meter import Answer, Measure, Meter
 
 
@@ -42,10 +42,10 @@ class _Spanned:
         self._span.end()
         self._beside.done(answer)
 
-    def found(self, hits: Sequence[Hit], dropped: Iterable[str]) -> None:
-        self._span.set_attribute("ebbing.results", len(hits))
+    def found(self, records: Sequence[MemoryRecord], *, scores: Sequence[float], dropped: Iterable[str]) -> None:
+        self._span.set_attribute("ebbing.results", len(records))
         self._span.end()
-        self._beside.found(hits, dropped)
+        self._beside.found(records, scores=scores, dropped=dropped)
 
     def failed(self, code: str) -> None:
         self._span.set_attribute("ebbing.code", code)

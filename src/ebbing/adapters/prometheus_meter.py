@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import chain, repeat
+from operator import attrgetter, truediv
 from threading import Lock
 from time import perf_counter
 from typing import Any, Final, TypeVar
@@ -15,7 +17,7 @@ from typing import Any, Final, TypeVar
 from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 from prometheus_client.core import HistogramMetricFamily
 
-from ebbing.domain.query import Hit
+from ebbing.domain.record import MemoryRecord
 from ebbing.ports.clock import Clock
 from ebbing.ports.meter import Answer, Measure
 
@@ -28,8 +30,9 @@ _WAITING: Final = 512
 """Values that wait to be counted together, of one label."""
 _HEARD: Final = 512
 """Calls, requests and recalled memories that wait to be counted together: that takes a fifth of the time."""
+_OF_RECORD: Final = attrgetter("confidence", "strength", "created_at")
 _Waiting = TypeVar("_Waiting")
-Told = tuple[Any, Any, Any, object]
+Told = tuple[Any, Any, Any, datetime]
 """Of a recalled memory its score, confidence, strength and when it was made."""
 
 
@@ -109,9 +112,15 @@ class PrometheusMeter:
         if operation == "add":
             self._note_added(results)
             return ()
+        now = self._clock.now()
         self._risky.inc(sum(1 for one in results if one.get("risky")))
         return [
-            (one.get("score"), one.get("confidence", 1.0), one.get("strength", 1.0), one.get("created_at"))
+            (
+                one.get("score"),
+                one.get("confidence", 1.0),
+                one.get("strength", 1.0),
+                _moment(one.get("created_at"), now),
+            )
             for one in results
         ]
 
@@ -141,7 +150,7 @@ class PrometheusMeter:
         for operation in {one[0] for one in ended}:
             self._seconds.note([one[1] for one in ended if one[0] == operation], operation)
         self._found.inc(sum(1 for one in ended if one[0] == "search" and one[3]))
-        self._count_recalled([memory for one in ended for memory in one[3]])
+        self._count_recalled([*chain.from_iterable(one[3] for one in ended)])
 
     def _count_recalled(self, told: Sequence[Told]) -> None:
         if not told:
@@ -151,7 +160,8 @@ class PrometheusMeter:
         self._score.note([score for score in scores if score is not None])
         self._confidence.note(confidences)
         self._strength.note(strengths)
-        self._age.note([_age_days(created_at, now) for created_at in times])
+        # No loops of Python's own: many wait.
+        self._age.note([*map(max, map(truediv, map(now.__sub__, times), repeat(_DAY)), repeat(0.0))])
 
 
 def _taken(waiting: deque[_Waiting]) -> list[_Waiting]:
@@ -235,9 +245,9 @@ class _Call:
         told = meter.answered(self._operation, found) if isinstance(found, list) else ()
         meter.note(self._operation, seconds, told=told)
 
-    def found(self, hits: Sequence[Hit], dropped: Iterable[str]) -> None:
+    def found(self, records: Sequence[MemoryRecord], *, scores: Sequence[float], dropped: Iterable[str]) -> None:
         seconds, meter = perf_counter() - self._began, self._meter
-        told = [(hit.score, one.confidence, one.strength, one.created_at) for hit in hits for one in (hit.record,)]
+        told = [*zip(scores, *zip(*map(_OF_RECORD, records), strict=True), strict=True)] if records else ()
         meter.note(self._operation, seconds, told=told)
         for route in dropped:
             meter.without(route)
@@ -246,10 +256,9 @@ class _Call:
         self._meter.note(self._operation, perf_counter() - self._began, code=code)
 
 
-def _age_days(created_at: object, now: datetime) -> float:
+def _moment(told: object, otherwise: datetime) -> datetime:
     try:
-        made = created_at if isinstance(created_at, datetime) else datetime.fromisoformat(str(created_at))
-        age = now - (made if made.tzinfo else made.replace(tzinfo=UTC))
+        made = datetime.fromisoformat(str(told))
     except ValueError:
-        return 0.0
-    return max(0.0, age / _DAY)
+        return otherwise
+    return made if made.tzinfo else made.replace(tzinfo=UTC)

@@ -26,10 +26,15 @@ from ebbing.domain.retention import footing_of
 from ebbing.facade.base import Facade, foreground
 from ebbing.facade.measured import measured
 from ebbing.ports.event_bus import Topic
+from ebbing.ports.meter import Measure
 from ebbing.recall.listing import listed
 from ebbing.recall.search import Answer, search
 from ebbing.shapes import Item, answer, explained_item, history_item, memory_item, retention_item, search_answer
 from ebbing.upkeep.retention import retention_of
+
+
+def _tell(measure: Measure, found: Answer) -> None:
+    measure.found(found.records, scores=found.ranked.scores, dropped=found.dropped)
 
 
 class Recalling(Facade):
@@ -86,7 +91,9 @@ class Recalling(Facade):
         return search_answer(found, self._parts.settings.api_version, explained=narrowing.get("explain", False))
 
     @foreground
-    @measured("search", lambda measure, found: measure.found(found.hits, found.dropped))
+    @measured(
+        "search", lambda measure, found: measure.found(found.records, scores=found.ranked.scores, dropped=found.dropped)
+    )
     async def recall(
         self,
         query: str,
@@ -119,7 +126,7 @@ class Recalling(Facade):
             expand=checked_expand(narrowing.get("expand", 0)),
         )
         found = await search(await self._searching(), scope, query=asked)
-        ids = [hit.record.id for hit in found.hits]
+        ids = [record.id for record in found.records]
         self._parts.usage.returned(scope, ids, at=now)
         await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=ids)
         found.recall_id = self._parts.ids.new()

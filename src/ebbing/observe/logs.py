@@ -7,6 +7,8 @@ import json
 import logging
 import threading
 import time
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO
@@ -29,27 +31,35 @@ class Lines(logging.StreamHandler[TextIO]):
 
     def __init__(self, stream: TextIO | None = None) -> None:
         super().__init__(stream)
-        self._waiting: list[logging.LogRecord] = []
+        self._waiting: deque[Callable[[], logging.LogRecord]] = deque()
         self._some = threading.Event()
         self._writer: threading.Thread | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keeps the line, or writes it with all that wait."""
         try:
-            self._waiting.append(record)
-            if record.levelno >= logging.WARNING or len(self._waiting) >= _WAITING:
+            self.later(lambda: record)
+            if record.levelno >= logging.WARNING:
                 self.flush()
-            elif len(self._waiting) == 1:
-                self._wake()
         except OSError:
             self.handleError(record)
+
+    def later(self, make: Callable[[], logging.LogRecord]) -> None:
+        """Keeps a line of which the record is made beside whoever logs as well."""
+        self._waiting.append(make)
+        if len(self._waiting) >= _WAITING:
+            self.flush()
+        elif len(self._waiting) == 1:
+            self._wake()
 
     def flush(self) -> None:
         """Writes what waits."""
         with self.lock or threading.RLock():
-            records, self._waiting = self._waiting, []
-            if records:
-                self.stream.write("".join(map(self._line, records)))
+            lines = []
+            while self._waiting:
+                lines.append(self._line(self._waiting.popleft()()))
+            if lines:
+                self.stream.write("".join(lines))
             super().flush()
 
     def _line(self, record: logging.LogRecord) -> str:
@@ -71,6 +81,19 @@ class Lines(logging.StreamHandler[TextIO]):
             time.sleep(_SECONDS)
             with suppress(OSError, ValueError):  # nobody is there to be told that the stream is gone
                 self.flush()
+
+
+def lines_of(logger: logging.Logger) -> Lines | None:
+    """Where all that a logger tells goes, if that is to one handler of this kind alone; None for all else."""
+    found: Lines | None = None
+    teller: logging.Logger | None = logger
+    while teller is not None:
+        for handler in teller.handlers:
+            if found is not None or not isinstance(handler, Lines):
+                return None
+            found = handler
+        teller = teller.parent if teller.propagate else None
+    return None if found is None or found.level or found.filters or logger.filters else found
 
 
 class TextLines(logging.Formatter):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from ebbing.domain.query import Hit
+from ebbing.domain.record import MemoryRecord
 
 Answer = Mapping[str, Any] | Sequence[Any] | None
 
@@ -17,8 +17,8 @@ class Measure(Protocol):
         """It answered; `answer` is read and not kept."""
         ...
 
-    def found(self, hits: Sequence[Hit], dropped: Iterable[str]) -> None:
-        """It answered with these memories, without the routes that failed or were late."""
+    def found(self, records: Sequence[MemoryRecord], *, scores: Sequence[float], dropped: Iterable[str]) -> None:
+        """It answered with these memories of these scores, without the routes that failed or were late."""
         ...
 
     def failed(self, code: str) -> None:
@@ -51,7 +51,7 @@ class Silence:
     def done(self, answer: Answer) -> None:
         """Nothing is noted."""
 
-    def found(self, hits: Sequence[Hit], dropped: Iterable[str]) -> None:
+    def found(self, records: Sequence[MemoryRecord], *, scores: Sequence[float], dropped: Iterable[str]) -> None:
         """Nothing is noted."""
 
     def failed(self, code: str) -> None:

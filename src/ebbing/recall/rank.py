@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import compress
 from typing import TypeVar
 
@@ -28,16 +28,16 @@ _Column = TypeVar("_Column")
 class Ranking:
     """The rows of an answer, best first, as parallel lists: an object for each of twenty costs microseconds."""
 
-    rows: list[int]
-    scores: list[float]
+    rows: list[int] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
     """Calibrated, in [0, 1]."""
-    fused: list[float]
+    fused: list[float] = field(default_factory=list)
     """What the order was made by."""
-    coverage: list[float]
+    coverage: list[float] = field(default_factory=list)
     """Share of the question's wording that a row holds, in [0, 1]."""
-    meaning: list[float]
+    meaning: list[float] = field(default_factory=list)
     """Calibrated similarity to the question, in [0, 1]; 0 without vectors."""
-    repeats: list[tuple[int, ...]]
+    repeats: list[tuple[int, ...]] = field(default_factory=list)
     """Rows that say the same, best first."""
 
     def only(self, kept: Sequence[bool]) -> Ranking:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -47,9 +46,15 @@ class Searching:
 
 @dataclass(slots=True)
 class Answer:
-    """What came back. Not frozen, like `Hit`, for speed."""
+    """What came back, best first, as parallel lists. Not frozen, like `Hit`, for speed."""
 
-    hits: tuple[Hit, ...]
+    records: Sequence[MemoryRecord] = ()
+    ranked: Ranking = field(default_factory=Ranking)
+    routes: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """Route to what it gave each, to four places; 0 where it gave nothing."""
+    repeat_ids: Sequence[tuple[str, ...]] = ()
+    lent: Iterable[float] = ()
+    """What the session of each lends it."""
     dropped: Mapping[str, str] = field(default_factory=dict)
     """Route to why it had no say, for the routes that failed or were late."""
     around: Mapping[str, Sequence[MemoryRecord]] = field(default_factory=dict)
@@ -63,6 +68,17 @@ class Answer:
     recall_id: str = ""
     """Names the answer, so that feedback on it counts once; of an answer that was given to somebody."""
 
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """Each memory with what speaks for it."""
+        names, ranked = self.routes, self.ranked
+        routes = [
+            {name: value for name, value in zip(names, values, strict=True) if value}
+            for values in zip(*names.values(), strict=True)
+        ]
+        told = (ranked.scores, ranked.fused, self.repeat_ids, routes, ranked.coverage, ranked.meaning, self.lent)
+        return tuple(map(Hit, self.records, *told))
+
 
 async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
     """The memories and episodes that answer the query, best first."""
@@ -71,7 +87,7 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
     if query.filter is not EVERYTHING:
         among = await narrowed(using.store, shard, scope=scope, among=among, wanted=query.filter)
     if not np.count_nonzero(among):
-        return Answer(())
+        return Answer()
     meaning = await gather_meaning(using.embedder, query.text, seconds=using.tuning.deadline_seconds)
     question = understand(query, shard, tuning=using.tuning)
     if using.tuning.graph_bonus and (rows := saying(shard, question, among=among)):
@@ -95,11 +111,9 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
     around: Mapping[str, Sequence[MemoryRecord]] = {}
     if query.expand and ranked.rows:
         around = await _around(using.store, shard, scope=scope, rows=ranked.rows, among=among, query=query)
-    hits = _hits(shard, scored, ranked=ranked, records=records)
-    if query.as_of is not None:
-        return Answer(hits, dropped, around)
-    at_hand = shard.records if not shard.shown and shard.is_kept_whole else {}
-    return Answer(hits, dropped, around, shard.shown, at_hand, shard.written)
+    found = _answer(shard, scored, ranked=ranked, records=records, past=query.as_of is not None)
+    found.dropped, found.around = dropped, around
+    return found
 
 
 async def _shard(using: Searching, scope: Scope, *, query: Query) -> Shard:
@@ -155,13 +169,18 @@ def _first_end(shard: Shard) -> int:
     return int(min(shard.valid_to.min(initial=NEVER), shard.expires.min(initial=NEVER)))
 
 
-def _hits(shard: Shard, scored: Scored, *, ranked: Ranking, records: Sequence[MemoryRecord]) -> tuple[Hit, ...]:
+def _answer(shard: Shard, scored: Scored, *, ranked: Ranking, records: Sequence[MemoryRecord], past: bool) -> Answer:
     rows = ranked.rows
     given = {"semantic": scored.dense, "keyword": scored.lexical, **scored.bonuses}
-    points = zip(*[each_four_places(map(column.item, rows)) for column in given.values()], strict=True)
-    routes = [{name: value for name, value in zip(given, values, strict=True) if value} for values in points]
-    lent = repeat(scored.session) if isinstance(scored.session, float) else map(scored.session.item, rows)
-    same: Iterable[tuple[str, ...]] = repeat(())
+    routes = {name: each_four_places(map(column.item, rows)) for name, column in given.items()}
+    lent = scored.session
+    same: Sequence[tuple[str, ...]] = [()] * len(rows)
     if any(ranked.repeats):
         same = [tuple(map(shard.ids.__getitem__, repeats)) for repeats in ranked.repeats]
-    return tuple(map(Hit, records, ranked.scores, ranked.fused, same, routes, ranked.coverage, ranked.meaning, lent))
+    each_lent = [lent] * len(rows) if isinstance(lent, float) else [*map(lent.item, rows)]
+    found = Answer(records, ranked, routes, same, each_lent)
+    if not past:
+        found.shown, found.written = shard.shown, shard.written
+        if not shard.shown and shard.is_kept_whole:
+            found.at_hand = shard.records
+    return found

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import Response
 
-from ebbing.domain.query import four_places
+from ebbing.domain.query import each_four_places
 from ebbing.domain.record import MemoryRecord
 from ebbing.recall.search import Answer
 from ebbing.shapes import memory_item
@@ -27,17 +28,30 @@ def encoded(body: object, *, status: int = 200, headers: Mapping[str, str] | Non
 def found_out(found: Answer) -> Response:
     """What a search found, with what is the same in every answer written once."""
     written = {} if found.written is None else found.written
-    parts = []
-    for hit in found.hits:
-        record = hit.record
+    scores, whole, parts = each_four_places(found.ranked.scores), _form((*found.routes,)), []
+    for record, score, *given in zip(found.records, scores, *found.routes.values(), strict=False):
         known = written.get(record.id)
         if known is None:
             known = written[record.id] = _written(record)
-        parts.append(b'%b"score":%r,"routes":%b%b' % (known[0], four_places(hit.score), to_json(hit.routes), known[1]))
-        if hit.repeat_ids:
-            parts[-1] = b'%b,"repeat_ids":%b}' % (parts[-1][:-1], _json(hit.repeat_ids))
-    rest = {"recall_id": found.recall_id, **({"dropped": dict(found.dropped)} if found.dropped else {})}
+        if all(given):
+            parts.append(whole % (known[0], score, *given, known[1]))
+        else:
+            told = {name: value for name, value in zip(found.routes, given, strict=True) if value}
+            parts.append(_form((*told,)) % (known[0], score, *told.values(), known[1]))
+    if any(found.repeat_ids):
+        parts = [
+            b'%b,"repeat_ids":%b}' % (part[:-1], _json(same)) if same else part
+            for part, same in zip(parts, found.repeat_ids, strict=True)
+        ]
+    rest = {"recall_id": found.recall_id, **({"dropped": found.dropped} if found.dropped else {})}
     return Encoded(b'{"memories":[%b],%b' % (b",".join(parts), _json(rest)[1:]), status=200, headers=None)
+
+
+@lru_cache(maxsize=64)
+def _form(routes: tuple[str, ...]) -> bytes:
+    """Where a memory's score stands in its JSON, and what these routes gave."""
+    each = ",".join(f'"{name}":%r' for name in routes)
+    return b'%%b"score":%%r,"routes":{%b}%%b' % each.encode()
 
 
 def _json(body: object) -> bytes:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
+from datetime import datetime
+from functools import partial
 from time import perf_counter
 from typing import Any, Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ebbing.interfaces.http.auth import Principal
-from ebbing.observe.logs import hashed
-from ebbing.observe.trace import HEADER, continued
+from ebbing.observe.logs import hashed, lines_of
+from ebbing.observe.trace import HEADER, Trace, continued
 from ebbing.ports.clock import Clock
 from ebbing.ports.ids import Ids
 
@@ -66,29 +68,55 @@ class Observed:
             self._requested(scope["method"], route, status=status, seconds=seconds)
         if route in _QUIET or not _log.isEnabledFor(logging.INFO):
             return
-        state, common, now = scope["state"], self._common, self._clock.now().timestamp()
-        principal: Principal | None = state.get("principal")
+        state = scope["state"]
+        make = partial(
+            self._line,
+            (scope["method"], route, status),
+            at=self._clock.now(),
+            ms=round(1_000 * seconds, 2),
+            request_id=state["request_id"],
+            trace=state["trace"],
+            principal=state.get("principal"),
+        )
+        lines = lines_of(_log)
+        if lines is None:
+            _log.handle(make())
+        else:
+            lines.later(make)
+
+    def _line(
+        self,
+        said: tuple[str, str, int],
+        *,
+        at: datetime,
+        ms: float,
+        request_id: str,
+        trace: Trace,
+        principal: Principal | None,
+    ) -> logging.LogRecord:
+        """What is told of a request: `said` is its method, its route and the status of its answer."""
+        common, now = self._common, at.timestamp()
         # Not by `_log.info`, nor by making a record: finding out where the call stands, and in which thread, costs more
         # than all the rest.
         line = logging.LogRecord.__new__(logging.LogRecord)
         line.__dict__ = {
             **common,
-            "args": (scope["method"], route, status),
+            "args": said,
             "created": now,
             "msecs": now % 1 * 1_000,
             "relativeCreated": common["relativeCreated"] + (now - common["created"]) * 1_000,
-            "request_id": state["request_id"],
-            "trace_id": state["trace"].trace_id,
-            "span_id": state["trace"].span_id,
-            "method": scope["method"],
-            "route": route,
-            "status": status,
-            "ms": round(1_000 * seconds, 2),
+            "request_id": request_id,
+            "trace_id": trace.trace_id,
+            "span_id": trace.span_id,
+            "method": said[0],
+            "route": said[1],
+            "status": said[2],
+            "ms": ms,
             "tenant": principal.tenant if principal else None,
             "who": principal.name if principal else None,
             "user": hashed(principal.user, key=self._key) if principal else None,
         }
-        _log.handle(line)
+        return line
 
 
 def _route(scope: Scope) -> str:
