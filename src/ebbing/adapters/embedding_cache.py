@@ -101,10 +101,11 @@ class CachingEmbedder:
         await self._inner.aclose()
 
     def _at_once(self, texts: Sequence[str], role: Role) -> Vectors | None:
+        if len(texts) == 1:  # a question: this is most of what it waits for
+            vector = self._recent.one(_key(texts[0], role, model_id=self._inner.model_id))
+            return None if vector is None else vector[np.newaxis]
         keys = [_key(text, role, model_id=self.model_id) for text in texts]
         found = self._recent.get(keys)
-        if len(keys) == 1:  # a question: this is most of what it waits for
-            return found[keys[0]][np.newaxis] if found else None
         return np.stack([found[key] for key in keys]) if texts and len(found) == len(set(keys)) else None
 
     async def _embed(self, texts: Sequence[str], role: Role) -> Vectors:
@@ -175,14 +176,14 @@ class _RecentVectors:
         self._lock = threading.Lock()
 
     def get(self, keys: Iterable[bytes]) -> Found:
-        found = {}
+        return {key: vector for key in keys if (vector := self.one(key)) is not None}
+
+    def one(self, key: bytes) -> Vector | None:
         with self._lock:
-            for key in keys:
-                vector = self._vectors.get(key)
-                if vector is not None:
-                    self._vectors.move_to_end(key)
-                    found[key] = vector
-        return found
+            vector = self._vectors.get(key)
+            if vector is not None:
+                self._vectors.move_to_end(key)
+            return vector
 
     def put(self, vectors: Found) -> None:
         with self._lock:

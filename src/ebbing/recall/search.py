@@ -51,7 +51,7 @@ class Answer:
     records: Sequence[MemoryRecord] = ()
     ranked: Ranking = field(default_factory=Ranking)
     routes: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    """Route to what it gave each, to four places; 0 where it gave nothing."""
+    """Route to what it gave each; 0 where it gave nothing."""
     repeat_ids: Sequence[tuple[str, ...]] = ()
     lent: Iterable[float] = ()
     """What the session of each lends it."""
@@ -74,7 +74,7 @@ class Answer:
         names, ranked = self.routes, self.ranked
         routes = [
             {name: value for name, value in zip(names, values, strict=True) if value}
-            for values in zip(*names.values(), strict=True)
+            for values in zip(*map(each_four_places, names.values()), strict=True)
         ]
         told = (ranked.scores, ranked.fused, self.repeat_ids, routes, ranked.coverage, ranked.meaning, self.lent)
         return tuple(map(Hit, self.records, *told))
@@ -172,7 +172,7 @@ def _first_end(shard: Shard) -> int:
 def _answer(shard: Shard, scored: Scored, *, ranked: Ranking, records: Sequence[MemoryRecord], past: bool) -> Answer:
     rows = ranked.rows
     given = {"semantic": scored.dense, "keyword": scored.lexical, **scored.bonuses}
-    routes = {name: each_four_places(map(column.item, rows)) for name, column in given.items()}
+    routes = {name: [*map(column.item, rows)] for name, column in given.items()}
     lent = scored.session
     same: Sequence[tuple[str, ...]] = [()] * len(rows)
     if any(ranked.repeats):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import compress
 from typing import Any, Final
 
 from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import Response
 
-from ebbing.domain.query import each_four_places
 from ebbing.domain.record import MemoryRecord
 from ebbing.recall.search import Answer
 from ebbing.shapes import memory_item
@@ -28,16 +28,13 @@ def encoded(body: object, *, status: int = 200, headers: Mapping[str, str] | Non
 def found_out(found: Answer) -> Response:
     """What a search found, with what is the same in every answer written once."""
     written = {} if found.written is None else found.written
-    scores, whole, parts = each_four_places(found.ranked.scores), _form((*found.routes,)), []
-    for record, score, *given in zip(found.records, scores, *found.routes.values(), strict=False):
+    names, parts = found.routes, []
+    for record, score, *given in zip(found.records, found.ranked.scores, *names.values(), strict=False):
         known = written.get(record.id)
         if known is None:
             known = written[record.id] = _written(record)
-        if all(given):
-            parts.append(whole % (known[0], score, *given, known[1]))
-        else:
-            told = {name: value for name, value in zip(found.routes, given, strict=True) if value}
-            parts.append(_form((*told,)) % (known[0], score, *told.values(), known[1]))
+        form = _form((*compress(names, given),))
+        parts.append(form % (known[0], score, *filter(None, given), known[1]))
     if any(found.repeat_ids):
         parts = [
             b'%b,"repeat_ids":%b}' % (part[:-1], _json(same)) if same else part
@@ -50,8 +47,8 @@ def found_out(found: Answer) -> Response:
 @lru_cache(maxsize=64)
 def _form(routes: tuple[str, ...]) -> bytes:
     """Where a memory's score stands in its JSON, and what these routes gave."""
-    each = ",".join(f'"{name}":%r' for name in routes)
-    return b'%%b"score":%%r,"routes":{%b}%%b' % each.encode()
+    each = ",".join(f'"{name}":%.4f' for name in routes)
+    return b'%%b"score":%%.4f,"routes":{%b}%%b' % each.encode()
 
 
 def _json(body: object) -> bytes:

@@ -23,6 +23,7 @@ STREAMED: Final = frozenset({"/v1/import"})
 """Paths whose body is read as it comes, and may be larger."""
 _ASYNC: Final = re.compile(rb"(?i)(?:^|[,;\s])respond-async(?:$|[,;\s])")
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_JSON: Final = b"application/json"
 _FORMS: Final = frozenset({b"", b"application/x-www-form-urlencoded", b"text/plain"})
 """What curl and others call a body unless they are told: no route takes forms, so JSON is meant."""
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -66,12 +67,14 @@ class Gate:
         most = self._most_import_bytes if path in STREAMED else self._most_bytes
         if path not in PUBLIC:
             await self._identify(scope, headers)
-            self._take(scope["state"]["principal"])
+            if self._per_minute:
+                self._take(scope["state"]["principal"])
             if self._works and b"prefer" in headers:
                 scope["state"]["may_wait"] = _ASYNC.search(headers[b"prefer"]) is not None
-        if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() in _FORMS:
+        kind = headers.get(b"content-type", b"")
+        if kind != _JSON and kind.partition(b";")[0].strip().lower() in _FORMS:
             others = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
-            scope["headers"] = [*others, (b"content-type", b"application/json")]
+            scope["headers"] = [*others, (b"content-type", _JSON)]
         body = limited(receive, headers, most=most)
         if path not in PUBLIC and path not in STREAMED and wanted(scope, headers):
             await self._replays.answer(scope, body, send=send, key=headers[b"idempotency-key"])

@@ -27,6 +27,8 @@ UNKNOWN: Final = "(no route)"
 _QUIET: Final = frozenset({"/healthz", "/health", "/readyz", "/metrics"})
 _HEADER: Final = HEADER.encode()
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_LINES_SECONDS: Final = 0.05
+"""How long it holds where the log goes."""
 _log: Final = logging.getLogger("ebbing.access")
 
 
@@ -38,6 +40,7 @@ class Observed:
         self._requested: Callable[..., None] | None = getattr(meter, "requested", None)
         self._common = vars(logging.LogRecord(_log.name, logging.INFO, __file__, 0, "%s %s %d", None, None))
         """What all lines have in common."""
+        self._lines, self._lines_until = lines_of(_log), 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request, and tells of it."""
@@ -78,11 +81,13 @@ class Observed:
             trace=state["trace"],
             principal=state.get("principal"),
         )
-        lines = lines_of(_log)
-        if lines is None:
+        now = perf_counter()
+        if now > self._lines_until:
+            self._lines, self._lines_until = lines_of(_log), now + _LINES_SECONDS
+        if self._lines is None:
             _log.handle(make())
         else:
-            lines.later(make)
+            self._lines.later(make)
 
     def _line(
         self,
