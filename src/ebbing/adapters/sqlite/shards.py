@@ -27,7 +27,7 @@ _CHANGED: Final = _SELECT + "mid >> 24 = :no AND changed > :generation AND mid <
 _STANDING: Final = (
     "SELECT no, generation, erased_generation, last_seq FROM owner WHERE tenant = ? AND kind = ? AND name = ?"
 )
-_GENERATION: Final = "SELECT generation FROM owner WHERE no = ?"
+_CURRENT: Final = "SELECT generation, EXISTS (SELECT 1 FROM arrival WHERE refused IS NULL) FROM owner WHERE no = ?"
 """By the number, which is given to nobody twice: what is asked at every search takes half the time."""
 AT_ONCE: Final = 64
 """Writes behind, up to which a shard is brought up to date without a change of thread."""
@@ -87,14 +87,23 @@ class ShardCache:
                 self._slots.clear()
                 self._bytes = 0
 
+    def current(self, owner: Owner) -> Shard | None:
+        """The shard that is held, if it is current and nothing at all waits to be put in its place; else None."""
+        slot = self._slots.get(owner)
+        held = slot.held if slot else None
+        if held is None:
+            return None
+        with self._connections.reading() as db:
+            if db.execute(_CURRENT, (held.no,)).fetchone() != (held.shard.generation, 0):
+                return None
+        self._touch(owner)
+        return held.shard
+
     def at_once(self, owner: Owner) -> Shard | None:
         """The current shard if that takes a few statements at most; None if it is worth another thread."""
         slot = self._slots.get(owner)
         held = slot.held if slot else None
         with self._connections.reading() as db:
-            if held is not None and db.execute(_GENERATION, (held.no,)).fetchone() == (held.shard.generation,):
-                self._touch(owner)
-                return held.shard
             standing = _standing(db, owner)
             if standing is None:
                 self.forget(owner)
@@ -134,6 +143,7 @@ class ShardCache:
             return self._empty()
         held = slot.held
         if held and _is_current(held, standing):
+            self._touch(owner)
             return held.shard
         if held and _is_successor(held, standing):
             shard = self._advance(db, held.shard, standing=standing)

@@ -219,8 +219,11 @@ class SqliteMemoryStore:
         return await _in_a_thread(self._page, scope, {**values, "created": created, "seq": seq})
 
     async def shard(self, scope: Scope, *, deleted: bool = False) -> Shard:
-        await self._writer.settled()
         shards = self._pasts if deleted else self._shards
+        found = shards.current(scope.owner)
+        if found is not None:
+            return found
+        await self._writer.settled()
         found = shards.at_once(scope.owner)
         return found if found is not None else await _in_a_thread(shards.load, scope.owner)
 
