@@ -19,8 +19,8 @@ from typing import Final
 
 import numpy as np
 
-from ebbing.adapters.sqlite.changes import Prepared, apply, checked, prepare
-from ebbing.adapters.sqlite.rows import MAX_SEQ, record_of, record_values
+from ebbing.adapters.sqlite.changes import Prepared, apply, checked
+from ebbing.adapters.sqlite.rows import MAX_SEQ, entry_values, record_of, record_values
 from ebbing.domain.errors import EbbingError
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import UNREAD, IndexEntry, read_entry, unread_entry
@@ -163,14 +163,14 @@ def _ready(row: Row) -> Ready:
     """What is to be written of a row: its records, and by which words they are found."""
     no, tenant, kind, name, at, body, vectors = row
     scope = Scope(**{f"{kind}_id": name}, tenant=tenant)
-    begin, inserts = 0, []
+    begin, changes = 0, []
     for values, reason, flags, model, size in json.loads(body):
         record = record_of(values, user=scope.user_id, tenant=tenant)
         stored = (vectors or b"")[begin : (begin := begin + size)]
         vector = np.frombuffer(stored, STORED_VECTOR).astype(np.float32) if size else None
-        entry = replace(unread_entry(vector=vector, model_id=model), flags=flags)
-        inserts.append(Insert(record, read_entry(entry, record), reason=reason))
-    return Ready(no, scope, moment(at), prepare(scope, inserts))
+        entry = read_entry(replace(unread_entry(vector=vector, model_id=model), flags=flags), record)
+        changes.append(Prepared(Insert(record, entry, reason=reason), tuple(values), entry_values(entry)))
+    return Ready(no, scope, moment(at), changes)
 
 
 def _put(db: sqlite3.Connection, one: Ready) -> None:
