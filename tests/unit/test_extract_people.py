@@ -127,3 +127,33 @@ def test_somebody_known_by_name_from_before_is_known_again(memory: Memory) -> No
 def test_a_name_that_nobody_told_of_is_left(memory: Memory) -> None:
     memory.add("My son Arjun loves dinosaurs", user_id="ann")
     assert memory.add("Paris is lovely in spring. Tom works at Shell", user_id="ann")["results"] == []
+
+
+def test_somebody_whom_a_question_names_is_known_to_what_follows() -> None:
+    assert texts("what's a good gift for my sister? she's a nurse") == ["User's sister is a nurse"]
+    assert texts("We've got a collie called Meg. She's terrified of thunder")[1:] == [
+        "User's collie Meg is terrified of thunder"
+    ]
+
+
+def test_nothing_is_remembered_of_a_game_of_roles() -> None:
+    talk = [
+        Message("act as a customer in my shop"),
+        Message("Hello, I'm looking for a present for my wife.", Role.ASSISTANT),
+        Message("Welcome, we have lovely scarves from Italy, I have run this shop for ten years"),
+    ]
+    assert extract(talk, now=NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "told"),
+    [
+        ("Do you have any medical conditions?", "type 2 diabetes", "User has type 2 diabetes"),
+        ("How many siblings do you have?", "three brothers", "User has three brothers"),
+        ("Do you speak any other languages?", "a bit of Polish", "User speaks a bit of Polish"),
+        ("Is there any food you hate?", "white chocolate", "User hates white chocolate"),
+        ("When is your interview?", "this Friday at 2", "User's interview is this Friday (2026-05-08) at 2"),
+    ],
+)
+def test_an_answer_without_a_verb_borrows_that_of_the_question(asked: str, said: str, told: str) -> None:
+    assert only(said, asked=asked).text == told

@@ -87,3 +87,37 @@ def test_everyday_ways_to_say_it_are_read(said: str, text: str, kind: str) -> No
 )
 def test_games_hypotheses_and_strangers_are_not_remembered(said: str) -> None:
     assert heard(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "kind"),
+    [
+        ("yoga every morning before work", "User has yoga every morning before work", "fact"),
+        ("spiders terrify me", "User is scared of spiders", "fact"),
+        ("dodgy back since the accident", "User has a dodgy back since the accident", "fact"),
+        ("our ginger tom is called Tigger", "User's ginger tom is called Tigger", "fact"),
+        ("mum uses a walking frame now", "User's mum uses a walking frame now", "fact"),
+        ("my French is pretty rusty", "User's French is pretty rusty", "fact"),
+        ("temperatures in Celsius please, always", "User's rule: always give temperatures in Celsius", "procedural"),
+        ("your answers are too long, keep them under 100 words from now on",
+         "User's rule: keep your answers under 100 words from now on", "procedural"),
+    ],
+)  # fmt: skip
+def test_what_is_said_in_passing_is_told_in_full(said: str, text: str, kind: str) -> None:
+    fact = only(said)
+    assert (fact.text, fact.type) == (text, kind)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "In a perfect world I'd work three days a week",
+        "as my old teacher used to say, practice makes perfect",
+        "Who wrote Middlemarch? I can never remember",
+        "I need ideas for a 30th birthday party",
+        "I've left my glasses upstairs",
+        "can't sleep",
+    ],
+)
+def test_wishes_sayings_and_moments_are_left(said: str) -> None:
+    assert heard(said) == []

@@ -220,7 +220,8 @@ class EnglishReader:
 
     def _with_people(self, clause: str, speaker: Speaker, *, people: Sequence[Statement]) -> str:
         """The clause with the person that "him" or "her" means: "I am her carer" says "I am my mum's carer"."""
-        found = self._words["of_them"].search(clause) if people else None
+        own = bool(people) and self._words["first_person"].match(clause) is not None
+        found = self._words["of_them"].search(clause) if own else None
         known = self._meant("he" if found["he"] else "she", people) if found else None
         if found is None or known is None:
             return clause

@@ -29,6 +29,8 @@ from ebbing.remember.rules import fact_of
 
 _LAST_ASKED: Final = 200
 """Characters at the end of the assistant's message in which it says what it wants to know."""
+_GAME: Final = 200
+"""Characters at the beginning of a message in which a game is begun."""
 MAX_FACTS: Final = 32
 """Facts taken from one message."""
 _SPEAKERS: Final = {"en": Speaker("User", "the assistant"), "zh": Speaker("用户", "助手")}
@@ -59,11 +61,13 @@ def extract(
     found: dict[str, Fact] = {}
     before: Message | None = None
     people: dict[Role, list[Statement]] = {}
+    playing = False
     for index, message in enumerate(messages):
         if message.role is Role.USER or (agent_facts and message.role is Role.ASSISTANT):
             heard = _Listening(message, before, known, otherwise, people.setdefault(message.role, []))
-            for fact in heard.facts(said_at=message.timestamp or now):
+            for fact in () if playing else heard.facts(said_at=message.timestamp or now):
                 found.setdefault(fact.text.casefold(), replace(fact, source=index))
+            playing = playing or heard.begins_a_game()
         before = message
     return list(found.values())
 
@@ -115,6 +119,12 @@ class _Listening:
             return self.otherwise(statement.implied or statement)
         return fact
 
+    def begins_a_game(self) -> bool:
+        """Whether it asks for a game of roles, in which the messages that follow are said."""
+        pack = self.packs.by_language.get(self._language())
+        play = pack.gates.get("play") if pack is not None else None
+        return play is not None and play.search(self.message.content[:_GAME]) is not None
+
     def _of_a_task(self, pack: Pack) -> bool:
         """Whether it answers what was asked about a piece of work: who is in the story, the text to put right."""
         if self.before is None or self.before.role is not Role.ASSISTANT:
@@ -140,25 +150,29 @@ class _Listening:
         if self.before is not None and self.before.role is not self.message.role:
             said = completed(said, asked=self.before.content, pack=pack)
         said = placed(said, before=self.before.content if self.before else "", pack=pack)
-        self._asked_about(pack)
+        if self.before is not None and self.before.role is not self.message.role:
+            self._asked_about(self.before.content[-_LAST_ASKED:], pack, whose="asked_about")
         for sentence in said:
             if pack.gates["paste"].search(sentence.text):
                 return
             lifted = Lifted.of(sentence)
             for part in (lifted.sentence, *lifted.own):
                 its_pack = self.packs.by_language.get(detect(part.text), pack)
+                told = False
                 for statement in _reader(its_pack).read(part, self._speaker(its_pack), people=self.people):
                     if statement.relation or statement.mentioned:
+                        told = True
                         self.people.append(statement)
                     yield sentence, _with_asides(statement, lifted), its_pack
+                if not told:
+                    self._asked_about(part.text, its_pack, whose="mentioned")
 
-    def _asked_about(self, pack: Pack) -> None:
-        """Somebody of the speaker's whom the question names is known to the answer."""
-        about = pack.words.get("asked_about")
-        if about is None or self.before is None or self.before.role is self.message.role:
-            return
-        for found in about.finditer(self.before.content[-_LAST_ASKED:]):
-            self.people.extend(_reader(pack).read(Sentence(f"I see my {found['who']}"), self._speaker(pack), people=()))
+    def _asked_about(self, text: str, pack: Pack, *, whose: str) -> None:
+        """Somebody of the speaker's whom a question names is known to what follows."""
+        about = pack.words.get(whose) if pack.language == "en" else None
+        for found in about.finditer(text) if about is not None else ():
+            who = found.groupdict().get("who") or found.group().split(maxsplit=1)[1]
+            self.people.extend(_reader(pack).read(Sentence(f"I see my {who}"), self._speaker(pack), people=()))
 
     def _speaker(self, pack: Pack) -> Speaker:
         speakers = _AGENTS if self.message.role is Role.ASSISTANT else _SPEAKERS

@@ -20,6 +20,7 @@ _LONGEST: Final = 120
 _NEWS: Final = 0.6
 _SURE: Final = 0.9
 _NAMED: Final = re.compile(
+    r"(?!(?:The|This|That|These|Those|What|There|Here|When|Not|And|But|Some|Every|All|Most|Many|Any|People|Nobody)\b)"
     r"[A-Z][a-z'-]+ (?:is|was|has|had|will|just|now|also|cannot|never|always|[a-z]+(?:s|ed|t|ew))\b"
 )
 """What is said of somebody by name: one's own people are known by theirs."""
