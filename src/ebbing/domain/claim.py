@@ -58,9 +58,13 @@ class Otherwise:
     """It says in any way that something took the place of another."""
     many: bool = False
     """What it tells may be so of several things at a time: having, liking, learning, knowing."""
+    tools: bool = False
+    """It tells what somebody uses; for one purpose that is one thing as a rule."""
     becomes: tuple[Becomes, ...] = ()
     rivals: frozenset[tuple[str, str]] = frozenset()
     """Kind and name of the things in it of which somebody uses one at a time: a bank, an editor."""
+    seeks: Words = frozenset()
+    """Keyword terms of memories that it may mean although they share no word with it."""
     dwells: bool = False
     """It tells where somebody lives."""
     works: bool = False

@@ -13,7 +13,7 @@ from typing import Final
 
 from ebbing.domain.claim import Claim, End, Words
 from ebbing.domain.record import MemoryType
-from ebbing.domain.replacing import is_a_rival, replaced
+from ebbing.domain.replacing import is_outdone, replaced
 
 NEAR: Final = 0.95
 """Calibrated similarity above which two texts say the same, if their numbers and most of their words agree."""
@@ -23,6 +23,7 @@ _FURTHER: Final = 3
 """How many words more a statement may hold that takes up again what was over."""
 _BY_DAY: Final = frozenset({"wake_time", "bed_time", "commute"})
 """Attributes that may be otherwise at weekends."""
+_YES_OR_NO: Final = frozenset({"yes", "no"})
 _STAYS: Final = frozenset({"hometown", "birthday", "birth_year"})
 """Attributes that are so for good, also of who is dead."""
 _FRAME: Final = 0.6
@@ -65,7 +66,7 @@ def compare(new: Claim, old: Claim, *, similarity: float = 0.0) -> Verdict:
     found = next((verdict for rule in rules if (verdict := rule(new, old)) is not None), None)
     if found is None:
         found = _by_wording(new, old, similarity=similarity)
-    other = replaced(new, old) if found.relation is Relation.APART else is_a_rival(new, old)
+    other = replaced(new, old) if found.relation is Relation.APART else is_outdone(new, old)
     return REPLACED if other and found.relation is not Relation.CONTRADICTS else found
 
 
@@ -86,7 +87,7 @@ def _by_attribute(new: Claim, old: Claim) -> Verdict | None:
         return Verdict(Relation.RICHER, "it names the known value more exactly")
     if within(new.value, old.value) and not new.changed:
         return Verdict(Relation.SAME, "the known value is more exact")
-    if new.further or not (new.single or new.changed):
+    if (new.further and new.value | old.value != _YES_OR_NO) or not (new.single or new.changed):
         return APART
     return Verdict(Relation.CONTRADICTS, f"another value for {readable(new.attribute)}")
 
@@ -125,7 +126,7 @@ def _by_object(new: Claim, old: Claim) -> Verdict | None:
 
 
 def _by_end(new: Claim, old: Claim) -> Verdict | None:
-    once = old.event and not old.gained and old.attribute is None
+    once = old.event and not old.gained and old.attribute is None and not old.otherwise.aim
     for end in new.ends:
         if once and not end.needs:
             continue

@@ -18,6 +18,11 @@ _DAY: Final = "time"
 _BARE: Final = 3
 """Words beside a thing and its name in a memory that says no more than what it is."""
 _OF_WORK: Final = {"employer", "job"}
+_MEALS: Final = {"breakfast", "lunch", "dinner", "supper", "早餐", "早饭", "午饭", "午餐", "晚饭", "晚餐", "早上"}
+_TAIL: Final = 2
+"""Characters in which two statements must end alike that begin with different ones: 左撇子, 右撇子."""
+_DOES: Final = frozenset("上读住做干班工打跑当")
+"""Who does another thing in the same place may still do the first."""
 _SAME_KIND: Final = ({"job", "position"},)
 """Attributes under which one matter is told, once as one and once as the other."""
 
@@ -31,28 +36,38 @@ def replaced(new: Claim, old: Claim) -> bool:
         or any(_has_become(one, old) for one in new.otherwise.becomes)
         or _is_reached(new, old)
         or _under_another_name(new, old)
-        or is_a_rival(new, old)
+        or _is_a_rival(new, old)
         or _has_moved_on(new, old)
     )
 
 
 def _in_one_frame(new: Claim, old: Claim) -> bool:
     """The same words in the same order, but for one place."""
-    if not new.otherwise.swapped or new.over or new.event or new.otherwise.many or old.otherwise.many or new.past:
+    if not new.otherwise.swapped or new.negated or new.event or new.past:
         return False
-    start, end = _shared(new.otherwise.order, old.otherwise.order)
-    mine, known = (
-        new.otherwise.order[start : len(new.otherwise.order) - end],
-        old.otherwise.order[start : len(old.otherwise.order) - end],
-    )
-    spaced = all(word.isascii() for word in (*new.otherwise.order, *old.otherwise.order))
+    mine, known = new.otherwise.order, old.otherwise.order
+    start, end = _shared(mine, known)
+    frame = (*mine[:start], *mine[len(mine) - end :])
+    mine, known = mine[start : len(mine) - end], known[start : len(known) - end]
+    spaced = all(word.isascii() for word in (*frame, *mine, *known))
     if not mine or not known or max(len(mine), len(known)) > _LONGEST[spaced]:
         return False
-    frame = (*new.otherwise.order[:start], *new.otherwise.order[len(new.otherwise.order) - end :])
-    if not any(word in new.words for word in frame) and not start:
+    if new.words.isdisjoint(frame) or TIMES.issuperset(frame):
+        return False
+    if start == 0 and (spaced or end < _TAIL) and not _is_one_place(frame):
         return False
     sort = sort_of(mine, new.otherwise.names)
-    return sort == sort_of(known, old.otherwise.names) and (sort in {"name", _DAY, "figure"} or len(frame) > 1)
+    if sort != sort_of(known, old.otherwise.names) or not _DOES.isdisjoint((*mine, *known)):
+        return False
+    if new.otherwise.many or old.otherwise.many:
+        return _is_one_place(frame) or (sort == "figure" and not new.words.isdisjoint(frame))
+    return end > 0 if new.otherwise.tools else sort != "word" or len(frame) > 1
+
+
+def _is_one_place(frame: tuple[str, ...]) -> bool:
+    """Whether one thing is had there as a rule: at breakfast, in the morning."""
+    said = "".join(frame)
+    return any(word in TIMES and word.isascii() for word in frame) or any(meal in said for meal in _MEALS)
 
 
 def _shared(new: tuple[str, ...], old: tuple[str, ...]) -> tuple[int, int]:
@@ -74,8 +89,9 @@ def _has_become(one: Becomes, old: Claim) -> bool:
         return bool(old.numbers)
     rest = [word for word in old.otherwise.order if not _names(one.thing, word)]
     named = not old.otherwise.names.isdisjoint(rest)
+    alike = named == (one.sort == "name") or (named and not all(map(str.isascii, one.value)))
     plain = one.sort == "name" or not old.numbers
-    return plain and not old.timed and named == (one.sort == "name") and len(rest) <= 2 * _BARE
+    return plain and alike and not old.timed and len(rest) <= 2 * _BARE
 
 
 def _names(thing: Words, word: str) -> bool:
@@ -93,7 +109,12 @@ def _under_another_name(new: Claim, old: Claim) -> bool:
     return new.changed and not new.over and both in _SAME_KIND and new.value.isdisjoint(old.value)
 
 
-def is_a_rival(new: Claim, old: Claim) -> bool:
+def is_outdone(new: Claim, old: Claim) -> bool:
+    """Whether `old` is over although both share their words: a rival is named, or what was aimed at is reached."""
+    return new.subject == old.subject and (_is_a_rival(new, old) or _is_reached(new, old))
+
+
+def _is_a_rival(new: Claim, old: Claim) -> bool:
     """Whether somebody uses one thing of a kind now, and used another one."""
     if not new.otherwise.swaps or new.negated or new.event or new.polarity or old.polarity:
         return False

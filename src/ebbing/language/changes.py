@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from ebbing.language.analyse import query_terms
 from ebbing.language.caseless import caseless
 
 _BEGINS: Final = (
@@ -22,6 +23,13 @@ _NO_END: Final = (
     r"|\bcut out for\b|\btook (?:off|out) (?:work|a loan|insurance|the trash)\b|\bdrop(?:ped)? (?:\d|weight)"
 )
 """What only sounds like an end."""
+_WORD: Final = re.compile("[a-z0-9&]+")
+_SYNTAX: Final = re.compile(r"\(\?<?[=!][^()]*\)|\(\?(?:-i)?:|[\\?()|+.]")
+"""What in a pattern of alternatives is no part of a word."""
+_FOR_A_DAY: Final = r"\b(?:closed|shut) (?:today|for the day|this (?:week|morning)|early|because of|due to)\b"
+"""What opens again."""
+_Entry = TypeVar("_Entry")
+_Made = TypeVar("_Made")
 LANGUAGES: Final = ("en", "zh")
 
 
@@ -122,6 +130,10 @@ class Changes:
     otherwise: Mapping[str, Mapping[str, re.Pattern[str]]]
     """How a text says that something is otherwise now, by name and language."""
     becomes: Sequence[Becoming]
+    rival_words: frozenset[str]
+    """Of which an English text with one of them holds one, in small letters."""
+    sought: Mapping[str, frozenset[str]]
+    """Keyword terms of what a kind of rivals, a word, or the matter of an attribute may be told of in."""
     rivals: re.Pattern[str]
     """Things of which somebody uses one at a time, each kind a group."""
     turn_aside: re.Pattern[str]
@@ -173,9 +185,11 @@ def changes() -> Changes:
         along=list(map(_along, data["along"])),
         endings=[*map(_ending, data["end"]), *map(_ending, _worded(data["lexicon"]))],
         turns=[Turn(one["needs"], one.get("last", False), _compiled(one["zh"])) for one in data["turn"]],
-        otherwise={name: _of_each(patterns) for name, patterns in data["otherwise"].items()},
+        otherwise=_by_name(data["otherwise"], _of_each),
         becomes=list(map(_becoming, data["becomes"])),
         rivals=_rivals(data["rivals"]),
+        rival_words=frozenset(_WORD.findall(_SYNTAX.sub(" ", " ".join(data["rivals"].values())).lower())),
+        sought=_by_name(data["rivals"] | data["sought"], _terms),
         turn_aside=_compiled(data["turns"]["aside"]),
         turn_empty=frozenset(data["turns"]["empty"]),
     )
@@ -185,12 +199,23 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return caseless(pattern)
 
 
+def _by_name(entries: Mapping[str, _Entry], made: Callable[[_Entry], _Made]) -> Mapping[str, _Made]:
+    return {name: made(entry) for name, entry in entries.items()}
+
+
 def _of_each(patterns: Sequence[str]) -> Mapping[str, re.Pattern[str]]:
-    return {language: _compiled(one) for language, one in zip(LANGUAGES, patterns, strict=True)}
+    """For a text in small letters."""
+    return {language: re.compile(one) for language, one in zip(LANGUAGES, patterns, strict=True)}
 
 
 def _rivals(kinds: Mapping[str, str]) -> re.Pattern[str]:
     return _compiled("|".join(rf"(?P<{kind}>(?<![a-z0-9])(?:{names})(?![a-z]))" for kind, names in kinds.items()))
+
+
+def _terms(words: str) -> frozenset[str]:
+    """The terms of words that are listed as alternatives of a pattern."""
+    plain = _SYNTAX.sub(" ", words)
+    return frozenset(term for term in query_terms(plain) if len(term) > 1 or not term.isascii())
 
 
 def _becoming(entry: Mapping[str, Any]) -> Becoming:
@@ -235,12 +260,12 @@ def _worded(words: Mapping[str, str]) -> list[dict[str, str]]:
     )
     itself = r"^(?:\S+'s |the |their |our )?(?P<object>[^,]+?) (?:\w+ly |just |finally )*"
     told_zh = "(?:已经|终于|最近|刚|上周|昨天|早就?|也|都|又|把)*"
-    soon_zh = "(?:已经|早就?|都|全|也|就|又|完全|彻底|现在|挂闲鱼)*"
+    soon_zh = "(?:周[一二三四五六日天]|被[^,，]{1,5}?|已经|早就?|都|全|也|就|又|完全|彻底|现在|挂闲鱼)*"
     return [
         {"en": rf"{_BEGINS}(?:{plain['does_en']})\b{thing}(?: (?:with|for) .*)?$", "unless_en": _NO_END},
         {"en": rf"{_BEGINS}(?:{plain['turns_en']})\b{thing}(?: (?:to|for|into) .*)?$"},
         {"en": rf"{_BEGINS}(?:{parts})\b.*$"},
-        {"en": rf"{itself}(?:{plain['ends_en']})(?: .*)?$"},
+        {"en": rf"{itself}(?:{plain['ends_en']})(?: .*)?$", "unless_en": _FOR_A_DAY},
         {"zh": rf"^用户{told_zh}(?:{plain['does_zh']})了?(?P<object>[^,，。了]{{1,10}}?)了?$"},
         {"zh": rf"^(?:用户的?)?(?P<object>[^,，。不]{{1,10}}?){soon_zh}(?:{plain['ends_zh']})了"},
     ]

@@ -36,6 +36,8 @@ _ASIDE: Final = re.compile(r", ?(?:and |but )?not [^,]+$|[,，] ?(?:而)?不是[
 """What is said beside: the date that a time word was given, and what something is not."""
 
 
+_HOUSE: Final = re.compile(r"^用户家(?:里)?(?=[没有养不])")
+"""我家有狗: what the house has, the person has."""
 _NEW: Final = re.compile(r"^(?:new|current|present|updated) (?=\w)")
 """The new number is the number."""
 
@@ -65,7 +67,7 @@ class Told:
 def claim_of(text: str, told: Told) -> Claim:
     """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
     pack, language = changes(), _language(text)
-    text = simplified(_ASIDE.sub("", text[:MAX_COMPARED]))
+    text = _HOUSE.sub("用户", simplified(_ASIDE.sub("", text[:MAX_COMPARED])))
     normal = numbered(normalise(text))
     subject = _subject(text, language, pack=pack)
     attribute, value = attribute_of(text, told)
@@ -114,7 +116,7 @@ def claim_of(text: str, told: Told) -> Claim:
         resumed=bool(pack.signs["resumed"].search(sentence)),
         single=_is_single(attribute, pack=pack),
         ends=ends,
-        otherwise=read_otherwise(_bare_of(text, language, pack=pack), language=language, pack=pack),
+        otherwise=read_otherwise(_bare_of(text, language, pack=pack), attribute, language=language, pack=pack),
     )
 
 

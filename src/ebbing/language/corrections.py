@@ -21,6 +21,8 @@ _SHORTEST: Final = 4
 _ALIKE: Final = 0.6
 """Share of their characters that a word and its correction need in common where nothing says which word was wrong."""
 _WORD: Final = re.compile(r"[\u4e00-\u9fff]+|[^\s,.!?，。！？\u4e00-\u9fff]+")
+_COUNTED: Final = re.compile(r"\d+(?P<unit>[^\d\s]{1,4})")
+"""A figure with what it counts: 14号, 3pm."""
 _EDGES: Final = " ,.!?。，！？'\"“”"
 
 
@@ -42,6 +44,10 @@ class Correction:
             return None
         if value and _stands(value, text) and self._fits(value):
             return value, self.right
+        counted = _COUNTED.fullmatch(self.right)
+        if counted is not None:
+            figures = re.findall(rf"\d+{re.escape(counted['unit'])}(?!\w)", text)
+            return (figures[0], self.right) if len(figures) == 1 else None
         near = max(_WORD.findall(text), key=self._likeness, default="")
         alike = self._likeness(near) >= _ALIKE and len(near) >= _SHORTEST
         return (near, self.right) if alike and _same_sort(near, self.right) else None

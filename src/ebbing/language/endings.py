@@ -63,6 +63,7 @@ def _ended(text: str, language: str, *, pack: Changes) -> list[End]:
 
 def _over(text: str, language: str, *, pack: Changes) -> list[End]:
     """What a sentence says is not so any more, where nothing else tells what that is."""
+    text = next((part for part in _parts(text, language)[1:] if pack.signs["over"].search(part)), text)
     text = _NOISE.sub("", text)
     words = _bare(text, pack)
     words = (words - _vague(pack)) or words

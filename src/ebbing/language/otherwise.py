@@ -16,6 +16,9 @@ from ebbing.language.numerals import numbered
 from ebbing.language.values import words_of
 
 _PIECE: Final = re.compile(r"[\u4e00-\u9fff]|[a-z0-9][a-z0-9.+#'-]*")
+_WORD: Final = re.compile(r"[a-z0-9&]+")
+_BARE_VERBS: Final = {"goe": "go", "doe": "do", "ha": "have"}
+"""Stems of verbs that their third person hides."""
 _OWNER: Final = re.compile(r"^user(?:'s)?\b")
 _NAME: Final = {
     "en": re.compile(r"(?<=\S )[A-Z][\w.+#-]*|\b[a-z]+[A-Z]\w*"),
@@ -23,7 +26,7 @@ _NAME: Final = {
 }
 
 
-def read_otherwise(bare: str, *, language: str, pack: Changes) -> Otherwise:
+def read_otherwise(bare: str, attribute: str | None, *, language: str, pack: Changes) -> Otherwise:
     """What a text says, put as if it spoke of the person where it speaks of somebody else."""
     normal = numbered(bare.lower())
     said = {name: by_language[language] for name, by_language in pack.otherwise.items()}
@@ -38,23 +41,39 @@ def read_otherwise(bare: str, *, language: str, pack: Changes) -> Otherwise:
         names=names,
         swapped=says("swapped"),
         swaps=says("swaps"),
-        rivals=rivals_of(bare, pack),
+        rivals=(rivals := rivals_of(bare, pack)),
+        seeks=_seeks(rivals, words_of(normal, pack), attribute=attribute, pack=pack)
+        if says("changes")
+        else frozenset(),
         dwells=says("dwells"),
         works=says("works"),
         many=says("many"),
+        tools=says("tools"),
         becomes=_becomes(bare, names, language=language, pack=pack),
         aim=says("aim"),
         reached=reached,
     )
 
 
+def _seeks(rivals: frozenset[tuple[str, str]], words: Words, *, attribute: str | None, pack: Changes) -> frozenset[str]:
+    """The terms of the other things of a kind, of what a word stands for, and of homes or work."""
+    found = [pack.sought[kind] for kind, _ in rivals]
+    found += [pack.sought[word] for word in words if word in pack.sought]
+    matter = (attribute or "").rpartition(".")[2]
+    return frozenset().union(*found, pack.sought.get(f"{matter} matters", frozenset()))
+
+
 def rivals_of(text: str, pack: Changes) -> frozenset[tuple[str, str]]:
     """Kind and name of the things in a text of which somebody uses one at a time."""
+    if text.isascii() and pack.rival_words.isdisjoint(_WORD.findall(text.lower())):
+        return frozenset()
     return frozenset((found.lastgroup or "", found.group().lower()) for found in pack.rivals.finditer(text))
 
 
 def _in_order(normal: str, language: str) -> tuple[str, ...]:
-    return tuple(stems(normal)) if language == "en" else tuple(_PIECE.findall(normal))
+    if language == "zh":
+        return tuple(_PIECE.findall(normal))
+    return tuple(_BARE_VERBS.get(stem, stem) for stem in stems(normal))
 
 
 def _becomes(bare: str, names: Words, *, language: str, pack: Changes) -> tuple[Becomes, ...]:
@@ -77,7 +96,7 @@ def _thing(thing: str, *, language: str, pack: Changes) -> Words:
     """What names a thing: its words, in Chinese its last two characters."""
     if language == "en":
         return words_of(thing.lower(), pack)
-    return frozenset({thing.removesuffix("的")[-2:]})
+    return words_of(thing.lower(), pack) if thing.isascii() else frozenset({thing.removesuffix("的")[-2:]})
 
 
 def _sort(value: str, names: Words, *, language: str, pack: Changes) -> str:

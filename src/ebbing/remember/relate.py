@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ebbing.domain.record import Kind, content_hash
 from ebbing.domain.scope import Scope
+from ebbing.index.entry import term_hash
 from ebbing.index.shard import KINDS, Shard, digest, micros
 from ebbing.ports.embedder import Calibration
 from ebbing.ports.memory_store import MemoryStore
@@ -21,6 +22,8 @@ TOP: Final = 5
 """Memories of much the same wording, and of much the same meaning, that are looked at for each fact."""
 MAX_EXACT: Final = 20
 """Memories of the same attribute or object that are."""
+JUST_SAID: Final = 3
+"""The last memories, which are looked at where something is new or over: it may be what was spoken of."""
 RELATED: Final = 0.5
 """Calibrated similarity from which a memory is looked at."""
 
@@ -94,7 +97,13 @@ def _near(
     mask = current & (shard.actor == (0 if actor is None else shard.actors.find(actor)))
     exact = (shard.digest == digest(content_hash(heard.fact.text))) | _same_matter(shard, heard)
     rows = list(np.flatnonzero(mask & exact)[-MAX_EXACT:])
-    rows += _alike_in_words(shard, heard, mask=mask)
+    entry, claim = heard.insert.entry, heard.claim
+    if entry is not None and shard.size:
+        rows += _alike_in_words(shard, entry.terms["term"][entry.terms["tf"] > 0], mask=mask)
+        if claim.otherwise.seeks:
+            rows += _alike_in_words(shard, _hashes(claim.otherwise.seeks), mask=mask)
+    if claim.changed or claim.over or claim.otherwise.becomes:
+        rows += list(np.flatnonzero(mask)[-JUST_SAID:])
     similarity = _similarity(shard, heard, calibration=calibration)
     if similarity is not None:
         rows += _largest(np.where(mask, similarity, 0.0), RELATED)
@@ -114,11 +123,12 @@ def _same_matter(shard: Shard, heard: Heard) -> NDArray[np.bool_]:
     return same
 
 
-def _alike_in_words(shard: Shard, heard: Heard, *, mask: NDArray[np.bool_]) -> Iterable[int]:
-    entry = heard.insert.entry
-    if entry is None or not shard.size:
-        return []
-    terms = np.ascontiguousarray(entry.terms["term"][entry.terms["tf"] > 0])
+def _hashes(terms: Collection[str]) -> NDArray[np.uint64]:
+    return np.sort(np.fromiter(map(term_hash, terms), np.uint64, len(terms)))
+
+
+def _alike_in_words(shard: Shard, terms: NDArray[np.uint64], *, mask: NDArray[np.bool_]) -> Iterable[int]:
+    terms = np.ascontiguousarray(terms)
     found = shard.postings.find(terms)
     weights = np.log1p(shard.size / np.maximum(shard.postings.held_by(terms), 1))
     scores = np.bincount(found.rows, weights=weights[found.term], minlength=shard.size)
