@@ -10,7 +10,7 @@ from typing import Any
 
 from ebbing.domain.events import HistoryEntry
 from ebbing.domain.profile import Portrait, ProfileEntry, Section
-from ebbing.domain.query import Hit, four_places
+from ebbing.domain.query import Hit, each_four_places, four_places
 from ebbing.domain.record import MemoryRecord, Stage
 from ebbing.domain.retention import HORIZON_DAYS, USUAL, Footing, Retention
 from ebbing.domain.scope import Scope
@@ -92,27 +92,36 @@ def hit_item(hit: Hit, shown: dict[str, Item] | None = None) -> Item:
 
     The item of a record is copied from `shown` where it was made before: making it anew takes four times as long.
     """
-    [item] = _hit_items((hit,), {} if shown is None else shown)
+    item = _copied(hit.record, {} if shown is None else shown)
+    item["score"], item["routes"] = four_places(hit.score), hit.routes
+    if hit.repeat_ids:
+        item["repeat_ids"] = [*hit.repeat_ids]
     return item
 
 
-def _hit_items(hits: Iterable[Hit], shown: dict[str, Item]) -> list[Item]:
-    items = []
-    for hit in hits:
-        record = hit.record
-        kept = shown.get(record.id)
-        if kept is None:
-            kept = shown[record.id] = _to_copy(record)
-        item = kept.copy()
-        item["tags"], item["source_ids"] = [*item["tags"]], [*item["source_ids"]]
-        if item["metadata"]:
-            item["metadata"] = item["metadata"].copy()
-        item["score"] = four_places(hit.score)
-        item["routes"] = hit.routes
-        if hit.repeat_ids:
-            item["repeat_ids"] = list(hit.repeat_ids)
+def _found_items(found: Answer, shown: dict[str, Item]) -> list[Item]:
+    """The items of its hits, without making these."""
+    items, names = [], found.routes
+    given = (found.records, found.ranked.scores, found.repeat_ids, *map(each_four_places, names.values()))
+    for record, score, same, *routes in zip(*given, strict=True):
+        item = _copied(record, shown)
+        item["score"] = four_places(score)
+        item["routes"] = {name: told for name, told in zip(names, routes, strict=True) if told}
+        if same:
+            item["repeat_ids"] = [*same]
         items.append(item)
     return items
+
+
+def _copied(record: MemoryRecord, shown: dict[str, Item]) -> Item:
+    kept = shown.get(record.id)
+    if kept is None:
+        kept = shown[record.id] = _to_copy(record)
+    item = kept.copy()
+    item["tags"], item["source_ids"] = [*item["tags"]], [*item["source_ids"]]
+    if item["metadata"]:
+        item["metadata"] = item["metadata"].copy()
+    return item
 
 
 def _to_copy(record: MemoryRecord) -> Item:
@@ -138,7 +147,7 @@ def search_answer(found: Answer, api_version: str, *, explained: bool) -> Any:
     shown = {} if found.shown is None else found.shown
     if found.at_hand:
         shown.update((record.id, _to_copy(record)) for record in [*found.at_hand.values()])
-    items = [explained_hit_item(hit, shown) for hit in found.hits] if explained else _hit_items(found.hits, shown)
+    items = [explained_hit_item(hit, shown) for hit in found.hits] if explained else _found_items(found, shown)
     for item in items if found.around else ():
         if item["id"] in found.around:
             item["context"] = [memory_item(record) for record in found.around[item["id"]]]

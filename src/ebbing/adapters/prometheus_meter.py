@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter as Counts
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from threading import Lock
 from time import perf_counter
 from typing import Any, Final, TypeVar
 
+import numpy as np
 from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 from prometheus_client.core import HistogramMetricFamily
 
@@ -207,12 +207,11 @@ class Spread:
                 self._count(label)
 
     def _count(self, label: str) -> None:
-        values = sorted(self._waiting.pop(label))
+        values = np.sort(np.array(self._waiting.pop(label), dtype=np.float64))
+        below = np.searchsorted(values, self._bounds, side="right").tolist()
         counts = self._counts.get(label, [0] * len(self._bounds))
-        self._counts[label] = [
-            count + bisect_right(values, bound) for count, bound in zip(counts, self._bounds, strict=True)
-        ]
-        self._sums[label] = self._sums.get(label, 0.0) + sum(values)
+        self._counts[label] = [count + more for count, more in zip(counts, below, strict=True)]
+        self._sums[label] = self._sums.get(label, 0.0) + float(values.sum())
 
     def collect(self) -> Iterator[HistogramMetricFamily]:
         """As the library's registry asks for it."""
