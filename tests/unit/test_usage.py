@@ -51,6 +51,21 @@ class Notebook:
         raise NotImplementedError
 
 
+async def test_a_busy_loop_is_told_once_that_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[float] = []
+    loop, log = asyncio.get_running_loop(), Notebook()
+    monkeypatch.setattr(loop, "call_soon_threadsafe", lambda call, *args: (told.append(0), loop.call_soon(call, *args)))
+    buffer = UsageBuffer(log, most=2, seconds=60)
+    for number in range(20):
+        buffer.returned(ADA, [str(number), "a"], at=NOW)
+    assert len(told) == 1
+    await asyncio.sleep(0.01)
+    assert sum(one.times for batch in log.batches for one in batch) == 40
+    buffer.returned(ADA, ["b", "c"], at=NOW)
+    await asyncio.sleep(0.01)
+    assert [one.memory_id for one in log.batches[-1]] == ["b", "c"]
+
+
 async def test_counts_wait_until_they_are_many() -> None:
     log = Notebook()
     buffer = UsageBuffer(log, most=4, seconds=60)

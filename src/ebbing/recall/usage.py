@@ -16,6 +16,9 @@ from ebbing.ports.usage_log import Returned, UsageLog
 MAX_HELD: Final = 100_000
 """Counts that wait, at most, while the store fails; what comes on top of them is not counted."""
 
+_AGAIN_SECONDS: Final = 0.1
+"""After which a loop is told again that has not done what it was told."""
+
 _log: Final = logging.getLogger("ebbing.usage")
 
 
@@ -40,6 +43,8 @@ class UsageBuffer:
         """What the store would not take: owner to memory id to how often, and when last."""
         self._size = 0
         self._since = 0.0
+        self._woken = -_AGAIN_SECONDS
+        """When a loop was last told to hand over what waits."""
         self._lock = threading.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._home: asyncio.AbstractEventLoop | None = None
@@ -62,13 +67,18 @@ class UsageBuffer:
             ids = ids[: MAX_HELD - self._size]
             if not ids:
                 return
-            first = not self._size
+            first, now = not self._size, loop.time()
             if first:
-                self._since = loop.time()
+                self._since = now
             self._heard.append((scope.owner, ids, at))
             self._size += len(ids)
-            # Whoever armed the timer may have been another loop, and may be gone.
-            due = self._size >= self._most or loop.time() - self._since >= self._seconds
+            due = self._size >= self._most or now - self._since >= self._seconds
+            # To wake a loop takes longer than all of this, and one that is busy need not be told again so soon. Not
+            # never: who was told may have been another loop, and may be gone, as whoever armed the timer.
+            if due and now - self._woken < _AGAIN_SECONDS:
+                due = False
+            elif due:
+                self._woken = now
             unwatched = first and not due and self._watching is not loop
             if unwatched:
                 self._watching = loop
@@ -107,6 +117,7 @@ class UsageBuffer:
         ]
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._woken = -_AGAIN_SECONDS
         batch = self._take()
         if batch:
             task = loop.create_task(self._hand_over(batch))
