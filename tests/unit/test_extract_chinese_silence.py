@@ -72,3 +72,39 @@ def test_a_fancy_a_piece_of_work_or_a_moment_is_left(said: str) -> None:
 
 def test_a_habit_that_nothing_stops_is_kept() -> None:
     assert heard("就算再忙，我也每天跑步")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "小李跟男朋友领证了",
+        "大象主要吃草",
+        "泰国人喜欢吃酸辣",
+        "梵高生前很穷",
+        "今年的桃子比去年酸",
+        "地铁三号线又故障了，堵了半天",
+        "我在排队做B超",
+        "我刚遛完狗",
+        "我刚从超市出来，提着两袋米",
+        "我煮的面糊了",
+        "今天有点咳嗽，吃了片药",
+        "就是个普通人",
+    ],
+)
+def test_the_world_others_and_the_moment_are_left(said: str) -> None:
+    assert heard(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("十八岁离家打工的", "用户十八岁离家打工的"),
+        ("我是两个孩子的妈妈", "用户是两个孩子的妈妈"),
+        ("我导师姓陈", "用户的导师姓陈"),
+        ("我家在三楼", "用户的家在三楼"),
+        ("我是ENFP", "用户是ENFP"),
+        ("周五晚上雷打不动要和爸妈视频", "用户周五晚上雷打不动要和爸妈视频"),
+    ],
+)
+def test_what_is_of_the_speaker_is_kept(said: str, text: str) -> None:
+    assert [fact.text for fact in heard(said)] == [text]

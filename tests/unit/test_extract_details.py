@@ -56,3 +56,8 @@ def test_what_has_a_subject_of_its_own_is_no_detail() -> None:
 
 def test_what_a_rule_reads_stands_by_itself() -> None:
     assert [fact.text for fact in heard("我对花生过敏，养了两只猫")] == ["用户对花生过敏", "用户养了两只猫"]
+
+
+def test_a_standing_wish_goes_on() -> None:
+    assert [fact.text for fact in heard("以后给我推荐电影，避开恐怖片")] == ["用户要求:以后给用户推荐电影，避开恐怖片"]
+    assert [fact.text for fact in heard("以后叫我小李，我在银行上班")][1] == "用户在银行上班"

@@ -31,7 +31,8 @@ def with_detail(
         if own is None
         else not _joins(own, fact, detail=detail, of=of, pack=pack)
     )
-    if apart or of.ended or not fact.text.startswith((of.text, absolute(of.text, now=said_at))):
+    told = fact.text.startswith((of.text, absolute(of.text, now=said_at))) or fact.text.endswith(of.text)
+    if apart or of.ended or not told:
         return None
     said = absolute(detail.text.removeprefix(detail.subject), now=said_at)
     return replace(fact, text=f"{fact.text}{_JOINTS[pack.language]}{said}")
@@ -41,6 +42,9 @@ def _goes_on(detail: Statement, *, of: Statement, pack: Pack) -> bool:
     """Whether what no rule reads is still about the same, and no passing mood or task."""
     if detail.adds:
         return True
+    if of.who == "order":
+        goes_on = pack.words.get("order_goes_on")
+        return goes_on is not None and len(detail.clause) <= _LONGEST and goes_on.match(detail.clause) is not None
     if not _is_carried(detail, of=of, pack=pack):
         return False
     if not pack.weighing.passing.isdisjoint(cue.id for cue in cues_of(detail, pack)):
