@@ -1,13 +1,14 @@
 """Many clients at once, each with the next request as soon as the last is answered: errors and how long it takes.
 
 Four requests of five are searches, one remembers a sentence. All clients share one thread of this process, so that the
-service has the rest of the machine; what this process takes of it is told, too.
+service has the rest of the machine; what this process takes of it is told, too, and what the service owes at the end.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -82,9 +83,22 @@ async def _run(service: Child, users: Sequence[User], *, clients: int, seconds: 
         "service, cores": (service.cpu() - spent) / passed,
         "clients, cores": (time.process_time() - own) / passed,
     }
+    figures["vectors"] = await _caught_up(connections[0])
     for connection in connections:
         connection.close()
     return figures
+
+
+async def _caught_up(connection: Connection) -> Figures:
+    """How many texts waited for their vectors when the clients stopped, and how long the last of them did."""
+    began, first = time.perf_counter(), None
+    while True:
+        _, told = await connection.send(request("GET", "/metrics"))
+        waiting = float(re.findall(rb"(?m)^ebbing_vectors_waiting (\S+)", told)[0])
+        first = waiting if first is None else first
+        if not waiting:
+            return {"behind": first, "caught up, s": time.perf_counter() - began}
+        await asyncio.sleep(0.2)
 
 
 async def _all(service: Child, messages: Sequence[bytes]) -> None:

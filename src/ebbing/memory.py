@@ -94,6 +94,7 @@ class AsyncMemory(Forgetting, Hearing, Keeping, Compressing, Fading, Deferring, 
             closing.push_async_callback(self._parts.chat.aclose)
             closing.push_async_callback(self._parts.webhooks.aclose)
             closing.push_async_callback(self._parts.usage.flush)
+            closing.push_async_callback(self._parts.following.aclose)
             closing.push_async_callback(self._conversations.end_all)
             closing.push_async_callback(self._keeper.aclose)
 

@@ -15,7 +15,7 @@ from ebbing.adapters.e5_centring import TOKENS_FILE_NAME, Centring, Role, unit
 from ebbing.adapters.e5_tokenizer import BEGIN, END, PAD, UnigramTokenizer
 from ebbing.adapters.e5_weights import DIM, MAX_TOKENS, E5Weights, dequantise, locate, read_weights
 from ebbing.adapters.embedding_text import clean
-from ebbing.adapters.embedding_thread import in_model_thread
+from ebbing.adapters.embedding_thread import PARALLEL_RUNS, in_model_thread
 from ebbing.domain.errors import EmbeddingError
 from ebbing.ports.embedder import Calibration, Vectors
 
@@ -44,6 +44,7 @@ class E5Embedder:
 
     model_id = "multilingual-e5-small-q4/2"
     dim = DIM
+    parallel_runs = PARALLEL_RUNS
     calibration = Calibration(unrelated=0.18, related=0.48, paraphrase=0.84, same=0.95)
 
     def __init__(self, weights: E5Weights, *, threads: int = 1, centring: Centring | None) -> None:

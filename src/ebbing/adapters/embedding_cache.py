@@ -70,6 +70,11 @@ class CachingEmbedder:
         """The inner embedder's."""
         return self._inner.calibration
 
+    @property
+    def parallel_runs(self) -> int | None:
+        """The inner embedder's, if it computes here; see `LocalEmbedder`."""
+        return getattr(self._inner, "parallel_runs", None)
+
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Vectors for questions, shape (len(texts), dim)."""
         return await self._embed(texts, "query")

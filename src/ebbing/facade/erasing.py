@@ -43,6 +43,7 @@ class Erasing(Conversing):
         turns = await self._conversations.forget(scope.covers)
         if scope == Scope.of(scope.owner):
             self._parts.usage.forget(lambda owner: owner == scope.owner)
+            self._parts.following.forget(lambda owner: owner == scope.owner)
         else:
             await take_apart_within(self._parts.store, scope)
         receipt = await self._parts.store.erase(scope)
@@ -58,6 +59,7 @@ class Erasing(Conversing):
         tenant = self._parts.settings.tenant
         turns = await self._conversations.forget(lambda session: session.tenant == tenant)
         self._parts.usage.forget(lambda owner: owner.tenant == tenant)
+        self._parts.following.forget(lambda owner: owner.tenant == tenant)
         receipt = await self._parts.store.reset(tenant)
         return await self._receipt(receipt, turns=turns, message="Memory reset successfully!")
 

@@ -110,6 +110,15 @@ class Embedder(Protocol):
     async def aclose(self) -> None: ...
 
 
+class LocalEmbedder(Embedder, Protocol):
+    """An embedder that computes in this process: its callers share the machine, so that many of them wait."""
+
+    @property
+    def parallel_runs(self) -> int:
+        """How many calls with passages it works on at a time; the others wait their turn."""
+        ...
+
+
 class InstantEmbedder(Embedder, Protocol):
     """An embedder that has some vectors at hand: a cache, or a model that takes no longer than a change of threads."""
 

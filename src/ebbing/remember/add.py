@@ -27,7 +27,8 @@ from ebbing.remember.carry_out import carried_out
 from ebbing.remember.correcting import corrected
 from ebbing.remember.decide import Proposed, closed_by, decide
 from ebbing.remember.draft import Draft, Drafting, fact_draft, message_drafts
-from ebbing.remember.embed import Embedding, embedded, is_bare, note_bare
+from ebbing.remember.embed import SOON, Embedding, embedded, is_bare, note_bare
+from ebbing.remember.follow import Following
 from ebbing.remember.heard import Heard, heard_as
 from ebbing.remember.llm.asking import Asking
 from ebbing.remember.llm.reread import note_unread, unread_of
@@ -57,16 +58,30 @@ class Remembering:
     mode: WriteMode = WriteMode.RULES
     asking: Asking | None = None
     """The language model, if there is one."""
+    following: Following | None = None
+    """What gives texts their vectors later, where they may come later."""
 
     @property
     def embedding(self) -> Embedding:
         """How texts get their vectors."""
         return Embedding(self.embedder, self.policy.embedding_seconds, self.policy.strict_embeddings)
 
-    async def note_bare(self, inserts: Sequence[Insert], scope: Scope) -> None:
+    async def embedded(self, drafts: Sequence[Draft]) -> tuple[list[Insert], bool]:
+        """Inserts for new texts, and whether their vectors follow, since too many others wait for theirs."""
+        if self.following is None or self.policy.strict_embeddings:
+            return await embedded(self.embedding, drafts), False
+        with self.following.turn(self.embedder) as is_later:
+            return await embedded(replace(self.embedding, is_later=is_later), drafts), is_later
+
+    async def note_bare(self, inserts: Sequence[Insert], scope: Scope, *, follow: bool = False) -> None:
         """Sees to it that what was stored without a vector gets one."""
-        if self.embedder is not None and any(map(is_bare, inserts)):
-            await note_bare(self.store.jobs, scope, now=self.clock.now())
+        bare = [one.record.id for one in inserts if is_bare(one)]
+        if self.embedder is None or not bare:
+            return
+        if follow and self.following is not None:
+            await self.following.take(bare, scope, embedder=self.embedder)
+        else:
+            await note_bare(self.store.jobs, scope, run_at=self.clock.now() + SOON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +186,7 @@ async def learn(
     """Stores what was read of messages, and the messages; what became of each fact, and the ids of the episodes."""
     drafts = [(fact, fact_draft(fact, kept[fact.source], drafting=drafting)) for fact in found.facts]
     drafts = await telling(using.store, drafts, kept=kept, drafting=drafting)
-    inserts = await embedded(using.embedding, [*episodes, *(draft for _, draft in drafts)])
+    inserts, follow = await using.embedded([*episodes, *(draft for _, draft in drafts)])
     heard = [heard_as(fact, insert) for (fact, _), insert in zip(drafts, inserts[len(episodes) :], strict=True)]
     outcomes, held = await _commit(
         replace(using, asking=found.asking),
@@ -180,7 +195,7 @@ async def learn(
         before=before,
         drafting=drafting,
     )
-    await using.note_bare(inserts, drafting.scope)
+    await using.note_bare(inserts, drafting.scope, follow=follow)
     return outcomes, held[: len(episodes)]
 
 

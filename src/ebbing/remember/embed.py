@@ -24,7 +24,7 @@ from ebbing.remember.draft import Draft
 REINDEX: Final = "reindex"
 """Kind of the job that makes index entries anew."""
 SECONDS: Final = 30.0
-_SOON: Final = timedelta(minutes=1)
+SOON: Final = timedelta(minutes=1)
 
 _log = logging.getLogger(__name__)
 
@@ -38,6 +38,8 @@ class Embedding:
     """How long some 16,000 characters may take."""
     strict: bool = False
     """A text that cannot be embedded is not stored."""
+    is_later: bool = False
+    """Texts are stored without vectors for now, which follow: see `follow.py`."""
 
 
 async def embedded(how: Embedding, drafts: Sequence[Draft]) -> list[Insert]:
@@ -67,15 +69,15 @@ def is_bare(one: Insert) -> bool:
     return (one.entry is None or one.entry.vector is None) and bool(one.record.content.strip())
 
 
-async def note_bare(queue: JobQueue, scope: Scope, *, now: datetime) -> None:
+async def note_bare(queue: JobQueue, scope: Scope, *, run_at: datetime) -> None:
     """Queues an owner to be indexed anew, of whom something was stored without a vector though there is an embedder."""
     owner = scope.whole
     with suppress(StoreError):  # it is stored by now, and the daily round finds it too
-        await queue.enqueue(REINDEX, owner.owner.digest, whose=owner, run_at=now + _SOON)
+        await queue.enqueue(REINDEX, owner.owner.digest, whose=owner, run_at=run_at)
 
 
 async def _vectors(how: Embedding, texts: dict[str, None]) -> dict[str, NDArray[np.float32] | None]:
-    if how.embedder is None or not texts:
+    if how.embedder is None or how.is_later or not texts:
         return dict.fromkeys(texts)
     done = await embed_passages(how.embedder, list(texts), seconds=how.seconds)
     if done.failure is not None:

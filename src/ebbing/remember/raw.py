@@ -55,7 +55,7 @@ async def add_raw(
             if attempt == ATTEMPTS:
                 raise
             continue
-        await using.note_bare(plan.inserts, scope)
+        await using.note_bare(plan.inserts, scope, follow=plan.follow)
         ids = [*map(_id_of, plan.changes)]
         if held == ids:
             return Remembered(tuple(plan.outcomes))
@@ -70,6 +70,8 @@ class _Plan:
     inserts: list[Insert] = field(default_factory=list)
     """What is indexed anew, for new and for edited memories."""
     outcomes: list[Outcome] = field(default_factory=list)
+    follow: bool = False
+    """Vectors come later."""
 
     def put(self, old: Sequence[MemoryRecord], fresh: Sequence[Insert], *, now: datetime) -> None:
         """A message, part by part, in the place of what was stored of it."""
@@ -101,7 +103,8 @@ class _Plan:
 
 async def _all_new(using: Remembering, kept: Sequence[Screened], *, drafting: Drafting) -> _Plan:
     """What is to be written of messages without ids, of which nothing can be stored."""
-    plan = _Plan(inserts=await embedded(using.embedding, message_drafts(kept, kind=Kind.MEMORY, drafting=drafting)))
+    inserts, follow = await using.embedded(message_drafts(kept, kind=Kind.MEMORY, drafting=drafting))
+    plan = _Plan(inserts=inserts, follow=follow)
     plan.put((), plan.inserts, now=drafting.now)
     return plan
 

@@ -22,11 +22,13 @@ from ebbing.ports.reranker import Reranker
 from ebbing.ports.working_memory import WorkingMemory
 from ebbing.recall.tuning import Tuning
 from ebbing.recall.usage import UsageBuffer
+from ebbing.remember.follow import Following
 from ebbing.upkeep.traffic import Traffic
 from ebbing.wiring.chat import Chat, chat_of
 from ebbing.wiring.embedders import EmbedderSlot, configured, given
 from ebbing.wiring.mem0_config import from_mem0
 from ebbing.wiring.meters import meter_of
+from ebbing.wiring.priority import yield_thread
 from ebbing.wiring.rerankers import RerankerSlot, reranker_slot
 from ebbing.wiring.settings import Settings
 from ebbing.wiring.webhooks import SenderSlot
@@ -58,6 +60,8 @@ class Parts:
     """The calls in flight, for the upkeep to keep out of their way."""
     webhooks: SenderSlot
     """What carries messages to those who want to be told."""
+    following: Following
+    """What gives messages their vectors that were stored while the embedder was behind."""
     meter: Meter = SILENCE
     """What is told how long calls take, and what comes of them."""
 
@@ -117,6 +121,7 @@ def build(
         SystemChance(),
         Traffic(),
         SenderSlot(settings.webhook_private_targets),
+        Following(store, clock, begin=yield_thread),
         meter_of(settings, clock),
     )
 

@@ -43,6 +43,10 @@ class Settings(ServiceSettings):
     strict_embeddings: bool = Field(
         default=False, description="Refuse what cannot be embedded, instead of storing it and embedding it later."
     )
+    vectors_may_follow: bool = Field(
+        default=False,
+        description="While many texts wait for a local model, further ones are stored at once and get vectors later.",
+    )
     shard_cache_mib: int = Field(
         default=512, ge=16, le=65_536, description="RAM for the searchable rows of recently used owners."
     )

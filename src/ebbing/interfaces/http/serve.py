@@ -44,8 +44,8 @@ def serve(settings: Settings, *, started: Started) -> None:
         ConfigurationError: it would listen beyond this machine without asking for credentials, or cannot listen.
         StoreError: the store cannot be opened.
     """
-    if "metrics" not in settings.model_fields_set:
-        settings = settings.model_copy(update={"metrics": True})
+    usual = {"metrics": True, "vectors_may_follow": True}
+    settings = settings.model_copy(update={k: v for k, v in usual.items() if k not in settings.model_fields_set})
     log_as(settings)
     memory = AsyncMemory(parts=build(settings))
     try:

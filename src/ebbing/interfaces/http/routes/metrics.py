@@ -34,6 +34,7 @@ async def metrics(caller: Reader, request: Request) -> Response:
     if monotonic() - getattr(state, "counted_at", -COUNTED_EVERY) >= COUNTED_EVERY:
         state.counted_at = monotonic()
         meter.stored(*await counted(caller.memory.parts.store))
+    meter.behind(caller.memory.parts.following.waiting)
     return Response(meter.text(), media_type=MEDIA_TYPE)
 
 
