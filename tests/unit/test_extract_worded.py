@@ -121,3 +121,42 @@ def test_what_is_said_in_passing_is_told_in_full(said: str, text: str, kind: str
 )
 def test_wishes_sayings_and_moments_are_left(said: str) -> None:
     assert heard(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Since I retired I've been volunteering at the library",
+         "User has been volunteering at the library since they retired"),
+        ("since 2019 I've lived in Hull", "User has lived in Hull since 2019"),
+        ("since my accident I can't drive", "User cannot drive since their accident"),
+        ("On my days off I bake bread", "User bakes bread on their days off"),
+        ("When I was a kid I lived in Malta", "User lived in Malta when they were a kid"),
+        ("My wife and I run a coffee shop in Margate", "User and their wife run a coffee shop in Margate"),
+        ("My boss is away so I'm covering for her until May", "User is covering for their boss until May"),
+        ("I've applied for a job at the British Library, fingers crossed",
+         "User has applied for a job at the British Library"),
+        ("The doctor told me to cut down on salt", "User has to cut down on salt"),
+        ("I'm Deaf and lip-read", "User is Deaf and lip-read"),
+    ],
+)  # fmt: skip
+def test_when_and_who_are_told_in_the_third_person(said: str, text: str) -> None:
+    assert text in [fact.text for fact in heard(said)]
+
+
+@pytest.mark.parametrize(
+    ("said", "texts"),
+    [
+        ("i hv 2 cats n a dog", ["User has 2 cats and a dog"]),
+        ("im vegan btw so no eggs", ["User is vegan so no eggs"]),
+        ("28F from Dublin", ["User is 28", "User is from Dublin"]),
+        ("Name: Kofi Mensah. Age: 41. Job: bus driver.",
+         ["User's name is Kofi Mensah", "User is 41", "User works as a bus driver"]),
+        ("They/them pronouns please", ["User's pronouns are They/them"]),
+        ("I'd describe myself as an introvert", ["User is an introvert"]),
+        ("As someone with ADHD I need short steps", ["User has ADHD"]),
+        ("just found out im having a girl", ["User is having a girl"]),
+    ],
+)  # fmt: skip
+def test_hurried_typing_and_forms_are_read(said: str, texts: list[str]) -> None:
+    assert [fact.text for fact in heard(said)] == texts

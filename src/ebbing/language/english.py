@@ -21,6 +21,8 @@ _LEFT_OUT: Final = {"left_out_have": "I have", "left_out_am": "I am", "left_out_
 """Words that a clause without a subject may leave out, by the pack's pattern for how such a clause begins."""
 _UNFIT: Final = {"he": "she_kin", "she": "he_kin", "it": "pet"}
 """Who a pronoun cannot mean, and for "it" who alone it can."""
+_TWO: Final = " and "
+"""Stands in a subject of several, which takes the verb as it was said."""
 _SPACES: Final = re.compile(r"\s{2,}")
 _FIRST_OF_ALL: Final = re.compile(r"(?:eldest|oldest|youngest|first|last)\b(?![- ](?:time|year))", re.IGNORECASE)
 _VOWEL: Final = re.compile(r"[aeiou](?!ni|se)|uni?n|u[mnp]", re.IGNORECASE)
@@ -162,7 +164,7 @@ class EnglishReader:
         statement = self._about(body, speaker, people=people)
         if statement is None:
             statement = self._bare(body, speaker)
-        text = f"{statement.text} {time[0].lower()}{time[1:]}" if time else statement.text
+        text = f"{statement.text} {retold(f'{time[0].lower()}{time[1:]}', speaker)}" if time else statement.text
         return replace(
             statement, lead=f"{time} {statement.lead}".strip(), text=text, hedged=hedged, corrects=corrects,
             mentioned=self._mentioned(statement, speaker),
@@ -186,7 +188,7 @@ class EnglishReader:
         own = self._words["self_subject"].match(body)
         if own is not None:
             company = own.group("company")
-            subject = f"{speaker.name} and {retold(company, speaker)}" if company else speaker.name
+            subject = f"{speaker.name}{_TWO}{retold(company, speaker)}" if company else speaker.name
             blank = Statement("self", clause=body, predicate="", text="", subject=subject, owner=f"{speaker.name}'s")
             return self._predicate(blank, body[own.end() :], speaker=speaker)
         kin = self._words["relation_subject"].match(body)
@@ -266,7 +268,8 @@ class EnglishReader:
             predicate = f"{extra.group('verb')} {predicate[extra.end() :]}"
         relation = blank.who == "relation"
         predicate = bare_verb(predicate, self._tables["bare"], third=relation)
-        spoken = rest if relation else in_third_person(rest, self._words, irregular=self._tables["third"])
+        many = relation or _TWO in blank.subject
+        spoken = rest if many else in_third_person(rest, self._words, irregular=self._tables["third"])
         text = _SPACES.sub(" ", f"{blank.subject} {kept} {retold(spoken, speaker)}").strip()
         past = "did" if negation and (negation["helper"] or "").lower() == "did" else ""
         return replace(
