@@ -155,3 +155,23 @@ def test_a_fact_said_twice_is_found_once() -> None:
 def test_each_fact_names_its_sentence_and_rule() -> None:
     fact = heard("Hello there. I like tea.")[0]
     assert (fact.source_text, fact.rule) == ("I like tea", "en.like")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My next meeting is in 5 min",
+        "my booking reference is XJ9K2",
+        "I have a 2x4 matrix",
+        "my patient is a 45 year old male with chest pain",
+        "I vote for option 3",
+        "We have 12 people coming, how much pasta",
+        "my husband is watching the football",
+        "You're my favourite AI",
+        "I've always wondered why cats purr",
+        "I'd rather not say",
+        "I prefer the blue background",
+    ],
+)
+def test_moments_choices_and_case_work_are_left(said: str) -> None:
+    assert heard(said) == []
