@@ -160,3 +160,20 @@ def test_when_and_who_are_told_in_the_third_person(said: str, text: str) -> None
 )  # fmt: skip
 def test_hurried_typing_and_forms_are_read(said: str, texts: list[str]) -> None:
     assert [fact.text for fact in heard(said)] == texts
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "kind"),
+    [
+        ("There's nothing I love more than a car boot sale", "User loves a car boot sale", "preference"),
+        ("I'd like to become a midwife", "User hopes to become a midwife", "episodic"),
+        ("update: I got the job", "User got the job", "episodic"),
+        ("Just to let you know I no longer work at Barclays", "User no longer works at Barclays", "fact"),
+        ("I've gone part time", "User has gone part time", "fact"),
+        ("My postcode is LS6", "User's postcode is LS6", "fact"),
+        ("correction, my daughter is 8 not 7", "User's daughter is 8 not 7", "fact"),
+    ],
+)
+def test_news_and_hopes_are_read(said: str, text: str, kind: str) -> None:
+    fact = only(said)
+    assert (fact.text, fact.type) == (text, kind)
