@@ -58,6 +58,8 @@ class Otherwise:
     """It says in any way that something took the place of another."""
     many: bool = False
     """What it tells may be so of several things at a time: having, liking, learning, knowing."""
+    often: tuple[str, Words] | None = None
+    """How often something is done, and the words beside it."""
     tools: bool = False
     """It tells what somebody uses; for one purpose that is one thing as a rule."""
     becomes: tuple[Becomes, ...] = ()

@@ -23,7 +23,7 @@ _TAIL: Final = 2
 """Characters in which two statements must end alike that begin with different ones: 左撇子, 右撇子."""
 _DOES: Final = frozenset("上读住做干班工打跑当")
 """Who does another thing in the same place may still do the first."""
-_SAME_KIND: Final = ({"job", "position"},)
+_SAME_KIND: Final = ({"job", "position"}, {"team", "favourite.team"})
 """Attributes under which one matter is told, once as one and once as the other."""
 
 
@@ -38,6 +38,7 @@ def replaced(new: Claim, old: Claim) -> bool:
         or _under_another_name(new, old)
         or _is_a_rival(new, old)
         or _has_moved_on(new, old)
+        or _is_as_often(new, old)
     )
 
 
@@ -107,6 +108,14 @@ def _under_another_name(new: Claim, old: Claim) -> bool:
     """Whether one matter is told as two attributes."""
     both = {new.attribute, old.attribute}
     return new.changed and not new.over and both in _SAME_KIND and new.value.isdisjoint(old.value)
+
+
+def _is_as_often(new: Claim, old: Claim) -> bool:
+    """Whether one thing is done more or less often now."""
+    often, before = new.otherwise.often, old.otherwise.often
+    if often is None or before is None or not new.otherwise.swapped or new.negated or often[0] == before[0]:
+        return False
+    return not often[1].isdisjoint(before[1])
 
 
 def is_outdone(new: Claim, old: Claim) -> bool:

@@ -16,11 +16,12 @@ from ebbing.language.detect import detect
 _LONGEST: Final = 80
 """Characters of a message that is still only a correction."""
 _WORDS: Final = 6
-_SHORTEST: Final = 4
+_SHORTEST: Final = 3
 """Letters of a word that is taken for misspelt."""
 _ALIKE: Final = 0.6
 """Share of their characters that a word and its correction need in common where nothing says which word was wrong."""
 _WORD: Final = re.compile(r"[\u4e00-\u9fff]+|[^\s,.!?，。！？\u4e00-\u9fff]+")
+_SPELLING: Final = re.compile(r"spell?|\bname is\b", re.IGNORECASE)
 _COUNTED: Final = re.compile(r"\d+(?P<unit>[^\d\s]{1,4})")
 """A figure with what it counts: 14号, 3pm."""
 _EDGES: Final = " ,.!?。，！？'\"“”"
@@ -32,6 +33,8 @@ class Correction:
 
     right: str
     wrong: str | None = None
+    spelling: bool = False
+    """It only tells how a name is written."""
 
     def of(self, text: str, value: str | None) -> tuple[str, str] | None:
         """Which words of a text it puts right, and by which; None if it speaks of none.
@@ -42,7 +45,7 @@ class Correction:
             return (self.wrong, self.right) if _stands(self.wrong, text) else None
         if _stands(self.right, text):
             return None
-        if value and _stands(value, text) and self._fits(value):
+        if value and not self.spelling and _stands(value, text) and self._fits(value):
             return value, self.right
         counted = _COUNTED.fullmatch(self.right)
         if counted is not None:
@@ -87,7 +90,7 @@ def correction_of(message: str) -> Correction | None:
         right, wrong = groups.get("right", ""), groups.get("wrong")
         meant = language == "en" and number == 0
         if right and (cue or wrong or meant) and max(len(right.split()), len((wrong or "").split())) <= _WORDS:
-            return Correction(right, wrong)
+            return Correction(right, wrong, _SPELLING.search(rest) is not None)
     return None
 
 

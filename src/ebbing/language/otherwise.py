@@ -13,6 +13,7 @@ from ebbing.domain.replacing import sort_of
 from ebbing.language.analyse import stems
 from ebbing.language.changes import Changes
 from ebbing.language.numerals import numbered
+from ebbing.language.turns import pairs_of
 from ebbing.language.values import words_of
 
 _PIECE: Final = re.compile(r"[\u4e00-\u9fff]|[a-z0-9][a-z0-9.+#'-]*")
@@ -49,6 +50,7 @@ def read_otherwise(bare: str, attribute: str | None, *, language: str, pack: Cha
         works=says("works"),
         many=says("many"),
         tools=says("tools"),
+        often=_often(normal, said["often"], language=language, pack=pack),
         becomes=_becomes(bare, names, language=language, pack=pack),
         aim=says("aim"),
         reached=reached,
@@ -74,6 +76,17 @@ def _in_order(normal: str, language: str) -> tuple[str, ...]:
     if language == "zh":
         return tuple(_PIECE.findall(normal))
     return tuple(_BARE_VERBS.get(stem, stem) for stem in stems(normal))
+
+
+def _often(normal: str, pattern: re.Pattern[str], *, language: str, pack: Changes) -> tuple[str, Words] | None:
+    """How often, and what: in Chinese pairs of characters, else words that are no light verbs."""
+    found = pattern.search(normal)
+    if found is None:
+        return None
+    beside = f"{normal[: found.start()]},{normal[found.end() :]}"
+    if language == "zh":
+        return found.group(), pairs_of(pack.otherwise["out"]["zh"].sub(",", beside))
+    return found.group(), words_of(beside, pack) - pack.light
 
 
 def _becomes(bare: str, names: Words, *, language: str, pack: Changes) -> tuple[Becomes, ...]:

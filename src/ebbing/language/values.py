@@ -14,6 +14,8 @@ NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 _CJK: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 _LATIN: Final = re.compile(r"[a-z][a-z'’&.+-]*|\d+(?:[.,:]\d+)*")
 _WORD: Final = re.compile(r"[a-z']+|\d+|[\u4e00-\u9fff]")
+_RANKS: Final = frozenset({"assistant"})
+"""Fillers that say something in a title."""
 _SHORTEST_PLACE: Final = 2
 _LONGEST_CITY: Final = 4
 _FAN: Final = re.compile(r"(?:球迷|粉丝|死忠粉|铁粉|的粉|粉|迷|爱好者|控|党)$")
@@ -63,7 +65,7 @@ def value_of(text: str, attribute: str | None = None) -> Words:
     normal = _tail_in_one_spelling(normal, pack)
     plain = dated(numbered(normal))
     words = {part for run in _CJK.findall(plain) for part in _places(_trimmed(run, pack), pack)}
-    words |= {one_spelling(word, pack) for word in _LATIN.findall(plain)} - pack.filler - pack.light
+    words |= {one_spelling(word, pack) for word in _LATIN.findall(plain)} - (pack.filler - _RANKS) - pack.light
     words |= {pack.whole[normal]} if normal in pack.whole else set()
     return frozenset(words - {""}) or frozenset({normal})
 
@@ -118,7 +120,7 @@ def _tail_in_one_spelling(normal: str, pack: Changes) -> str:
     """The longest known ending in its one spelling: a "backend software engineer" is a backend programmer."""
     starts = [0, *(at for at in range(1, len(normal)) if normal[at - 1] == " " or not normal[at].isascii())]
     for at in starts:
-        if normal[at:] in pack.same:
+        if normal[at:] in pack.same and (at == 0 or normal[at:].isascii() or len(normal) > at + 1):
             return f"{normal[:at]} {pack.same[normal[at:]]}"
     return normal
 
