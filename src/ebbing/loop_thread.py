@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import weakref
 from collections.abc import Callable, Coroutine, Generator
@@ -27,7 +26,6 @@ class LoopThread:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._process = os.getpid()
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped = False
@@ -41,7 +39,7 @@ class LoopThread:
     @property
     def is_inherited(self) -> bool:
         """Whether this is a forked child, to which the parent's thread did not come along."""
-        return os.getpid() != self._process and not self._stopped
+        return self._thread is not None and not self._thread.is_alive() and not self._stopped
 
     def run_here(
         self, work: Coroutine[Any, Any, _Result], *, at_home: Callable[[asyncio.AbstractEventLoop], None]
