@@ -96,3 +96,9 @@ def test_what_follows_a_fact_of_the_same_speaker_is_kept_with_less_to_speak_for_
 def test_whose_a_husband_is_depends_on_who_was_named_before() -> None:
     assert "用户的老公是做外贸的" not in [fact.text for fact in heard("我姐在深圳开店，老公是做外贸的")]
     assert [fact.text for fact in heard("我妈在老家，老公是做外贸的")][-1] == "用户的老公是做外贸的"
+
+
+def test_what_a_rule_reads_is_left_where_the_clause_speaks_against_it() -> None:
+    assert heard("我今天没带眼镜，看不清") == []
+    assert heard("我点了个赞，然后就划走了") == []
+    assert only("我单身").attribute

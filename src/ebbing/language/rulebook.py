@@ -120,6 +120,8 @@ class Weighing:
     """Log-odds of being worth it, from which it is."""
     understood: float | None = None
     """The same for the rules that are not weighed, about a statement whose subject is only understood."""
+    doubted: float | None = None
+    """The same under which what a rule has read is left all the same; without it nothing is."""
     detail: float = math.inf
     """The same for half a sentence that is no fact of its own and goes on about the fact before it."""
     passing: frozenset[str] = frozenset()
@@ -319,6 +321,7 @@ def _pack(language: str, data: dict[str, Any], *, categories: Mapping[str, Any])
         weighing=Weighing(
             least=float(weighing.get("least", math.inf)),
             understood=weighing.get("understood"),
+            doubted=weighing.get("doubted"),
             detail=float(weighing.get("detail", math.inf)),
             passing=frozenset(weighing.get("passing", ())),
             cues=tuple(_cue(entry, compiler) for entry in data.get("cue", ())),

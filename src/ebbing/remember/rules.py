@@ -25,14 +25,15 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool 
     the weighed rules of the pack say as what; where the speaker is only understood to be the subject, the others are
     asked before them. `aside`: it is said beside a fact of the same message, and is mostly a detail of it.
     """
+    weighing = pack.weighing
     for reading in _readings(statement, pack):
         fact = _first(pack.rules[reading.who], reading, pack=pack, said_at=said_at)
         if fact is not None:
-            return fact
+            return None if _is_unlikely(fact, statement, pack=pack, aside=aside) else fact
     last = statement.implied or statement
     if not last.clause or not last.predicate:
         return None
-    weighing, who, worth = pack.weighing, last.who, weigh(last, pack, aside=aside)
+    who, worth = last.who, weigh(last, pack, aside=aside)
     understood = weighing.least if weighing.understood is None else weighing.understood
     rules = pack.rules[who] if statement.implied and worth.score >= understood else ()
     silent = weighing.silent[who]
@@ -43,6 +44,17 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool 
     if not rules or _first(silent, last, pack=pack, said_at=said_at):
         return None
     return _first(rules, last, pack=pack, said_at=said_at)
+
+
+def _is_unlikely(fact: Fact, statement: Statement, *, pack: Pack, aside: bool) -> bool:
+    """Whether what is learned speaks too strongly against what a rule has read.
+
+    A single value, a standing wish and the end of something are said in few words: there the rule has the last word.
+    """
+    doubted = pack.weighing.doubted
+    if doubted is None or fact.attribute or fact.ended or statement.who == "order":
+        return False
+    return weigh(statement.implied or statement, pack, aside=aside).score < doubted
 
 
 @dataclass(frozen=True, slots=True)
