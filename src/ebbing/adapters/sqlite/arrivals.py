@@ -22,6 +22,7 @@ import numpy as np
 from ebbing.adapters.sqlite.changes import Prepared, apply, checked
 from ebbing.adapters.sqlite.rows import MAX_SEQ, entry_values, record_of, record_values
 from ebbing.domain.errors import EbbingError
+from ebbing.domain.record import Kind
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import UNREAD, IndexEntry, read_entry, unread_entry
 from ebbing.index.shard import STORED_VECTOR, micros, moment, stored_vector
@@ -90,8 +91,13 @@ def arrival_of(scope: Scope, changes: Sequence[Change], *, now: datetime) -> Arr
 
 
 def _independent(change: Change) -> IndexEntry | None:
-    """The entry of a record that can be stored without a look at the others, and that nobody has read yet."""
-    if not isinstance(change, Insert) or change.once or not change.fresh or change.record.packed is not None:
+    """The entry of a record that can be stored without a look at the others, and that nobody has read yet.
+
+    Not of an episode: whoever reads facts reads the owner's shard at the next message, and would pay for both ways.
+    """
+    if not isinstance(change, Insert) or change.once or not change.fresh:
+        return None
+    if change.record.kind is not Kind.MEMORY or change.record.packed is not None:
         return None
     return change.entry if change.entry is not None and change.entry.analyzer == UNREAD else None
 
