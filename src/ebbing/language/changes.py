@@ -119,7 +119,10 @@ class Changes:
     """Values that name nothing, by attribute; `any` for all."""
     instead: Sequence[tuple[str, str, re.Pattern[str]]]
     """Attribute, the attribute that takes its place, and for which values."""
-    kinds: Mapping[str, Sequence[str]]
+    kinds_of: Mapping[str, frozenset[str]]
+    """What a word of a script with spaces is a kind of: "pet" for a cat."""
+    kinds_within: Sequence[tuple[str, frozenset[str]]]
+    """The same of what stands in a text of another script."""
     vague: frozenset[str]
     vague_zh: re.Pattern[str]
     edges: Mapping[str, re.Pattern[str]]
@@ -158,6 +161,7 @@ def changes() -> Changes:
     """The shipped pack."""
     data = _data()
     light_zh = "|".join(map(re.escape, data["light"]["zh"]))
+    kinds = _by_member(data["kinds"])
     return Changes(
         same={word: group[0] for group in data["same"] for word in group},
         whole=_whole(data["parts"]),
@@ -177,7 +181,8 @@ def changes() -> Changes:
         taste=frozenset(data["taste"]["en"].split()) | frozenset(data["taste"]["zh"]),
         nameless={name: _compiled(pattern) for name, pattern in data["nameless"].items()},
         instead=[(one["attribute"], one["becomes"], _compiled(one["value"])) for one in data["instead"]],
-        kinds=data["kinds"],
+        kinds_of={member: kinds for member, kinds in kinds.items() if member.isascii()},
+        kinds_within=[(member, kinds) for member, kinds in kinds.items() if not member.isascii()],
         vague=frozenset(data["vague"]["en"].split()),
         vague_zh=_compiled(data["vague"]["zh"]),
         edges={name: _compiled(_anchored(name, pattern)) for name, pattern in data["edges"].items()},
@@ -193,6 +198,16 @@ def changes() -> Changes:
         turn_aside=_compiled(data["turns"]["aside"]),
         turn_empty=frozenset(data["turns"]["empty"]),
     )
+
+
+def _by_member(kinds: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
+    """For each member the words of its kinds; those of a script without spaces are its characters."""
+    found: dict[str, frozenset[str]] = {}
+    for kind, members in kinds.items():
+        words = frozenset((kind,) if kind.isascii() else kind)
+        for member in members:
+            found[member] = found.get(member, frozenset()) | words
+    return found
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

@@ -271,12 +271,10 @@ def polarity_of(text: str, polarity: int) -> int:
 
 def _kinds(normal: str, words: Words, *, pack: Changes) -> Words:
     """What the words are kinds of: a cat is a pet."""
-    found = (
-        kind
-        for kind, members in pack.kinds.items()
-        if any(member in words if member.isascii() else member in normal for member in members)
-    )
-    return frozenset(word for kind in found for word in ((kind,) if kind.isascii() else kind))
+    found = [pack.kinds_of[word] for word in words if word in pack.kinds_of]
+    if not normal.isascii():
+        found += [kinds for member, kinds in pack.kinds_within if member in normal]
+    return frozenset().union(*found)
 
 
 def _occasion(normal: str, value: str | None, *, pack: Changes) -> Words:
