@@ -81,7 +81,8 @@ class _Plan:
         for one in fresh[len(old) :]:
             self.changes.append(one)
             self.outcomes.append(Outcome(one.record.id, one.record.content, Event.ADD, "stored as said", one.record))
-        self.changes += withdrawn_episodes(old[len(fresh) :], now=now)
+        if gone := old[len(fresh) :]:
+            self.changes += withdrawn_episodes(gone, now=now)
 
     def _edit(self, old: MemoryRecord, one: Insert, *, now: datetime) -> None:
         """The same memory in the message's new words, under its own day."""

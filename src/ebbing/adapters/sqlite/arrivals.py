@@ -37,10 +37,11 @@ AT_ONCE: Final = 32
 """Arrivals that are settled in one transaction beside others: a few milliseconds."""
 _ROOM: Final = MAX_SEQ - (1 << 16)
 """An owner with more rows than this may have no room for what is on its way: then it is written in its place."""
-_ARRIVE: Final = "INSERT INTO arrival (tenant, kind, name, at, body, vectors) VALUES (?, ?, ?, ?, ?, ?)"
-_BEFORE: Final = (
-    "SELECT EXISTS (SELECT 1 FROM webhook), (SELECT last_seq FROM owner WHERE tenant = ? AND kind = ? AND name = ?)"
+_ARRIVE: Final = (
+    "INSERT INTO arrival (tenant, kind, name, at, body, vectors) SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS"  # noqa: S608
+    f" (SELECT 1 FROM owner WHERE tenant = ?1 AND kind = ?2 AND name = ?3 AND last_seq > {_ROOM})"
 )
+_WEBHOOKS: Final = "SELECT EXISTS (SELECT 1 FROM webhook)"
 _WAITING: Final = (
     "SELECT no, tenant, kind, name, at, body, vectors FROM arrival WHERE refused IS NULL ORDER BY no LIMIT ?"
 )
@@ -60,12 +61,10 @@ class Arrival:
 
     def append(self, db: sqlite3.Connection) -> bool | None:
         """Whether there is any webhook; None where nothing was appended, since the owner is almost full."""
-        owner = self.scope.owner
-        has_webhooks, rows = db.execute(_BEFORE, owner).fetchone()
-        if rows is not None and rows > _ROOM:
+        values = (*self.scope.owner, micros(self.at), self.body, self.vectors)
+        if not db.execute(_ARRIVE, values).rowcount:
             return None
-        db.execute(_ARRIVE, (*owner, micros(self.at), self.body, self.vectors))
-        return bool(has_webhooks)
+        return bool(db.execute(_WEBHOOKS).fetchone()[0])
 
 
 def arrival_of(scope: Scope, changes: Sequence[Change], *, now: datetime) -> Arrival | None:

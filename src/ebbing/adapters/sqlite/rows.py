@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from sys import intern
 from typing import Any, Final
@@ -67,26 +67,29 @@ def record_values(record: MemoryRecord) -> Values:
         InvalidInputError: the metadata is not JSON, or a time has no zone.
     """
     source = record.provenance
+    moments = (
+        *(record.valid_from, record.valid_to, record.expires_at, record.deleted_at),
+        *(record.updated_at, record.last_accessed_at, record.retired_at, record.first_said_at),
+    )
+    lists = (record.tags, record.related_ids, record.compression_sources, source.source_ids, record.metadata)
     try:
+        begins, ends, expires, deleted, updated, accessed, retired, first_said = [at and micros(at) for at in moments]
+        tags, related, made_of, sources, metadata = [_json(value) if value else None for value in lists]
         return (
             *(record.id, record.kind, record.role, record.type, record.layer),
             *(record.whose.agent_id, record.whose.run_id, record.actor),
-            *(micros(record.created_at), _micros(record.valid_from), _micros(record.valid_to)),
-            *(_micros(record.expires_at), _micros(record.deleted_at)),
+            *(micros(record.created_at), begins, ends, expires, deleted),
             *(digest(record.hash), record.importance, record.strength),
             *(record.attribute, record.object, record.version),
-            *(micros(record.recorded_at), _micros(record.updated_at), _micros(record.last_accessed_at)),
+            *(micros(record.recorded_at), updated, accessed),
             *(record.access_count, record.confidence),
             *(record.value, record.polarity or None, record.trust),
             None if record.scope == "global" else record.scope,
             None if record.language == "und" else record.language,
             None if source.method == "raw" else source.method,
             *(source.rule, record.superseded_by, int(record.is_compressed) or None, record.abstraction_level or None),
-            *(_json(record.tags), _json(record.related_ids), _json(record.compression_sources)),
-            *(_json(source.source_ids), record.delete_reason, source.reason, source.source_text),
-            *(_json(record.metadata), record.content),
-            *(_micros(record.retired_at), record.mentions if record.mentions > 1 else None),
-            _micros(record.first_said_at),
+            *(tags, related, made_of, sources, record.delete_reason, source.reason, source.source_text),
+            *(metadata, record.content, retired, record.mentions if record.mentions > 1 else None, first_said),
             None if record.stage is Stage.FULL else record.stage,
             *(None if record.growth == 1 else record.growth, record.packed),
         )
@@ -174,8 +177,7 @@ _shared: Final = {value: value for value in (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)}
 """The numbers that most records have, once for all of them."""
 
 
-def _json(value: Mapping[str, Any] | Sequence[str]) -> str | None:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if value else None
+_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _tuple(text: str | None) -> tuple[str, ...]:

@@ -113,8 +113,18 @@ class GroupCommitWriter:
         return result
 
     async def arrive(self, work: Work[bool]) -> bool:
-        """The same for work that only adds to what waits, if it does: that is settled soon, or by who reads next."""
-        is_added: bool = await self._run_task(_Task(work, settles=False))
+        """The same for work that only adds to what waits, if it does: that is settled soon, or by who reads next.
+
+        It may change something in one statement at most, which is a transaction by itself where nobody else waits.
+        """
+        self._connections.check()
+        if self._may_write_here():
+            try:
+                is_added = self._at_once(work)
+            finally:
+                self._turn.release()
+        else:
+            is_added = await self._queued(_Task(work, settles=False))
         if is_added:
             self._inbox.note()
             if self._dozing:
@@ -136,6 +146,9 @@ class GroupCommitWriter:
                 return self._write_here(task)
             finally:
                 self._turn.release()
+        return await self._queued(task)
+
+    async def _queued(self, task: _Task) -> Any:
         await on_a_loop()
         task.future = asyncio.get_running_loop().create_future()
         with self._gate:
@@ -169,6 +182,15 @@ class GroupCommitWriter:
         with self._gate:
             self._check_open()
             return not self._pending and not self._scrubber.is_overdue and self._turn.acquire(blocking=False)
+
+    def _at_once(self, work: Work[Result]) -> Result:
+        db = self._db
+        if db.in_transaction:  # as in `_commit`
+            db.execute("ROLLBACK")
+        try:
+            return work(db)
+        except EXPECTED as error:
+            raise translated(error) from error
 
     def _write_here(self, task: _Task) -> Any:
         self._commit([task])
