@@ -161,7 +161,7 @@ def changes() -> Changes:
     """The shipped pack."""
     data = _data()
     light_zh = "|".join(map(re.escape, data["light"]["zh"]))
-    kinds = _by_member(data["kinds"])
+    kinds_of, kinds_within = _by_member(data["kinds"])
     return Changes(
         same={word: group[0] for group in data["same"] for word in group},
         whole=_whole(data["parts"]),
@@ -181,8 +181,8 @@ def changes() -> Changes:
         taste=frozenset(data["taste"]["en"].split()) | frozenset(data["taste"]["zh"]),
         nameless={name: _compiled(pattern) for name, pattern in data["nameless"].items()},
         instead=[(one["attribute"], one["becomes"], _compiled(one["value"])) for one in data["instead"]],
-        kinds_of={member: kinds for member, kinds in kinds.items() if member.isascii()},
-        kinds_within=[(member, kinds) for member, kinds in kinds.items() if not member.isascii()],
+        kinds_of=kinds_of,
+        kinds_within=list(kinds_within.items()),
         vague=frozenset(data["vague"]["en"].split()),
         vague_zh=_compiled(data["vague"]["zh"]),
         edges={name: _compiled(_anchored(name, pattern)) for name, pattern in data["edges"].items()},
@@ -200,14 +200,18 @@ def changes() -> Changes:
     )
 
 
-def _by_member(kinds: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
-    """For each member the words of its kinds; those of a script without spaces are its characters."""
-    found: dict[str, frozenset[str]] = {}
+def _by_member(kinds: Mapping[str, Sequence[str]]) -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
+    """For each member the words of its kinds, members that are words and those that stand within a text apart.
+
+    The words of a kind in a script without spaces are its characters.
+    """
+    words: dict[str, frozenset[str]] = {}
+    within: dict[str, frozenset[str]] = {}
     for kind, members in kinds.items():
-        words = frozenset((kind,) if kind.isascii() else kind)
         for member in members:
-            found[member] = found.get(member, frozenset()) | words
-    return found
+            found = words if member.isascii() else within
+            found[member] = found.get(member, frozenset()) | frozenset((kind,) if kind.isascii() else kind)
+    return words, within
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

@@ -67,14 +67,9 @@ def record_values(record: MemoryRecord) -> Values:
         InvalidInputError: the metadata is not JSON, or a time has no zone.
     """
     source = record.provenance
-    moments = (
-        *(record.valid_from, record.valid_to, record.expires_at, record.deleted_at),
-        *(record.updated_at, record.last_accessed_at, record.retired_at, record.first_said_at),
-    )
-    lists = (record.tags, record.related_ids, record.compression_sources, source.source_ids, record.metadata)
     try:
-        begins, ends, expires, deleted, updated, accessed, retired, first_said = [at and micros(at) for at in moments]
-        tags, related, made_of, sources, metadata = [_json(value) if value else None for value in lists]
+        begins, ends, expires, deleted, updated, accessed, retired, first_said = _times(record)
+        tags, related, made_of, sources, metadata = _texts(record)
         return (
             *(record.id, record.kind, record.role, record.type, record.layer),
             *(record.whose.agent_id, record.whose.run_id, record.actor),
@@ -97,6 +92,22 @@ def record_values(record: MemoryRecord) -> Values:
         raise InvalidInputError(
             "the record cannot be stored: metadata must be JSON, numbers must be finite, times need a zone"
         ) from error
+
+
+def _times(record: MemoryRecord) -> list[int | None]:
+    moments = (
+        *(record.valid_from, record.valid_to, record.expires_at, record.deleted_at),
+        *(record.updated_at, record.last_accessed_at, record.retired_at, record.first_said_at),
+    )
+    return [None if when is None else micros(when) for when in moments]
+
+
+def _texts(record: MemoryRecord) -> list[str | None]:
+    lists = (
+        *(record.tags, record.related_ids, record.compression_sources),
+        *(record.provenance.source_ids, record.metadata),
+    )
+    return [_json(value) if value else None for value in lists]
 
 
 def record_of(row: Sequence[Any], *, user: str | None, tenant: str) -> MemoryRecord:
