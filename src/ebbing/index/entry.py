@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import repeat
 from typing import Final
@@ -83,14 +83,9 @@ def read_entry(entry: IndexEntry, record: MemoryRecord) -> IndexEntry:
 
 
 def _told(entry: IndexEntry, analysis: Analysis) -> IndexEntry:
-    return replace(
-        entry,
-        terms=pack(analysis),
-        length=analysis.length,
-        flags=entry.flags | int(analysis.flags),
-        numbers=_signed(_digest("\x1f".join(sorted(analysis.numbers)))) if analysis.numbers else 0,
-        analyzer=ANALYZER_VERSION,
-    )
+    flags = entry.flags | int(analysis.flags)
+    numbers = _signed(_digest("\x1f".join(sorted(analysis.numbers)))) if analysis.numbers else 0
+    return IndexEntry(pack(analysis), analysis.length, flags, numbers, ANALYZER_VERSION, entry.model_id, entry.vector)
 
 
 def passage(record: MemoryRecord) -> str:

@@ -82,8 +82,9 @@ def correction_of(message: str) -> Correction | None:
     forms = _forms()[language]
     cue = forms.cue.match(message)
     rest = message[cue.end() :] if cue else message
+    bare = forms.tail.sub("", rest)
     for number, form in enumerate(forms.forms):
-        found = form.fullmatch(forms.tail.sub("", rest))
+        found = form.fullmatch(bare)
         if found is None:
             continue
         groups = {name: forms.tail.sub("", part).strip(_EDGES) for name, part in found.groupdict().items() if part}

@@ -12,6 +12,7 @@ _SMALL: Final = (
 _TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _NUMBERS: Final = dict(zip((*_SMALL, *_TENS), (*range(20), *range(20, 100, 10)), strict=True))
 _TIMES: Final = {"once": "1", "twice": "2", "thrice": "3"}
+_TIMES_WORD: Final = re.compile(r"\b(once|twice|thrice)\b")
 _TENS_WORD: Final = re.compile(rf"\b({'|'.join(_TENS)})[- ]({'|'.join(_SMALL[1:10])})\b")
 _SMALL_WORD: Final = re.compile(rf"\b({'|'.join(_NUMBERS)})\b")
 _ZH_DIGITS: Final = "零一二三四五六七八九"
@@ -27,10 +28,10 @@ _ZH_DATE: Final = re.compile(r"(\d{1,2})月(\d{1,2})[日号]?")
 
 def numbered(normal: str) -> str:
     """Number words up to ninety-nine as figures."""
-    normal = re.sub(r"\b(once|twice|thrice)\b", lambda found: _TIMES[found[1]], normal)
+    normal = _TIMES_WORD.sub(lambda found: _TIMES[found[1]], normal)
     normal = _TENS_WORD.sub(lambda found: str(_NUMBERS[found[1]] + _NUMBERS[found[2]]), normal)
     normal = _SMALL_WORD.sub(lambda found: str(_NUMBERS[found[1]]), normal)
-    return _ZH_NUMBER.sub(_zh_figure, normal)
+    return normal if normal.isascii() else _ZH_NUMBER.sub(_zh_figure, normal)
 
 
 def _zh_figure(found: re.Match[str]) -> str:
