@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ebbing import AsyncMemory
 from ebbing.adapters.sqlite import SqliteMemoryStore, arrivals
 from ebbing.adapters.sqlite.arrivals import FEW
 from ebbing.adapters.sqlite.rows import MAX_SEQ
@@ -18,7 +19,7 @@ from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import unread_entry
 from ebbing.ports.memory_store import Insert
-from tests.unit.sqlite_stores import ADA, BOB, EMBEDDER, open_store, raw, record, stored
+from tests.unit.sqlite_stores import ADA, BOB, CLOCK, EMBEDDER, open_store, raw, record, stored
 
 pytestmark = pytest.mark.anyio
 
@@ -155,6 +156,57 @@ async def test_what_cannot_be_put_in_its_place_is_kept_and_told_of(tmp_path: Pat
     assert waiting(tmp_path) == 1
     assert await store.verify() == ["1 writes could not be put in their place"]
     await store.aclose()
+
+
+async def refused(store: SqliteMemoryStore, directory: Path, scope: Scope, text: str) -> None:
+    """Something that cannot be put in its place."""
+    there = await stored(store, Scope(user_id="cy"), "likes snow")
+    new = await told(store, scope, text)
+    with raw(directory / "ebbing.db") as db:
+        db.execute("UPDATE arrival SET body = replace(body, ?, ?)", (new.id, there.id))
+    assert await store.get(scope, [new.id]) == []
+    assert waiting(directory) == 1
+
+
+@pytest.mark.parametrize("erased", [ADA, Scope(user_id="ada", agent_id="coach")], ids=["all", "of an agent"])
+async def test_an_erasure_takes_what_was_refused_along(tmp_path: Path, erased: Scope) -> None:
+    store = open_store(tmp_path)
+    await refused(store, tmp_path, Scope(user_id="ada", agent_id="coach"), "likes quokkaberry jam")
+    await store.erase(BOB)
+    await store.erase(Scope(user_id="ada", agent_id="cook"))
+    assert waiting(tmp_path) == 1
+    await store.erase(erased)
+    assert waiting(tmp_path) == 0
+    await store.aclose()
+
+
+async def test_a_reset_takes_what_was_refused_along(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    await refused(store, tmp_path, ADA, "likes rain")
+    await store.reset("another tenant")
+    assert waiting(tmp_path) == 1
+    await store.reset(ADA.tenant)
+    assert waiting(tmp_path) == 0
+    await store.aclose()
+
+
+async def test_what_was_refused_belongs_to_whom_its_owner_became(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    await stored(store, ADA, "likes tea")
+    await refused(store, tmp_path, ADA, "likes rain")
+    await store.identities.merge(ADA.tenant, "bob", gone="ada", at=CLOCK.now())
+    await store.erase(BOB)
+    assert waiting(tmp_path) == 0
+    await store.aclose()
+
+
+async def test_an_import_asks_at_once_whether_its_ids_are_free(tmp_path: Path) -> None:
+    async with AsyncMemory(tmp_path, embedder="none") as memory:
+        await memory.add("likes rain", user_id="ada", infer=False)
+        assert waiting(tmp_path) == 1
+        lines = (await memory.export(user_id="ada"))["records"]
+        assert (await memory.import_(lines, user_id="bob"))["imported"] == 1
+        assert waiting(tmp_path) == 0
 
 
 async def test_what_was_erased_right_after_it_arrived_is_in_no_page(tmp_path: Path) -> None:

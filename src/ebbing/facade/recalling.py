@@ -91,9 +91,7 @@ class Recalling(Facade):
         return search_answer(found, self._parts.settings.api_version, explained=narrowing.get("explain", False))
 
     @foreground
-    @measured(
-        "search", lambda measure, found: measure.found(found.records, scores=found.ranked.scores, dropped=found.dropped)
-    )
+    @measured("search", _tell)
     async def recall(
         self,
         query: str,

@@ -40,6 +40,8 @@ class Draft:
     once: bool = False
     """The message has an id of the caller's, under which it is stored once only."""
     reason: str | None = None
+    fresh: bool = False
+    """Its id was drawn for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def fact_draft(fact: Fact, source: Screened, *, drafting: Drafting) -> Draft:
             rule=fact.rule,
         ),
     )
-    return Draft(record, utterance=False)
+    return Draft(record, utterance=False, fresh=True)
 
 
 def _type_of(tags: Sequence[str]) -> MemoryType:
@@ -128,4 +130,4 @@ def _utterance(source: Screened, text: str, *, number: int, kind: Kind, drafting
         trust=source.tier,
         provenance=Provenance(source_ids=source_ids, method="raw", reason=source.held_back if held_back else None),
     )
-    return Draft(record, utterance=True, once=bool(source_ids), reason="stored as said")
+    return Draft(record, utterance=True, once=bool(source_ids), reason="stored as said", fresh=True)

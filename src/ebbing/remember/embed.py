@@ -60,7 +60,7 @@ async def embedded(how: Embedding, drafts: Sequence[Draft]) -> list[Insert]:
         entry = unread_entry(vector=vector_of[text], model_id=model_id, utterance=draft.utterance)
         if not draft.utterance:  # a fact is compared with what is known, by its words too
             entry = read_entry(entry, record)
-        inserts.append(Insert(record, entry, once=draft.once, reason=draft.reason, fresh=True))
+        inserts.append(Insert(record, entry, once=draft.once, reason=draft.reason, fresh=draft.fresh))
     return inserts
 
 

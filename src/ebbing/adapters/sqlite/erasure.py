@@ -9,7 +9,7 @@ from ebbing.adapters.sqlite.identities import forget_identities, forget_identity
 from ebbing.adapters.sqlite.jobs import forget_jobs, forget_jobs_of_tenant
 from ebbing.adapters.sqlite.outbox import is_followed
 from ebbing.adapters.sqlite.requests import forget_requests, forget_requests_of_tenant
-from ebbing.adapters.sqlite.rows import first_mid, last_mid
+from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, first_mid, last_mid
 from ebbing.domain.record import Kind
 from ebbing.domain.scope import Scope
 from ebbing.ports.memory_store import Receipt
@@ -37,10 +37,19 @@ _STEPS: Final = {
 }
 
 
+# All that arrived is in its place by now but what was refused: of its records the first names agent and run for all.
+_REFUSED: Final = (
+    "DELETE FROM arrival WHERE tenant = :tenant AND kind = :kind AND name = :name"  # noqa: S608
+    f" AND (:agent IS NULL OR json_extract(body, '$[0][0][{RECORD_COLUMNS.index('agent_id')}]') = :agent)"
+    f" AND (:run IS NULL OR json_extract(body, '$[0][0][{RECORD_COLUMNS.index('run_id')}]') = :run)"
+)
+
+
 def erase_scope(db: sqlite3.Connection, scope: Scope) -> Receipt:
     """Removes what the scope covers, deleted rows too; an owner who has nothing left goes as well."""
     owner = scope.owner
     forget_requests(db, scope=scope)
+    db.execute(_REFUSED, {**owner._asdict(), "agent": scope.agent_id, "run": scope.run_id})
     is_whole = scope == Scope.of(owner) and owner.kind == "user"
     names = forget_identity(db, owner.tenant, name=owner.name) if is_whole else 0
     found = db.execute(
@@ -53,6 +62,7 @@ def erase_scope(db: sqlite3.Connection, scope: Scope) -> Receipt:
 def erase_tenant(db: sqlite3.Connection, tenant: str) -> Receipt:
     """Removes every owner of a tenant."""
     forget_requests_of_tenant(db, tenant=tenant)
+    db.execute("DELETE FROM arrival WHERE tenant = ?", (tenant,))
     total = Receipt(jobs=forget_jobs_of_tenant(db, tenant=tenant), identities=forget_identities(db, tenant=tenant))
     for (no,) in db.execute("SELECT no FROM owner WHERE tenant = ?", (tenant,)).fetchall():
         total = total.plus(_erase(db, no, agent=None, run=None))

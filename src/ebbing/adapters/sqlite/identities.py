@@ -46,6 +46,7 @@ _JOBS: Final = (
 _REQUESTS: Final = (
     "UPDATE request SET owner_name = :kept WHERE tenant = :tenant AND owner_kind = 'user' AND owner_name = :gone"
 )
+_ARRIVALS: Final = "UPDATE arrival SET name = :kept WHERE tenant = :tenant AND kind = 'user' AND name = :gone"
 _NAMES: Final = "UPDATE identity SET unified_id = :kept, is_primary = 0 WHERE tenant = :tenant AND unified_id = :gone"
 _NOT_THERE: Final = "there is no merge with this id: `merges` lists those there are"
 
@@ -150,7 +151,7 @@ def _merge(db: sqlite3.Connection, tenant: str, *, kept: str, gone: str, at: dat
     counts = (0, 0) if leaving is None else count(db, leaving)
     rows = Range(1, 0) if leaving is None else _moved(db, tenant, leaving=leaving, kept=kept, number=number)
     values = {"tenant": tenant, "kept": kept, "gone": gone}
-    for statement in (_GIVE_WAY, _JOBS, _REQUESTS, _NAMES):
+    for statement in (_GIVE_WAY, _JOBS, _REQUESTS, _ARRIVALS, _NAMES):
         db.execute(statement, values)
     db.execute(
         "INSERT INTO identity_merge (no, tenant, kept, gone, at, first_seq, last_seq, memories, episodes, names)"
