@@ -12,6 +12,7 @@ from ebbing.domain.scope import Scope
 from ebbing.index.entry import IndexEntry, entry_for
 from ebbing.index.shard import (
     ALWAYS,
+    FEW_QUESTIONS,
     KINDS,
     LAYERS,
     NEVER,
@@ -159,6 +160,15 @@ def test_a_successor_leaves_its_predecessor_as_it_was() -> None:
     assert (held.generation, held.last_seq) == (-1, 2)
     assert (now.size, now.postings.rows, int(now.alive.sum()), now.last_seq) == (199, 199, 198, 199)
     assert now.nbytes > held.nbytes
+
+
+def test_a_shard_that_was_changed_is_asked_for_the_first_time() -> None:
+    held = shard(row(1, "tea"))
+    held.questions = FEW_QUESTIONS + 1
+    assert held.is_asked_often
+    assert not held.successor().is_asked_often
+    held.drop([1])
+    assert not held.is_asked_often
 
 
 @pytest.mark.parametrize(

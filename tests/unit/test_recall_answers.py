@@ -17,6 +17,7 @@ from ebbing.domain.errors import EmbeddingError
 from ebbing.domain.query import Hit
 from ebbing.domain.record import MemoryRecord, Role
 from ebbing.domain.scope import Scope
+from ebbing.index.shard import FEW_QUESTIONS
 from ebbing.ports.embedder import Embedder, Vectors
 from ebbing.recall import collapse
 from ebbing.recall.tuning import Tuning
@@ -61,16 +62,22 @@ async def texts(memory: AsyncMemory, question: str, **more: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("kept_rows", "all_rows"),
-    [(0, 0), (collapse.KEPT_ROWS, 0), (collapse.KEPT_ROWS, collapse.ALL_ROWS)],
-    ids=["compared each time", "kept as it is asked for", "all compared at once"],
+    ("kept_rows", "all_rows", "questions"),
+    [
+        (0, 0, 9),
+        (collapse.KEPT_ROWS, collapse.ALL_ROWS, 1),
+        (collapse.KEPT_ROWS, 0, 9),
+        (collapse.KEPT_ROWS, collapse.ALL_ROWS, 9),
+    ],
+    ids=["compared each time", "just changed", "kept as it is asked for", "all compared at once"],
 )
 def test_repeats_are_told_once_whether_or_not_their_likeness_is_kept(
-    kept_rows: int, all_rows: int, monkeypatch: pytest.MonkeyPatch
+    kept_rows: int, all_rows: int, questions: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(collapse, "KEPT_ROWS", kept_rows)
     monkeypatch.setattr(collapse, "ALL_ROWS", all_rows)
     shard = log("it rained", "my rent is 900 euros", "My rent is 900 euros.", "my rent is 950 euros", "the cat slept")
+    shard.questions = questions
     for top_k in (2, 4, 2):
         found = answers(shard, asked("how much is my rent", top_k=top_k))
         assert [(answer.row, answer.repeats) for answer in found[:2]] in (
@@ -94,11 +101,15 @@ async def test_who_changes_an_answer_changes_no_other(opened: Opened) -> None:
     assert "spoiled" not in (*second["source_ids"], *second["routes"])
 
 
-async def test_an_answer_given_twice_is_the_same(opened: Opened) -> None:
+async def test_an_answer_given_again_is_the_same(opened: Opened) -> None:
     memory = await told(opened(), "I like tea", "tea is what Lin likes", "it rained", metadata={"from": "a chat"})
     first, second = [await memory.search("tea", user_id="ada", top_k=2) for _ in range(2)]
     assert first.pop("recall_id") != second.pop("recall_id")
     assert first == second
+    for _ in range(FEW_QUESTIONS):
+        later = await memory.search("tea", user_id="ada", top_k=2)
+        del later["recall_id"]
+        assert later == first
     third = await memory.search("rain", user_id="ada", top_k=3)
     assert {item["memory"]: item["metadata"] for item in third["results"]}["it rained"] == {"from": "a chat"}
 

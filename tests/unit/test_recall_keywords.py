@@ -64,16 +64,22 @@ utterances = st.lists(
 )
 
 
-@pytest.mark.parametrize("weighed", [0, lexical.WEIGHED_POSTINGS], ids=["a large log", "a small log"])
+@pytest.mark.parametrize(
+    ("weighed", "questions"),
+    [(0, 9), (lexical.WEIGHED_POSTINGS, 1), (lexical.WEIGHED_POSTINGS, 9)],
+    ids=["a large log", "a small log that was just changed", "a small log"],
+)
 @given(texts=utterances, question=st.lists(st.sampled_from([*WORDS, "unknown"]), max_size=5), data=st.data())
 def test_points_and_coverage_are_those_of_the_formula(
-    texts: list[Said], question: list[str], data: st.DataObject, weighed: int
+    texts: list[Said], question: list[str], data: st.DataObject, weighed: int, questions: int
 ) -> None:
     gone = data.draw(st.lists(st.integers(0, len(texts) - 1), unique=True, max_size=len(texts) - 1))
     terms = query_terms(" ".join(question))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(lexical, "WEIGHED_POSTINGS", weighed)
-        found = bm25f(log(*texts, gone=gone), [*map(term_hash, terms)], tuning=TUNING)
+        shard = log(*texts, gone=gone)
+        shard.questions = questions
+        found = bm25f(shard, [*map(term_hash, terms)], tuning=TUNING)
     points, coverage = oracle(texts, terms, gone=gone)
     living = [at for at in range(len(texts)) if at not in gone]
     np.testing.assert_allclose(found.points[living], np.array(points)[living], rtol=1e-9)

@@ -28,6 +28,8 @@ WHOLE_ROWS: Final = 256
 """Rows of an owner up to which all records are read and kept together …"""
 WHOLE_TERMS: Final = 16_384
 """… as long as they are no longer than this in all: an owner of long texts would take up too much room."""
+FEW_QUESTIONS: Final = 3
+"""A conversation asks once or twice between two writes; to prepare takes as long as so many questions lose by it."""
 RECORDS_READ: Final = "records read"
 """Under this name a filter keeps of which rows it read the records."""
 STORED_VECTOR: Final = np.dtype("<f2")
@@ -154,6 +156,8 @@ class Shard:
         self._vectors = np.zeros((0, dim), dtype=np.float32)
         self.derived: dict[str, Any] = {}
         """What was worked out from the rows and holds until they change (see `kept`)."""
+        self.questions = 0
+        """How many were asked since the rows changed."""
         self.records: dict[str, MemoryRecord] = {}
         """Records that somebody read beside the rows, by id, for whoever needs them next; as new as the rows."""
         self.shown: dict[str, dict[str, Any]] = {}
@@ -171,8 +175,7 @@ class Shard:
         self.__dict__[name] = column  # until `_forget_views`: a search reads forty times, and this costs a microsecond
         return column
 
-    def _forget_views(self) -> None:
-        """To be called when a column was replaced or the size changed."""
+    def _forget_views(self) -> None:  # when a column was replaced or the size changed
         for name in self._columns:
             self.__dict__.pop(name, None)
 
@@ -209,8 +212,7 @@ class Shard:
         other = Shard(model_id=self.model_id, dim=self.dim)
         other.generation, other.size, other.ids = self.generation, self.size, self.ids
         other.agents, other.runs, other.actors = self.agents, self.runs, self.actors
-        other.attributes, other.objects = self.attributes, self.objects
-        other.postings = self.postings
+        other.attributes, other.objects, other.postings = self.attributes, self.objects, self.postings
         other._last_seq, other._row_of = self._last_seq, self._row_of
         other._columns = self._columns | {name: self._columns[name].copy() for name in ("alive", "deleted")}
         other._forget_views()
@@ -249,9 +251,14 @@ class Shard:
             found = self.derived[name] = work_out()
         return found
 
+    @property
+    def is_asked_often(self) -> bool:
+        """Whether so many questions come between two changes that it pays to prepare all rows for the next one."""
+        return self.questions > FEW_QUESTIONS
+
     def put(self, rows: Sequence[Row]) -> None:
         """Adds new rows and rewrites known ones. A rewritten text goes to the end under its old id and seq."""
-        self.derived = {}
+        self.derived, self.questions = {}, 0
         fresh: list[Row] = []
         for row in rows:
             self._forget_record(row.id)
@@ -268,7 +275,7 @@ class Shard:
 
     def drop(self, seqs: Iterable[int]) -> None:
         """Marks rows as gone."""
-        self.derived = {}
+        self.derived, self.questions = {}, 0
         for seq in seqs:
             at = self._row_of.get(seq)
             if at is not None:
@@ -276,9 +283,8 @@ class Shard:
                 self._forget_record(self.ids[at])
 
     def _forget_record(self, memory_id: str) -> None:
-        self.records.pop(memory_id, None)
-        self.shown.pop(memory_id, None)
-        self.written.pop(memory_id, None)
+        for known in (self.records, self.shown, self.written):
+            known.pop(memory_id, None)
 
     def _tables(self) -> Iterable[tuple[str, Names]]:
         names = {"agent": self.agents, "run": self.runs, "actor": self.actors}

@@ -58,7 +58,7 @@ class _Likeness:
         if calibration is not None:
             self._about = calibration.cosine(tuning.alike_similarity)
             self._just = calibration.cosine(tuning.same_similarity)
-        kept = shard.size if shard.size <= KEPT_ROWS else 0
+        kept = shard.size if shard.size <= KEPT_ROWS and shard.is_asked_often else 0
         self._known, self._has_alike = np.zeros((2, kept), dtype=np.bool_)
         self._alike, self._same = np.zeros((2, kept, kept), dtype=np.bool_)
         self._all_known = self._none_alike = False
@@ -114,7 +114,10 @@ class _Likeness:
 
 
 def _likeness(shard: Shard, *, calibration: Calibration | None, tuning: Tuning) -> _Likeness:
-    return shard.kept("likeness", lambda: _Likeness(shard, calibration=calibration, tuning=tuning))
+    def anew() -> _Likeness:
+        return _Likeness(shard, calibration=calibration, tuning=tuning)
+
+    return shard.kept("likeness", anew) if shard.is_asked_often else anew()
 
 
 def _grouped(rows: NDArray[np.int64], same: Pairs, *, count: int) -> Groups:

@@ -43,7 +43,7 @@ def bm25f(shard: Shard, terms: Sequence[int], *, tuning: Tuning) -> Wording:
     Statistics are the owner's own, over rows that are not gone: nobody else's texts move a score.
     """
     segment = shard.postings.only
-    if segment is not None and segment.postings <= WEIGHED_POSTINGS:
+    if segment is not None and segment.postings <= WEIGHED_POSTINGS and shard.is_asked_often:
         return shard.kept("weighed", lambda: _Weighed(shard, segment, tuning=tuning)).wording(terms)
     found = shard.postings.find(np.array(terms, dtype=np.uint64))
     if not len(found.rows):
@@ -62,18 +62,21 @@ class _Weighed:
     """
 
     def __init__(self, shard: Shard, segment: Segment, *, tuning: Tuning) -> None:
-        every = segment.everything()
-        idf, points = _weigh(shard, every, terms=len(segment.terms), tuning=tuning)
+        every, bounds = segment.everything(), segment.bounds.astype(np.int64)
         self._size = size = shard.size
-        bounds, number = segment.bounds.astype(np.int64), np.arange(len(idf))
+        # What stays is made before what goes again: made after it, it would leave holes in the process's memory.
+        # A row of it is a place and what is added there, a float in the bytes of the whole number.
+        self._postings = np.empty((2 * len(every.rows) + len(segment.terms), 2), dtype=np.int64)
+        place, worth = self._postings[:, 0], self._postings.view(np.float64)[:, 1]
+        idf, points = _weigh(shard, every, terms=len(segment.terms), tuning=tuning)
         # One slice a term: its postings with their points, again with its rarity, and its rarity.
+        number = np.arange(len(idf))
         first = np.arange(len(every.rows)) + (bounds[:-1] + number)[every.term]
-        again, last = first + np.diff(bounds)[every.term], 2 * bounds[1:] + number
-        places, worth = np.empty((2, 2 * len(first) + len(idf)))
-        places[first], places[again], places[last] = every.rows, every.rows + size, 2 * size
-        worth[first], worth[again], worth[last] = points, idf[every.term], idf
-        # The places as the whole numbers that they are, in the bytes of the array that a slice is made of.
-        self._postings = np.stack((places.astype(np.int64), worth.view(np.int64)), axis=1)
+        place[first], worth[first] = every.rows, points
+        first += np.diff(bounds)[every.term]
+        place[first], worth[first] = every.rows + size, idf[every.term]
+        last = 2 * bounds[1:] + number
+        place[last], worth[last] = 2 * size, idf
         # No arrays of numpy: a handful of terms is found sooner by bisection. No lists: they take five times the room.
         self._terms, self._bounds = array("Q", segment.terms.tobytes()), array("q", (2 * bounds).tobytes())
         rarest = _idf(shard.census.living, np.zeros(1))

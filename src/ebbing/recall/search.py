@@ -83,6 +83,7 @@ class Answer:
 async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
     """The memories and episodes that answer the query, best first."""
     shard = await _shard(using, scope, query=query)
+    shard.questions += 1
     among = admitted(shard, scope, query=query)
     if query.filter is not EVERYTHING:
         among = await narrowed(using.store, shard, scope=scope, among=among, wanted=query.filter)
