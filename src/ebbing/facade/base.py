@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Self
 
 from ebbing.arguments import scoped
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
@@ -22,23 +21,6 @@ from ebbing.remember.messages import clean_text
 from ebbing.remember.policy import WritePolicy
 from ebbing.wiring.build import Parts
 from ebbing.wiring.settings import Settings
-
-_Self = TypeVar("_Self", bound="Facade")
-_Given = ParamSpec("_Given")
-_Result = TypeVar("_Result")
-
-
-def foreground(
-    method: Callable[Concatenate[_Self, _Given], Coroutine[Any, Any, _Result]],
-) -> Callable[Concatenate[_Self, _Given], Coroutine[Any, Any, _Result]]:
-    """The method, counted while it runs, so that the upkeep lets it go first."""
-
-    @wraps(method)
-    async def call(self: _Self, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
-        with self._parts.traffic:
-            return await method(self, *args, **kwargs)
-
-    return call
 
 
 class Facade:

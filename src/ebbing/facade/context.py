@@ -15,7 +15,6 @@ from ebbing.domain.query import Hit, Query
 from ebbing.domain.record import Role
 from ebbing.domain.risk import is_risky
 from ebbing.domain.scope import Scope
-from ebbing.facade.base import foreground
 from ebbing.facade.measured import measured
 from ebbing.facade.profiling import Knowing
 from ebbing.ports.event_bus import Topic
@@ -57,7 +56,6 @@ class ContextOptions(TypedDict, total=False):
 class Preparing(Knowing):
     """What brings together all that should be known before an answer."""
 
-    @foreground
     @measured("context")
     async def get_context(
         self,

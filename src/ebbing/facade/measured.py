@@ -1,4 +1,4 @@
-"""Measuring calls of the façade, for whoever has a meter."""
+"""Calls of the façade that somebody waits for: the upkeep lets them go first, and a meter hears of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _done(measure: Measure, answer: Any) -> None:
 def measured(
     operation: str, tell: Callable[[Measure, Any], None] = _done
 ) -> Callable[[_Method[_Self, _Given, _Result]], _Method[_Self, _Given, _Result]]:
-    """The same method, told to the meter of the memory; without one it costs a microsecond.
+    """The same method, counted while it runs, so that the upkeep lets it go first, and told to the memory's meter.
 
     Args:
         tell: says what came of a call; by default for methods that answer with dicts and lists.
@@ -32,20 +32,21 @@ def measured(
     def wrap(method: _Method[_Self, _Given, _Result]) -> _Method[_Self, _Given, _Result]:
         @wraps(method)
         async def call(self: _Self, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
-            meter = self.parts.meter
-            if not meter.is_on:
-                return await method(self, *args, **kwargs)
-            measure = meter.begin(operation)
-            try:
-                answer = await method(self, *args, **kwargs)
-            except EbbingError as error:
-                measure.failed(error.code)
-                raise
-            except BaseException:
-                measure.failed("interrupted")
-                raise
-            tell(measure, answer)
-            return answer
+            meter = self._parts.meter
+            with self._parts.traffic:
+                if not meter.is_on:
+                    return await method(self, *args, **kwargs)
+                measure = meter.begin(operation)
+                try:
+                    answer = await method(self, *args, **kwargs)
+                except EbbingError as error:
+                    measure.failed(error.code)
+                    raise
+                except BaseException:
+                    measure.failed("interrupted")
+                    raise
+                tell(measure, answer)
+                return answer
 
         return call
 

@@ -23,7 +23,7 @@ from ebbing.arguments import (
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.query import Include, Query
 from ebbing.domain.retention import footing_of
-from ebbing.facade.base import Facade, foreground
+from ebbing.facade.base import Facade
 from ebbing.facade.measured import measured
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.meter import Measure
@@ -90,7 +90,6 @@ class Recalling(Facade):
         )
         return search_answer(found, self._parts.settings.api_version, explained=narrowing.get("explain", False))
 
-    @foreground
     @measured("search", _tell)
     async def recall(
         self,

@@ -19,7 +19,7 @@ from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.events import Event
 from ebbing.domain.scope import Scope
 from ebbing.domain.unread import WriteMode
-from ebbing.facade.base import Facade, foreground
+from ebbing.facade.base import Facade
 from ebbing.facade.measured import measured
 from ebbing.ports.event_bus import Topic
 from ebbing.remember.add import Remembered, add_extracted
@@ -36,7 +36,6 @@ _BY_MODEL: Final = frozenset({WriteMode.LLM, WriteMode.SUMMARIZE, WriteMode.STRU
 class Writing(Facade):
     """What puts memories in, changes them and takes them out."""
 
-    @foreground
     @measured("add")
     async def add(
         self,
