@@ -26,29 +26,33 @@ def encoded(body: object, *, status: int = 200, headers: Mapping[str, str] | Non
 
 
 def found_out(found: Answer) -> Response:
-    """What a search found, with what is the same in every answer written once."""
+    """What a search found, with what is the same in every answer written once, and copied once."""
     written = {} if found.written is None else found.written
-    names, parts = found.routes, []
-    for record, score, *given in zip(found.records, found.ranked.scores, *names.values(), strict=False):
+    names, parts = found.routes, [b'{"memories":[']
+    every = _form((*names,))
+    told = (found.records, found.ranked.scores, found.repeat_ids, *names.values())
+    for record, score, same, *given in zip(*told, strict=False):
         known = written.get(record.id)
         if known is None:
             known = written[record.id] = _written(record)
-        form = _form((*compress(names, given),))
-        parts.append(form % (known[0], score, *filter(None, given), known[1]))
-    if any(found.repeat_ids):
-        parts = [
-            b'%b,"repeat_ids":%b}' % (part[:-1], _json(same)) if same else part
-            for part, same in zip(parts, found.repeat_ids, strict=True)
-        ]
-    rest = {"recall_id": found.recall_id, **({"dropped": found.dropped} if found.dropped else {})}
-    return Encoded(b'{"memories":[%b],%b' % (b",".join(parts), _json(rest)[1:]), status=200, headers=None)
+        front, back = known
+        if same:
+            back = b'%b,"repeat_ids":%b}' % (back[:-1], _json(same))
+        form = every if all(given) else _form((*compress(names, given),))
+        parts += (front, form % (score, *filter(None, given)), back, b",")
+    if len(parts) > 1:
+        parts.pop()
+    more = b"" if not found.dropped else b',"dropped":%b' % _json(found.dropped)
+    # An id is a UUID's text: nothing in it is written otherwise in JSON.
+    parts.append(b'],"recall_id":"%b"%b}' % (found.recall_id.encode(), more))
+    return Encoded(b"".join(parts), status=200, headers=None)
 
 
 @lru_cache(maxsize=64)
 def _form(routes: tuple[str, ...]) -> bytes:
-    """Where a memory's score stands in its JSON, and what these routes gave."""
+    """How a memory's score stands in its JSON, and what these routes gave."""
     each = ",".join(f'"{name}":%.4f' for name in routes)
-    return b'%%b"score":%%.4f,"routes":{%b}%%b' % each.encode()
+    return b'"score":%%.4f,"routes":{%b}' % each.encode()
 
 
 def _json(body: object) -> bytes:

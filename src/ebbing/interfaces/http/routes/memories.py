@@ -12,7 +12,7 @@ from ebbing.domain.access import Role
 from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.interfaces.http.adding import add, call_of
 from ebbing.interfaces.http.answers import accepted, added_out, encoded, found_out, memory_out
-from ebbing.interfaces.http.bodies import AddBody, BatchBody, ForgetBody, ListQuery, SearchBody
+from ebbing.interfaces.http.bodies import AddBody, BatchBody, ForgetBody, ListQuery, SearchBody, Whose
 from ebbing.interfaces.http.caller import Caller, Reader, Writer
 from ebbing.interfaces.http.documents import Accepted, Added, AddedEach, Anything, Deleted, Found, Listed
 from ebbing.interfaces.http.errors import ProblemError, documented, problem_of
@@ -20,6 +20,8 @@ from ebbing.interfaces.http.straight import Way
 
 MAX_OFFSET: Final = 10_000
 _PAGE: Final = 1_000
+_NARROWING: Final = SearchBody.model_fields.keys() - {*Whose.model_fields, "query"}
+"""What a search may be asked with beside whose memory is meant, and for what."""
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
@@ -37,19 +39,9 @@ async def add_memory(caller: Writer, body: AddBody) -> Response:
 @router.post("/search", response_model=Found, responses=documented())
 async def search(caller: Reader, body: SearchBody) -> Response:
     """Find what answers a question, best first."""
-    asked: dict[str, Any] = {
-        **caller.whose(body.user_id, body.agent_id, run_id=body.run_id),
-        "filters": body.filters,
-        "top_k": body.top_k,
-        "include": body.include,
-        "reference_date": body.reference_date,
-        "limit": body.limit,
-        "threshold": body.threshold,
-        "as_of": body.as_of,
-        "precise": body.precise,
-        "explain": body.explain,
-        "expand": body.expand,
-    }
+    asked: dict[str, Any] = {**caller.whose(body.user_id, body.agent_id, run_id=body.run_id)}
+    # What was left out is left out here as well: the façade means the same by it.
+    asked.update((name, getattr(body, name)) for name in body.model_fields_set & _NARROWING)
     if not (body.explain or body.expand):
         return found_out(await caller.memory.recall(body.query, **asked))
     found: dict[str, Any] = await caller.memory.search(body.query, **asked)
