@@ -32,8 +32,8 @@ _HEARD: Final = 512
 """Calls, requests and recalled memories that wait to be counted together: that takes a fifth of the time."""
 _OF_RECORD: Final = attrgetter("confidence", "strength", "created_at")
 _Waiting = TypeVar("_Waiting")
-Told = tuple[Any, Any, Any, datetime]
-"""Of a recalled memory its score, confidence, strength and when it was made."""
+Told = tuple[Any, tuple[Any, Any, datetime]]
+"""Of a recalled memory its score, and its confidence, strength and when it was made."""
 
 
 class PrometheusMeter:
@@ -122,9 +122,7 @@ class PrometheusMeter:
         return [
             (
                 one.get("score"),
-                one.get("confidence", 1.0),
-                one.get("strength", 1.0),
-                _moment(one.get("created_at"), now),
+                (one.get("confidence", 1.0), one.get("strength", 1.0), _moment(one.get("created_at"), now)),
             )
             for one in results
         ]
@@ -161,7 +159,8 @@ class PrometheusMeter:
         if not told:
             return
         now = self._clock.now()
-        scores, confidences, strengths, times = zip(*told, strict=True)
+        scores, of_records = zip(*told, strict=True)
+        confidences, strengths, times = zip(*of_records, strict=True)
         self._score.note([score for score in scores if score is not None])
         self._confidence.note(confidences)
         self._strength.note(strengths)
@@ -251,7 +250,7 @@ class _Call:
 
     def found(self, records: Sequence[MemoryRecord], *, scores: Sequence[float], dropped: Iterable[str]) -> None:
         seconds, meter = perf_counter() - self._began, self._meter
-        told = [*zip(scores, *zip(*map(_OF_RECORD, records), strict=True), strict=True)] if records else ()
+        told = [*zip(scores, map(_OF_RECORD, records), strict=True)]
         meter.note(self._operation, seconds, told=told)
         for route in dropped:
             meter.without(route)

@@ -37,7 +37,7 @@ class UsageBuffer:
 
     def __init__(self, log: UsageLog, *, most: int = 2_048, seconds: float = 5.0) -> None:
         self._log, self._most, self._seconds = log, most, seconds
-        self._heard: list[tuple[Owner, list[str], datetime]] = []
+        self._heard: list[tuple[Scope, list[str], datetime]] = []
         """Answers, as they came: whoever hands them over adds them up, and no search does."""
         self._refused: dict[Owner, dict[str, tuple[int, datetime]]] = {}
         """What the store would not take: owner to memory id to how often, and when last."""
@@ -70,7 +70,7 @@ class UsageBuffer:
             first, now = not self._size, loop.time()
             if first:
                 self._since = now
-            self._heard.append((scope.owner, ids, at))
+            self._heard.append((scope, ids, at))
             self._size += len(ids)
             due = self._size >= self._most or now - self._since >= self._seconds
             # To wake a loop takes longer than all of this, and one that is busy need not be told again so soon. Not
@@ -90,7 +90,7 @@ class UsageBuffer:
     def forget(self, is_meant: Callable[[Owner], bool]) -> None:
         """Lets go of the counts of these owners that wait, uncounted."""
         with self._lock:
-            self._heard = [one for one in self._heard if not is_meant(one[0])]
+            self._heard = [one for one in self._heard if not is_meant(one[0].owner)]
             self._refused = {owner: counts for owner, counts in self._refused.items() if not is_meant(owner)}
             self._size = sum(len(ids) for _, ids, _ in self._heard) + sum(map(len, self._refused.values()))
 
@@ -105,8 +105,8 @@ class UsageBuffer:
     def _take(self) -> list[Returned]:
         with self._lock:
             taken, self._refused, heard, self._heard, self._size = self._refused, {}, self._heard, [], 0
-        for owner, ids, at in heard:
-            counts = taken.setdefault(owner, {})
+        for scope, ids, at in heard:
+            counts = taken.setdefault(scope.owner, {})
             for memory_id in ids:
                 held = counts.get(memory_id)
                 counts[memory_id] = (1, at) if held is None else (held[0] + 1, max(held[1], at))
