@@ -142,6 +142,8 @@ def named_by(messages: list[Message], source_id: str | None) -> list[Message]:
 
 def checked_narrowing(given: Mapping[str, Any]) -> None:
     """Refuses a name that `Narrowing` does not have, as a call with a wrong argument is refused, and unclear flags."""
+    if not given:
+        return
     if not given.keys() <= _NARROWING:
         [name, *_] = given.keys() - _NARROWING
         raise TypeError(f"search() got an unexpected keyword argument {name!r}")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ebbing.index.products import between
 from ebbing.index.shard import Shard
 from ebbing.ports.embedder import Calibration
+from ebbing.recall.fuse import is_empty, is_whole
 from ebbing.recall.tuning import Tuning
 
 Pairs = NDArray[np.bool_]
@@ -69,7 +70,7 @@ class _Likeness:
             return True
         if len(self._known):
             self._know(rows)
-            if not np.count_nonzero(self._has_alike[rows]):
+            if is_empty(self._has_alike.take(rows)):
                 return True
         return int(np.count_nonzero(self.alike(rows))) == len(rows)
 
@@ -90,7 +91,7 @@ class _Likeness:
 
     def _know(self, rows: NDArray[np.int64]) -> None:
         """Compares these rows with everyone where that was not done yet."""
-        if self._all_known or np.count_nonzero(self._known[rows]) == len(rows):
+        if self._all_known or is_whole(self._known.take(rows)):
             return
         everyone = np.arange(self._shard.size)
         new = everyone if self._shard.size <= ALL_ROWS else rows[~self._known[rows]]

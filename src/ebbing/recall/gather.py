@@ -55,9 +55,9 @@ async def gather_meaning(embedder: Embedder | None, text: str, *, seconds: float
             # asyncio's own deadline: on this path of some hundred microseconds anyio's costs thirty, this one ten
             async with asyncio.timeout(seconds):
                 vectors = await embedder.embed_queries([text])
-        if vectors.shape != (1, embedder.dim) or not isfinite(vectors[0].dot(vectors[0])):
-            return _dropped("the embedder gave no usable vector")
-        return Meaning(vectors[0])
+        if vectors.shape == (1, embedder.dim) and isfinite((vector := vectors[0]).dot(vector)):
+            return Meaning(vector)
+        return _dropped("the embedder gave no usable vector")
     except TimeoutError:
         return _dropped(f"the embedder was not done within {1000 * seconds:.0f} ms")
     except EbbingError as error:

@@ -81,8 +81,7 @@ async def fresh_records(
     current as of this search, and so is the record.
     """
     ids = [*map(shard.ids.__getitem__, rows)]
-    read = shard.records.get
-    found = [record for memory_id in ids if (record := read(memory_id)) is not None]
+    found = [record for record in map(shard.records.get, ids) if record is not None]
     if len(found) == len(ids):
         if not shard.rewritten:
             return found

@@ -67,7 +67,7 @@ def score_rows(
     if surface.assistant is not None:
         total = np.where(surface.assistant, tuning.assistant_weight * total, total)
     if surface.worth is not None:
-        total = total + surface.worth
+        total += surface.worth
     bonuses = _bonuses(shard, question, surface=surface, tuning=tuning)
     coverage = wording.coverage
     if question.links:
@@ -75,11 +75,11 @@ def score_rows(
         bonuses["graph"] = tuning.graph_bonus * share
         coverage = np.maximum(coverage, LINKED_COVERAGE * share)
     for points in bonuses.values():
-        total = total + points
+        total += points
     lent: Scores | float = 0.0
     if prior := tuning.diary_session_prior if near.one_speaker else tuning.session_prior:
         lent = prior * _session_lift(total, some, near=near, tuning=tuning)
-        total = total + lent
+        total += lent
     return Scored(total, lexical, dense, coverage, compared, bonuses, lent)
 
 

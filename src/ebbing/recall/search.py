@@ -21,7 +21,7 @@ from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.reranker import Reranker
 from ebbing.recall.expand import expand, read_windows
-from ebbing.recall.fuse import best_rows
+from ebbing.recall.fuse import best_rows, is_empty
 from ebbing.recall.gather import gather_meaning
 from ebbing.recall.linked import linked, saying
 from ebbing.recall.narrow import covered, fresh_records, narrowed
@@ -87,7 +87,7 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
     among = admitted(shard, scope, query=query)
     if query.filter is not EVERYTHING:
         among = await narrowed(using.store, shard, scope=scope, among=among, wanted=query.filter)
-    if not np.count_nonzero(among):
+    if is_empty(among):
         return Answer()
     meaning = await gather_meaning(using.embedder, query.text, seconds=using.tuning.deadline_seconds)
     question = understand(query, shard, tuning=using.tuning)

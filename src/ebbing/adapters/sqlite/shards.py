@@ -185,9 +185,10 @@ class ShardCache:
             return Shard(model_id=self._model_id, dim=self._dim)
 
     def _touch(self, owner: Owner) -> None:
-        with self._guard:
-            if owner in self._slots:
-                self._slots.move_to_end(owner)
+        try:
+            self._slots.move_to_end(owner)  # one step, which needs no guard
+        except KeyError:
+            return
 
     def _keep(self, owner: Owner, held: _Held, *, slot: _Slot) -> None:
         nbytes = held.shard.nbytes
