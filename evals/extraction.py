@@ -5,7 +5,7 @@
 
 The sets are `evals/data/extraction_{en,zh}.jsonl`: sentences and short dialogues, half of them not worth remembering.
 An item belongs to the test half by a hash of its id. The fresh part, `extraction_fresh_{en,zh}.jsonl`, was written in
-rounds without a look at the rules; each round was counted once before it was used for tuning. Of its last five, half
+rounds without a look at the rules; each round was counted once before it was used for tuning. Of its last six, half
 of the items, by the same hash, are `held`: counted, and never used.
 
 A fact that the rules found is *right* when an expected fact of its item matches: all its strings stand in the fact's
