@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from ebbing.language.clauses import MAX_CLAUSE
+from ebbing.language.clauses import GAP, MAX_CLAUSE
 from ebbing.language.rulebook import Pack, Rewrite, filled, rewritten
 from ebbing.language.statement import Sentence, Speaker, Statement, people_of
 
@@ -62,7 +62,7 @@ class ChineseReader:
 
     def read(self, sentence: Sentence, speaker: Speaker, *, people: Sequence[Statement]) -> list[Statement]:
         """The statements of a sentence, in order; `people` were spoken of before."""
-        text = self._rewritten(sentence.text, "sentence")
+        text = self._rewritten(GAP.sub(",", sentence.text), "sentence")
         whole = _Piece(text, text.translate(self._fold))
         told = self._words["told"].search(whole.folded)
         if self._gates["sentence"].search(whole.folded):

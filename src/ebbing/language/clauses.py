@@ -46,7 +46,9 @@ _ATTACHED: Final = re.compile(
 )
 _QUOTE: Final = re.compile(r"[“「『][^”」』\n]{1,400}[”」』]|\"[^\"\n]{1,400}\"|(?<![\w])'[^'\n]{2,300}'(?!\w)")
 _PERSON: Final = re.compile(r"(?i)\b(?:I|I'm|my|me|we|our|you)\b|[我俺咱你]|(?:\w+\s+){5}")
-_END: Final = re.compile(r"(?:[.](?=\s|$)|[!?。…~～])+[\"')\]”」]*\s*|\n+|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])")
+_END: Final = re.compile(r"(?:[.](?=\s|$)|[!?。…~～])+[\"')\]”」]*\s*|\n+")
+GAP: Final = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
+"""A blank between Chinese characters: many type it for a comma."""
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|etc|e\.g|i\.e|a\.m|p\.m|No|approx)|\b[A-Z](?:\.[A-Z])*)$", re.ASCII
 )
@@ -84,8 +86,9 @@ def is_noise(line: str) -> bool:
 
 def _append(found: list[Sentence], text: str, *, mark: str) -> None:
     text = " ".join(text.split())
-    if (len(text) > 1 or text.isdigit()) and len(text) <= MAX_SENTENCE:
-        found.append(Sentence(text, asks="?" in mark))
+    for part in [text] if len(text) <= MAX_SENTENCE else GAP.split(text):
+        if (len(part) > 1 or part.isdigit()) and len(part) <= MAX_SENTENCE:
+            found.append(Sentence(part, asks="?" in mark))
 
 
 def _blank(quote: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ebbing.language.clauses import sentences
+from ebbing.language.clauses import GAP, sentences
 from ebbing.language.rulebook import Pack, Reply
 from ebbing.language.statement import Sentence
 
@@ -13,7 +13,7 @@ _LONGEST: Final = 80
 """Characters of an answer that is still a fragment."""
 _LAST_ASKED: Final = 1_000
 """Characters at the end of a message in which its question is looked for."""
-_COMMA: Final = re.compile(r"(?<=.)[,;]")
+_COMMA: Final = re.compile(rf"(?<=.)[,;]|{GAP.pattern}")
 """Ends the part of an answer that may fit the question where the whole does not."""
 _SHORT_IS: Final = re.compile(r"(?i)(?<=what|when)'s\b|(?<=who|how)'s\b|(?<=where)'s\b")
 """What a question in English shortens."""
