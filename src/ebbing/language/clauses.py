@@ -86,9 +86,12 @@ def is_noise(line: str) -> bool:
 
 def _append(found: list[Sentence], text: str, *, mark: str) -> None:
     text = " ".join(text.split())
-    for part in [text] if len(text) <= MAX_SENTENCE else GAP.split(text):
-        if (len(part) > 1 or part.isdigit()) and len(part) <= MAX_SENTENCE:
-            found.append(Sentence(part, asks="?" in mark))
+    parts = [text] if len(text) <= MAX_SENTENCE else GAP.split(text)
+    found.extend(
+        Sentence(part, asks="?" in mark)
+        for part in parts
+        if (len(part) > 1 or part.isdigit()) and len(part) <= MAX_SENTENCE
+    )
 
 
 def _blank(quote: re.Match[str]) -> str:
