@@ -38,6 +38,8 @@ _ASIDE: Final = re.compile(r", ?(?:and |but )?not [^,]+$|[,，] ?(?:而)?不是[
 
 _HOUSE: Final = re.compile(r"^用户家(?:里)?(?=[没有养不])")
 """我家有狗: what the house has, the person has."""
+_SHOWN: Final = ("over", "gained", "past", "negated", "plan", "sum", "once", "usual", "sought")
+"""Signs that a statement is read for by its words alone."""
 _NEW: Final = re.compile(r"^(?:new|current|present|updated) (?=\w)")
 """The new number is the number."""
 
@@ -72,10 +74,11 @@ def claim_of(text: str, told: Told) -> Claim:
     subject = _subject(text, language, pack=pack)
     attribute, value = attribute_of(text, told)
     head, adjunct = object_of(told.object, language) if told.polarity else (frozenset(), frozenset())
-    over = bool(pack.signs["over"].search(normal)) or told.ended
+    shows = _signs(normal)
+    over = "over" in shows or told.ended
     likes = told.polarity != 0 and told.type is MemoryType.PREFERENCE and bool(words_of(normal, pack) & pack.taste)
-    gained = bool(pack.signs["gained"].search(normal))
-    past = bool(pack.signs["past"].search(normal)) and not over and not gained
+    gained = "gained" in shows
+    past = "past" in shows and not over and not gained
     words = words_of(normal, pack) - words_of(normalise(told.speaker or ""), pack)
     words -= pack.taste if told.polarity else frozenset()
     ends = ends_of(text, over=over and not likes, language=language)
@@ -100,24 +103,31 @@ def claim_of(text: str, told: Told) -> Claim:
         kinds=_kinds(normal, words, pack=pack),
         numbers=frozenset(NUMBER.findall(normal)),
         occasion=_occasion(normal, value, pack=pack),
-        negated=bool(pack.signs["negated"].search(normal)),
+        negated="negated" in shows,
         past=past,
-        plan="plan" in told.tags or (told.type is MemoryType.EPISODIC and bool(pack.signs["plan"].search(normal))),
+        plan="plan" in told.tags or (told.type is MemoryType.EPISODIC and "plan" in shows),
         gained=gained,
         changed=told.corrects or bool(pack.signs["changed"].search(sentence)),
         further=bool(pack.signs["further"].search(f"{normal} {_around(value, told.source)}")),
         pairs=pairs_of(normal),
         timed=is_timed(normal, language),
-        summed=bool(pack.signs["sum"].search(normal)),
-        once=bool(pack.signs["once"].search(normal)),
-        usual=bool(pack.signs["usual"].search(normal)),
-        sought=bool(pack.signs["sought"].search(normal)),
+        summed="sum" in shows,
+        once="once" in shows,
+        usual="usual" in shows,
+        sought="sought" in shows,
         called=_called(text, language, pack=pack),
         resumed=bool(pack.signs["resumed"].search(sentence)),
         single=_is_single(attribute, pack=pack),
         ends=ends,
         otherwise=read_otherwise(_bare_of(text, language, pack=pack), attribute, language=language, pack=pack),
     )
+
+
+@kept_of_texts(512)
+def _signs(normal: str) -> Words:
+    """What a statement shows by its words alone: it is read when it is heard, and again once it is known."""
+    signs = changes().signs
+    return frozenset(name for name in _SHOWN if signs[name].search(normal))
 
 
 def _turns(normal: str, told: Told) -> tuple[End, ...]:

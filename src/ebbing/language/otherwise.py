@@ -12,6 +12,7 @@ from ebbing.domain.claim import Becomes, Otherwise, Words
 from ebbing.domain.replacing import sort_of
 from ebbing.language.analyse import stems
 from ebbing.language.changes import Changes
+from ebbing.language.kept import kept_of_texts
 from ebbing.language.numerals import numbered
 from ebbing.language.turns import pairs_of
 from ebbing.language.values import words_of
@@ -27,6 +28,7 @@ _NAME: Final = {
 }
 
 
+@kept_of_texts(512)
 def read_otherwise(bare: str, attribute: str | None, *, language: str, pack: Changes) -> Otherwise:
     """What a text says, put as if it spoke of the person where it speaks of somebody else."""
     normal = numbered(bare.lower())

@@ -87,7 +87,8 @@ def refused(heard: Heard, confidence_threshold: float) -> Ignore | None:
 
 def _decided(heard: Heard, around: Sequence[Candidate]) -> Decision:
     fact = heard.fact
-    verdicts = [(one.record, _verdict(heard, one)) for one in around]
+    words = heard.record.hash
+    verdicts = [(one.record, _verdict(heard, one, words=words)) for one in around]
     known = _best(heard, verdicts)
     against = _against(verdicts, guessing=known is None)
     stopped = _stopped(heard, [record for record, _ in against])
@@ -150,8 +151,8 @@ def _stopped(heard: Heard, against: Sequence[MemoryRecord]) -> Ignore | AddClose
     return AddClosed(fact, newest.id, "it was said before something newer that contradicts it")
 
 
-def _verdict(heard: Heard, other: Candidate) -> Verdict:
-    if heard.record.hash == other.record.hash:
+def _verdict(heard: Heard, other: Candidate, *, words: str) -> Verdict:
+    if words == other.record.hash:
         return Verdict(Relation.SAME, _SAME_WORDS)
     if heard.fact.instead_of == other.record.id:
         return Verdict(Relation.CONTRADICTS, _PUT_RIGHT)

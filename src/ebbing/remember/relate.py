@@ -66,7 +66,7 @@ async def relate(
     claims = {memory_id: candidate(record) for memory_id, record in records.items()}
     found = tuple(
         tuple(
-            replace(claims[shard.ids[row]], similarity=similarity)
+            replace(claims[shard.ids[row]], similarity=similarity) if similarity else claims[shard.ids[row]]
             for row, similarity in rows.items()
             if shard.ids[row] in claims
         )
