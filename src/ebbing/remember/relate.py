@@ -117,7 +117,9 @@ def _same_matter(shard: Shard, heard: Heard) -> NDArray[np.bool_]:
         for name, code in shard.attributes.items()
         if name == heard.record.attribute or name in ended or name.rsplit(".", 1)[-1] in ended
     )
-    same = np.isin(shard.attribute, list(names))
+    same = np.zeros(shard.size, dtype=np.bool_)
+    for code in names:
+        same |= shard.attribute == code
     if heard.record.object is not None:
         same |= shard.object == shard.objects.find(heard.record.object)
     return same

@@ -59,4 +59,4 @@ def _overlap(one: Words, other: Words) -> float:
 
 def _with_importance(heard: Heard, importance: float) -> Heard:
     record = replace(heard.record, importance=importance)
-    return replace(heard, insert=replace(heard.insert, record=record))
+    return Heard(heard.fact, replace(heard.insert, record=record), heard.claim)
