@@ -33,7 +33,7 @@ SAID = [
 
 
 def _all_left(sieve: Sieve[re.Pattern[str]], text: str) -> list[re.Pattern[str]]:
-    for _ in range(WARM):
+    for _ in range(WARM + len(sieve)):
         list(sieve.left(text))
     return list(sieve.left(text))
 

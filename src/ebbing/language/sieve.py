@@ -8,12 +8,14 @@ whose needs cannot be told is always asked.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import reduce
+from itertools import islice
 from operator import add, or_
-from typing import Final, NamedTuple, TypeVar, overload
+from typing import Final, TypeVar, overload
 
 from ebbing.language.kept import kept_of_texts
 from ebbing.language.needs import LONGEST_PIECE, Needs
@@ -22,8 +24,8 @@ T = TypeVar("T")
 _ODD: Final = re.compile("[\u0130\u0131\u017f]")
 """Letters that a caseless pattern takes for an "i" or an "s", and that are another one in small letters."""
 WARM: Final = 64
-"""Texts that are asked about before the needs of the patterns are worked out, which takes longer than to ask a few, and
-by which it is known what is rare."""
+"""Texts that are asked about before the needs of the patterns are read, which takes longer than to ask a few, and by
+which it is known what is rare."""
 
 
 class Sieve(Sequence[T]):
@@ -63,6 +65,8 @@ class Sieve(Sequence[T]):
         needing = None if held is None else self._needing or self._warmed(held)
         if needing is None or held is None:
             return iter(range(after + 1, len(self._things)))
+        if needing.unread:
+            needing.read_one()
         bits = reduce(or_, map(needing.bits.__getitem__, needing.bits.keys() & held), needing.always)
         return _places(bits >> after + 1 << after + 1)
 
@@ -70,28 +74,43 @@ class Sieve(Sequence[T]):
         self._seen.update(held)
         self._asked += 1
         if self._asked >= WARM and self._patterns is not None:
-            self._needing = _needing(list(map(self._patterns, self._things)), self._seen)
+            self._needing = _Needing(map(self._patterns, self._things), count=len(self), seen=self._seen)
             self._seen = Counter()
         return self._needing
 
 
-class _Needing(NamedTuple):
-    """Which things may be found where a piece stands, a bit each, and which are always asked."""
+class _Needing:
+    """Which things may be found where a piece stands, a bit each.
 
-    bits: dict[str, int]
-    always: int
+    One thing is read with each text: all at once, they would keep one caller waiting for a tenth of a second.
+    """
 
+    __slots__ = ("_lock", "_needs", "_patterns", "always", "bits", "unread")
 
-def _needing(patterns: Sequence[Iterable[re.Pattern[str]]], seen: Mapping[str, int]) -> _Needing:
-    """What each thing needs. `seen` tells in how many of the first texts a piece stood; short ones are likelier."""
-    needs = Needs(lambda piece: (seen.get(piece, 0) + 1 / len(piece)) / WARM)
-    always, bits = 0, defaultdict[str, int](int)
-    for place, alternatives in enumerate(patterns):
-        found = list(map(needs.of, alternatives))
-        always |= (None in found) << place
-        for piece in frozenset().union(*(() if None in found else filter(None, found))):
-            bits[piece] |= 1 << place
-    return _Needing(dict(bits), always)
+    def __init__(self, patterns: Iterator[Iterable[re.Pattern[str]]], *, count: int, seen: Mapping[str, int]) -> None:
+        """`seen` tells in how many of the first texts a piece stood; short ones are likelier."""
+        self.bits: dict[str, int] = {}
+        self.always = (1 << count) - 1
+        """Things that are asked about every text: what they need cannot be told, or was not read yet."""
+        self.unread = count
+        self._patterns = enumerate(patterns)
+        self._needs = Needs(lambda piece: (seen.get(piece, 0) + 1 / len(piece)) / WARM)
+        self._lock = threading.Lock()
+
+    def read_one(self) -> None:
+        """Finds out what one more thing needs, unless another thread is about it."""
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            for place, alternatives in islice(self._patterns, 1):
+                found = list(map(self._needs.of, alternatives))
+                if None not in found:
+                    for piece in frozenset().union(*filter(None, found)):
+                        self.bits[piece] = self.bits.get(piece, 0) | 1 << place
+                    self.always &= ~(1 << place)
+                self.unread -= 1
+        finally:
+            self._lock.release()
 
 
 def _places(bits: int) -> Iterator[int]:
