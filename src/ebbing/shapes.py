@@ -14,6 +14,7 @@ from ebbing.domain.query import Hit, each_four_places, four_places
 from ebbing.domain.record import MemoryRecord, Stage
 from ebbing.domain.retention import HORIZON_DAYS, USUAL, Footing, Retention
 from ebbing.domain.scope import Scope
+from ebbing.index.said import Said, type_named_by
 from ebbing.ports.job_queue import Job
 from ebbing.recall.search import Answer
 from ebbing.recall.why import why
@@ -164,8 +165,10 @@ def outcome_item(outcome: Outcome) -> Item:
         "reason": outcome.reason,
         **({"superseded": list(outcome.closed_ids)} if outcome.closed_ids else {}),
     }
-    record = outcome.record
-    if record is not None:
+    record, said = outcome.record, outcome.said
+    if said is not None:
+        item |= _said_item(said)
+    elif record is not None:
         item |= {
             "actor_id": record.actor,
             "role": str(record.role) if record.role else None,
@@ -177,6 +180,21 @@ def outcome_item(outcome: Outcome) -> Item:
             "rule": record.provenance.rule,
         }
     return item
+
+
+def _said_item(said: Said) -> Item:
+    """What a record made of it will tell, as every new one that nobody has weighed or read."""
+    tags = said.call.tags
+    return {
+        "actor_id": said.actor,
+        "role": str(said.role) if said.role else None,
+        "type": str(type_named_by(tags)),
+        "tags": list(tags),
+        "importance": 0.5,
+        "confidence": 1.0,
+        "source_text": None,
+        "rule": None,
+    }
 
 
 def explained_item(record: MemoryRecord, history: Sequence[HistoryEntry], *, retention: Item | None) -> Item:

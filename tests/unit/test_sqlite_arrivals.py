@@ -5,34 +5,45 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from ebbing import AsyncMemory
+from ebbing.adapters.ids import TimeOrderedIds
 from ebbing.adapters.sqlite import SqliteMemoryStore, arrivals
 from ebbing.adapters.sqlite.arrivals import FEW
 from ebbing.adapters.sqlite.rows import MAX_SEQ
 from ebbing.domain.errors import ConflictError
-from ebbing.domain.record import MemoryRecord
+from ebbing.domain.record import MemoryRecord, Role, content_hash
 from ebbing.domain.scope import Scope
-from ebbing.index.entry import unread_entry
-from ebbing.ports.memory_store import Insert
-from tests.unit.sqlite_stores import ADA, BOB, CLOCK, EMBEDDER, open_store, raw, record, stored
+from ebbing.index.said import Call, Said, said_record
+from ebbing.index.shard import digest, micros
+from ebbing.language.analyse import TextFlag
+from ebbing.ports.memory_store import made
+from tests.unit.sqlite_stores import ADA, BOB, CLOCK, EMBEDDER, insert, open_store, raw, record, stored
 
 pytestmark = pytest.mark.anyio
+_IDS = TimeOrderedIds()
 
 
-def fresh(of: MemoryRecord) -> Insert:
-    [vector] = EMBEDDER.embed([of.content])
-    return Insert(of, unread_entry(vector=vector, model_id=EMBEDDER.model_id), reason="stored as said", fresh=True)
+def said(scope: Scope, text: str, **of_call: Any) -> Said:
+    call = Call(scope, of_call.pop("metadata", {}), CLOCK.now(), **of_call)
+    return in_call(call, text)
+
+
+def in_call(call: Call, text: str, *, speaker: str | None = None) -> Said:
+    [vector] = EMBEDDER.embed([text])
+    return Said(_IDS.new(), text, call, Role.USER, speaker, None, "user", EMBEDDER.model_id, vector)
 
 
 async def told(store: SqliteMemoryStore, scope: Scope, text: str) -> MemoryRecord:
-    new = record(scope, text)
-    assert await store.write(scope, [fresh(new)]) == [new.id]
-    return new
+    new = said(scope, text)
+    assert await store.write(scope, [new]) == [new.id]
+    return said_record(new)
 
 
 def waiting(directory: Path) -> int:
@@ -86,6 +97,69 @@ async def test_what_waits_when_the_power_goes_is_there_at_the_next_start(tmp_pat
     await again.aclose()
 
 
+def rows(directory: Path) -> dict[str, list[tuple[object, ...]]]:
+    tables = ("owner", "memory", "index_entry", "model", "source", "history", "arrival")
+    with raw(directory / "ebbing.db") as db:
+        return {table: db.execute(f"SELECT * FROM {table}").fetchall() for table in tables}
+
+
+async def test_what_arrived_becomes_byte_for_byte_what_is_written_directly(tmp_path: Path) -> None:
+    whose, now = Scope(user_id="ada", agent_id="coach", run_id="r1"), CLOCK.now()
+    call = Call(whose, {"mood": "gr\u00fcn", "n": [1, 2.5]}, now, ("dislike", "x"), now + timedelta(days=3))
+    texts = ["I dislike caf\u00e9s \x00 at 8", "\u6211\u559c\u6b22\u8336", "no words: 12"]
+    parts = [in_call(call, text, speaker=speaker) for text, speaker in zip(texts, ("Ada", None, None), strict=True)]
+    parts.append(parts[0]._replace(id=_IDS.new(), said_at=now - timedelta(days=9), role=None, trust=None, vector=None))
+    parts.append(parts[1]._replace(id=_IDS.new(), vector=np.zeros(EMBEDDER.dim, np.float32)))
+    calls = [parts, [said(BOB, "a plain one")], [said(Scope(agent_id="nova"), "one of an agent")]]
+    for name, one_by_one in (("waits", False), ("direct", True)):
+        store = open_store(tmp_path / name)
+        for these in calls:
+            scope = these[0].call.scope
+            await store.write(scope, [*map(made, these)] if one_by_one else these)
+        assert waiting(tmp_path / name) == (0 if one_by_one else len(calls))
+        await store.aclose()
+    assert rows(tmp_path / "waits") == rows(tmp_path / "direct")
+
+
+EARLIER = (
+    '[[["019aac50-0000-7000-8000-000000000001", "memory", null, "episodic", "short_term", "coach", null, null, {at},'
+    ' null, null, null, null, {digest}, 0.5, 1.0, null, null, 1, {at}, null, null, 0, 1.0, null, null, "user", null,'
+    ' "en", null, null, null, null, null, null, null, null, null, null, null, null, null, "likes rain", null, null,'
+    ' null, null, null, null], "stored as said", {flags}, null, 0]]'
+)
+
+
+async def test_what_an_earlier_version_left_is_put_in_its_place_too(tmp_path: Path) -> None:
+    at, whose = micros(CLOCK.now()), Scope(user_id="ada", agent_id="coach")
+    body = EARLIER.format(at=at, digest=digest(content_hash("likes rain")), flags=int(TextFlag.UTTERANCE))
+    await open_store(tmp_path).aclose()
+    with raw(tmp_path / "ebbing.db") as db:
+        db.execute(
+            "INSERT INTO arrival (tenant, kind, name, at, body) VALUES (?, 'user', 'ada', ?, ?)", (ADA.tenant, at, body)
+        )
+    store = open_store(tmp_path)
+    [found] = (await store.page(whose)).records
+    assert (found.content, found.whose, found.created_at) == ("likes rain", whose, CLOCK.now())
+    assert await store.verify() == []
+    await store.aclose()
+
+
+@pytest.mark.parametrize("erased", [ADA, Scope(user_id="ada", agent_id="coach")], ids=["all", "of an agent"])
+async def test_an_erasure_takes_what_an_earlier_version_was_refused_along(tmp_path: Path, erased: Scope) -> None:
+    await open_store(tmp_path).aclose()
+    with raw(tmp_path / "ebbing.db") as db:
+        db.execute(
+            "INSERT INTO arrival (tenant, kind, name, at, body, refused) VALUES (?, 'user', 'ada', 0, ?, 1)",
+            (ADA.tenant, EARLIER.format(at=0, digest=0, flags=0)),
+        )
+    store = open_store(tmp_path)
+    await store.erase(Scope(user_id="ada", agent_id="cook"))
+    assert waiting(tmp_path) == 1
+    await store.erase(erased)
+    assert waiting(tmp_path) == 0
+    await store.aclose()
+
+
 async def test_a_quiet_moment_puts_it_in_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrivals, "QUIET_SECONDS", 0.01)
     store = open_store(tmp_path)
@@ -111,7 +185,7 @@ async def test_a_decision_made_before_it_arrived_is_made_again(tmp_path: Path) -
     seen = (await store.shard(ADA)).generation
     await told(store, ADA, "likes tea")
     with pytest.raises(ConflictError):
-        await store.write(ADA, [fresh(record(ADA, "likes snow"))], seen=seen)
+        await store.write(ADA, [said(ADA, "likes snow")], seen=seen)
     await store.aclose()
 
 
@@ -127,11 +201,13 @@ async def test_records_keep_the_order_in_which_they_came_however_they_came(tmp_p
 
 async def test_many_at_once_and_what_depends_on_others_go_to_their_places_directly(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    await store.write(ADA, [fresh(record(ADA, f"thing {number}")) for number in range(FEW + 1)])
-    await store.write(ADA, [replace(fresh(record(ADA, "said once", source="m1")), once=True)])
-    await store.write(ADA, [replace(fresh(record(ADA, "an id from elsewhere")), fresh=False)])
+    call = said(ADA, "").call
+    await store.write(ADA, [in_call(call, f"thing {number}") for number in range(FEW + 1)])
+    await store.write(ADA, [said(ADA, "of one call"), said(ADA, "of another")])
+    await store.write(ADA, [insert(record(ADA, "an id from elsewhere"))])
+    await store.write(ADA, [in_call(call, "with a record"), insert(record(ADA, "that was made"))])
     assert waiting(tmp_path) == 0
-    assert (await store.shard(ADA)).size == FEW + 3
+    assert (await store.shard(ADA)).size == FEW + 6
     await store.aclose()
 
 

@@ -62,7 +62,7 @@ class Deferring(Writing, Background):
         scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
         self._mode(checked.mode, infer=checked_flag(infer, "infer"))
         parsed = named_by(parse_messages(messages), checked.source_id)
-        kept = [one.message for one in screened(parsed, self._policy, trust=checked.trust, strip=False)]
+        kept = [one.message for one in screened(parsed, self._policy, trust=checked.trust, learning=False)]
         if not kept:
             raise InvalidInputError("nothing of these messages may be stored")
         now, name = self._parts.clock.now(), self._parts.ids.new()

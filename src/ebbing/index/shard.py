@@ -369,16 +369,16 @@ def row_for(seq: int, record: MemoryRecord, *, entry: IndexEntry | None) -> Row:
         numbers=entry.numbers if entry else None,
         terms=entry.terms.tobytes() if entry else None,
         model_id=entry.model_id if entry else None,
-        vector=stored_vector(entry) if entry else None,
+        vector=stored_vector(entry.vector) if entry else None,
         attribute=record.attribute,
         object=record.object,
         mentions=record.mentions,
     )
 
 
-def stored_vector(entry: IndexEntry) -> bytes | None:
+def stored_vector(vector: NDArray[np.float32] | None) -> bytes | None:
     """The vector as it rests in a store: little-endian half precision."""
-    return None if entry.vector is None else entry.vector.astype(STORED_VECTOR).tobytes()
+    return None if vector is None else vector.astype(STORED_VECTOR).tobytes()
 
 
 def digest(content_hash: str) -> int:

@@ -15,6 +15,7 @@ from ebbing.domain.events import Event, HistoryEntry
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Owner, Scope
 from ebbing.index.entry import IndexEntry
+from ebbing.index.said import AS_SAID, Said, said_entry, said_record
 from ebbing.index.shard import Shard
 from ebbing.ports.audit_log import AuditLog
 from ebbing.ports.embedder import Embedder
@@ -39,8 +40,6 @@ class Insert:
     entry: IndexEntry | None
     once: bool = False
     reason: str | None = None
-    fresh: bool = False
-    """The id was drawn for this record just now: no other can have it, so that nobody need look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,14 @@ class Reindex:
     entry: IndexEntry
 
 
-Change = Insert | Revise | Erase | Reindex
+Made = Insert | Revise | Erase | Reindex
+Change = Made | Said
+"""What was said is a new record too, and a store may let it wait for being made into one."""
+
+
+def made(change: Change) -> Made:
+    """The change with its record."""
+    return Insert(said_record(change), said_entry(change), reason=AS_SAID) if isinstance(change, Said) else change
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from ebbing.domain.decision import Decision, Ignore, Keep, Update
 from ebbing.domain.errors import ConflictError
@@ -16,6 +16,7 @@ from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.domain.unread import Failed, Unread, WriteMode
 from ebbing.index.entry import IndexEntry
+from ebbing.index.said import Said
 from ebbing.language.split import split_text
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
@@ -27,7 +28,7 @@ from ebbing.remember.carry_out import carried_out
 from ebbing.remember.correcting import corrected
 from ebbing.remember.decide import Proposed, closed_by, decide
 from ebbing.remember.draft import Draft, Drafting, fact_draft, message_drafts
-from ebbing.remember.embed import SOON, Embedding, embedded, is_bare, note_bare
+from ebbing.remember.embed import SOON, Embedding, bare, embedded, note_bare
 from ebbing.remember.follow import Following
 from ebbing.remember.heard import Heard, heard_as
 from ebbing.remember.llm.asking import Asking
@@ -42,6 +43,9 @@ from ebbing.remember.screen import Screened, screened
 from ebbing.remember.telling import telling
 from ebbing.remember.weigh import weighed
 
+_How = ParamSpec("_How")
+_Text = TypeVar("_Text")
+_Vectors = TypeVar("_Vectors")
 ATTEMPTS: Final = 32
 """How often facts are related and decided anew when somebody else wrote in between."""
 
@@ -66,16 +70,17 @@ class Remembering:
         """How texts get their vectors."""
         return Embedding(self.embedder, self.policy.embedding_seconds, self.policy.strict_embeddings)
 
-    async def embedded(self, drafts: Sequence[Draft]) -> tuple[list[Insert], bool]:
-        """Inserts for new texts, and whether their vectors follow, since too many others wait for theirs."""
+    async def embedded(
+        self, texts: Sequence[_Text], by: Callable[[Embedding, Sequence[_Text]], Awaitable[_Vectors]]
+    ) -> tuple[_Vectors, bool]:
+        """What `by` makes of new texts, and whether their vectors follow, since too many others wait for theirs."""
         if self.following is None or self.policy.strict_embeddings:
-            return await embedded(self.embedding, drafts), False
+            return await by(self.embedding, texts), False
         with self.following.turn(self.embedder) as is_later:
-            return await embedded(replace(self.embedding, is_later=is_later), drafts), is_later
+            return await by(replace(self.embedding, is_later=is_later), texts), is_later
 
-    async def note_bare(self, inserts: Sequence[Insert], scope: Scope, *, follow: bool = False) -> None:
-        """Sees to it that what was stored without a vector gets one."""
-        bare = [one.record.id for one in inserts if is_bare(one)]
+    async def note_bare(self, bare: Sequence[str], scope: Scope, *, follow: bool = False) -> None:
+        """Sees to it that memories that were stored without a vector get one."""
         if self.embedder is None or not bare:
             return
         if follow and self.following is not None:
@@ -95,6 +100,8 @@ class Outcome:
     reason: str | None = None
     record: MemoryRecord | None = None
     """The new record, where one was stored."""
+    said: Said | None = None
+    """What is new, where it was stored as it was said."""
     closed_ids: tuple[str, ...] = ()
     """Memories that are no longer true."""
 
@@ -109,7 +116,6 @@ class Remembered:
     """Why the language model could not read all of it, as a code; it will be read again."""
 
 
-_How = ParamSpec("_How")
 Step = Callable[Concatenate[Remembering, Sequence[Message], _How], Awaitable[Remembered]]
 
 
@@ -186,7 +192,7 @@ async def learn(
     """Stores what was read of messages, and the messages; what became of each fact, and the ids of the episodes."""
     drafts = [(fact, fact_draft(fact, kept[fact.source], drafting=drafting)) for fact in found.facts]
     drafts = await telling(using.store, drafts, kept=kept, drafting=drafting)
-    inserts, follow = await using.embedded([*episodes, *(draft for _, draft in drafts)])
+    inserts, follow = await using.embedded([*episodes, *(draft for _, draft in drafts)], embedded)
     heard = [heard_as(fact, insert) for (fact, _), insert in zip(drafts, inserts[len(episodes) :], strict=True)]
     outcomes, held = await _commit(
         replace(using, asking=found.asking),
@@ -195,7 +201,7 @@ async def learn(
         before=before,
         drafting=drafting,
     )
-    await using.note_bare(inserts, drafting.scope, follow=follow)
+    await using.note_bare(bare(inserts), drafting.scope, follow=follow)
     return outcomes, held[: len(episodes)]
 
 

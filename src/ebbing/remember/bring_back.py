@@ -15,7 +15,7 @@ from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Owner, Scope
 from ebbing.remember.add import Remembering
 from ebbing.remember.draft import Draft
-from ebbing.remember.embed import embedded
+from ebbing.remember.embed import bare, embedded
 from ebbing.transfer.portable import record_from_line
 
 REASON: Final = "imported"
@@ -71,7 +71,7 @@ async def _of_one_owner(using: Remembering, records: dict[int, MemoryRecord], *,
     except ConflictError:
         result.refused |= dict.fromkeys(fresh, "another program was storing the same memories: import again")
         return
-    await using.note_bare(inserts, scope)
+    await using.note_bare(bare(inserts), scope)
     new = sum(kept == record.id for kept, record in zip(ids, fresh.values(), strict=True))
     result.imported += new
     result.known += len(ids) - new

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
 from ebbing.domain.decision import Fact
-from ebbing.domain.record import Kind, MemoryRecord, MemoryType, Provenance
-from ebbing.domain.scope import Scope
+from ebbing.domain.record import Kind, MemoryRecord, Provenance
+from ebbing.index.said import AS_SAID, Call, Said, said_record
 from ebbing.language.claims import attribute_of, polarity_of
 from ebbing.language.detect import detect
 from ebbing.language.split import split_text
@@ -20,14 +19,6 @@ from ebbing.remember.screen import Screened
 
 QUARANTINED: Final = "quarantined"
 """Tag of an episode that speaks like an order to the model: nothing is learnt from it until somebody reviews it."""
-
-_TYPES: Final = {
-    "preference": MemoryType.PREFERENCE,
-    "dislike": MemoryType.PREFERENCE,
-    "constraint": MemoryType.CONSTRAINT,
-    "fact": MemoryType.FACT,
-    "identity": MemoryType.FACT,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +31,13 @@ class Draft:
     once: bool = False
     """The message has an id of the caller's, under which it is stored once only."""
     reason: str | None = None
-    fresh: bool = False
-    """Its id was drawn for it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Drafting:
-    """What all records of one call share."""
+class Drafting(Call):
+    """The same, with what names the records."""
 
-    scope: Scope
-    metadata: Mapping[str, Any]
-    now: datetime
-    ids: Ids
-    tags: tuple[str, ...] = ()
-    expires_at: datetime | None = None
+    ids: Ids = field(kw_only=True)
 
 
 def message_drafts(messages: Sequence[Screened], *, kind: Kind, drafting: Drafting) -> list[Draft]:
@@ -99,12 +83,7 @@ def fact_draft(fact: Fact, source: Screened, *, drafting: Drafting) -> Draft:
             rule=fact.rule,
         ),
     )
-    return Draft(record, utterance=False, fresh=True)
-
-
-def _type_of(tags: Sequence[str]) -> MemoryType:
-    """The type that the first well-known tag names."""
-    return next((_TYPES[tag] for tag in tags if tag in _TYPES), MemoryType.EPISODIC) if tags else MemoryType.EPISODIC
+    return Draft(record, utterance=False)
 
 
 def _utterance(source: Screened, text: str, *, number: int, kind: Kind, drafting: Drafting) -> Draft:
@@ -113,21 +92,10 @@ def _utterance(source: Screened, text: str, *, number: int, kind: Kind, drafting
     if message.id is not None:
         source_ids = (message.id,) if number == 1 else (f"{message.id}#{number}", message.id)
     held_back = kind is Kind.EPISODE and source.held_back is not None
-    record = MemoryRecord(
-        id=drafting.ids.new(),
-        whose=drafting.scope,
-        content=text,
-        created_at=message.timestamp or drafting.now,
-        recorded_at=drafting.now,
+    record = said_record(
+        Said(drafting.ids.new(), text, drafting, message.role, message.name, message.timestamp, source.tier),
         kind=kind,
-        type=_type_of(drafting.tags) if kind is Kind.MEMORY else MemoryType.EPISODIC,
-        actor=message.name,
-        role=message.role,
         tags=(QUARANTINED, *drafting.tags) if held_back else drafting.tags,
-        metadata=dict(drafting.metadata),
-        expires_at=drafting.expires_at,
-        language=detect(text),
-        trust=source.tier,
         provenance=Provenance(source_ids=source_ids, method="raw", reason=source.held_back if held_back else None),
     )
-    return Draft(record, utterance=True, once=bool(source_ids), reason="stored as said", fresh=True)
+    return Draft(record, utterance=True, once=bool(source_ids), reason=AS_SAID)

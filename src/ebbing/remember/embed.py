@@ -51,22 +51,22 @@ async def embedded(how: Embedding, drafts: Sequence[Draft]) -> list[Insert]:
     Raises:
         EmbeddingError: with `strict`, the embedder failed.
     """
-    passages = [passage(draft.record) for draft in drafts]
-    vector_of = await _vectors(how, dict.fromkeys(passages))
+    vectors = await vectors_of(how, [passage(draft.record) for draft in drafts])
+    model_id = None if how.embedder is None else how.embedder.model_id
     inserts: list[Insert] = []
-    for draft, text in zip(drafts, passages, strict=True):
+    for draft, vector in zip(drafts, vectors, strict=True):
         record = draft.record
-        model_id = None if how.embedder is None else how.embedder.model_id
-        entry = unread_entry(vector=vector_of[text], model_id=model_id, utterance=draft.utterance)
+        entry = unread_entry(vector=vector, model_id=model_id, utterance=draft.utterance)
         if not draft.utterance:  # a fact is compared with what is known, by its words too
             entry = read_entry(entry, record)
-        inserts.append(Insert(record, entry, once=draft.once, reason=draft.reason, fresh=draft.fresh))
+        inserts.append(Insert(record, entry, once=draft.once, reason=draft.reason))
     return inserts
 
 
-def is_bare(one: Insert) -> bool:
-    """Whether it says something and has no vector."""
-    return (one.entry is None or one.entry.vector is None) and bool(one.record.content.strip())
+def bare(inserts: Sequence[Insert]) -> list[str]:
+    """The ids of those that say something and have no vector."""
+    without = (one.record for one in inserts if one.entry is None or one.entry.vector is None)
+    return [record.id for record in without if record.content.strip()]
 
 
 async def note_bare(queue: JobQueue, scope: Scope, *, run_at: datetime) -> None:
@@ -76,13 +76,18 @@ async def note_bare(queue: JobQueue, scope: Scope, *, run_at: datetime) -> None:
         await queue.enqueue(REINDEX, owner.owner.digest, whose=owner, run_at=run_at)
 
 
-async def _vectors(how: Embedding, texts: dict[str, None]) -> dict[str, NDArray[np.float32] | None]:
-    if how.embedder is None or how.is_later or not texts:
-        return dict.fromkeys(texts)
-    done = await embed_passages(how.embedder, list(texts), seconds=how.seconds)
+async def vectors_of(how: Embedding, passages: Sequence[str]) -> Sequence[NDArray[np.float32] | None]:
+    """Vectors for texts, in order, as `embedded` gives them."""
+    if how.embedder is None or how.is_later or not passages:
+        return [None] * len(passages)
+    texts = passages if len(passages) == 1 else list(dict.fromkeys(passages))
+    done = await embed_passages(how.embedder, texts, seconds=how.seconds)
     if done.failure is not None:
         if how.strict:
             raise done.failure
         bare = sum(vector is None for vector in done.vectors)
         _log.warning("embedding failed (%s): %d texts stored without vectors", done.failure, bare)
-    return dict(zip(texts, done.vectors, strict=True))
+    if len(texts) == len(passages):
+        return done.vectors
+    vector_of = dict(zip(texts, done.vectors, strict=True))
+    return [vector_of[text] for text in passages]

@@ -14,12 +14,15 @@ from ebbing.domain.events import Event
 from ebbing.domain.message import Message
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
-from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
+from ebbing.index.entry import spoken, usable
+from ebbing.index.said import AS_SAID, Said
+from ebbing.language.split import split_text
+from ebbing.ports.memory_store import Insert, Made, MemoryStore, Revise
 from ebbing.privacy.guard import TrustTier
 from ebbing.remember.add import ATTEMPTS, Outcome, Remembered, Remembering, in_rounds
 from ebbing.remember.apart import take_apart, tellers_of
 from ebbing.remember.draft import Draft, Drafting, message_drafts
-from ebbing.remember.embed import embedded
+from ebbing.remember.embed import bare, embedded, vectors_of
 from ebbing.remember.relate import reach
 from ebbing.remember.repeats import EDITED, told_before, withdrawn_episodes
 from ebbing.remember.screen import Screened, screened
@@ -44,18 +47,19 @@ async def add_raw(
     memory is, and what was concluded from the earlier wording follows. A wording that somebody put right by hand stays
     unless the message says something new.
     """
-    kept = screened(messages, using.policy, trust=trust, strip=False)
+    kept = screened(messages, using.policy, trust=trust, learning=False)
     drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags, expires_at=expires_at)
-    planned = _all_new if all(one.message.id is None for one in kept) else _planned
+    if all(one.message.id is None for one in kept):
+        return await _as_said(using, kept, call=drafting)
     for attempt in range(1, ATTEMPTS + 1):
-        plan = await planned(using, kept, drafting=drafting)
+        plan = await _planned(using, kept, drafting=drafting)
         try:
             held = await using.store.write(reach(scope), plan.changes)
         except ConflictError:
             if attempt == ATTEMPTS:
                 raise
             continue
-        await using.note_bare(plan.inserts, scope, follow=plan.follow)
+        await using.note_bare(bare(plan.inserts), scope)
         ids = [*map(_id_of, plan.changes)]
         if held == ids:
             return Remembered(tuple(plan.outcomes))
@@ -66,12 +70,10 @@ async def add_raw(
 
 @dataclass(slots=True)
 class _Plan:
-    changes: list[Change] = field(default_factory=list)
+    changes: list[Made] = field(default_factory=list)
     inserts: list[Insert] = field(default_factory=list)
     """What is indexed anew, for new and for edited memories."""
     outcomes: list[Outcome] = field(default_factory=list)
-    follow: bool = False
-    """Vectors come later."""
 
     def put(self, old: Sequence[MemoryRecord], fresh: Sequence[Insert], *, now: datetime) -> None:
         """A message, part by part, in the place of what was stored of it."""
@@ -80,7 +82,7 @@ class _Plan:
                 self._edit(part, one, now=now)
         for one in fresh[len(old) :]:
             self.changes.append(one)
-            self.outcomes.append(Outcome(one.record.id, one.record.content, Event.ADD, "stored as said", one.record))
+            self.outcomes.append(Outcome(one.record.id, one.record.content, Event.ADD, AS_SAID, one.record))
         if gone := old[len(fresh) :]:
             self.changes += withdrawn_episodes(gone, now=now)
 
@@ -102,12 +104,21 @@ class _Plan:
         self.outcomes.append(Outcome(old.id, new.content, Event.UPDATE, EDITED))
 
 
-async def _all_new(using: Remembering, kept: Sequence[Screened], *, drafting: Drafting) -> _Plan:
-    """What is to be written of messages without ids, of which nothing can be stored."""
-    inserts, follow = await using.embedded(message_drafts(kept, kind=Kind.MEMORY, drafting=drafting))
-    plan = _Plan(inserts=inserts, follow=follow)
-    plan.put((), plan.inserts, now=drafting.now)
-    return plan
+async def _as_said(using: Remembering, kept: Sequence[Screened], *, call: Drafting) -> Remembered:
+    """Stores messages without ids, of which nothing can be stored yet: the store makes the records."""
+    parts = [(one, text) for one in kept for text in split_text(one.message.content)]
+    vectors, follow = await using.embedded([spoken(text, one.message.name) for one, text in parts], vectors_of)
+    model = None if using.embedder is None else using.embedder.model_id
+    said = [
+        Said(
+            *(call.ids.new(), text, call, one.message.role, one.message.name, one.message.timestamp, one.tier),
+            *(model, usable(vector)),
+        )
+        for (one, text), vector in zip(parts, vectors, strict=True)
+    ]
+    await using.store.write(reach(call.scope), said)
+    await using.note_bare([one.id for one in said if one.vector is None], call.scope, follow=follow)
+    return Remembered(tuple(Outcome(one.id, one.text, Event.ADD, AS_SAID, said=one) for one in said))
 
 
 async def _planned(using: Remembering, kept: Sequence[Screened], *, drafting: Drafting) -> _Plan:
@@ -186,7 +197,7 @@ def _number(record: MemoryRecord) -> int:
     return int(number) if len(record.provenance.source_ids) > 1 and number.isdecimal() else 1
 
 
-def _id_of(change: Change) -> str:
+def _id_of(change: Made) -> str:
     return change.record.id if isinstance(change, Insert | Revise) else change.memory_id
 
 

@@ -29,7 +29,7 @@ from ebbing.privacy.redact import RedactionPolicy, redact
 from ebbing.remember.add import Remembering
 from ebbing.remember.apart import take_apart, tellers_of
 from ebbing.remember.draft import Draft
-from ebbing.remember.embed import embedded
+from ebbing.remember.embed import bare, embedded
 from ebbing.remember.heard import told_of
 from ebbing.remember.messages import clean_text
 
@@ -86,7 +86,7 @@ async def update(using: Remembering, memory_id: str, *, scope: Scope, edit: Edit
             provenance=replace(old.provenance, method="user", reason="edited by hand"),
         )
         insert: Insert = (await embedded(using.embedding, [Draft(record, utterance=old.is_verbatim)]))[0]
-        await using.note_bare([insert], scope)
+        await using.note_bare(bare([insert]), scope)
         return Revise(record, Event.UPDATE, entry=insert.entry, reason="edited by hand")
 
     return await _changed(using.store, memory_id, scope=scope, change=change)

@@ -28,25 +28,26 @@ class Screened:
 
 
 def screened(
-    messages: Sequence[Message], policy: WritePolicy, *, trust: TrustTier | None = None, strip: bool = True
+    messages: Sequence[Message], policy: WritePolicy, *, trust: TrustTier | None = None, learning: bool = True
 ) -> list[Screened]:
     """The messages that may be kept, in order; what holds nothing but recalled memories is left out.
 
-    With `trust`, nothing counts for more than that tier. With `strip` False, recalled memories stay in.
+    With `trust`, nothing counts for more than that tier. Where nobody is `learning` from them, recalled memories stay
+    in, and none is held back.
 
     Raises:
         BlockedContentError: the redaction policy blocks a message, and says that the call is to fail.
     """
     kept: list[Screened] = []
     for message in messages:
-        text = strip_recalled(message.content) if strip else message.content
+        text = strip_recalled(message.content) if learning else message.content
         redacted = redact(text, policy.redaction)
         if redacted.blocked and policy.on_blocked == "error":
             raise BlockedContentError("a message holds what may not be stored: take it out, or change the redaction")
         if redacted.blocked or not redacted.text.strip():
             continue
         tier = _tier(message.role, trust)
-        held_back = instruction_shaped(redacted.text, spoken_by_user=tier is TrustTier.USER)
+        held_back = instruction_shaped(redacted.text, spoken_by_user=tier is TrustTier.USER) if learning else None
         told = message if redacted.text == message.content else replace(message, content=redacted.text)
         kept.append(Screened(told, tier, held_back))
     return kept

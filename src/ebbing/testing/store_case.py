@@ -14,9 +14,10 @@ from ebbing.domain.events import Event
 from ebbing.domain.record import Kind, MemoryRecord, Provenance
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import IndexEntry, entry_for
+from ebbing.index.said import AS_SAID
 from ebbing.language.analyse import analyse
 from ebbing.ports.clock import Clock
-from ebbing.ports.memory_store import Insert, MemoryStore, Revise
+from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.ids import SequentialIds
@@ -33,8 +34,6 @@ class StoreCase:
     clock: ManualClock
     ids: SequentialIds
     embedder: FakeEmbedder
-    inserted: set[str]
-    """Ids of records that were made changes of."""
 
     def open_store(self, clock: Clock) -> AbstractAsyncContextManager[MemoryStore]:
         """An empty store that is closed, and gone, at the end of the context."""
@@ -44,7 +43,6 @@ class StoreCase:
     async def store(self) -> AsyncIterator[MemoryStore]:
         """A fresh store for one test, which counts vectors of `self.embedder`."""
         self.clock, self.ids, self.embedder = ManualClock(), SequentialIds(), FakeEmbedder(16)
-        self.inserted = set()
         async with self.open_store(self.clock) as store:
             store.use_model(self.embedder)
             self.opened = store
@@ -65,11 +63,9 @@ class StoreCase:
         [vector] = self.embedder.embed([record.content])
         return entry_for(analysis, vector=vector, model_id=model_id or self.embedder.model_id)
 
-    def insert(self, record: MemoryRecord, *, once: bool = False) -> Insert:
+    def insert(self, record: MemoryRecord, *, once: bool = False) -> Change:
         """The change that stores a record with its entry."""
-        fresh = record.id not in self.inserted
-        self.inserted.add(record.id)
-        return Insert(record, self.entry(record), once=once, reason="told so", fresh=fresh)
+        return Insert(record, self.entry(record), once=once, reason=AS_SAID)
 
     def revise(self, record: MemoryRecord, event: Event, **fields: Any) -> Revise:
         """The change that gives a record new fields and the next version."""

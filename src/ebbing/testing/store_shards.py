@@ -56,7 +56,8 @@ class ShardsSuite(StoreCase):
         assert found is LOOP_WANTED or found == [record]
 
     async def test_a_write_begun_without_an_event_loop_needs_none_or_asks_for_one(self, store: MemoryStore) -> None:
-        change = self.insert(self.record(ADA, "likes rain"))
+        record = self.record(ADA, "likes rain")
+        change = self.insert(record)
 
         def begin() -> tuple[object, ...]:
             asked = store.from_sources(ADA, ["m1"]), store.telling(ADA, ["x"]), store.webhooks.list("default")
@@ -67,8 +68,8 @@ class ShardsSuite(StoreCase):
         if written is LOOP_WANTED:
             await store.write(ADA, [change])
         else:
-            assert written == [change.record.id]
-        assert (await store.shard(ADA)).ids == [change.record.id]
+            assert written == [record.id]
+        assert (await store.shard(ADA)).ids == [record.id]
 
     async def test_an_unknown_owner_has_an_empty_shard(self, store: MemoryStore) -> None:
         shard = await store.shard(ADA)

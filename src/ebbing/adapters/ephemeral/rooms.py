@@ -16,7 +16,7 @@ from ebbing.domain.scope import Scope
 from ebbing.domain.usage import Usage
 from ebbing.index.entry import IndexEntry, read_entry
 from ebbing.index.shard import Shard, micros, row_for
-from ebbing.ports.memory_store import Change, Erase, Insert, Reindex, Revise
+from ebbing.ports.memory_store import Erase, Insert, Made, Reindex, Revise
 from ebbing.ports.profile_store import Kept as KeptProfile
 
 ID_TAKEN: Final = "a memory with this id is already stored: give the new one an id of its own"
@@ -114,7 +114,7 @@ class Staged:
         self._scope, self._room, self._numbers, self._now = scope, room, numbers, now
         self._seq = room.last_seq
 
-    def apply(self, change: Change) -> str:
+    def apply(self, change: Made) -> str:
         """Stages one change; returns the id that holds it."""
         if isinstance(change, Erase):
             self._erase(self._find(change.memory_id))

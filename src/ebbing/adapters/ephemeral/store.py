@@ -44,7 +44,7 @@ from ebbing.language.analyse import ANALYZER_VERSION
 from ebbing.language.packing import full_text
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
-from ebbing.ports.memory_store import Change, Insert, Outdated, Page, Receipt, Revise, StoreStats
+from ebbing.ports.memory_store import Change, Insert, Made, Outdated, Page, Receipt, Revise, StoreStats, made
 
 
 class EphemeralMemoryStore:
@@ -85,12 +85,13 @@ class EphemeralMemoryStore:
 
     async def write(self, scope: Scope, changes: Sequence[Change], *, seen: int | None = None) -> list[str]:
         with self._opened():
-            if scope.owner not in self._rooms and any(isinstance(change, Insert) for change in changes):
-                scope, changes, seen = self._for_heir(scope, changes, seen=seen)
+            these: Sequence[Made] = [*map(made, changes)]
+            if scope.owner not in self._rooms and any(isinstance(change, Insert) for change in these):
+                scope, these, seen = self._for_heir(scope, these, seen=seen)
             if seen is not None and self._room(scope.owner).generation != max(seen, 0):
                 raise ConflictError(WRITTEN_SINCE)
             staged = Staged(scope, self._rooms.get(scope.owner, Room()), numbers=self._numbers, now=self._clock.now())
-            ids = [staged.apply(change) for change in changes]
+            ids = [staged.apply(change) for change in these]
             if any(self._owners.get(memory_id, scope.owner) != scope.owner for memory_id in staged.rows):
                 raise ConflictError(ID_TAKEN)
             if staged.rows:
@@ -285,8 +286,8 @@ class EphemeralMemoryStore:
             self.requests.forget_answers(scope)
 
     def _for_heir(
-        self, scope: Scope, changes: Sequence[Change], *, seen: int | None
-    ) -> tuple[Scope, Sequence[Change], int | None]:
+        self, scope: Scope, changes: Sequence[Made], *, seen: int | None
+    ) -> tuple[Scope, Sequence[Made], int | None]:
         """What is written late under a name that was merged away, under the name that was kept."""
         heir = self.identities.late_heir(scope.owner, self._clock.now())
         if heir == scope.owner:
@@ -347,7 +348,7 @@ class EphemeralMemoryStore:
         return Shard(model_id=self._model_id, dim=self._dim)
 
 
-def _under(change: Change, user_id: str) -> Change:
+def _under(change: Made, user_id: str) -> Made:
     if not isinstance(change, Insert | Revise):
         return change
     return replace(change, record=replace(change.record, whose=replace(change.record.whose, user_id=user_id)))

@@ -31,7 +31,7 @@ from ebbing.domain.events import Event
 from ebbing.domain.record import Kind, MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import read_entry
-from ebbing.ports.memory_store import Change, Erase, Insert, Reindex, Revise
+from ebbing.ports.memory_store import Change, Erase, Insert, Made, Reindex, Revise, made
 
 _OWNER: Final = (
     f"SELECT no, last_seq, generation, {FOLLOWED}, EXISTS (SELECT 1 FROM webhook) FROM owner"  # noqa: S608
@@ -73,7 +73,7 @@ Source = tuple[str, str, str]
 class Prepared:
     """A change with its columns, worked out by the caller's thread so that the writer only writes."""
 
-    change: Change
+    change: Made
     record: Values = ()
     entry: Values | None = None
 
@@ -85,29 +85,28 @@ def prepare(scope: Scope, changes: Sequence[Change]) -> list[Prepared]:
         InvalidInputError: a record belongs to another owner, or cannot be stored.
     """
     prepared = []
-    for change in changes:
+    for change in map(made, changes):
         if isinstance(change, Erase):
             prepared.append(Prepared(change))
             continue
         if isinstance(change, Reindex):
             prepared.append(Prepared(change, entry=entry_values(change.entry)))
             continue
-        record = checked(change.record, scope)
+        record = change.record
+        check_owner(record.whose, scope)
         entry = entry_values(read_entry(change.entry, record)) if change.entry else None
         prepared.append(Prepared(change, record_values(record), entry))
     return prepared
 
 
-def checked(record: MemoryRecord, scope: Scope) -> MemoryRecord:
-    """The record, if it is the owner's that a scope names.
+def check_owner(whose: Scope, scope: Scope) -> None:
+    """Refuses a record that belongs to another owner than the scope names.
 
     Raises:
-        InvalidInputError: it belongs to another.
+        InvalidInputError: it does.
     """
-    whose = record.whose
     if whose is not scope and whose.owner != scope.owner:
         raise InvalidInputError("the record names another owner than the scope it is written under")
-    return record
 
 
 def apply(

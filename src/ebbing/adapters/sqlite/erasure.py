@@ -37,11 +37,15 @@ _STEPS: Final = {
 }
 
 
-# All that arrived is in its place by now but what was refused: of its records the first names agent and run for all.
+# All that arrived is in its place by now but what was refused. Where an earlier Ebbing left records column by column,
+# the agent and run of the first are those of all.
+_SAID_BY: Final = {
+    name: f"ifnull(json_extract(body, '$.{name}'), json_extract(body, '$[0][0][{RECORD_COLUMNS.index(f'{name}_id')}]'))"
+    for name in ("agent", "run")
+}
 _REFUSED: Final = (
     "DELETE FROM arrival WHERE tenant = :tenant AND kind = :kind AND name = :name"  # noqa: S608
-    f" AND (:agent IS NULL OR json_extract(body, '$[0][0][{RECORD_COLUMNS.index('agent_id')}]') = :agent)"
-    f" AND (:run IS NULL OR json_extract(body, '$[0][0][{RECORD_COLUMNS.index('run_id')}]') = :run)"
+    f" AND (:agent IS NULL OR {_SAID_BY['agent']} = :agent) AND (:run IS NULL OR {_SAID_BY['run']} = :run)"
 )
 
 

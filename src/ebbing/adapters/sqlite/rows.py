@@ -47,6 +47,7 @@ _LAYERS: Final = {str(member): member for member in Layer}
 _STAGES: Final[dict[str | None, Stage]] = {None: Stage.FULL, **{str(member): member for member in Stage}}
 _ROLES: Final[dict[str | None, Role | None]] = {None: None, **{str(member): member for member in Role}}
 
+UNSTORABLE: Final = "the record cannot be stored: metadata must be JSON, numbers must be finite, times need a zone"
 Values = tuple[Any, ...]
 
 
@@ -89,9 +90,7 @@ def record_values(record: MemoryRecord) -> Values:
             *(None if record.growth == 1 else record.growth, record.packed),
         )
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInputError(
-            "the record cannot be stored: metadata must be JSON, numbers must be finite, times need a zone"
-        ) from error
+        raise InvalidInputError(UNSTORABLE) from error
 
 
 def _times(record: MemoryRecord) -> list[int | None]:
@@ -170,7 +169,7 @@ def entry_values(entry: IndexEntry) -> Values:
     """What `index_entry` holds: length, flags, numbers, analyzer, terms, vector."""
     return (
         *(entry.length, entry.flags, entry.numbers, entry.analyzer),
-        *(entry.terms.tobytes(), stored_vector(entry)),
+        *(entry.terms.tobytes(), stored_vector(entry.vector)),
     )
 
 

@@ -296,14 +296,14 @@ CREATE INDEX request_begun ON request (begun_at);
 
 CREATE INDEX request_of_owner ON request (tenant, owner_kind, owner_name);
 
--- New records that are durable and wait for a quiet moment, or for the next reader, to be put where they belong.
+-- What was said, durable, waits for a quiet moment, or for the next reader, to be made records and put in their places.
 CREATE TABLE arrival (
   no INTEGER PRIMARY KEY,
   tenant TEXT NOT NULL,
   kind TEXT NOT NULL,
   name TEXT NOT NULL,
   at INTEGER NOT NULL,
-  body TEXT NOT NULL,                              -- JSON: of each record its columns, reason, flags, model and vector
-  vectors BLOB,                                    -- half-precision floats of all that have one, in their order
+  body TEXT NOT NULL,                              -- JSON: what a call said, and of all of it (see `arrivals.py`)
+  vectors BLOB,                                    -- half-precision floats of each that has one, in their order
   refused INTEGER                                  -- 1 where it could not be put there: `doctor --verify` says so
 );

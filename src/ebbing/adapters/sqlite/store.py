@@ -168,11 +168,10 @@ class SqliteMemoryStore:
         if not changes:
             self._connections.check()
             return []
-        now = self._clock.now()
-        arrival = arrival_of(scope, changes, now=now) if seen is None else None
+        arrival = arrival_of(scope, changes) if seen is None else None
         if arrival is not None and await self._writer.arrive(partial(self._append, arrival)):
             return arrival.ids
-        prepared = prepare(scope, changes)
+        now, prepared = self._clock.now(), prepare(scope, changes)
         erases = any(isinstance(change, Erase) for change in changes)
         scrub = Scrub.SOON if erases else Scrub.NO
         work = partial(apply, scope=scope, changes=prepared, now=now, seen=seen, noticed=self.webhooks.noticed)
