@@ -45,7 +45,10 @@ def _blocking_here(
     """The same for a method that may begin without an event loop: it runs in the caller's thread while it can."""
 
     def call(self: Memory, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
-        return self._run_here(method(self._memory, *args, **kwargs))
+        if self._closed:
+            raise StoreClosedError(_CLOSED)
+        memory = self._memory
+        return self._loop.run_here(method(memory, *args, **kwargs), at_home=memory.parts.usage.live_on)
 
     update_wrapper(call, method)
     return call
@@ -231,12 +234,6 @@ class Memory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _run_here(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        if self._closed:
-            work.close()
-            raise StoreClosedError(_CLOSED)
-        return self._loop.run_here(work, at_home=self.parts.usage.live_on)
 
     def _run(self, call: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
         if self._closed:

@@ -44,7 +44,7 @@ class InProcessEventBus:
     async def publish(self, happening: Happening) -> list[Exception]:
         handlers = self._handlers.get(happening.topic, ())
         results: list[BaseException | None] = []
-        if False not in map(_ANYWHERE, handlers):
+        if all(map(_ANYWHERE, handlers)):
             for one in handlers:
                 try:
                     if (rest := one.handler(happening)) is not None:

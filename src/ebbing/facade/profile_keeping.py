@@ -76,7 +76,9 @@ class ProfileKeeper:
         whole = scope.whole
         with self._lock:
             if not self._closed and len(self._waiting) < MAX_WAITING:
-                self._waiting[whole] = self._waiting.get(whole, False) or asked
+                self._waiting.setdefault(whole, False)
+                if asked:
+                    self._waiting[whole] = True
                 self._written_at = time.monotonic()
             return self._is_looked_after
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
 from ebbing.domain.decision import Decision, Ignore, Keep, Update
 from ebbing.domain.errors import ConflictError
@@ -89,8 +89,7 @@ class Remembering:
             await note_bare(self.store.jobs, scope, run_at=self.clock.now() + SOON)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of one fact or raw message."""
 
     memory_id: str | None
@@ -106,8 +105,7 @@ class Outcome:
     """Memories that are no longer true."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(NamedTuple):
     """The answer of an add."""
 
     outcomes: tuple[Outcome, ...]

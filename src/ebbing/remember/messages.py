@@ -36,7 +36,7 @@ def parse_messages(messages: object) -> list[Message]:
         TooLargeError: a message over 100,000 characters, or more than 10,000 messages.
     """
     given: Sequence[object]
-    if isinstance(messages, str | Mapping):
+    if isinstance(messages, str) or isinstance(messages, Mapping):  # noqa: SIM101 – most are a string
         given = [messages]
     elif isinstance(messages, Sequence) and not isinstance(messages, bytes | bytearray):
         given = messages
@@ -96,12 +96,11 @@ def _as_utc(moment: datetime) -> datetime:
 
 def _parse(item: object, at: int) -> Message | None:
     if isinstance(item, str):
-        item = {"role": "user", "content": item}
+        said = _checked_text(item, at)
+        return Message(said) if said else None
     if not isinstance(item, Mapping):
         raise InvalidInputError(f"message {at} must be a string or a dict with 'role' and 'content'")
-    text = clean_text(_text_of(item.get("content"), at))
-    if len(text) > MAX_MESSAGE_LENGTH:
-        raise TooLargeError(f"message {at} is longer than {MAX_MESSAGE_LENGTH} characters: split it")
+    text = _checked_text(_text_of(item.get("content"), at), at)
     if not text:
         return None
     timestamp = item.get("timestamp")
@@ -112,6 +111,13 @@ def _parse(item: object, at: int) -> Message | None:
         id=optional_text(item.get("id"), f"id of message {at}"),
         timestamp=None if timestamp is None else parse_time(timestamp, f"timestamp of message {at}"),
     )
+
+
+def _checked_text(content: str, at: int) -> str:
+    text = clean_text(content)
+    if len(text) > MAX_MESSAGE_LENGTH:
+        raise TooLargeError(f"message {at} is longer than {MAX_MESSAGE_LENGTH} characters: split it")
+    return text
 
 
 def _text_of(content: Any, at: int) -> str:

@@ -30,7 +30,6 @@ from ebbing.remember.screen import Screened, screened
 _STORED = "this message is already stored"
 
 
-@in_rounds
 async def add_raw(
     using: Remembering,
     messages: Sequence[Message],
@@ -47,10 +46,19 @@ async def add_raw(
     memory is, and what was concluded from the earlier wording follows. A wording that somebody put right by hand stays
     unless the message says something new.
     """
-    kept = screened(messages, using.policy, trust=trust, learning=False)
     drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags, expires_at=expires_at)
-    if all(one.message.id is None for one in kept):
-        return await _as_said(using, kept, call=drafting)
+    for message in messages:
+        if message.id is not None:
+            return await _add_named(using, messages, drafting=drafting, trust=trust)
+    return await _as_said(using, screened(messages, using.policy, trust=trust, learning=False), call=drafting)
+
+
+@in_rounds
+async def _add_named(
+    using: Remembering, messages: Sequence[Message], *, drafting: Drafting, trust: TrustTier | None
+) -> Remembered:
+    """Stores messages some of which have ids: what is known of these decides."""
+    kept, scope = screened(messages, using.policy, trust=trust, learning=False), drafting.scope
     for attempt in range(1, ATTEMPTS + 1):
         plan = await _planned(using, kept, drafting=drafting)
         try:
@@ -109,16 +117,17 @@ async def _as_said(using: Remembering, kept: Sequence[Screened], *, call: Drafti
     parts = [(one, text) for one in kept for text in split_text(one.message.content)]
     vectors, follow = await using.embedded([spoken(text, one.message.name) for one, text in parts], vectors_of)
     model = None if using.embedder is None else using.embedder.model_id
-    said = [
-        Said(
-            *(call.ids.new(), text, call, one.message.role, one.message.name, one.message.timestamp, one.tier),
-            *(model, usable(vector)),
-        )
-        for (one, text), vector in zip(parts, vectors, strict=True)
-    ]
+    said, outcomes, without = [], [], []
+    for ((message, tier, _), text), vector in zip(parts, map(usable, vectors), strict=True):
+        new = Said(call.ids.new(), text, call, message.role, message.name, message.timestamp, tier, model, vector)
+        said.append(new)
+        outcomes.append(Outcome(new.id, text, Event.ADD, AS_SAID, said=new))
+        if vector is None:
+            without.append(new.id)
     await using.store.write(reach(call.scope), said)
-    await using.note_bare([one.id for one in said if one.vector is None], call.scope, follow=follow)
-    return Remembered(tuple(Outcome(one.id, one.text, Event.ADD, AS_SAID, said=one) for one in said))
+    if without:
+        await using.note_bare(without, call.scope, follow=follow)
+    return Remembered(tuple(outcomes))
 
 
 async def _planned(using: Remembering, kept: Sequence[Screened], *, drafting: Drafting) -> _Plan:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from ebbing.domain.errors import BlockedContentError
 from ebbing.domain.message import Message
@@ -16,8 +17,7 @@ from ebbing.remember.policy import WritePolicy
 _LEAST = TrustTier.DOCUMENT
 
 
-@dataclass(frozen=True, slots=True)
-class Screened:
+class Screened(NamedTuple):
     """A message as it may be kept."""
 
     message: Message
