@@ -49,6 +49,17 @@ def everything(memory: Memory, **whose: Any) -> list[str]:
 # ── what goes in ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def test_an_add_tells_of_a_message_what_its_memory_says(memory: Memory) -> None:
+    said = {"content": "I dislike coffee", "name": "Ada", "role": "assistant"}
+    [told] = memory.add(said, user_id="ada", tags=["dislike", "drinks"], infer=False)["results"]
+    shown = memory.get(told["id"])
+    assert shown is not None
+    same = ("id", "memory", "actor_id", "role", "type", "tags", "importance", "confidence")
+    assert {name: told[name] for name in same} == {name: shown[name] for name in same}
+    origin = memory.explain(told["id"])["provenance"]
+    assert (told["source_text"], told["rule"]) == (origin["source_text"], origin["rule"])
+
+
 @pytest.mark.parametrize(
     "messages",
     [

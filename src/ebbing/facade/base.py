@@ -89,7 +89,7 @@ class Facade:
 
     def _scope(self, *, filters: Mapping[str, Any] | None, **ids: str | None) -> Scope:
         """Whose memory a call means that takes no other filters than ids."""
-        scope, rest = self._narrowed(filters=filters, **ids)
+        scope, rest = scoped(filters, tenant=self._parts.settings.tenant, **ids)
         if rest is not EVERYTHING and rest != EVERYTHING:
             raise InvalidInputError("filters of this call may hold user_id, agent_id and run_id only, each one value")
         return scope

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ebbing.domain.scope import Scope
 
@@ -23,8 +22,7 @@ class Topic(StrEnum):
     """The daily round of an owner is done."""
 
 
-@dataclass(frozen=True, slots=True)
-class Happening:
+class Happening(NamedTuple):
     """One thing that happened. It names memories and never holds their text."""
 
     topic: Topic

@@ -31,7 +31,7 @@ def find(text: str, *, allowed: frozenset[Category] = frozenset()) -> list[Findi
     if "[" in working:
         working = _PLACEHOLDER.sub(lambda match: HIDDEN * len(match.group()), working)
     for _ in range(_ROUNDS):
-        fresh = _spans(working, detectors(allowed))
+        fresh = _spans(working, allowed)
         if not fresh:
             break
         found += fresh
@@ -58,13 +58,13 @@ _WORD: Final = re.compile(r"[!-~]{8,}+")
 _NO_DIGIT: Final = re.compile(r"[^0-9]+")
 
 
-def _spans(working: str, tried: tuple[Detector, ...]) -> list[_Span]:
+def _spans(working: str, allowed: frozenset[Category]) -> list[_Span]:
     """One round: what the detectors find, each looking at what the ones before it have left."""
     traits = _traits(working)
     spans: list[_Span] = []
-    if not traits.seen and not traits.digits:
-        return spans  # each detector needs a literal or digits
-    for detector in tried:
+    if traits is None:
+        return spans
+    for detector in detectors(allowed):
         if detector.digits > traits.digits or detector.word > traits.word:
             continue
         if detector.need and detector.need.isdisjoint(traits.seen):
@@ -89,7 +89,8 @@ class _Traits(NamedTuple):
     digits: int
 
 
-def _traits(working: str) -> _Traits:
+def _traits(working: str) -> _Traits | None:
+    """None if it shows nothing: each detector needs a literal or digits."""
     lower = working.lower()
     in_ascii, in_other_scripts = literals()
     # Joining what stood around other scripts only lets a detector try in vain; it hides nothing.
@@ -99,6 +100,8 @@ def _traits(working: str) -> _Traits:
     if lower_ascii is not lower:
         seen += filter(lower.__contains__, in_other_scripts)
     runs = _runs(working)
+    if not seen and not runs:
+        return None
     return _Traits(
         seen=seen,
         word=max(map(len, _WORD.findall(lower)), default=0) if seen else 0,

@@ -84,7 +84,7 @@ class Connections:
         """Raises if the store was closed, or opened by the parent of a forked process."""
         if self._closed:
             raise StoreClosedError("the store is closed: open it again")
-        if self.is_inherited:
+        if _process != self._process:
             raise StoreError("the store was opened before this process forked: open it again in the child")
 
     @property
