@@ -43,3 +43,18 @@ def test_what_nearly_was_is_left() -> None:
 @pytest.mark.parametrize("answer", ["rather not say", "prefer not to say", "no comment"])
 def test_a_refusal_is_no_place(answer: str) -> None:
     assert heard(answer, asked="Where do you live?") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("both kids are fussy eaters", "User's kids are fussy eaters"),
+        ("absolutely adore old maps", "User adores old maps"),
+    ],
+)
+def test_a_clause_without_its_owner_is_the_speakers(said: str, kept: str) -> None:
+    assert [fact.text for fact in heard(said)] == [kept]
+
+
+def test_a_text_to_be_bettered_is_nobodys() -> None:
+    assert heard("make this sound better - I enjoy working in teams") == []
