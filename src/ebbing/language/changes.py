@@ -6,13 +6,12 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final, TypeVar
 
 from ebbing.language.analyse import query_terms
 from ebbing.language.caseless import caseless
-from ebbing.language.sieve import Sieve
 
 _BEGINS: Final = (
     r"^(?:\S+ and \S+|\S+'s [\w -]{2,24}?|\S+) (?:(?:has|have|had|just|finally|recently|also|already|then|is|am|are|did"
@@ -31,7 +30,6 @@ _FOR_A_DAY: Final = r"\b(?:closed|shut) (?:today|for the day|this (?:week|mornin
 """What opens again."""
 _Entry = TypeVar("_Entry")
 _Made = TypeVar("_Made")
-_Spoken = TypeVar("_Spoken", "Read", "Ending")
 LANGUAGES: Final = ("en", "zh")
 
 
@@ -128,11 +126,9 @@ class Changes:
     vague: frozenset[str]
     vague_zh: re.Pattern[str]
     edges: Mapping[str, re.Pattern[str]]
-    reads: Mapping[str, Sieve[Read]]
-    """By language."""
+    reads: Sequence[Read]
     along: Sequence[Along]
-    endings: Mapping[str, Sieve[Ending]]
-    """By language."""
+    endings: Sequence[Ending]
     turns: Sequence[Turn]
     otherwise: Mapping[str, Mapping[str, re.Pattern[str]]]
     """How a text says that something is otherwise now, by name and language."""
@@ -190,9 +186,9 @@ def changes() -> Changes:
         vague=frozenset(data["vague"]["en"].split()),
         vague_zh=_compiled(data["vague"]["zh"]),
         edges={name: _compiled(_anchored(name, pattern)) for name, pattern in data["edges"].items()},
-        reads=_sifted([_read(entry) for entry in data["read"]]),
+        reads=[_read(entry) for entry in data["read"]],
         along=list(map(_along, data["along"])),
-        endings=_sifted([*map(_ending, data["end"]), *map(_ending, _worded(data["lexicon"]))]),
+        endings=[*map(_ending, data["end"]), *map(_ending, _worded(data["lexicon"]))],
         turns=[Turn(one["needs"], one.get("last", False), _compiled(one["zh"])) for one in data["turn"]],
         otherwise=_by_name(data["otherwise"], _of_each),
         becomes=list(map(_becoming, data["becomes"])),
@@ -251,17 +247,6 @@ def _anchored(name: str, pattern: str) -> str:
 
 def _by_language(entry: Mapping[str, Any], compiled: Callable[[str], re.Pattern[str]]) -> Mapping[str, re.Pattern[str]]:
     return {language: compiled(entry[language]) for language in LANGUAGES if language in entry}
-
-
-def _sifted(things: Sequence[_Spoken]) -> Mapping[str, Sieve[_Spoken]]:
-    return {
-        language: Sieve([one for one in things if language in one.patterns], partial(_pattern_in, language=language))
-        for language in LANGUAGES
-    }
-
-
-def _pattern_in(thing: Read | Ending, language: str) -> tuple[re.Pattern[str]]:
-    return (thing.patterns[language],)
 
 
 def _read(entry: Mapping[str, Any]) -> Read:

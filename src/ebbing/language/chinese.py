@@ -155,13 +155,10 @@ class ChineseReader:
         folded = said.translate(self._fold)
         if folded == said:
             return rewritten(said, self._rewrites[of])
-        rewrites = self._rewrites[of]
-        places = rewrites.places(folded)
-        while (place := next(places, None)) is not None:
-            plain = self._put(rewrites[place], said=said, folded=folded)
+        for rewrite in self._rewrites[of]:
+            plain = self._put(rewrite, said=said, folded=folded)
             if plain != said:
                 said, folded = plain, plain.translate(self._fold)
-                places = rewrites.places(folded, after=place)
         return said
 
     def _put(self, rewrite: Rewrite, *, said: str, folded: str) -> str:

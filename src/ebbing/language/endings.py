@@ -40,9 +40,9 @@ def _parts(text: str, language: str) -> list[str]:
 def _ended(text: str, language: str, *, pack: Changes) -> list[End]:
     found: list[End] = []
     short = pack.trailing[language].sub("", text)
-    for ending in pack.endings[language].left(text if short == text else f"{text} {short}"):
-        pattern = ending.patterns[language]
-        match = pattern.search(text) or (short != text and pattern.search(short))
+    for ending in pack.endings:
+        pattern = ending.patterns.get(language)
+        match = (pattern.search(text) or (short != text and pattern.search(short))) if pattern else None
         if not match or (ending.unless and ending.unless.search(text)):
             continue
         if pack.unsettled[language].search(text[: match.start()]):

@@ -21,7 +21,6 @@ from ebbing.domain.errors import ConfigurationError
 from ebbing.domain.record import MemoryType
 from ebbing.language.caseless import caseless
 from ebbing.language.lasting import NOTHING_LEARNED, Learned, learned
-from ebbing.language.sieve import Sieve
 
 LANGUAGES: Final = ("en", "zh")
 T = TypeVar("T")
@@ -85,14 +84,10 @@ class Rewrite:
     """The plain wording; `{group}` stands for what was found."""
 
 
-def rewritten(text: str, rewrites: Sieve[Rewrite]) -> str:
+def rewritten(text: str, rewrites: Iterable[Rewrite]) -> str:
     """The text in plainer words, by each rewriting in order."""
-    places = rewrites.places(text)
-    while (place := next(places, None)) is not None:
-        rewrite = rewrites[place]
-        plain = rewrite.find.sub(partial(_put, rewrite.put), text)
-        if plain != text:
-            text, places = plain, rewrites.places(plain, after=place)
+    for rewrite in rewrites:
+        text = rewrite.find.sub(partial(_put, rewrite.put), text)
     return text
 
 
@@ -131,10 +126,10 @@ class Weighing:
     """The same for half a sentence that is no fact of its own and goes on about the fact before it."""
     passing: frozenset[str] = frozenset()
     """The cues of what is not even a detail."""
-    cues: Sieve[Cue] = field(default_factory=Sieve)
-    rules: Mapping[str, Sieve[Rule]] = field(default_factory=dict)
+    cues: tuple[Cue, ...] = ()
+    rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     """The rules that word it, by whose statement they read."""
-    silent: Mapping[str, Sieve[Rule]] = field(default_factory=dict)
+    silent: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     """The rules that are switched off: what they would read is not kept."""
 
 
@@ -143,7 +138,7 @@ class Pack:
     """Everything one language knows about facts."""
 
     language: str
-    rules: Mapping[str, Sieve[Rule]]
+    rules: Mapping[str, tuple[Rule, ...]]
     """Rules by whose statement they read."""
     gates: Mapping[str, re.Pattern[str]]
     """What keeps a clause, a sentence or a message from being read, by name."""
@@ -152,7 +147,7 @@ class Pack:
     tables: Mapping[str, Mapping[str, str]]
     """Word-for-word tables (spelling, relations, irregular verbs …), by name."""
     replies: tuple[Reply, ...] = ()
-    rewrites: Mapping[str, Sieve[Rewrite]] = field(default_factory=dict)
+    rewrites: Mapping[str, tuple[Rewrite, ...]] = field(default_factory=dict)
     """By what they are asked about: a `sentence`, or a `clause`."""
     weighing: Weighing = field(default_factory=Weighing)
     lasting: Learned = NOTHING_LEARNED
@@ -320,9 +315,7 @@ def _pack(language: str, data: dict[str, Any], *, categories: Mapping[str, Any])
         tables=data.get("tables", {}),
         replies=tuple(_reply(entry, compiler) for entry in data.get("reply", ())),
         rewrites={
-            of: Sieve(
-                [_rewrite(one, compiler) for one in data.get("rewrite", ()) if one["of"] == of], lambda one: (one.find,)
-            )
+            of: tuple(_rewrite(entry, compiler) for entry in data.get("rewrite", ()) if entry["of"] == of)
             for of in ("sentence", "clause")
         },
         weighing=Weighing(
@@ -331,7 +324,7 @@ def _pack(language: str, data: dict[str, Any], *, categories: Mapping[str, Any])
             doubted=weighing.get("doubted"),
             detail=float(weighing.get("detail", math.inf)),
             passing=frozenset(weighing.get("passing", ())),
-            cues=Sieve([_cue(entry, compiler) for entry in data.get("cue", ())], lambda one: (one.find,)),
+            cues=tuple(_cue(entry, compiler) for entry in data.get("cue", ())),
             rules=_by_who(rule for rule in rules if rule.weighed),
             silent=_by_who(silent),
         ),
@@ -339,12 +332,9 @@ def _pack(language: str, data: dict[str, Any], *, categories: Mapping[str, Any])
     )
 
 
-def _by_who(rules: Iterable[Rule]) -> dict[str, Sieve[Rule]]:
+def _by_who(rules: Iterable[Rule]) -> dict[str, tuple[Rule, ...]]:
     rules = list(rules)
-    return {
-        who: Sieve([rule for rule in rules if who in rule.who], lambda rule: rule.patterns)
-        for who in ("self", "relation", "clause", "order")
-    }
+    return {who: tuple(rule for rule in rules if who in rule.who) for who in ("self", "relation", "clause", "order")}
 
 
 def _rewrite(entry: Mapping[str, Any], compiler: _Compiler) -> Rewrite:

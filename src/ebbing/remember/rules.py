@@ -27,7 +27,7 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool 
     """
     weighing = pack.weighing
     for reading in _readings(statement, pack):
-        fact = _first(pack.rules[reading.who].left(reading.predicate), reading, pack=pack, said_at=said_at)
+        fact = _first(pack.rules[reading.who], reading, pack=pack, said_at=said_at)
         if fact is not None:
             return None if _is_unlikely(fact, statement, pack=pack, aside=aside) else fact
     last = statement.implied or statement
@@ -35,13 +35,12 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool 
         return None
     who, worth = last.who, weigh(last, pack, aside=aside)
     understood = weighing.least if weighing.understood is None else weighing.understood
-    rules = [*pack.rules[who].left(last.predicate)] if statement.implied and worth.score >= understood else []
-    silent = [*weighing.silent[who].left(last.predicate)]
+    rules = pack.rules[who] if statement.implied and worth.score >= understood else ()
+    silent = weighing.silent[who]
     if worth.score >= weighing.least:
         kinds = pack.lasting.kinds(worth.places)
-        likely = [*weighing.rules[who].left(last.predicate)]
-        rules += [rule for kind in kinds for rule in likely if rule.type is kind]
-        silent = [rule for rule in silent if not rule.weighed or rule.type is kinds[0]]
+        rules += tuple(rule for kind in kinds for rule in weighing.rules[who] if rule.type is kind)
+        silent = tuple(rule for rule in silent if not rule.weighed or rule.type is kinds[0])
     if not rules or _first(silent, last, pack=pack, said_at=said_at):
         return None
     return _first(rules, last, pack=pack, said_at=said_at)
@@ -80,7 +79,7 @@ def cues_of(statement: Statement, pack: Pack) -> list[Cue]:
     marks = f"<{statement.who}>{'<not>' * statement.negated}{'<carried>' * statement.carried}"
     said = f"{marks} {statement.lead} {statement.clause}"
     small = said.lower()
-    return [cue for cue in pack.weighing.cues.left(small) if cue.find.search(small if cue.small else said)]
+    return [cue for cue in pack.weighing.cues if cue.find.search(small if cue.small else said)]
 
 
 def _first(rules: Iterable[Rule], statement: Statement, *, pack: Pack, said_at: datetime) -> Fact | None:
