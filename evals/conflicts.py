@@ -10,7 +10,7 @@ memory of its own without models, and then searched for by the words of the firs
 those after which no current memory of the first message holds what is `gone`, neither in a listing nor in a search.
 *Wrongly superseded*: of the compatible pairs, those after which a memory of the first message is closed. A pair belongs
 to the test half by a hash of its id. The fresh part, `conflicts_fresh_{en,zh}.jsonl`, was written in rounds without a
-look at the rules; each round was counted once before it was used for tuning; half of the last five is `held`, counted
+look at the rules; each round was counted once before it was used for tuning; half of the last six is `held`, counted
 and never used. With `--crowd` the pairs of the tuning half and the fresh part are told once more, after the messages of
 `evals/data/crowd_{en,zh}.txt`, of which none has to do with any pair; *lost*: the pairs after which one of those
 memories is closed, whatever else happened. Phone numbers and mail addresses are allowed here: masked, they could not be
