@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from ebbing.domain.record import MemoryType
 
 Words = frozenset[str]
 """Content words, stemmed, or single characters of a script without spaces."""
+
+
+STATE: Final = "state"
+"""What an end needs where it names something else than the statement does: who gave birth is pregnant no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,9 @@ class End:
     topics: Words = frozenset()
     """Pairs of adjacent characters of what took a turn; a memory must hold one of them."""
     needs: str = ""
-    """What a memory must tell beside: `time`, `amount`, `plan` or `ban`; a figure replaces a figure."""
+    """What a memory must tell beside: `time`, `amount`, `plan`, `ban`, or nothing (`STATE`); a figure replaces one."""
+    own: bool = False
+    """It is over for the person, whoever the statement is about: "our baby was born"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,8 @@ class Otherwise:
     """It tells where somebody lives."""
     works: bool = False
     """It tells what somebody does for a living."""
+    attends: bool = False
+    """It tells only by name where somebody goes: "goes to UCLA"."""
     aim: bool = False
     """It tells of what somebody works towards, waits for or owes."""
     reached: Words = frozenset()
@@ -131,6 +140,10 @@ class Claim:
     """It tells of what somebody looks for, and has not found yet."""
     single: bool = True
     """The attribute has one value at a time, whoever says it; else only a claim that is `changed` replaces it."""
+    corrects: bool = False
+    """It puts something right that was said wrongly."""
+    denies: Words = frozenset()
+    """What it says beside is not so: "Swiss, not from Sweden"."""
     ends: tuple[End, ...] = ()
     otherwise: Otherwise = field(default_factory=Otherwise)
 

@@ -136,7 +136,8 @@ def _by_end(new: Claim, old: Claim) -> Verdict | None:
             continue
         if (end.planned and not old.plan) or (new.once and old.usual):
             continue
-        if any(how(end, old, subject=new.subject) for how in (_ends_attribute, _ends_words, _ends_taste, _ends_topic)):
+        subject = frozenset() if end.own else new.subject
+        if any(how(end, old, subject=subject) for how in (_ends_attribute, _ends_words, _ends_taste, _ends_topic)):
             return Verdict(Relation.CONTRADICTS, "it says that this is over")
     return None
 

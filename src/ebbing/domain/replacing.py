@@ -18,7 +18,9 @@ _DAY: Final = "time"
 _BARE: Final = 3
 """Words beside a thing and its name in a memory that says no more than what it is."""
 _OF_WORK: Final = {"employer", "job"}
+_ATTENDED: Final = {"school", "gym"}
 _MEALS: Final = {"breakfast", "lunch", "dinner", "supper", "早餐", "早饭", "午饭", "午餐", "晚饭", "晚餐", "早上"}
+_JOURNEY: Final = ("go", "to")
 _TAIL: Final = 2
 """Characters in which two statements must end alike that begin with different ones: 左撇子, 右撇子."""
 _DOES: Final = frozenset("上读住做干班工打跑当")
@@ -29,22 +31,24 @@ _SAME_KIND: Final = ({"job", "position"}, {"team", "favourite.team"})
 
 def replaced(new: Claim, old: Claim) -> bool:
     """Whether `old` is over if it is what `new` speaks of."""
-    if new.subject != old.subject or new.further or old.past or old.over or (old.event and not old.otherwise.aim):
+    if new.further or old.past or old.over or (old.event and not old.otherwise.aim):
         return False
-    return (
+    if any(_has_become(one, old) for one in new.otherwise.becomes if _is_of(one, old, subject=new.subject)):
+        return True
+    return new.subject == old.subject and (
         _in_one_frame(new, old)
-        or any(_has_become(one, old) for one in new.otherwise.becomes)
         or _is_reached(new, old)
         or _under_another_name(new, old)
         or _is_a_rival(new, old)
         or _has_moved_on(new, old)
         or _is_as_often(new, old)
+        or _is_denied(new, old)
     )
 
 
 def _in_one_frame(new: Claim, old: Claim) -> bool:
     """The same words in the same order, but for one place."""
-    if not new.otherwise.swapped or new.negated or new.event or new.past:
+    if not (new.otherwise.swapped or new.corrects) or new.negated or new.event or new.past:
         return False
     mine, known = new.otherwise.order, old.otherwise.order
     start, end = _shared(mine, known)
@@ -53,6 +57,8 @@ def _in_one_frame(new: Claim, old: Claim) -> bool:
     spaced = all(word.isascii() for word in (*frame, *mine, *known))
     if not mine or not known or max(len(mine), len(known)) > _LONGEST[spaced]:
         return False
+    if _is_right_instead(new, old) or _goes_elsewhere(new, old, start=start):
+        return True
     if new.words.isdisjoint(frame) or TIMES.issuperset(frame):
         return False
     if start == 0 and (spaced or end < _TAIL) and not _is_one_place(frame):
@@ -61,8 +67,26 @@ def _in_one_frame(new: Claim, old: Claim) -> bool:
     if sort != sort_of(known, old.otherwise.names) or not _DOES.isdisjoint((*mine, *known)):
         return False
     if new.otherwise.many or old.otherwise.many:
-        return _is_one_place(frame) or (sort == "figure" and not new.words.isdisjoint(frame))
+        return _is_one_place(frame) or (sort in {_DAY, "figure"} and not new.words.isdisjoint(frame))
     return end > 0 if new.otherwise.tools else sort != "word" or len(frame) > 1
+
+
+def _is_right_instead(new: Claim, old: Claim) -> bool:
+    """Whether somebody is put right who is said to be one of a kind: the dog is a setter, and no spaniel."""
+    return new.corrects and bool(new.subject) and not new.kinds.isdisjoint(old.kinds)
+
+
+def _goes_elsewhere(new: Claim, old: Claim, *, start: int) -> bool:
+    """Whether a journey that was planned goes to another place: "we are going to Italy instead"."""
+    if not old.plan or new.otherwise.order[:start] != _JOURNEY:
+        return False
+    return sort_of(new.otherwise.order[start:], new.otherwise.names) == "name"
+
+
+def _is_denied(new: Claim, old: Claim) -> bool:
+    """Whether the new one says of what both speak of that it is not as the old one has it."""
+    wrong = new.denies
+    return bool(wrong) and wrong <= old.words and not new.words.isdisjoint(old.words - wrong)
 
 
 def _is_one_place(frame: tuple[str, ...]) -> bool:
@@ -79,6 +103,11 @@ def _shared(new: tuple[str, ...], old: tuple[str, ...]) -> tuple[int, int]:
     return start, end
 
 
+def _is_of(one: Becomes, old: Claim, *, subject: Words) -> bool:
+    """Whether the thing is of whom the memory is about, or the one itself: "we renamed the cat"."""
+    return subject == old.subject or (not subject and (old.subject <= one.thing or one.thing <= old.value))
+
+
 def _has_become(one: Becomes, old: Claim) -> bool:
     """Whether a memory tells what the thing was: a time where it has another time now, a name where another name."""
     said = old.words | old.kinds
@@ -90,7 +119,8 @@ def _has_become(one: Becomes, old: Claim) -> bool:
         return bool(old.numbers)
     rest = [word for word in old.otherwise.order if not _names(one.thing, word)]
     named = not old.otherwise.names.isdisjoint(rest)
-    alike = named == (one.sort == "name") or (named and not all(map(str.isascii, one.value)))
+    spaced = all(map(str.isascii, (*old.words, *one.value)))
+    alike = named == (one.sort == "name") or not spaced
     plain = one.sort == "name" or not old.numbers
     return plain and alike and not old.timed and len(rest) <= 2 * _BARE
 
@@ -107,7 +137,7 @@ def _is_reached(new: Claim, old: Claim) -> bool:
 def _under_another_name(new: Claim, old: Claim) -> bool:
     """Whether one matter is told as two attributes."""
     both = {new.attribute, old.attribute}
-    return new.changed and not new.over and both in _SAME_KIND and new.value.isdisjoint(old.value)
+    return new.changed and not new.over and both in _SAME_KIND and not new.value <= old.value
 
 
 def _is_as_often(new: Claim, old: Claim) -> bool:
@@ -140,6 +170,8 @@ def _has_moved_on(new: Claim, old: Claim) -> bool:
     if not new.changed or new.over or old.attribute or old.timed or new.value <= old.words:
         return False
     matter = (new.attribute or "").rpartition(".")[2]
+    if matter in _ATTENDED:
+        return old.otherwise.attends
     return old.otherwise.dwells if matter == "home" else old.otherwise.works and not old.numbers and matter in _OF_WORK
 
 

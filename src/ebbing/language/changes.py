@@ -69,6 +69,10 @@ class Ending:
     """Only what goes on can be over in this way."""
     planned: bool
     """Only a plan can."""
+    occasions: bool
+    """What began on one occasion can, too: a leg that was broken."""
+    own: bool
+    """It is over for the person, whoever the text is about."""
     patterns: Mapping[str, re.Pattern[str]]
     unless: re.Pattern[str] | None
 
@@ -98,6 +102,8 @@ class Changes:
     """The whole pack."""
 
     same: Mapping[str, str]
+    kin: Mapping[str, str]
+    """The one term of those that name the same relative."""
     whole: Mapping[str, str]
     """The city of a district."""
     several: frozenset[str]
@@ -164,6 +170,7 @@ def changes() -> Changes:
     kinds_of, kinds_within = _by_member(data["kinds"])
     return Changes(
         same={word: group[0] for group in data["same"] for word in group},
+        kin=_kin(data),
         whole=_whole(data["parts"]),
         several=frozenset(data["several"]),
         soft=frozenset(data["soft"]),
@@ -198,6 +205,12 @@ def changes() -> Changes:
         turn_aside=_compiled(data["turns"]["aside"]),
         turn_empty=frozenset(data["turns"]["empty"]),
     )
+
+
+def _kin(data: Mapping[str, Any]) -> dict[str, str]:
+    groups = (group for group in data["same"] if group[0] in data["kin"])
+    terms = ([query_terms(word)[0] for word in group if word.isascii() and " " not in word] for group in groups)
+    return {term: same[0] for same in terms for term in same[1:]}
 
 
 def _by_member(kinds: Mapping[str, Sequence[str]]) -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
@@ -297,6 +310,8 @@ def _ending(entry: Mapping[str, Any]) -> Ending:
         or_words=tuple(entry.get("or_words", ())),
         ongoing=bool(entry.get("ongoing", False)),
         planned=bool(entry.get("planned", False)),
+        occasions=bool(entry.get("occasions", False)),
+        own=bool(entry.get("own", False)),
         patterns=_by_language(entry, _compiled),
         unless=_compiled(entry["unless_en"]) if "unless_en" in entry else None,
     )

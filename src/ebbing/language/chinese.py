@@ -70,7 +70,7 @@ class ChineseReader:
         asked_for = self._gates["request"].search(whole.folded) is not None
         found: list[Statement] = []
         carried: Statement | None = None
-        elsewhere = False
+        elsewhere = corrects = False
         for piece in self._asserted(whole, asks=sentence.asks and told is None):
             if asked_for and not self._words["told_beside"].match(piece.folded):
                 continue
@@ -78,8 +78,9 @@ class ChineseReader:
             elsewhere = elsewhere or self._words["stranger"].match(piece.folded) is not None
             statement = self._statement(piece, _Heard(speaker, [*people, *found], carried, elsewhere))
             if statement is None:
+                corrects = corrects or self._says_it_was_wrong(piece)
                 continue
-            found.append(statement)
+            found.append(replace(statement, corrects=True) if corrects else statement)
             if statement.who in {"self", "relation"}:
                 carried, elsewhere = statement, False
         return found
@@ -134,6 +135,12 @@ class ChineseReader:
         statement = self._about(piece, heard)
         mentioned = self._mentioned(statement, piece, speaker=heard.speaker)
         return replace(statement, hedged=hedged, corrects=corrects, mentioned=mentioned)
+
+    def _says_it_was_wrong(self, piece: _Piece) -> bool:
+        """Whether a clause says no more than that the last word was wrong: 说错了."""
+        intro = self._words["intro"].match(piece.folded)
+        alone = intro is not None and intro.end() == len(piece.folded)
+        return alone and self._words["correction"].search(piece.folded) is not None
 
     def _of_another(self, piece: _Piece, heard: _Heard) -> bool:
         """Whether somebody named without an owner is not the speaker's: "my sister is a nurse, her man sells cars"."""

@@ -35,7 +35,8 @@ _OWNED: Final = frozenset({"公司", "company", "team"})
 _ASIDE: Final = re.compile(r", ?(?:and |but )?not [^,]+$|[,，] ?(?:而)?不是[^,，]+$| ?[(（][^()（）]*[)）]")
 """What is said beside: the date that a time word was given, and what something is not."""
 
-
+_DENIED: Final = re.compile(r"[,，] ?(?:(?:and |but )?not |(?:而|并)?不(?:是|叫|在))(?P<denied>[^,，]{1,40})$")
+"""What something is not, said at the end."""
 _HOUSE: Final = re.compile(r"^用户家(?:里)?(?=[没有养不])")
 """我家有狗: what the house has, the person has."""
 _SHOWN: Final = ("over", "gained", "past", "negated", "plan", "sum", "once", "usual", "sought")
@@ -69,6 +70,7 @@ class Told:
 def claim_of(text: str, told: Told) -> Claim:
     """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
     pack, language = changes(), _language(text)
+    denied = _denied(told.source or text, pack)
     text = _HOUSE.sub("用户", simplified(_ASIDE.sub("", text[:MAX_COMPARED])))
     normal = numbered(normalise(text))
     subject = _subject(text, language, pack=pack)
@@ -119,6 +121,8 @@ def claim_of(text: str, told: Told) -> Claim:
         resumed=bool(pack.signs["resumed"].search(sentence)),
         single=_is_single(attribute, pack=pack),
         ends=ends,
+        corrects=told.corrects,
+        denies=denied,
         otherwise=read_otherwise(_bare_of(text, language, pack=pack), attribute, language=language, pack=pack),
     )
 
@@ -128,6 +132,12 @@ def _signs(normal: str) -> Words:
     """What a statement shows by its words alone: it is read when it is heard, and again once it is known."""
     signs = changes().signs
     return frozenset(name for name in _SHOWN if signs[name].search(normal))
+
+
+def _denied(sentence: str, pack: Changes) -> Words:
+    """What it says at its end that something is not."""
+    found = _DENIED.search(sentence[:MAX_COMPARED].rstrip(".!。！ "))
+    return words_of(normalise(found["denied"]), pack) if found else frozenset()
 
 
 def _turns(normal: str, told: Told) -> tuple[End, ...]:
@@ -241,7 +251,7 @@ def _is_single(attribute: str | None, *, pack: Changes) -> bool:
     What others do for a living, and where, is told in passing, now by trade, now by rank: there a change must be said.
     """
     owner, _, last = (attribute or "").rpartition(".")
-    return last not in pack.soft and not (owner and last in {"job", "employer"})
+    return pack.soft.isdisjoint((last, attribute)) and not (owner and last in {"job", "employer"})
 
 
 @kept_of_texts(512)

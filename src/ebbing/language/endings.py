@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from ebbing.domain.claim import End, Words
+from ebbing.domain.claim import STATE, End, Words
 from ebbing.language.analyse import normalise
 from ebbing.language.changes import Changes, changes
 from ebbing.language.kept import kept
@@ -52,12 +52,13 @@ def _ended(text: str, language: str, *, pack: Changes) -> list[End]:
         thing = numbered(thing) if language == "en" else pack.vague_zh.sub("", thing) or thing
         words = _bare(thing, pack)
         words = ((words - _vague(pack)) or words) - _MEASURES
-        limit = End(within=ending.within, ongoing=ending.ongoing, planned=ending.planned)
+        needs = STATE if ending.occasions else ""
+        limit = End(within=ending.within, ongoing=ending.ongoing, planned=ending.planned, needs=needs, own=ending.own)
         if words or ending.attributes:
             head, _ = object_of(thing, language)
             found.append(replace(limit, words=words, attributes=ending.attributes, object=head))
         named = [words_of(word, pack) for word in ending.or_words]
-        found += [replace(limit, words=words, within=limit.within or words, needs=_STATE) for words in named]
+        found += [replace(limit, words=words, within=limit.within or words, needs=STATE) for words in named]
     return found
 
 
@@ -87,7 +88,7 @@ def _vague(pack: Changes) -> Words:
 
 _COMMA: Final = re.compile(r", (?:and |so |but |then )?(?=[a-z])")
 _NOISE: Final = re.compile(
-    r"决定(?=不)|(?:(?:好几|很多|好多|[半\d一二两三四五六七八九十几]+)多?个?(?:年|月|天|周|星期)|好久|很久|许久|多年)都?(?=[不没])|"
+    r"决定(?=不)|(?<=用户)[^,，不没]{2,10}(?:之后|以后|后)(?=(?:就|也|都|再|我)*[不没])|(?:(?:好几|很多|好多|[半\d一二两三四五六七八九十几]+)多?个?(?:年|月|天|周|星期)|好久|很久|许久|多年)都?(?=[不没])|"
     r"[这那上下本]个?(?:学期|周末?|星期|月|年|阵子)|一?[点口滴根支]儿?(?=[^,，]{1,8}[不没])|[都也全](?=[不没])|(?<=[不没])当"
 )
 """When it ended, and how completely."""
@@ -95,8 +96,6 @@ _SUBJECT: Final = re.compile(
     r"^(?:User|用户)(?:的)?(?:现在|已经|早就?|最近|目前)*\s*(?:(?:does|do|is|has|can|will)\b)?"
 )
 _PARTICLES: Final = frozenset({"up", "down", "off", "out", "away", "back", "over", "lost", "late"})
-_STATE: Final = "state"
-"""What is over is named by the pack: it is so also where it began on one occasion (住院)."""
 _MEASURES: Final = frozenset("个只条台辆套份张本件家间块把")
 """What is counted by them is not named: 有一套卖了."""
 _MARKS: Final = re.compile(

@@ -17,7 +17,7 @@ _TENS_WORD: Final = re.compile(rf"\b({'|'.join(_TENS)})[- ]({'|'.join(_SMALL[1:1
 _SMALL_WORD: Final = re.compile(rf"\b({'|'.join(_NUMBERS)})\b")
 _ZH_DIGITS: Final = "零一二三四五六七八九"
 _ZH_NUMBER: Final = re.compile(
-    r"([一二两三四五六七八九])?(十)?([一二三四五六七八九])?(?=[岁个只条点月日号斤公千米位名口辆套部台周年次])"
+    r"([一二两三四五六七八九])?(十)?([一二三四五六七八九])?(?=[岁个只条点月日号斤公千米位名口辆套部台周年次杯瓶包碗盒本])"
 )
 _MONTHS: Final = "january february march april may june july august september october november december".split()
 _MONTH_NAMES: Final = rf"({'|'.join(month[:3] for month in _MONTHS)})[a-z]*"

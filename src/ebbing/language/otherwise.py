@@ -21,6 +21,7 @@ _PIECE: Final = re.compile(r"[\u4e00-\u9fff]|[a-z0-9][a-z0-9.+#'-]*")
 _WORD: Final = re.compile(r"[a-z0-9&]+")
 _BARE_VERBS: Final = {"goe": "go", "doe": "do", "ha": "have"}
 """Stems of verbs that their third person hides."""
+_ATTENDS: Final = re.compile(r"User (?:goes|go) to (?:the )?[A-Z][\w&']*(?: [A-Z][\w&']*){0,2}$")
 _OWNER: Final = re.compile(r"^user(?:'s)?\b")
 _NAME: Final = {
     "en": re.compile(r"(?<=\S )[A-Z][\w.+#-]*|\b[a-z]+[A-Z]\w*"),
@@ -50,6 +51,7 @@ def read_otherwise(bare: str, attribute: str | None, *, language: str, pack: Cha
         else frozenset(),
         dwells=says("dwells"),
         works=says("works"),
+        attends=_ATTENDS.match(bare) is not None,
         many=says("many"),
         tools=says("tools"),
         often=_often(normal, said["often"], language=language, pack=pack),

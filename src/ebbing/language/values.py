@@ -93,7 +93,7 @@ def content_share(text: str) -> float:
 def words_of(normal: str, pack: Changes) -> Words:
     """Content words: stems of spaced scripts, single characters of Chinese."""
     terms = (term for term in query_terms(normal) if len(term) == 1 or not _CJK.fullmatch(term))
-    return frozenset(term for term in terms if term not in pack.filler)
+    return frozenset(pack.kin.get(term, term) for term in terms if term not in pack.filler)
 
 
 def _heads(text: str, pack: Changes) -> Words:

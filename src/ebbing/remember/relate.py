@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ebbing.domain.claim import STATE
 from ebbing.domain.record import Kind, content_hash
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import term_hash
@@ -100,9 +101,10 @@ def _near(
     entry, claim = heard.insert.entry, heard.claim
     if entry is not None and shard.size:
         rows += _alike_in_words(shard, entry.terms["term"][entry.terms["tf"] > 0], mask=mask)
-        if claim.otherwise.seeks:
-            rows += _alike_in_words(shard, _hashes(claim.otherwise.seeks), mask=mask)
-    if claim.changed or claim.over or claim.otherwise.becomes:
+        sought = claim.otherwise.seeks.union(*(end.words for end in claim.ends if end.needs == STATE))
+        if sought:
+            rows += _alike_in_words(shard, _hashes(sought), mask=mask)
+    if claim.changed or claim.ends or claim.over or claim.otherwise.becomes:
         rows += list(np.flatnonzero(mask)[-JUST_SAID:])
     similarity = _similarity(shard, heard, calibration=calibration)
     if similarity is not None:

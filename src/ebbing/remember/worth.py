@@ -56,7 +56,7 @@ def _tentative(statement: Statement) -> Fact | None:
     if not statement.text or statement.hedged or len(statement.text) > _LONGEST or statement.who == "order":
         return None
     named = statement.who == "clause" and _NAMED.match(statement.text) is not None
-    if not is_news(statement.text, ended=statement.ended):
+    if not (statement.corrects or is_news(statement.text, ended=statement.ended)):
         return Fact(text=statement.text, rule=NAMED, tentative=True) if named else None
     return Fact(
         text=statement.text,

@@ -1,0 +1,180 @@
+"""What has changed is mostly told in passing; a memory that it leaves no room for is closed, and nothing else is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from ebbing import Memory
+from ebbing.testing.clock import ManualClock
+from ebbing.wiring.build import build, load_settings
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    settings = load_settings({"store": "ephemeral", "embedder": "none"})
+    with Memory(parts=build(settings, clock=ManualClock(datetime(2026, 3, 2, 9, tzinfo=UTC)))) as opened:
+        yield opened
+
+
+def current(memory: Memory, *said: str) -> list[str]:
+    """What is known after messages that come one by one, oldest first."""
+    for text in said:
+        memory.add(text, user_id="ann")
+    return [item["memory"] for item in reversed(memory.get_all(user_id="ann")["results"])]
+
+
+def closes(memory: Memory, before: str, after: str) -> bool:
+    """Whether the later message closes what the earlier one gave."""
+    [old] = current(memory, before)
+    return old not in current(memory, after)
+
+
+def leaves(memory: Memory, before: str, after: str) -> bool:
+    """Whether everything that the earlier message gave still stands after the later one."""
+    old = current(memory, before)
+    return old != [] and set(old) <= set(current(memory, after))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("My boss is from Sweden", "sorry, my boss is Swiss, not from Sweden"),
+        ("My dog is a spaniel", "Sorry, my dog is a setter"),
+        ("我家狗是柯基", "说错了，我家狗是柴犬"),
+        ("我老家是湖南的", "我记岔了，老家是湖北的"),
+    ],
+)
+def test_who_puts_a_statement_right_takes_the_wrong_one_back(memory: Memory, before: str, after: str) -> None:
+    assert closes(memory, before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("My dog is a spaniel", "sorry, my dog is barking again"),
+        ("I live in London", "I work in Paris, not in London"),
+        ("我家狗是柯基", "说错了，我家猫是布偶"),
+    ],
+)
+def test_what_is_put_right_about_something_else_takes_nothing_back(memory: Memory, before: str, after: str) -> None:
+    assert leaves(memory, before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I play tennis every Sunday", "I play tennis on Saturdays now"),
+        ("The wedding is on June 14", "we had to push the wedding back to September 6"),
+        ("My dentist appointment is on Thursday at 3", "the dentist called, it's moved to Friday at 11"),
+        ("We're going to Spain in July", "We changed our plans, we're going to Italy instead"),
+        ("My budget is $500", "I increased my budget to $800"),
+        ("I weigh 92 kg", "down to 85 kg this morning"),
+        ("聚会七点开始", "聚会改到八点了"),
+        ("我每天喝三杯奶茶", "奶茶减到一天一杯了"),
+        ("我体重160斤", "瘦到140了"),
+        ("我的目标是减10斤", "目标改成减15斤了"),
+    ],
+)
+def test_what_has_another_time_or_figure_now_replaces_the_one_that_was_known(
+    memory: Memory, before: str, after: str
+) -> None:
+    assert closes(memory, before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I do yoga on Mondays", "I do pilates on Wednesdays now"),
+        ("My dentist appointment is on Thursday", "I have a haircut on Friday"),
+        ("We're going to Spain in July", "We're going to Italy in October"),
+        ("My rent is 1200 euros", "I increased my phone budget to 90 euros"),
+        ("我周二开会", "我周四看牙医"),
+        ("我体重92公斤", "目标是减到80公斤"),
+    ],
+)
+def test_another_matter_at_another_time_leaves_the_first(memory: Memory, before: str, after: str) -> None:
+    assert leaves(memory, before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I report to Sarah", "I report to Mike now"),
+        ("My title is senior engineer", "I was promoted to staff engineer"),
+        ("I work Monday to Friday", "I work four days a week now"),
+        ("I'm in the marketing team", "they've moved me over to the sales team"),
+        ("My brother works at a bank", "My brother started his own business"),
+        ("I go to UCLA", "I transferred to Stanford"),
+        ("My office is in Midtown", "Our office moved to Brooklyn"),
+        ("我的导师是张教授", "我换导师了，现在跟刘教授"),
+        ("我在金吉鸟健身", "我换到超级猩猩健身了"),
+        ("我在上海工作", "我被公司派到新加坡常驻了"),
+        ("我失业在家", "我上周开始在一家面包店上班了"),
+        ("我每周工作六天", "我们改成双休了"),
+    ],
+)
+def test_work_and_where_somebody_goes_are_told_in_many_words(memory: Memory, before: str, after: str) -> None:
+    assert closes(memory, before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I go to UCLA", "I go to Planet Fitness after class"),
+        ("My office is in Midtown", "my sister's office moved to Brooklyn"),
+        ("My brother works at a bank", "My brother started his own business on the side"),
+        ("I rent a studio in Hackney", "the rent in Hackney is insane"),
+        ("我在深圳上班", "我在深圳做后端"),
+        ("我在小米上班", "我在小米做后端开发"),
+        ("我在上海工作", "这周被派到新加坡出差"),
+        ("我在腾讯上班", "我老婆被调到销售部去了"),
+    ],
+)
+def test_more_of_the_same_work_and_the_work_of_others_close_nothing(memory: Memory, before: str, after: str) -> None:
+    assert leaves(memory, before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("My grandmother lives in a nursing home", "Grandma died on Sunday"),
+        ("I'm pregnant with my first", "our baby girl Nora was born on Tuesday"),
+        ("We have one child", "baby number two arrived last night"),
+        ("I have three cats", "We gave one of the cats away, so now we have two"),
+        ("My mom is in the hospital", "My mom came home from the hospital"),
+        ("I'm married to Lucas", "the divorce from Lucas came through"),
+        ("我怀孕了", "宝宝上周出生啦，是个女孩"),
+        ("我家有两只猫", "有一只猫跑丢了，现在就剩一只"),
+        ("我没有孩子", "我当爸爸了"),
+        ("我右手骨折了", "拆了石膏，手已经好了"),
+        ("我跟女友订婚了", "婚约取消了"),
+        ("我喜欢周杰伦", "我现在对周杰伦没感觉了"),
+        ("我每天抽一包烟", "我戒烟半年了"),
+    ],
+)
+def test_turns_of_a_life_end_what_was_before_them(memory: Memory, before: str, after: str) -> None:
+    assert closes(memory, before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("My grandmother lives in a nursing home", "my grandmother's neighbour died on Sunday"),
+        ("We have one child", "we'd like a second child"),
+        ("I have three cats", "one of the cats is asleep on my bed"),
+        ("我家有两只猫", "有一只猫在睡觉"),
+        ("我有一个孩子", "我们在备孕二胎"),
+        ("我对花生过敏", "我对猫毛没感觉"),
+    ],
+)
+def test_what_only_sounds_like_a_turn_ends_nothing(memory: Memory, before: str, after: str) -> None:
+    assert leaves(memory, before, after)
+
+
+def test_somebody_who_dearly_loves_a_food_does_not_avoid_it(memory: Memory) -> None:
+    memory.add("我特别爱吃榴莲", user_id="ann")
+    [item] = memory.get_all(user_id="ann")["results"]
+    assert item["type"] == "preference"
