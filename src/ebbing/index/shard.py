@@ -28,8 +28,8 @@ WHOLE_ROWS: Final = 256
 """Rows of an owner up to which all records are read and kept together …"""
 WHOLE_TERMS: Final = 16_384
 """… as long as they are no longer than this in all: an owner of long texts would take up too much room."""
-FEW_QUESTIONS: Final = 3
-"""A conversation asks once or twice between two writes; to prepare takes as long as so many questions lose by it."""
+FEW_QUESTIONS: Final = 2
+"""A conversation asks once or twice between two writes; to prepare takes as long as three questions lose without."""
 RECORDS_READ: Final = "records read"
 """Under this name a filter keeps of which rows it read the records."""
 STORED_VECTOR: Final = np.dtype("<f2")
