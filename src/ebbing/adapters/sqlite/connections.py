@@ -13,6 +13,7 @@ from typing import Final
 
 from ebbing.adapters.sqlite.errors import translated
 from ebbing.adapters.sqlite.schema import history_place, migrate, migrations, place_history
+from ebbing.adapters.sqlite.wal_index import WalIndex
 from ebbing.domain.errors import StoreClosedError, StoreError
 
 FILE_NAME: Final = "ebbing.db"
@@ -59,6 +60,7 @@ class Connections:
             self.writer = self._open_writer(scripts if scripts is not None else migrations())
         except OSError as error:
             raise StoreError(f"cannot use the store's directory: {error.strerror}") from error
+        self._index = WalIndex(self.path)
 
     def reading(self) -> _Reading:
         """A connection for this thread alone; every statement sees all that was committed before it."""
@@ -71,6 +73,11 @@ class Connections:
             return self._idle.pop()
         except IndexError:
             return self._open_reader()
+
+    def state(self) -> bytes | None:
+        """What is other after the next commit of anybody; None where only a statement tells. See `WalIndex`."""
+        self.check()
+        return self._index.state()
 
     def give_back(self, db: sqlite3.Connection) -> None:
         """Takes back what was lent."""
@@ -109,6 +116,7 @@ class Connections:
         """Closes every connection; a reader in use closes when its work is done."""
         self._close_idle()
         self.writer.close()
+        self._index.let_go()
 
     def _close_idle(self) -> None:
         while self._idle:

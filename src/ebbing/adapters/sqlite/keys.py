@@ -21,7 +21,7 @@ _FIND: Final = f"SELECT {_COLUMNS} FROM api_key WHERE digest = ?"  # noqa: S608
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM api_key WHERE id = ? AND tenant = ?"  # noqa: S608
 _LIST: Final = f"SELECT {_COLUMNS} FROM api_key WHERE tenant = ? ORDER BY created_at DESC, id DESC"  # noqa: S608
 _FRESH_SECONDS: Final = 0.005
-"""How long it holds that nobody made a key, where another process might: no longer than a request takes."""
+"""How long it holds that nobody made a key, where nothing tells of another process that does: less than a request."""
 _REVOKE: Final = "UPDATE api_key SET revoked_at = ifnull(revoked_at, ?) WHERE id = ? AND tenant = ?"
 
 
@@ -31,6 +31,8 @@ class SqliteKeyRing:
     def __init__(self, connections: Connections, writer: GroupCommitWriter) -> None:
         self._connections, self._writer = connections, writer
         self._empty_until = -inf
+        self._empty_in: bytes | None = None
+        """The state of the file in which there was none."""
 
     async def add(self, key: ApiKey) -> None:
         values = (
@@ -38,7 +40,7 @@ class SqliteKeyRing:
             *(_micros(key.expires_at), _micros(key.revoked_at)),
         )
         await self._writer.run(lambda db: db.execute(_ADD, values).rowcount)
-        self._empty_until = -inf
+        self._empty_until, self._empty_in = -inf, None
 
     async def find(self, digest: str) -> ApiKey | None:
         with self._connections.reading() as db:
@@ -56,12 +58,12 @@ class SqliteKeyRing:
         return await self._writer.run(work)
 
     async def is_empty(self) -> bool:
-        now = monotonic()
-        if now < self._empty_until:
+        seen, now = self._connections.state(), monotonic()
+        if now < self._empty_until if seen is None else seen == self._empty_in:
             return True
         with self._connections.reading() as db:
             is_empty = db.execute("SELECT 1 FROM api_key LIMIT 1").fetchone() is None
-        self._empty_until = now + _FRESH_SECONDS if is_empty else -inf
+        self._empty_until, self._empty_in = (now + _FRESH_SECONDS, seen) if is_empty else (-inf, None)
         return is_empty
 
 
