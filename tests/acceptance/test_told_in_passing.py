@@ -178,3 +178,50 @@ def test_somebody_who_dearly_loves_a_food_does_not_avoid_it(memory: Memory) -> N
     memory.add("我特别爱吃榴莲", user_id="ann")
     [item] = memory.get_all(user_id="ann")["results"]
     assert item["type"] == "preference"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("My rent is $1,400 a month", "They raised my rent to $1,650 a month"),
+        ("We're having our wedding in May", "We postponed the wedding to September"),
+        ("My laptop is a Dell XPS", "My new laptop is a MacBook Air"),
+        ("I'm planning a trip to Portugal in June", "We're going to Croatia in June instead of Portugal"),
+        ("I usually have porridge for breakfast", "I switched to eggs for breakfast"),
+        ("I live alone", "I have a flatmate now"),
+        ("I live with my parents", "I moved out of my parents' place"),
+        ("I speak a little French", "I'm fluent in French now"),
+        ("I have never been to Japan", "I just got back from my first trip to Japan"),
+        ("I have a Labrador named Max", "I gave Max to my cousin"),
+        ("I use Gmail", "I moved everything to ProtonMail"),
+        ("我的电脑是戴尔", "我新电脑是MacBook"),
+        ("我上夜班", "我调成白班了"),
+        ("我会一点法语", "我法语现在很流利了"),
+        ("我还没去过日本", "我刚从日本旅游回来"),
+        ("我一个人住", "我现在有室友了"),
+        ("我每周三上陶艺课", "我的陶艺课上完了"),
+        ("我今年29岁", "我刚过完30岁生日"),
+        ("我的专业是生物", "我转专业到计算机了"),
+        ("我明天下午两点要开会", "明天的会改到下午四点了"),
+    ],
+)
+def test_what_is_otherwise_now_closes_what_was(memory: Memory, before: str, after: str) -> None:
+    assert closes(memory, before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("My rent is $1,400 a month", "My rent is still $1,400 a month"),
+        ("My laptop is a Dell XPS", "My new colleague is Max"),
+        ("We're having our wedding in May", "The wedding in May is going to be small"),
+        ("I speak a little French", "I'm fluent in German now"),
+        ("I have never been to Japan", "I just got back from my first trip to Korea"),
+        ("我是自由职业者", "我主要做网页设计"),
+        ("我还没去过日本", "我刚从韩国旅游回来"),
+        ("我会一点法语", "我德语现在很流利了"),
+        ("我上夜班", "我哥调成白班了"),
+    ],
+)
+def test_what_leaves_room_closes_nothing(memory: Memory, before: str, after: str) -> None:
+    assert leaves(memory, before, after)

@@ -18,7 +18,7 @@ from ebbing.language.changes import Changes, Read, changes
 from ebbing.language.detect import detect
 from ebbing.language.endings import MAX_ENDING, SELF, ends_of
 from ebbing.language.kept import kept_of_texts
-from ebbing.language.numerals import numbered
+from ebbing.language.numerals import numbered, ungrouped
 from ebbing.language.otherwise import read_otherwise, rivals_of
 from ebbing.language.script import simplified
 from ebbing.language.turns import is_timed, pairs_of, turned
@@ -35,7 +35,10 @@ _OWNED: Final = frozenset({"公司", "company", "team"})
 _ASIDE: Final = re.compile(r", ?(?:and |but )?not [^,]+$|[,，] ?(?:而)?不是[^,，]+$| ?[(（][^()（）]*[)）]")
 """What is said beside: the date that a time word was given, and what something is not."""
 
-_DENIED: Final = re.compile(r"[,，] ?(?:(?:and |but )?not |(?:而|并)?不(?:是|叫|在))(?P<denied>[^,，]{1,40})$")
+_DENIED: Final = re.compile(
+    r"[,，] ?(?:(?:and |but )?not |(?:而|并)?不(?:是|叫|在))(?P<denied>[^,，]{1,40})$"
+    r"|\b(?:instead of|rather than) (?:on |in |at |to |the |an? )*(?P<instead>[^,]{1,40})$"
+)
 """What something is not, said at the end."""
 _HOUSE: Final = re.compile(r"^用户家(?:里)?(?=[没有养不])")
 """我家有狗: what the house has, the person has."""
@@ -71,7 +74,7 @@ def claim_of(text: str, told: Told) -> Claim:
     """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
     pack, language = changes(), _language(text)
     denied = _denied(told.source or text, pack)
-    text = _HOUSE.sub("用户", simplified(_ASIDE.sub("", text[:MAX_COMPARED])))
+    text = _HOUSE.sub("用户", simplified(_ASIDE.sub("", ungrouped(text[:MAX_COMPARED]))))
     normal = numbered(normalise(text))
     subject = _subject(text, language, pack=pack)
     attribute, value = attribute_of(text, told)
@@ -137,7 +140,7 @@ def _signs(normal: str) -> Words:
 def _denied(sentence: str, pack: Changes) -> Words:
     """What it says at its end that something is not."""
     found = _DENIED.search(sentence[:MAX_COMPARED].rstrip(".!。！ "))
-    return words_of(normalise(found["denied"]), pack) if found else frozenset()
+    return words_of(normalise(found["denied"] or found["instead"]), pack) if found else frozenset()
 
 
 def _turns(normal: str, told: Told) -> tuple[End, ...]:

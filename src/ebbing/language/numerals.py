@@ -23,7 +23,13 @@ _MONTHS: Final = "january february march april may june july august september oc
 _MONTH_NAMES: Final = rf"({'|'.join(month[:3] for month in _MONTHS)})[a-z]*"
 _MONTH: Final = re.compile(rf"\b{_MONTH_NAMES}\.?(?= \d|$|,)|(?<=\d )(?:of )?{_MONTH_NAMES}\b")
 _ORDINAL: Final = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b")
+_GROUPS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _ZH_DATE: Final = re.compile(r"(\d{1,2})月(\d{1,2})[日号]?")
+
+
+def ungrouped(text: str) -> str:
+    """Figures in one piece: 1,400 is 1400."""
+    return _GROUPS.sub("", text)
 
 
 def numbered(normal: str) -> str:

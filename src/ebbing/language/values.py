@@ -8,7 +8,7 @@ from typing import Final
 from ebbing.domain.claim import Words
 from ebbing.language.analyse import normalise, query_terms
 from ebbing.language.changes import Changes, changes
-from ebbing.language.numerals import dated, numbered
+from ebbing.language.numerals import dated, numbered, ungrouped
 
 NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 _CJK: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
@@ -54,7 +54,7 @@ def object_key(text: str | None, language: str) -> str | None:
 
 def value_of(text: str, attribute: str | None = None) -> Words:
     """A value's words in one spelling: without articles, "now" and units; numbers as figures."""
-    pack = changes()
+    pack, text = changes(), ungrouped(text)
     if attribute is not None and attribute.endswith(("age", "phone", "weight", "height")):
         figures = frozenset(NUMBER.findall(numbered(normalise(text)).replace("-", "").replace(" ", "")))
         if figures:
