@@ -13,7 +13,8 @@ from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import TERM
 from ebbing.index.postings import Postings, _stable_order
-from ebbing.index.shard import Row, Shard, row_for
+from ebbing.index.row import Row
+from ebbing.index.shard import Shard, row_for
 
 _TERMS = st.integers(0, 30) | st.integers(0, 2**64 - 1)
 _LISTS = st.lists(

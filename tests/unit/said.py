@@ -15,7 +15,8 @@ from ebbing.domain.record import MemoryRecord, Role
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import entry_for, passage
 from ebbing.index.neighbours import neighbours
-from ebbing.index.shard import Row, Shard, row_for
+from ebbing.index.row import Row
+from ebbing.index.shard import Shard, row_for
 from ebbing.language.analyse import analyse, query_terms
 from ebbing.recall.rank import rank
 from ebbing.recall.score import Scored, score_rows

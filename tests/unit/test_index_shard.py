@@ -10,6 +10,7 @@ import pytest
 from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Role
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import IndexEntry, entry_for
+from ebbing.index.row import Row
 from ebbing.index.shard import (
     ALWAYS,
     FEW_QUESTIONS,
@@ -21,7 +22,6 @@ from ebbing.index.shard import (
     TYPES,
     WHOLE_ROWS,
     WHOLE_TERMS,
-    Row,
     Shard,
     digest,
     micros,

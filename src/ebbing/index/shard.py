@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Role
 from ebbing.index.entry import IndexEntry
 from ebbing.index.names import Names
 from ebbing.index.postings import Postings
+from ebbing.index.row import Row
 
 NEVER: Final = int(np.iinfo(np.int64).max)
 """Stands for "no end" in the time columns, which hold microseconds since 1970 (UTC)."""
@@ -37,44 +38,6 @@ STORED_VECTOR: Final = np.dtype("<f2")
 
 
 _Convert = Callable[[Sequence[Any]], Iterable[int]]
-
-
-class Row(NamedTuple):
-    """What a store hands over for one memory, flat, so that an owner of ten thousand loads in milliseconds."""
-
-    seq: int
-    """Rises with every insert of the owner; names the row for good."""
-    id: str
-    kind: str
-    role: str | None
-    type: str
-    layer: str
-    agent: str | None
-    run: str | None
-    actor: str | None
-    created: int
-    """Microseconds since 1970 (UTC), like all times here."""
-    valid_from: int | None
-    valid_to: int | None
-    expires: int | None
-    digest: int
-    importance: float
-    strength: float
-    recorded: int
-    deleted: int | None
-    """When it left the answers: it was deleted then, or retired."""
-    alive: int
-    length: int | None
-    """From here on the index entry: None where it is missing."""
-    flags: int | None
-    numbers: int | None
-    terms: bytes | None
-    model_id: str | None
-    vector: bytes | None
-    attribute: str | None = None
-    """Again of the memory: what it gives the value of, and what it likes or dislikes."""
-    object: str | None = None
-    mentions: int = 1
 
 
 def _coded(members: Sequence[str | None]) -> _Convert:
@@ -112,6 +75,8 @@ _COLUMNS: Final[dict[str, tuple[Any, _Convert | None]]] = {
     "numbers": (np.int64, _or(0)),
     "mentions": (np.int32, None),
 }
+FEW_ROWS: Final = 8
+"""So many are written number by number: to make an array of them first takes longer."""
 _EMBEDDED: Final = "embedded"
 _Derived = TypeVar("_Derived")
 
@@ -209,16 +174,14 @@ class Shard:
         …) is seen through both. The records that answered questions are left behind once they are many, unless a filter
         needs them.
         """
-        other = Shard(model_id=self.model_id, dim=self.dim)
-        other.generation, other.size, other.ids = self.generation, self.size, self.ids
-        other.agents, other.runs, other.actors = self.agents, self.runs, self.actors
-        other.attributes, other.objects, other.postings = self.attributes, self.objects, self.postings
-        other._last_seq, other._row_of = self._last_seq, self._row_of
+        other: Shard = Shard.__new__(Shard)  # whose arrays would be made for nothing
+        vars(other).update(vars(self))
         other._columns = self._columns | {name: self._columns[name].copy() for name in ("alive", "deleted")}
         other._forget_views()
-        other._vectors = self._vectors
-        if len(self.records) <= WHOLE_ROWS or RECORDS_READ in self.derived:
-            other.records, other.shown, other.written = self.records.copy(), self.shown.copy(), self.written.copy()
+        other.derived, other.questions, other.rewritten = {}, 0, {}
+        is_kept = len(self.records) <= WHOLE_ROWS or RECORDS_READ in self.derived
+        for name in ("records", "shown", "written"):
+            vars(other)[name] = vars(self)[name].copy() if is_kept else {}
         return other
 
     def detached(self) -> Shard:
@@ -332,7 +295,12 @@ class Shard:
             columns[name] = table.codes(columns[name])
         for name, (kind, convert) in _COLUMNS.items():
             values = columns[name] if convert is None else convert(columns[name])
-            self._columns[name][where] = np.fromiter(values, dtype=kind, count=len(rows))
+            column = self._columns[name]
+            if len(rows) > FEW_ROWS:
+                column[where] = np.fromiter(values, dtype=kind, count=len(rows))
+                continue
+            for at, value in enumerate(values, start=where.start):
+                column[at] = value
         embedded = [self._is_usable(row) for row in rows]
         self._columns[_EMBEDDED][where] = embedded
         stored = b"".join(row.vector or b"" for row, usable in zip(rows, embedded, strict=True) if usable)

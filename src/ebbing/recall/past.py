@@ -16,7 +16,8 @@ from ebbing.domain.past import as_it_was, is_believed
 from ebbing.domain.record import MemoryRecord
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import IndexEntry, entry_for, passage
-from ebbing.index.shard import ALWAYS, NEVER, Row, Shard, digest, micros, row_for
+from ebbing.index.row import Row
+from ebbing.index.shard import ALWAYS, NEVER, Shard, digest, micros, row_for
 from ebbing.language.analyse import TextFlag, analyse
 from ebbing.ports.embedder import Embedder, Vectors
 from ebbing.ports.memory_store import MemoryStore

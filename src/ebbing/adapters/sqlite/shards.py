@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.rows import first_mid, last_mid
 from ebbing.domain.scope import Owner
-from ebbing.index.shard import ALWAYS, Row, Shard
+from ebbing.index.row import Row
+from ebbing.index.shard import ALWAYS, Shard
 
 _SELECT: Final = (
     "SELECT mid - :first, id, kind, role, type, layer, agent_id, run_id, actor, created_at, valid_from, valid_to,"
