@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from ebbing.index.entry import TERM, Terms
 
 TAIL_ROWS = 256
 """Rows that may wait in the small tail segment before both are merged; keeps an append from sorting everything."""
+FEW_POSTINGS: Final = 2_048
+"""Of a segment, up to which it is looked through instead: to invert it takes as long as four questions do then."""
 
 Hashes = NDArray[np.uint64]
 
@@ -27,61 +30,112 @@ class Found:
     fields: NDArray[np.uint8]
 
 
-class Segment:
-    """An immutable inverted index over `count` rows from `first` on, with the forward lists it was made from."""
+class _Inverted(NamedTuple):
+    """The postings of some rows term by term, each term's by row."""
 
-    __slots__ = ("_ends", "_fields", "_rows", "_starts", "_terms", "_tf", "count", "first", "forward", "offsets")
+    terms: Hashes
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    tf: NDArray[np.uint16]
+    fields: NDArray[np.uint8]
+
+
+class Segment:
+    """An immutable inverted index over `count` rows from `first` on, with the forward lists it is made from.
+
+    It is inverted when that is first worth it: a conversation adds a few rows and asks once, for a few terms.
+    """
+
+    __slots__ = ("_hashes", "_inverted", "count", "first", "forward", "offsets")
 
     def __init__(self, first: int, forward: Terms, *, lengths: NDArray[np.int64]) -> None:
         self.first, self.forward, self.count = first, forward, len(lengths)
-        self.offsets = np.concatenate(([0], np.cumsum(lengths)))
-        hashes = np.ascontiguousarray(forward["term"])
-        order = _stable_order(hashes)
-        rows = np.repeat(np.arange(first, first + self.count, dtype=np.int32), lengths)
-        self._rows, self._tf, self._fields = rows[order], forward["tf"][order], forward["fields"][order]
-        ordered = hashes[order]
-        is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
-        self._starts = np.flatnonzero(is_first)
-        self._terms = ordered[self._starts]
-        self._ends = np.append(self._starts[1:], len(order))
+        self.offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+        lengths.cumsum(out=self.offsets[1:])
+        self._hashes = np.ascontiguousarray(forward["term"])
+        self._inverted: _Inverted | None = None
+        if len(self._hashes) > FEW_POSTINGS:
+            self._in_terms()
 
     def spans(self, terms: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Where the rows of each term begin in the inverted arrays, and how many there are (0: unknown term)."""
-        if not len(self._terms):
+        known = self._in_terms()
+        if not len(known.terms):
             nothing = np.zeros(len(terms), dtype=np.int64)
             return nothing, nothing
-        at = np.minimum(np.searchsorted(self._terms, terms), len(self._terms) - 1)
-        known = self._terms[at] == terms
-        starts = np.where(known, self._starts[at], 0)
-        return starts, np.where(known, self._ends[at] - starts, 0)
+        at = np.minimum(np.searchsorted(known.terms, terms), len(known.terms) - 1)
+        there = known.terms[at] == terms
+        starts = np.where(there, known.starts[at], 0)
+        return starts, np.where(there, known.ends[at] - starts, 0)
 
     def find(self, terms: Hashes) -> Found:
-        """Every row that holds one of the terms."""
+        """Every row that holds one of the terms, term by term in the order asked."""
+        if self._is_looked_through:
+            asked, picked = self._looked_up(terms)
+            rows = self.offsets.searchsorted(picked, "right") + (self.first - 1)
+            found = self.forward[picked]
+            return Found(asked, rows.astype(np.int32), found["tf"], found["fields"])
+        known = self._in_terms()
         starts, counts = self.spans(terms)
         before = np.cumsum(counts) - counts
         picked = np.arange(int(counts.sum())) + np.repeat(starts - before, counts)
         asked = np.repeat(np.arange(len(terms)), counts)
-        return Found(asked, self._rows[picked], self._tf[picked], self._fields[picked])
+        return Found(asked, known.rows[picked], known.tf[picked], known.fields[picked])
+
+    def held_by(self, terms: Hashes) -> NDArray[np.int64]:
+        """How many rows hold each term."""
+        if self._is_looked_through:
+            return np.bincount(self._looked_up(terms)[0], minlength=len(terms))
+        return self.spans(terms)[1]
+
+    @property
+    def _is_looked_through(self) -> bool:
+        return self._inverted is None and len(self._hashes) <= FEW_POSTINGS
+
+    def _looked_up(self, terms: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Which of the distinct terms stands where among the postings: term by term in the order asked, then by row."""
+        if not len(terms):
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        order = terms.argsort()
+        at = order.take(terms[order].searchsorted(self._hashes), mode="clip")
+        places = np.flatnonzero(terms[at] == self._hashes)
+        asked = at[places]
+        by_term = asked.argsort(kind="stable")
+        return asked[by_term], places[by_term]
+
+    def _in_terms(self) -> _Inverted:
+        if self._inverted is None:
+            order = _stable_order(self._hashes)
+            rows = np.repeat(np.arange(self.first, self.first + self.count, dtype=np.int32), self.lengths)
+            ordered = self._hashes[order]
+            is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+            starts = np.flatnonzero(is_first)
+            ends = np.append(starts[1:], len(order))
+            tf, fields = self.forward["tf"][order], self.forward["fields"][order]
+            self._inverted = _Inverted(ordered[starts], starts, ends, rows[order], tf, fields)
+        return self._inverted
 
     @property
     def postings(self) -> int:
         """How many there are."""
-        return len(self._rows)
+        return len(self.forward)
 
     @property
     def terms(self) -> Hashes:
         """The distinct terms in ascending order."""
-        return self._terms
+        return self._in_terms().terms
 
     @property
     def bounds(self) -> NDArray[np.int64]:
         """Where the postings of each term begin in `everything`, and behind the last one their end."""
-        return np.append(self._starts, len(self._rows))
+        return np.append(self._in_terms().starts, len(self.forward))
 
     def everything(self) -> Found:
         """Every posting, term by term in the order of their hashes."""
-        asked = np.repeat(np.arange(len(self._terms)), self._ends - self._starts)
-        return Found(asked, self._rows, self._tf, self._fields)
+        known = self._in_terms()
+        asked = np.repeat(np.arange(len(known.terms)), known.ends - known.starts)
+        return Found(asked, known.rows, known.tf, known.fields)
 
     def terms_of(self, row: int) -> Terms:
         """The packed terms of one row."""
@@ -96,8 +150,8 @@ class Segment:
     @property
     def nbytes(self) -> int:
         """Bytes of RAM."""
-        inverted = self._rows.nbytes + self._tf.nbytes + self._fields.nbytes
-        return int(inverted + self.forward.nbytes + self.offsets.nbytes + 24 * len(self._terms))
+        terms = self.postings if self._inverted is None else len(self._inverted.terms)
+        return int(self.forward.nbytes + self.offsets.nbytes + 15 * self.postings + 24 * terms)
 
 
 class Postings:
@@ -146,7 +200,7 @@ class Postings:
         """How many rows hold each term, shape (terms,)."""
         counts = np.zeros(len(terms), dtype=np.int64)
         for segment in self._segments:
-            counts += segment.spans(terms)[1]
+            counts += segment.held_by(terms)
         return counts
 
     def terms_of(self, row: int) -> Terms:
@@ -161,9 +215,11 @@ def _joined(segments: Sequence[Segment], forward: Terms, *, lengths: NDArray[np.
     """One segment over the rows of several and of more rows after them."""
     if not segments:
         return Segment(0, forward, lengths=lengths)
+    # Joined as bytes: numpy copies records of an odd length one by one.
+    lists = [part.view(np.uint8) for part in (*(segment.forward for segment in segments), forward)]
     return Segment(
         segments[0].first,
-        np.concatenate([*(segment.forward for segment in segments), forward]),
+        np.concatenate(lists).view(TERM),
         lengths=np.concatenate([*(segment.lengths for segment in segments), lengths]),
     )
 
