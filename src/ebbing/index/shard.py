@@ -129,6 +129,8 @@ class Shard:
         """What was made of such records for whoever asks, by id, to be copied: kept and dropped with the record."""
         self.written: dict[str, tuple[bytes, bytes]] = {}
         """The same as bytes, before and after what differs from answer to answer."""
+        self.compared: dict[str, Any] = {}
+        """What was made of records to compare them with what is said next, by id: kept and dropped with the row."""
         self.rewritten: dict[str, MemoryRecord] = {}
         """Records as they once were, by id, in a shard that shows the past: they stand before those of `records`."""
 
@@ -164,7 +166,7 @@ class Shard:
         """Bytes of RAM that the arrays hold, for an LRU by size."""
         columns = sum(array.nbytes for array in self._columns.values())
         records = self.size if self.is_kept_whole else len(self.records)
-        texts = 200 * len(self.ids) + 3_000 * records
+        texts = 200 * len(self.ids) + 3_000 * records + 6_500 * len(self.compared)
         return int(columns + self._vectors.nbytes + self.postings.nbytes + texts)
 
     def successor(self) -> Shard:
@@ -182,6 +184,7 @@ class Shard:
         is_kept = len(self.records) <= WHOLE_ROWS or RECORDS_READ in self.derived
         for name in ("records", "shown", "written"):
             vars(other)[name] = vars(self)[name].copy() if is_kept else {}
+        other.compared = self.compared.copy() if len(self.compared) <= WHOLE_ROWS else {}
         return other
 
     def detached(self) -> Shard:
@@ -246,7 +249,7 @@ class Shard:
                 self._forget_record(self.ids[at])
 
     def _forget_record(self, memory_id: str) -> None:
-        for known in (self.records, self.shown, self.written):
+        for known in (self.records, self.shown, self.written, self.compared):
             known.pop(memory_id, None)
 
     def _tables(self) -> Iterable[tuple[str, Names]]:

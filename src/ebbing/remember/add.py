@@ -36,7 +36,7 @@ from ebbing.remember.llm.reread import note_unread, unread_of
 from ebbing.remember.policy import WritePolicy
 from ebbing.remember.propose import proposed_by, reworded
 from ebbing.remember.reading import Read, read, said_before
-from ebbing.remember.relate import reach, relate
+from ebbing.remember.relate import as_stored, reach, relate
 from ebbing.remember.repeats import Before, told_before, withdrawn_episodes
 from ebbing.remember.rounds import rounds
 from ebbing.remember.screen import Screened, screened
@@ -247,7 +247,8 @@ async def _commit(
                 wordings = await reworded(using.embedding, heard, proposed=proposed)
             decisions = decide(heard, related.candidates, confidence_threshold=threshold, proposed=proposed)
             decisions = [before.as_edit(decision) for decision in decisions]
-            changes += carried_out(zip(heard, decisions, strict=True), around=related.all, now=now, wordings=wordings)
+            around = await as_stored(store, related, decisions=decisions, scope=scope)
+            changes += carried_out(zip(heard, decisions, strict=True), around=around, now=now, wordings=wordings)
             changes += await before.withdrawn(store, decisions=decisions, scope=scope, now=now)
         try:
             held = await store.write(reach(scope), changes, seen=seen)

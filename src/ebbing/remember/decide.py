@@ -75,6 +75,12 @@ def closed_by(decision: Decision) -> tuple[str, ...]:
     return decision.closes if isinstance(decision, Keep | Update) else ()
 
 
+def changed_by(decision: Decision) -> tuple[str, ...]:
+    """The known memories that a decision changes."""
+    told = (decision.memory_id,) if isinstance(decision, Keep | Update) else ()
+    return told + closed_by(decision)
+
+
 def refused(heard: Heard, confidence_threshold: float) -> Ignore | None:
     """Why a fact is not to be kept whatever is known; None if nothing is against it."""
     fact, tier = heard.fact, trust_of(heard.record)

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.claim import STATE
-from ebbing.domain.record import Kind, content_hash
+from ebbing.domain.decision import Decision
+from ebbing.domain.record import Kind, MemoryRecord, content_hash
 from ebbing.domain.scope import Scope
 from ebbing.index.entry import term_hash
 from ebbing.index.shard import KINDS, Shard, digest, micros
 from ebbing.ports.embedder import Calibration
 from ebbing.ports.memory_store import MemoryStore
+from ebbing.remember.decide import changed_by
 from ebbing.remember.heard import Candidate, Heard, candidate
 
 TOP: Final = 5
@@ -63,8 +65,7 @@ async def relate(
     asked = [last[memory_id] for memory_id in always if memory_id in last and current[last[memory_id]]]
     near = [dict.fromkeys(asked, 0.0) | _near(shard, one, current=current, calibration=calibration) for one in heard]
     ids = dict.fromkeys(shard.ids[row] for rows in near for row in rows)
-    records = {record.id: record for record in await store.get(reach(scope), list(ids))}
-    claims = {memory_id: candidate(record) for memory_id, record in records.items()}
+    claims = await _compared(store, shard, ids=ids, scope=scope)
     found = tuple(
         tuple(
             replace(claims[shard.ids[row]], similarity=similarity) if similarity else claims[shard.ids[row]]
@@ -74,6 +75,36 @@ async def relate(
         for rows in near
     )
     return Related(found, shard.generation)
+
+
+async def _compared(store: MemoryStore, shard: Shard, *, ids: Collection[str], scope: Scope) -> dict[str, Candidate]:
+    """The candidates of these ids. They are kept with the shard, whose rows are the scope's own, until theirs change.
+
+    How strong a memory is and how often it was used may have changed since: see `as_stored`.
+    """
+    known: dict[str, Candidate] = shard.compared
+    missing = [memory_id for memory_id in ids if memory_id not in known]
+    if missing:
+        known.update((record.id, candidate(record)) for record in await store.get(reach(scope), missing))
+    return {memory_id: known[memory_id] for memory_id in ids if memory_id in known}
+
+
+async def as_stored(
+    store: MemoryStore, related: Related, *, decisions: Iterable[Decision], scope: Scope
+) -> list[Candidate]:
+    """Every candidate once, and those that the decisions change as they are in the store."""
+    changed = dict.fromkeys(memory_id for decision in decisions for memory_id in changed_by(decision))
+    if not changed:
+        return related.all
+    there = {record.id: record for record in await store.get(reach(scope), list(changed))}
+    return [_renewed(one, there.get(one.record.id)) for one in related.all]
+
+
+def _renewed(known: Candidate, stored: MemoryRecord | None) -> Candidate:
+    """The candidate as it is in the store. One that was changed there stays, so that it is not written over."""
+    if stored is None or stored.version != known.record.version:
+        return known
+    return replace(known, record=stored)
 
 
 def reach(scope: Scope) -> Scope:
@@ -134,7 +165,8 @@ def _hashes(terms: Collection[str]) -> NDArray[np.uint64]:
 def _alike_in_words(shard: Shard, terms: NDArray[np.uint64], *, mask: NDArray[np.bool_]) -> Iterable[int]:
     terms = np.ascontiguousarray(terms)
     found = shard.postings.find(terms)
-    weights = np.log1p(shard.size / np.maximum(shard.postings.held_by(terms), 1))
+    held_by = np.bincount(found.term, minlength=len(terms))
+    weights = np.log1p(shard.size / np.maximum(held_by, 1))
     scores = np.bincount(found.rows, weights=weights[found.term], minlength=shard.size)
     return _largest(np.where(mask, scores, 0.0), 0.0)
 
