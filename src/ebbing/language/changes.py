@@ -6,12 +6,14 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.resources import files
 from typing import Any, Final, TypeVar
 
 from ebbing.language.analyse import query_terms
 from ebbing.language.caseless import caseless
+from ebbing.language.late import Late
+from ebbing.language.sieve import Sieve
 
 _BEGINS: Final = (
     r"^(?:\S+ and \S+|\S+'s [\w -]{2,24}?|\S+) (?:(?:has|have|had|just|finally|recently|also|already|then|is|am|are|did"
@@ -30,6 +32,7 @@ _FOR_A_DAY: Final = r"\b(?:closed|shut) (?:today|for the day|this (?:week|mornin
 """What opens again."""
 _Entry = TypeVar("_Entry")
 _Made = TypeVar("_Made")
+_Spoken = TypeVar("_Spoken", "Read", "Ending")
 LANGUAGES: Final = ("en", "zh")
 
 
@@ -44,8 +47,8 @@ class Read:
     """Only where no rule of the language packs reads an attribute."""
     keep: bool
     """A statement of this is worth keeping even where no rule of the language packs reads it."""
-    patterns: Mapping[str, re.Pattern[str]]
-    unless: re.Pattern[str] | None
+    patterns: Mapping[str, Late]
+    unless: Late | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +76,8 @@ class Ending:
     """What began on one occasion can, too: a leg that was broken."""
     own: bool
     """It is over for the person, whoever the text is about."""
-    patterns: Mapping[str, re.Pattern[str]]
-    unless: re.Pattern[str] | None
+    patterns: Mapping[str, Late]
+    unless: Late | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +135,11 @@ class Changes:
     vague: frozenset[str]
     vague_zh: re.Pattern[str]
     edges: Mapping[str, re.Pattern[str]]
-    reads: Sequence[Read]
+    reads: Mapping[str, Sieve[Read]]
+    """By language."""
     along: Sequence[Along]
-    endings: Sequence[Ending]
+    endings: Mapping[str, Sieve[Ending]]
+    """By language."""
     turns: Sequence[Turn]
     otherwise: Mapping[str, Mapping[str, re.Pattern[str]]]
     """How a text says that something is otherwise now, by name and language."""
@@ -193,9 +198,9 @@ def changes() -> Changes:
         vague=frozenset(data["vague"]["en"].split()),
         vague_zh=_compiled(data["vague"]["zh"]),
         edges={name: _compiled(_anchored(name, pattern)) for name, pattern in data["edges"].items()},
-        reads=[_read(entry) for entry in data["read"]],
+        reads=_sifted([_read(entry) for entry in data["read"]]),
         along=list(map(_along, data["along"])),
-        endings=[*map(_ending, data["end"]), *map(_ending, _worded(data["lexicon"]))],
+        endings=_sifted([*map(_ending, data["end"]), *map(_ending, _worded(data["lexicon"]))]),
         turns=[Turn(one["needs"], one.get("last", False), _compiled(one["zh"])) for one in data["turn"]],
         otherwise=_by_name(data["otherwise"], _of_each),
         becomes=list(map(_becoming, data["becomes"])),
@@ -258,8 +263,21 @@ def _anchored(name: str, pattern: str) -> str:
     return f"^(?:{pattern})+" if name.endswith("head") else f"(?:{pattern})+$"
 
 
-def _by_language(entry: Mapping[str, Any], compiled: Callable[[str], re.Pattern[str]]) -> Mapping[str, re.Pattern[str]]:
-    return {language: compiled(entry[language]) for language in LANGUAGES if language in entry}
+def _by_language(entry: Mapping[str, Any], made: Callable[[str], _Made]) -> Mapping[str, _Made]:
+    return {language: made(entry[language]) for language in LANGUAGES if language in entry}
+
+
+def _sifted(things: Sequence[_Spoken]) -> Mapping[str, Sieve[_Spoken]]:
+    return {
+        language: Sieve(
+            [one for one in things if language in one.patterns], partial(_pattern_in, language), language=language
+        )
+        for language in LANGUAGES
+    }
+
+
+def _pattern_in(language: str, thing: Read | Ending) -> tuple[Late]:
+    return (thing.patterns[language],)
 
 
 def _read(entry: Mapping[str, Any]) -> Read:
@@ -268,8 +286,8 @@ def _read(entry: Mapping[str, Any]) -> Read:
         value=entry.get("value"),
         weak=bool(entry.get("weak", False)),
         keep=bool(entry.get("keep", False)),
-        patterns=_by_language(entry, _compiled),
-        unless=_compiled(entry["unless"]) if "unless" in entry else None,
+        patterns=_by_language(entry, Late),
+        unless=Late(entry["unless"]) if "unless" in entry else None,
     )
 
 
@@ -312,6 +330,6 @@ def _ending(entry: Mapping[str, Any]) -> Ending:
         planned=bool(entry.get("planned", False)),
         occasions=bool(entry.get("occasions", False)),
         own=bool(entry.get("own", False)),
-        patterns=_by_language(entry, _compiled),
-        unless=_compiled(entry["unless_en"]) if "unless_en" in entry else None,
+        patterns=_by_language(entry, Late),
+        unless=Late(entry["unless_en"]) if "unless_en" in entry else None,
     )

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from ebbing.language.clauses import GAP, MAX_CLAUSE
-from ebbing.language.rulebook import Pack, Rewrite, filled, rewritten
+from ebbing.language.compiler import filled
+from ebbing.language.rulebook import Pack, Rewrite, rewritten
 from ebbing.language.statement import Sentence, Speaker, Statement, people_of
 
 _MAX_CLAUSES: Final = 24
@@ -162,16 +163,19 @@ class ChineseReader:
         folded = said.translate(self._fold)
         if folded == said:
             return rewritten(said, self._rewrites[of])
-        for rewrite in self._rewrites[of]:
-            plain = self._put(rewrite, said=said, folded=folded)
+        rewrites = self._rewrites[of]
+        left = iter(rewrites.places(folded))
+        while (place := next(left, None)) is not None:
+            plain = self._put(rewrites.pairs[place][0], said=said, folded=folded)
             if plain != said:
                 said, folded = plain, plain.translate(self._fold)
+                left = iter([behind for behind in rewrites.places(folded) if behind > place])
         return said
 
     def _put(self, rewrite: Rewrite, *, said: str, folded: str) -> str:
         """One rewriting, found in the folded text and filled from the text as said."""
         plain, start = "", 0
-        for found in rewrite.find.finditer(folded):
+        for found in rewrite.find.made.finditer(folded):
             groups = {name: said[slice(*found.span(name))] for name, text in found.groupdict().items() if text}
             plain += said[start : found.start()] + filled(rewrite.put, groups)
             start = found.end()

@@ -266,16 +266,13 @@ def _reading(
     The rest of a sentence about a relation reads like one about the person.
     """
     who, bare = pack.subject[language].match(text), _bare_of(text, language, pack=pack)
-    for read in pack.reads:
+    owns = who is not None and who["who"].lower() in _OWNED
+    for read, pattern in pack.reads[language].left(text if bare == text else f"{bare} {text}"):
         if read.weak and told is not None:
             continue
-        pattern = read.patterns.get(language)
-        if pattern is None:
-            continue
-        owns = who is not None and who["who"].lower() in _OWNED
         for said in (text,) if "{who}" in read.attribute else (bare, text) if owns else (bare,):
-            found = pattern.search(said)
-            if found is not None and not (read.unless and read.unless.search(found.group())):
+            found = pattern.made.search(said)
+            if found is not None and not (read.unless and read.unless.made.search(found.group())):
                 groups = {name: part for name, part in found.groupdict().items() if part}
                 return read, groups, said == bare and who is not None
     return None

@@ -40,10 +40,9 @@ def _parts(text: str, language: str) -> list[str]:
 def _ended(text: str, language: str, *, pack: Changes) -> list[End]:
     found: list[End] = []
     short = pack.trailing[language].sub("", text)
-    for ending in pack.endings:
-        pattern = ending.patterns.get(language)
-        match = (pattern.search(text) or (short != text and pattern.search(short))) if pattern else None
-        if not match or (ending.unless and ending.unless.search(text)):
+    for ending, pattern in pack.endings[language].left(text if short == text else f"{text} {short}"):
+        match = pattern.made.search(text) or (short != text and pattern.made.search(short))
+        if not match or (ending.unless and ending.unless.made.search(text)):
             continue
         if pack.unsettled[language].search(text[: match.start()]):
             continue

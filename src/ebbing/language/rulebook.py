@@ -10,28 +10,21 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from ebbing.domain.errors import ConfigurationError
 from ebbing.domain.record import MemoryType
-from ebbing.language.caseless import caseless
+from ebbing.language.compiler import Compiler, filled
 from ebbing.language.lasting import NOTHING_LEARNED, Learned, learned
+from ebbing.language.late import Late, Lazily
+from ebbing.language.sieve import Sieve
 
 LANGUAGES: Final = ("en", "zh")
-T = TypeVar("T")
-_PLACE: Final = re.compile(r"\{([a-z_][a-z_0-9]*)\}")
-_UNBOUNDED: Final = re.compile(r"(?<!\\)\)([*+])(?![+])")
-_CAPITAL: Final = re.compile(r"(?<!\\)[A-Z]")
-MAX_REPEATS: Final = 6
-"""How often `*` and `+` repeat a group in a pack. Words that can be cut up in several ways ("真的" as 真 and 的) would
-else cost exponential time on hostile text."""
-_DEPTH: Final = 6
-"""How deep words may stand inside words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +37,10 @@ class Rule:
     tags: tuple[str, ...]
     who: frozenset[str]
     """Whose statement it reads: `self`, `relation`, `clause` (the whole clause) or `order` (an imperative)."""
-    patterns: tuple[re.Pattern[str], ...]
-    unless: re.Pattern[str] | None = None
+    patterns: tuple[Late, ...]
+    unless: Late | None = None
     """Where this is found in the clause, the rule keeps silent."""
-    needs: re.Pattern[str] | None = None
+    needs: Late | None = None
     """Where this is not found in the clause, the rule keeps silent."""
     negated: str = "any"
     """`any`, `no` (not for a negated statement) or `only`."""
@@ -56,7 +49,7 @@ class Rule:
     text: str | None = None
     """How the fact is worded; without it the clause is put into the third person."""
     confidence: float = 0.95
-    value_end: re.Pattern[str] | None = None
+    value_end: Late | None = None
     """Where the value stops, if it stops before the end of its group."""
     dated: bool = False
     """Time words are made absolute ("next week" gets its date)."""
@@ -68,26 +61,32 @@ class Rule:
 class Reply:
     """How a short answer becomes a full sentence: what was asked, and what that makes of the answer."""
 
-    question: re.Pattern[str]
+    question: Late
     answer: str
     yes: str | None = None
     no: str | None = None
-    fits: re.Pattern[str] | None = None
+    fits: Late | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
     """A way to say something, and the plainer way that the rules know ("the kids are 7" says "my kids are 7")."""
 
-    find: re.Pattern[str]
+    find: Late
     put: str
     """The plain wording; `{group}` stands for what was found."""
+    of: str
+    """What it is asked about: a `sentence`, or a `clause`."""
 
 
-def rewritten(text: str, rewrites: Iterable[Rewrite]) -> str:
+def rewritten(text: str, rewrites: Sieve[Rewrite]) -> str:
     """The text in plainer words, by each rewriting in order."""
-    for rewrite in rewrites:
-        text = rewrite.find.sub(partial(_put, rewrite.put), text)
+    left = iter(rewrites.places(text))
+    while (place := next(left, None)) is not None:
+        rewrite, find = rewrites.pairs[place]
+        plain = find.made.sub(partial(_put, rewrite.put), text)
+        if plain != text:
+            text, left = plain, iter([behind for behind in rewrites.places(plain) if behind > place])
     return text
 
 
@@ -95,27 +94,22 @@ def _put(put: str, found: re.Match[str]) -> str:
     return filled(put, found.groupdict())
 
 
-def filled(put: str, groups: Mapping[str, str | None]) -> str:
-    """A plain wording with what was found put into it."""
-    return _PLACE.sub(lambda place: groups.get(place.group(1)) or "", put)
-
-
 @dataclass(frozen=True, slots=True)
 class Cue:
     """What speaks for or against keeping a statement that no rule reads."""
 
     id: str
-    find: re.Pattern[str]
+    find: Late
+    """Where it is written in small letters alone, for a text put into them: three times as fast."""
     weight: float = 0.0
     """Log-odds that it adds where it is found, to what is learned of it; negative for what passes."""
-    small: bool = False
-    """It is written in small letters alone, and is looked for in a text put into them: three times as fast."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
     """When a statement that no rule reads is kept all the same."""
 
+    cues: Sieve[Cue]
     least: float = math.inf
     """Log-odds of being worth it, from which it is."""
     understood: float | None = None
@@ -126,7 +120,6 @@ class Weighing:
     """The same for half a sentence that is no fact of its own and goes on about the fact before it."""
     passing: frozenset[str] = frozenset()
     """The cues of what is not even a detail."""
-    cues: tuple[Cue, ...] = ()
     rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     """The rules that word it, by whose statement they read."""
     silent: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
@@ -138,7 +131,7 @@ class Pack:
     """Everything one language knows about facts."""
 
     language: str
-    rules: Mapping[str, tuple[Rule, ...]]
+    rules: Mapping[str, Sieve[Rule]]
     """Rules by whose statement they read."""
     gates: Mapping[str, re.Pattern[str]]
     """What keeps a clause, a sentence or a message from being read, by name."""
@@ -146,34 +139,12 @@ class Pack:
     """Compiled vocabularies and grammar that the language's reader asks for, by name."""
     tables: Mapping[str, Mapping[str, str]]
     """Word-for-word tables (spelling, relations, irregular verbs …), by name."""
-    replies: tuple[Reply, ...] = ()
-    rewrites: Mapping[str, tuple[Rewrite, ...]] = field(default_factory=dict)
+    replies: Sieve[Reply]
+    rewrites: Mapping[str, Sieve[Rewrite]]
     """By what they are asked about: a `sentence`, or a `clause`."""
-    weighing: Weighing = field(default_factory=Weighing)
+    weighing: Weighing
     lasting: Learned = NOTHING_LEARNED
     """What is learned of the clauses that are worth remembering."""
-
-
-class Lazily(Mapping[str, T]):
-    """A mapping whose values are made when first asked for: compiling a pack takes a quarter of a second."""
-
-    def __init__(self, names: Iterable[str], make: Callable[[str], T]) -> None:
-        self._names = dict.fromkeys(names)
-        self._make = make
-        self._made: dict[str, T] = {}
-
-    def __getitem__(self, name: str) -> T:
-        if name not in self._made:
-            if name not in self._names:
-                raise KeyError(name)
-            self._made[name] = self._make(name)
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +164,7 @@ class Packs:
         paths = tuple(Path(path) for path in extra_paths)
         if not paths:
             return _shipped()
-        packs = _compiled(paths)
+        packs = _read(paths)
         for pack in packs.by_language.values():
             for names in (pack.words, pack.gates):
                 dict(names)
@@ -202,10 +173,10 @@ class Packs:
 
 @lru_cache(maxsize=1)
 def _shipped() -> Packs:
-    return _compiled(())
+    return _read(())
 
 
-def _compiled(paths: tuple[Path, ...]) -> Packs:
+def _read(paths: tuple[Path, ...]) -> Packs:
     shared = _parse("categories.toml", (files("ebbing.language") / "packs" / "categories.toml").read_text("utf-8"))
     sources = {
         name: _parse(name, (files("ebbing.language") / "packs" / f"{name}.toml").read_text("utf-8"))
@@ -220,7 +191,8 @@ def _compiled(paths: tuple[Path, ...]) -> Packs:
         if language not in sources:
             raise ConfigurationError(f"the language pack {path.name} must name its language: {' or '.join(LANGUAGES)}")
         sources[language] = _merged(sources[language], extra)
-    return Packs(Lazily(sources, lambda language: _pack(language, sources[language], categories=shared["category"])))
+    made = partial(_pack, sources=sources, categories=shared["category"], at_once=bool(paths))
+    return Packs(Lazily(sources, made))
 
 
 def _parse(name: str, text: str) -> dict[str, Any]:
@@ -249,87 +221,57 @@ def _merged(base: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-class _Compiler:
-    def __init__(self, language: str, words: Mapping[str, str | list[str]]) -> None:
-        self._language = language
-        self._words = words
-
-    def __call__(self, pattern: str, where: str) -> re.Pattern[str]:
-        try:
-            return caseless(_UNBOUNDED.sub(_bounded, self.expand(pattern, where)))
-        except re.error as error:
-            raise ConfigurationError(f"language pack {self._language}, {where}: {error}") from error
-
-    def cue(self, pattern: str, where: str) -> tuple[re.Pattern[str], bool]:
-        """The pattern, and whether it is for a text in small letters."""
-        expanded = self.expand(pattern, where)
-        if _CAPITAL.search(expanded):
-            return self(expanded, where), False
-        try:
-            return re.compile(_UNBOUNDED.sub(_bounded, expanded)), True
-        except re.error as error:
-            raise ConfigurationError(f"language pack {self._language}, {where}: {error}") from error
-
-    def expand(self, pattern: str, where: str) -> str:
-        for _ in range(_DEPTH):
-            expanded = _PLACE.sub(lambda found: self._word(found.group(1), where), pattern)
-            if expanded == pattern:
-                return pattern
-            pattern = expanded
-        raise ConfigurationError(f"language pack {self._language}, {where}: words refer to each other in a circle")
-
-    def _word(self, name: str, where: str) -> str:
-        if name not in self._words:
-            raise ConfigurationError(f"language pack {self._language}, {where}: no words named {name!r}")
-        return alternation(self._words[name])
-
-
-def _bounded(repeat: re.Match[str]) -> str:
-    return ")" + ("{0," if repeat.group(1) == "*" else "{1,") + f"{MAX_REPEATS}}}"
-
-
-def alternation(words: str | Iterable[str]) -> str:
-    """One group that matches any of the words, the longest first; a string is taken as a pattern."""
-    if isinstance(words, str):
-        return f"(?:{words})"
-    return f"(?:{'|'.join(sorted(words, key=len, reverse=True))})"
-
-
-def _pack(language: str, data: dict[str, Any], *, categories: Mapping[str, Any]) -> Pack:
+def _pack(language: str, *, sources: Mapping[str, Any], categories: Mapping[str, Any], at_once: bool) -> Pack:
+    data = sources[language]
     words: dict[str, str | list[str]] = {
         name: entry.split() if isinstance(entry, str) and entry.startswith("\n") else entry
         for name, entry in data.get("words", {}).items()
     }
-    compiler = _Compiler(language, words)
-    gates = data.get("gates", {})
-    known = {**categories, **data.get("category", {})}
-    entries = data.get("rule", ())
-    rules = [_rule(entry, known, compiler=compiler) for entry in entries if not entry.get("disabled")]
+    compiler, gates = Compiler(language, words, at_once=at_once), data.get("gates", {})
+    rules, off = _rules(data, {**categories, **data.get("category", {})}, compiler=compiler)
+    rewrites = [_rewrite(entry, compiler) for entry in data.get("rewrite", ())]
+    replies = [_reply(entry, compiler) for entry in data.get("reply", ())]
+    cues = [_cue(entry, compiler) for entry in data.get("cue", ())]
     weighing = data.get("weighing", {})
-    silent = [_rule(entry, known, compiler=compiler) for entry in entries if entry.get("disabled") and "match" in entry]
     return Pack(
         language=language,
-        rules=_by_who(rule for rule in rules if not rule.weighed),
-        gates=Lazily(gates, lambda name: compiler(gates[name], f"gate {name}")),
-        words=Lazily(words, lambda name: compiler(f"{{{name}}}", f"words {name}")),
+        rules={
+            who: Sieve([rule for rule in those if not rule.weighed], lambda rule: rule.patterns, language=language)
+            for who, those in _by_who(rules).items()
+        },
+        gates=Lazily(gates, lambda name: compiler.made(gates[name], f"gate {name}")),
+        words=Lazily(words, lambda name: compiler.made(f"{{{name}}}", f"words {name}")),
         tables=data.get("tables", {}),
-        replies=tuple(_reply(entry, compiler) for entry in data.get("reply", ())),
+        replies=Sieve(
+            replies,
+            lambda one: (one.question,),
+            language=language,
+        ),
         rewrites={
-            of: tuple(_rewrite(entry, compiler) for entry in data.get("rewrite", ()) if entry["of"] == of)
+            of: Sieve([one for one in rewrites if one.of == of], lambda one: (one.find,), language=language)
             for of in ("sentence", "clause")
         },
         weighing=Weighing(
+            cues=Sieve(cues, lambda one: (one.find,), language=language),
+            rules=_by_who(rule for rule in rules if rule.weighed),
+            silent=_by_who(off),
             least=float(weighing.get("least", math.inf)),
             understood=weighing.get("understood"),
             doubted=weighing.get("doubted"),
             detail=float(weighing.get("detail", math.inf)),
             passing=frozenset(weighing.get("passing", ())),
-            cues=tuple(_cue(entry, compiler) for entry in data.get("cue", ())),
-            rules=_by_who(rule for rule in rules if rule.weighed),
-            silent=_by_who(silent),
         ),
         lasting=learned(language),
     )
+
+
+def _rules(
+    data: Mapping[str, Any], categories: Mapping[str, Any], *, compiler: Compiler
+) -> tuple[list[Rule], list[Rule]]:
+    """The rules, and those that are switched off."""
+    entries = [entry for entry in data.get("rule", ()) if not entry.get("disabled") or "match" in entry]
+    rules = [(_rule(entry, categories, compiler=compiler), bool(entry.get("disabled"))) for entry in entries]
+    return [rule for rule, off in rules if not off], [rule for rule, off in rules if off]
 
 
 def _by_who(rules: Iterable[Rule]) -> dict[str, tuple[Rule, ...]]:
@@ -337,16 +279,15 @@ def _by_who(rules: Iterable[Rule]) -> dict[str, tuple[Rule, ...]]:
     return {who: tuple(rule for rule in rules if who in rule.who) for who in ("self", "relation", "clause", "order")}
 
 
-def _rewrite(entry: Mapping[str, Any], compiler: _Compiler) -> Rewrite:
-    return Rewrite(compiler(entry["find"], f"rewrite of a {entry['of']}"), entry["put"])
+def _rewrite(entry: Mapping[str, Any], compiler: Compiler) -> Rewrite:
+    return Rewrite(compiler(entry["find"], f"rewrite of a {entry['of']}"), entry["put"], entry["of"])
 
 
-def _cue(entry: Mapping[str, Any], compiler: _Compiler) -> Cue:
-    find, small = compiler.cue(entry["find"], f"cue {entry['id']}")
-    return Cue(entry["id"], find, float(entry.get("weight", 0.0)), small=small)
+def _cue(entry: Mapping[str, Any], compiler: Compiler) -> Cue:
+    return Cue(entry["id"], compiler.cue(entry["find"], f"cue {entry['id']}"), float(entry.get("weight", 0.0)))
 
 
-def _rule(entry: Mapping[str, Any], categories: Mapping[str, Any], *, compiler: _Compiler) -> Rule:
+def _rule(entry: Mapping[str, Any], categories: Mapping[str, Any], *, compiler: Compiler) -> Rule:
     where = f"rule {entry.get('id', '?')}"
     try:
         category = categories[entry["category"]]
@@ -379,7 +320,7 @@ def _rule(entry: Mapping[str, Any], categories: Mapping[str, Any], *, compiler: 
     )
 
 
-def _reply(entry: Mapping[str, Any], compiler: _Compiler) -> Reply:
+def _reply(entry: Mapping[str, Any], compiler: Compiler) -> Reply:
     where = "reply"
     return Reply(
         question=compiler(entry["question"], where),

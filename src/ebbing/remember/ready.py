@@ -1,4 +1,4 @@
-"""Gets the patterns of the way in ready, off the event loop: compiling them takes about a second of CPU, once."""
+"""Gets the usual patterns of the way in ready, off the event loop: compiling them takes half a second of CPU, once."""
 
 from __future__ import annotations
 

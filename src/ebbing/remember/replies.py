@@ -28,8 +28,8 @@ def completed(said: list[Sentence], *, asked: str, pack: Pack) -> list[Sentence]
     heard = [sentence.text for sentence in sentences(asked[-_LAST_ASKED:]) if sentence.asks]
     questions = [_SHORT_IS.sub(" is", question) for question in heard]
     for question in reversed(questions):
-        for reply in pack.replies:
-            found = reply.question.search(question)
+        for reply, asks in pack.replies.left(question):
+            found = asks.made.search(question)
             if found is None:
                 continue
             comma = _COMMA.search(said[0].text)
@@ -58,7 +58,7 @@ def _whole(reply: Reply, asked: re.Match[str], *, answer: str, pack: Pack) -> st
         wording = {"yes": reply.yes, "no": reply.no}.get(says)
     elif says == "no" and reply.no and not reply.answer and not pack.words["whole_answer"].match(rest):
         wording = f"{reply.no}, {rest}"
-    elif says == "no" or pack.words["whole_answer"].match(rest) or (reply.fits and not reply.fits.match(rest)):
+    elif says == "no" or pack.words["whole_answer"].match(rest) or (reply.fits and not reply.fits.made.match(rest)):
         wording = None
     else:
         wording = reply.answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,6 +12,7 @@ from ebbing.domain.decision import Fact
 from ebbing.domain.record import MemoryType
 from ebbing.language.dates import BEGINNING, FOREVER, DateSpan, absolute, resolve
 from ebbing.language.lasting import places_of, signs
+from ebbing.language.late import Late
 from ebbing.language.rulebook import Cue, Pack, Rule
 from ebbing.language.statement import Statement
 
@@ -27,7 +29,7 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool 
     """
     weighing = pack.weighing
     for reading in _readings(statement, pack):
-        fact = _first(pack.rules[reading.who], reading, pack=pack, said_at=said_at)
+        fact = _first(pack.rules[reading.who].left(reading.predicate), reading, pack=pack, said_at=said_at)
         if fact is not None:
             return None if _is_unlikely(fact, statement, pack=pack, aside=aside) else fact
     last = statement.implied or statement
@@ -35,15 +37,20 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool 
         return None
     who, worth = last.who, weigh(last, pack, aside=aside)
     understood = weighing.least if weighing.understood is None else weighing.understood
-    rules = pack.rules[who] if statement.implied and worth.score >= understood else ()
+    asked = statement.implied is not None and worth.score >= understood
+    rules = list(pack.rules[who].left(last.predicate)) if asked else []
     silent = weighing.silent[who]
     if worth.score >= weighing.least:
         kinds = pack.lasting.kinds(worth.places)
-        rules += tuple(rule for kind in kinds for rule in weighing.rules[who] if rule.type is kind)
+        rules += _with_patterns(rule for kind in kinds for rule in weighing.rules[who] if rule.type is kind)
         silent = tuple(rule for rule in silent if not rule.weighed or rule.type is kinds[0])
-    if not rules or _first(silent, last, pack=pack, said_at=said_at):
+    if not rules or _first(_with_patterns(silent), last, pack=pack, said_at=said_at):
         return None
     return _first(rules, last, pack=pack, said_at=said_at)
+
+
+def _with_patterns(rules: Iterable[Rule]) -> list[tuple[Rule, Late]]:
+    return [(rule, pattern) for rule in rules for pattern in rule.patterns]
 
 
 def _is_unlikely(fact: Fact, statement: Statement, *, pack: Pack, aside: bool) -> bool:
@@ -79,15 +86,21 @@ def cues_of(statement: Statement, pack: Pack) -> list[Cue]:
     marks = f"<{statement.who}>{'<not>' * statement.negated}{'<carried>' * statement.carried}"
     said = f"{marks} {statement.lead} {statement.clause}"
     small = said.lower()
-    return [cue for cue in pack.weighing.cues if cue.find.search(small if cue.small else said)]
+    return [cue for cue, find in pack.weighing.cues.left(said) if find.made.search(small if find.small else said)]
 
 
-def _first(rules: Iterable[Rule], statement: Statement, *, pack: Pack, said_at: datetime) -> Fact | None:
-    for rule in rules:
-        groups = _match(rule, statement)
+def _first(rules: Iterable[tuple[Rule, Late]], statement: Statement, *, pack: Pack, said_at: datetime) -> Fact | None:
+    """The fact by the first rule of which a pattern matches; a rule whose pattern matches in vain is asked no more."""
+    silent: Rule | None = None
+    for rule, pattern in rules:
+        found = None if rule is silent else pattern.made.match(statement.predicate)
+        if found is None:
+            continue
+        groups = _groups(found, rule, statement=statement)
         if groups is not None and (rule.attribute or _personal(statement, pack)):
             fact = _built(rule, statement, groups=groups, pack=pack)
             return _dated(fact, rule, said_at=said_at, language=pack.language)
+        silent = rule
     return None
 
 
@@ -105,28 +118,23 @@ def _readings(statement: Statement, pack: Pack) -> list[Statement]:
     ]
 
 
-def _match(rule: Rule, statement: Statement) -> Mapping[str, str] | None:
-    """The groups of the first pattern that matches, in the speaker's own script; None when the rule keeps silent."""
+def _groups(found: re.Match[str], rule: Rule, *, statement: Statement) -> Mapping[str, str] | None:
+    """The groups of what was found, in the speaker's own script; None when the rule keeps silent."""
     if (rule.negated == "no" and statement.negated) or (rule.negated == "only" and not statement.negated):
         return None
-    for pattern in rule.patterns:
-        found = pattern.match(statement.predicate)
-        if found is None:
-            continue
-        said = f"{statement.lead} {statement.predicate}"
-        if rule.unless is not None and rule.unless.search(said):
-            return None
-        if rule.needs is not None and not rule.needs.search(f"{said} {statement.clause}"):
-            return None
-        spoken = statement.spoken or statement.predicate
-        return {name: spoken[slice(*found.span(name))].strip(" ,") for name, text in found.groupdict().items() if text}
-    return None
+    said = f"{statement.lead} {statement.predicate}"
+    if rule.unless is not None and rule.unless.made.search(said):
+        return None
+    if rule.needs is not None and not rule.needs.made.search(f"{said} {statement.clause}"):
+        return None
+    spoken = statement.spoken or statement.predicate
+    return {name: spoken[slice(*found.span(name))].strip(" ,") for name, text in found.groupdict().items() if text}
 
 
 def _built(rule: Rule, statement: Statement, *, groups: Mapping[str, str], pack: Pack) -> Fact:
     value = groups.get("value") or groups.get("object")
     if value and rule.value_end is not None:
-        value = rule.value_end.split(value, maxsplit=1)[0].strip()
+        value = rule.value_end.made.split(value, maxsplit=1)[0].strip()
     slots = _Slots(groups, subject=statement.subject, owner=statement.owner, clause=statement.text)
     polarity = -rule.polarity if statement.negated and rule.polarity > 0 else rule.polarity
     disliked = polarity < 0 and rule.type is MemoryType.PREFERENCE
