@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import compress
 from typing import Any, Final
 
 from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from ebbing.domain.record import MemoryRecord
+from ebbing.interfaces.http.joined import whole_of
 from ebbing.recall.search import Answer
 from ebbing.shapes import memory_item
 
@@ -77,9 +79,24 @@ class Encoded(Response):
 
     def __init__(self, content: bytes, *, status: int, headers: Mapping[str, str] | None) -> None:
         self.body, self.status_code, self.background = content, status, None
-        self.raw_headers = [(b"content-length", b"%d" % len(content)), (b"content-type", b"application/json")]
-        if headers:
-            self.raw_headers += [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
+        self._more = headers
+
+    @cached_property
+    def raw_headers(self) -> list[tuple[bytes, bytes]]:  # type: ignore[override]  # for most answers nobody asks
+        """As messages carry them."""
+        made = [(b"content-length", b"%d" % len(self.body)), (b"content-type", b"application/json")]
+        if self._more:
+            made += [(name.lower().encode(), value.encode("latin-1")) for name, value in self._more.items()]
+        return made
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Sends it, without messages where nobody wants to see them or has looked at its headers."""
+        is_plain = not self._more and self.background is None and "raw_headers" not in vars(self)
+        if is_plain and (whole := whole_of(send)) is not None:
+            headers = b"content-length: %d\r\ncontent-type: application/json\r\n" % len(self.body)
+            if whole(self.status_code, headers, body=bytes(self.body)):
+                return
+        await super().__call__(scope, receive, send)
 
 
 def memory_out(item: Mapping[str, Any]) -> Item:

@@ -1,14 +1,44 @@
-"""Answers that leave in one piece: uvicorn writes their head and their body apart, and each write is a system call."""
+"""Answers that leave in one piece.
+
+uvicorn takes the head and the body of an answer in a message each, looks at every header, and writes both apart, which
+is two calls of the system. What is written in one turn of the loop is joined here. Most answers of this service are
+there as a whole, with headers that it wrote itself: they pass without messages.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, Protocol
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from starlette.types import Send
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 _MOST: Final = 65_536
 """Bytes that wait for the end of a turn, at most: behind a stream its reader must be able to hold it back."""
+_last: list[tuple[object, bytes]] = [(None, b"")]
+"""The headers that all answers have, which uvicorn makes anew every second, and their lines."""
+
+
+class Whole(Protocol):
+    """Sends an answer without messages."""
+
+    def __call__(self, status: int, headers: bytes, *, body: bytes) -> bool:
+        """Whether it could; if not, nothing was sent.
+
+        Args:
+            headers: each with the end of its line, `content-length` among them.
+        """
+        ...
+
+
+def whole_of(send: Send) -> Whole | None:
+    """How whoever is behind `send` takes an answer without messages; None where they take messages alone.
+
+    Who stands between and wants to see the messages hands on a function of his own, which has no such way.
+    """
+    found: Whole | None = getattr(getattr(send, "__self__", send), "whole", None)
+    return found
 
 
 class JoiningProtocol(HttpToolsProtocol):
@@ -17,6 +47,34 @@ class JoiningProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Called by the loop."""
         super().connection_made(Joining(transport))  # type: ignore[arg-type]  # it does what a transport does
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Callable[..., Any]) -> None:
+        cycle.__class__ = WholeCycle  # uvicorn has made it, of a class that it calls by name
+        super()._start_asgi_task(cycle, app)
+
+
+class WholeCycle(RequestResponseCycle):
+    """uvicorn's request and answer, which takes the answer without messages as well."""
+
+    def whole(self, status: int, headers: bytes, *, body: bytes) -> bool:
+        """See `Whole`."""
+        is_usual = self.keep_alive and not (self.response_started or self.disconnected or self.flow.write_paused)
+        if not is_usual or self.scope["method"] == "HEAD":
+            return False
+        self.response_started = self.response_complete = True
+        self.waiting_for_100_continue = False
+        self.transport.write(b"%b%b%b\r\n%b" % (STATUS_LINE[status], _lines(self.default_headers), headers, body))
+        self.message_event.set()
+        self.on_response()
+        return True
+
+
+def _lines(headers: list[tuple[bytes, bytes]]) -> bytes:
+    known, lines = _last[0]
+    if known is not headers:
+        lines = b"".join([b"%b: %b\r\n" % header for header in headers])
+        _last[0] = (headers, lines)
+    return lines
 
 
 class Joining:
@@ -27,6 +85,8 @@ class Joining:
         self._soon = asyncio.get_running_loop().call_soon
         self._waiting: list[bytes] = []
         self._size = 0
+        self.is_closing = transport.is_closing
+        """The transport's: it is asked at every answer."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)

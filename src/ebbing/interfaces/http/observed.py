@@ -17,6 +17,7 @@ from typing import Any, Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ebbing.interfaces.http.auth import Principal
+from ebbing.interfaces.http.joined import whole_of
 from ebbing.observe.logs import hashed, lines_of
 from ebbing.observe.trace import HEADER, Trace, continued
 from ebbing.ports.clock import Clock
@@ -48,20 +49,12 @@ class Observed:
         state = scope.setdefault("state", {})
         state["headers"] = headers = dict(scope["headers"])
         given = headers.get(b"x-request-id")
-        state["request_id"] = request_id = given.decode() if given and _REQUEST_ID.fullmatch(given) else fresh
+        state["request_id"] = given.decode() if given and _REQUEST_ID.fullmatch(given) else fresh
         asked = headers.get(_HEADER, b"").decode("latin-1")
-        state["trace"] = trace = continued(asked, random_hex=fresh.replace("-", ""))
-        added = ((b"x-request-id", request_id.encode()), (_HEADER, trace.header.encode()))
+        state["trace"] = continued(asked, random_hex=fresh.replace("-", ""))
         began = perf_counter()
-
-        async def answer(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                state["status"] = message["status"]
-                message["headers"] = [*message.get("headers", ()), *added]
-            await send(message)
-
         try:
-            await self._app(scope, receive, answer)
+            await self._app(scope, receive, _Answering(send, state))
         finally:
             self._tell(scope, status=state.get("status", 500), seconds=perf_counter() - began)
 
@@ -122,6 +115,34 @@ class Observed:
             "user": hashed(principal.user, key=self._key) if principal else None,
         }
         return line
+
+
+class _Answering:
+    """Sends on, with what names the request and its trace beside the headers, and notes the status."""
+
+    __slots__ = ("_send", "_state")
+
+    def __init__(self, send: Send, state: dict[str, Any]) -> None:
+        self._send, self._state = send, state
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            state = self._state
+            state["status"] = message["status"]
+            added = ((b"x-request-id", state["request_id"].encode()), (_HEADER, state["trace"].header.encode()))
+            message["headers"] = [*message.get("headers", ()), *added]
+        await self._send(message)
+
+    def whole(self, status: int, headers: bytes, *, body: bytes) -> bool:
+        """See `Whole`."""
+        write, state = whole_of(self._send), self._state
+        if write is None:
+            return False
+        told = f"x-request-id: {state['request_id']}\r\ntraceparent: {state['trace'].header}\r\n"
+        if not write(status, headers + told.encode(), body=body):
+            return False
+        state["status"] = status
+        return True
 
 
 def _route(scope: Scope) -> str:
