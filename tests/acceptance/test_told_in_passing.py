@@ -203,6 +203,18 @@ def test_somebody_who_dearly_loves_a_food_does_not_avoid_it(memory: Memory) -> N
         ("我今年29岁", "我刚过完30岁生日"),
         ("我的专业是生物", "我转专业到计算机了"),
         ("我明天下午两点要开会", "明天的会改到下午四点了"),
+        ("Our team has six people", "Our team grew to nine people"),
+        ("My son wants to be a pilot", "My son wants to be a doctor now"),
+        ("I eat lunch at my desk", "I've started eating lunch in the park"),
+        ("I can't cook at all", "I can cook pretty well now"),
+        ("My in-laws live in Phoenix", "My in-laws sold their house in Phoenix and moved to Tucson"),
+        ("My nephew is studying in London", "My nephew came back from London"),
+        ("My goal is to read 20 books this year", "I raised my goal to 30 books this year"),
+        ("我儿子想当飞行员", "我儿子现在想当医生了"),
+        ("我女儿在学芭蕾", "我女儿改学街舞了"),
+        ("我最喜欢冬天", "我现在最喜欢夏天了"),
+        ("我打算60岁退休", "我决定65岁再退休"),
+        ("我弟弟在北京读高中", "我弟弟考上大学了"),
     ],
 )
 def test_what_is_otherwise_now_closes_what_was(memory: Memory, before: str, after: str) -> None:
@@ -221,6 +233,11 @@ def test_what_is_otherwise_now_closes_what_was(memory: Memory, before: str, afte
         ("我还没去过日本", "我刚从韩国旅游回来"),
         ("我会一点法语", "我德语现在很流利了"),
         ("我上夜班", "我哥调成白班了"),
+        ("My son wants to be a pilot", "My daughter wants to be a vet"),
+        ("My nephew is studying in London", "My niece came back from London"),
+        ("I eat lunch at my desk", "I've started reading in the park"),
+        ("我女儿在学芭蕾", "我儿子改学街舞了"),
+        ("我儿子想当飞行员", "我女儿想当医生"),
     ],
 )
 def test_what_leaves_room_closes_nothing(memory: Memory, before: str, after: str) -> None:

@@ -14,6 +14,10 @@ from ebbing.domain.claim import Becomes, Claim, Words
 
 _LONGEST: Final = {True: 4, False: 6}
 """Words, or characters of a script without spaces, in which two statements of one frame may differ."""
+_TOLD: Final = {True: 4, False: 5}
+"""Words, or characters, in common that tell so much that one thing stands there, also where there may be several."""
+_INSTEAD: Final = "改"
+"""改学: another thing takes the place of the first in what is done."""
 _DAY: Final = "time"
 _BARE: Final = 3
 """Words beside a thing and its name in a memory that says no more than what it is."""
@@ -66,8 +70,11 @@ def _in_one_frame(new: Claim, old: Claim) -> bool:
     sort = sort_of(mine, new.otherwise.names)
     if sort != sort_of(known, old.otherwise.names) or not _DOES.isdisjoint((*mine, *known)):
         return False
+    if _INSTEAD in new.words and not new.words.isdisjoint(frame):
+        return True
     if new.otherwise.many or old.otherwise.many:
-        return _is_one_place(frame) or (sort in {_DAY, "figure"} and not new.words.isdisjoint(frame))
+        told = sort in {_DAY, "figure"} or len(frame) >= _TOLD[spaced]
+        return _is_one_place(frame) or (told and not new.words.isdisjoint(frame))
     return end > 0 if new.otherwise.tools else sort != "word" or len(frame) > 1
 
 

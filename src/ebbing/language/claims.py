@@ -27,9 +27,13 @@ from ebbing.language.values import NUMBER, object_of, one_spelling, value_of, wo
 MAX_COMPARED: Final = 600
 """Characters of a statement that are read; a longer one tells a story, not one thing."""
 _LASTING: Final = re.compile(
-    r"\S+ (?:is|are|has been) (?:\w+ )?\w+ing\b|(?:用户|助手)(?:现在|最近|目前)?(?:正在|在|一直)"
+    r"\S+ (?:is|are|has been|has started|started) (?:\w+ )?\w+ing\b|(?:用户|助手)(?:现在|最近|目前)?(?:正在|在|一直)"
 )
 """What goes on, which is no single occasion even where a rule takes it for an event."""
+_AHEAD: Final = frozenset({"plan", "goal"})
+"""Tags of what is not there yet."""
+_WISHED: Final = "wants to be"
+"""The attribute whose value is one that may come, whatever else is meant to."""
 _OWNED: Final = frozenset({"公司", "company", "team"})
 """What somebody belongs to, and of which something is said as if of the person."""
 _ASIDE: Final = re.compile(r", ?(?:and |but )?not [^,]+$|[,，] ?(?:而)?不是[^,，]+$| ?[(（][^()（）]*[)）]")
@@ -76,7 +80,7 @@ def claim_of(text: str, told: Told) -> Claim:
     denied = _denied(told.source or text, pack)
     text = _HOUSE.sub("用户", simplified(_ASIDE.sub("", ungrouped(text[:MAX_COMPARED]))))
     normal = numbered(normalise(text))
-    subject = _subject(text, language, pack=pack)
+    subject, bare = _subject(text, language, pack=pack), _bare_of(text, language, pack=pack)
     attribute, value = attribute_of(text, told)
     head, adjunct = object_of(told.object, language) if told.polarity else (frozenset(), frozenset())
     shows = _signs(normal)
@@ -95,7 +99,7 @@ def claim_of(text: str, told: Told) -> Claim:
     return Claim(
         words=words,
         type=told.type,
-        lasting=bool(_LASTING.match(text)),
+        lasting=bool(_LASTING.match(bare)),
         subject=subject,
         speaker=_speaker(told),
         attribute=attribute,
@@ -110,7 +114,7 @@ def claim_of(text: str, told: Told) -> Claim:
         occasion=_occasion(normal, value, pack=pack),
         negated="negated" in shows,
         past=past,
-        plan="plan" in told.tags or (told.type is MemoryType.EPISODIC and "plan" in shows),
+        plan=not _AHEAD.isdisjoint(told.tags) or (told.type is MemoryType.EPISODIC and "plan" in shows),
         gained=gained,
         changed=told.corrects or bool(pack.signs["changed"].search(sentence)),
         further=bool(pack.signs["further"].search(f"{normal} {_around(value, told.source)}")),
@@ -126,7 +130,7 @@ def claim_of(text: str, told: Told) -> Claim:
         ends=ends,
         corrects=told.corrects,
         denies=denied,
-        otherwise=read_otherwise(_bare_of(text, language, pack=pack), attribute, language=language, pack=pack),
+        otherwise=read_otherwise(bare, attribute, language=language, pack=pack),
     )
 
 
@@ -202,7 +206,7 @@ def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
     if told.known:
         return attribute, value
     attribute, value = _read_attribute(text, attribute=attribute, value=value)
-    if attribute and not attribute.endswith(".time") and changes().signs["ahead"].search(text):
+    if attribute and not attribute.endswith((".time", _WISHED)) and changes().signs["ahead"].search(text):
         return None, value
     return attribute, value
 
