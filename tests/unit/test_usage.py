@@ -84,6 +84,29 @@ async def test_counts_wait_until_they_are_many() -> None:
     ]
 
 
+async def test_many_counts_are_added_up_in_pieces_and_none_is_lost() -> None:
+    log = Notebook()
+    buffer = UsageBuffer(log, most=100_000, seconds=60)
+    turns: list[int] = []
+
+    async def look_on() -> None:
+        while True:
+            turns.append(len(log.batches))
+            await asyncio.sleep(0)
+
+    for number in range(3_000):  # the later answers come first
+        buffer.returned((ADA, BOB)[number % 2], [f"{number % 700}", f"{number}"], at=NOW - timedelta(seconds=number))
+    looking = asyncio.create_task(look_on())
+    await buffer.flush()
+    looking.cancel()
+    counts = [one for batch in log.batches for one in batch]
+    assert len(turns) > 12  # whoever searches gets a turn between the pieces
+    assert sum(one.times for one in counts) == 6_000
+    assert len({(one.owner, one.memory_id) for one in counts}) == len(counts) == 3_000
+    asked_again = [one for one in counts if one.memory_id == "2"]
+    assert asked_again == [Returned(ADA.owner, "2", 6, NOW - timedelta(seconds=2))]
+
+
 async def test_counts_do_not_wait_for_long() -> None:
     log = Notebook()
     buffer = UsageBuffer(log, seconds=0.02)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable
 from datetime import datetime
+from itertools import islice
+from operator import itemgetter
 from typing import Final
 
 from ebbing.domain.errors import StoreError
@@ -16,6 +19,10 @@ from ebbing.ports.usage_log import Returned, UsageLog
 MAX_HELD: Final = 100_000
 """Counts that wait, at most, while the store fails; what comes on top of them is not counted."""
 
+_ADDED: Final = 256
+"""Answers that are added up at one go: whoever searches meanwhile waits for no more than this …"""
+_HANDED: Final = 1_024
+"""… and counts that are handed over at one go."""
 _AGAIN_SECONDS: Final = 0.1
 """After which a loop is told again that has not done what it was told."""
 
@@ -35,7 +42,7 @@ class UsageBuffer:
         seconds: how long the first of them waits.
     """
 
-    def __init__(self, log: UsageLog, *, most: int = 2_048, seconds: float = 5.0) -> None:
+    def __init__(self, log: UsageLog, *, most: int = 8_192, seconds: float = 5.0) -> None:
         self._log, self._most, self._seconds = log, most, seconds
         self._heard: list[tuple[Scope, list[str], datetime]] = []
         """Answers, as they came: whoever hands them over adds them up, and no search does."""
@@ -64,7 +71,8 @@ class UsageBuffer:
             return
         loop, ids = self._home or asyncio.get_running_loop(), list(memory_ids)
         with self._lock:
-            ids = ids[: MAX_HELD - self._size]
+            if self._size + len(ids) > MAX_HELD:
+                del ids[MAX_HELD - self._size :]
             if not ids:
                 return
             first, now = not self._size, loop.time()
@@ -96,31 +104,48 @@ class UsageBuffer:
 
     async def flush(self) -> None:
         """Hands over what waits, and returns when that is done; what the store refuses waits for the next time."""
-        await self._hand_over(self._take())
+        await self._pass_on()
         loop = asyncio.get_running_loop()
         under_way = [task for task in self._tasks if task.get_loop() is loop]
         if under_way:
             await asyncio.wait(under_way)
 
-    def _take(self) -> list[Returned]:
+    async def _pass_on(self) -> None:
+        """Hands over what waits, in batches that a store may write as one."""
+        handed = []
+        async for batch in self._batches():
+            handed.append(asyncio.create_task(self._hand_over(batch)))
+            await asyncio.sleep(0)
+        await asyncio.gather(*handed)
+
+    async def _batches(self) -> AsyncIterator[list[Returned]]:
         with self._lock:
-            taken, self._refused, heard, self._heard, self._size = self._refused, {}, self._heard, [], 0
-        for scope, ids, at in heard:
-            counts = taken.setdefault(scope.owner, {})
-            for memory_id in ids:
-                held = counts.get(memory_id)
-                counts[memory_id] = (1, at) if held is None else (held[0] + 1, max(held[1], at))
-        return [
-            Returned(owner, memory_id, times, last_at)
-            for owner, counts in taken.items()
-            for memory_id, (times, last_at) in counts.items()
-        ]
+            refused, self._refused, heard, self._heard, self._size = self._refused, {}, self._heard, [], 0
+        heard.sort(key=itemgetter(2))
+        told: dict[Owner, tuple[Counter[str], dict[str, datetime]]] = {}
+        for first in range(0, len(heard), _ADDED):
+            for scope, ids, at in heard[first : first + _ADDED]:
+                times, last_at = told.get(owner := scope.owner) or told.setdefault(owner, (Counter(), {}))
+                times.update(ids)
+                last_at.update(dict.fromkeys(ids, at))
+            await asyncio.sleep(0)
+        for owner, counts in refused.items():
+            times, last_at = told.setdefault(owner, (Counter(), {}))
+            for memory_id, (more, at) in counts.items():
+                times[memory_id] += more
+                last_at[memory_id] = max(last_at.get(memory_id, at), at)
+        counted = (
+            Returned(owner, memory_id, many, last_at[memory_id])
+            for owner, (times, last_at) in told.items()
+            for memory_id, many in times.items()
+        )
+        while batch := [*islice(counted, _HANDED)]:
+            yield batch
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         self._woken = -_AGAIN_SECONDS
-        batch = self._take()
-        if batch:
-            task = loop.create_task(self._hand_over(batch))
+        if self._size:
+            task = loop.create_task(self._pass_on())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
@@ -136,8 +161,6 @@ class UsageBuffer:
             self._start(loop)
 
     async def _hand_over(self, batch: list[Returned]) -> None:
-        if not batch:
-            return
         try:
             await self._log.returned(batch)
         except StoreError as error:

@@ -95,7 +95,7 @@ class Settings(ServiceSettings):
     reranker_timeout_ms: int = Field(default=1_000, ge=1, le=60_000, description="How long a search waits for it.")
     reranker_cache_mib: int = Field(default=128, ge=1, le=65_536, description="RAM for the tokens that `late` keeps.")
     usage_batch: int = Field(
-        default=2_048, ge=0, le=100_000, description="Returned memories counted in one write; 0 counts none."
+        default=8_192, ge=0, le=100_000, description="Returned memories counted in one write; 0 counts none."
     )
     working_rounds: int = Field(default=10, ge=1, le=100, description="Last rounds of a running conversation it keeps.")
     working_tokens: int = Field(

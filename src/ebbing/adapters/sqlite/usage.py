@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
@@ -76,9 +75,9 @@ class SqliteUsageLog:
 
 def _counts(owner: Owner, at: datetime, *, found: Iterable[Returned]) -> tuple[Any, ...]:
     """One element of a batch: whose the memories are, when they were returned, and how often each was."""
-    times: Counter[str] = Counter()
+    times: dict[str, int] = {}
     for one in found:
-        times[one.memory_id] += one.times
+        times[one.memory_id] = times.get(one.memory_id, 0) + one.times
     return (owner.tenant, owner.kind, owner.name, micros(at), times)
 
 
