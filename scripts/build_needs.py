@@ -13,18 +13,23 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, Final, NamedTuple
 
+from ebbing.domain.message import Message
+from ebbing.domain.record import Role
 from ebbing.language.changes import changes
 from ebbing.language.rulebook import LANGUAGES, Packs
 from ebbing.language.sieve import SIZES, Sieve, name_of
+from ebbing.remember.extract import extract
 from evals.extraction import HELD, items
 
 HEAD: Final = "# Made by scripts/build_needs.py: run it after a change of patterns.\n"
+_NOW: Final = datetime(2026, 5, 6, 10, tzinfo=UTC)
 _MOST: Final = 64
 """Wordings of a stretch of a pattern that are told apart."""
 _USUAL: Final = 1.0
@@ -164,19 +169,24 @@ def shipped() -> dict[str, set[str]]:
 
 
 def _share(language: str) -> Callable[[str], float]:
-    said = [
-        message["content"].lower()
+    """The share of texts that hold a piece, of messages or of the facts that they hold, whichever is larger."""
+    told = [
+        [Message(one["content"], role=Role(one["role"])) for one in item["messages"]]
         for part, item in items("extraction", language)
-        for message in item["messages"]
-        if part != HELD and message["role"] == "user"
+        if part != HELD
     ]
-    stands = Counter(
-        piece
-        for text in said
-        for piece in {text[at : at + size] for size in SIZES[language] for at in range(len(text) - size + 1)}
-    )
+    said = _stands([message.content for messages in told for message in messages], language)
+    facts = _stands([fact.text for messages in told for fact in extract(messages, now=_NOW)], language)
     # In powers of two, so that a few texts more change few lines.
-    return lambda piece: 2.0 ** round(math.log2((stands[piece] + 1 / (3 * len(piece))) / len(said)))
+    return lambda piece: 2.0 ** round(math.log2(max(said[piece], facts[piece], 1e-4 / len(piece))))
+
+
+def _stands(texts: Sequence[str], language: str) -> Counter[str]:
+    """In which share of texts a piece stands."""
+    stands: Counter[str] = Counter()
+    for text in map(str.lower, texts):
+        stands.update({text[at : at + size] for size in SIZES[language] for at in range(len(text) - size + 1)})
+    return Counter({piece: count / len(texts) for piece, count in stands.items()})
 
 
 def listed() -> str:
