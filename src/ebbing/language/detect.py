@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ebbing.language.kept import kept
+
 _HAN: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]+")
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")
 _HANGUL: Final = re.compile(r"[\uac00-\ud7af]")
@@ -17,7 +19,12 @@ def detect(text: str) -> str:
 
     A Han character weighs as much as a Latin word, so "我用 Python" is Chinese and "我爱 you and me" is English.
     """
-    head = text[:MAX_LOOKED_AT]
+    return _script_of(text[:MAX_LOOKED_AT])
+
+
+@kept(128)
+def _script_of(head: str) -> str:
+    """Kept for a few texts, since each is looked at several times."""
     if head.isascii():
         return "en" if _LATIN.search(head) else "und"
     han = sum(map(len, _HAN.findall(head)))

@@ -8,6 +8,7 @@ from typing import Final
 from ebbing.domain.claim import Words
 from ebbing.language.analyse import normalise, query_terms
 from ebbing.language.changes import Changes, changes
+from ebbing.language.kept import kept
 from ebbing.language.numerals import dated, numbered, ungrouped
 
 NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -86,14 +87,26 @@ def content_share(text: str) -> float:
     """Share of a text's words that are no filler, in [0, 1]; a Chinese character counts as a word."""
     pack = changes()
     words = _WORD.findall(normalise(text))
-    content = sum(1 for word in words if word not in pack.filler and query_terms(word))
+    content = sum(1 for word in words if word not in pack.filler and _is_topic(word))
     return content / len(words) if words else 0.0
+
+
+@kept(16_384)
+def _is_topic(word: str) -> bool:
+    """Whether a word has a keyword term."""
+    return bool(query_terms(word))
 
 
 def words_of(normal: str, pack: Changes) -> Words:
     """Content words: stems of spaced scripts, single characters of Chinese."""
-    terms = (term for term in query_terms(normal) if len(term) == 1 or not _CJK.fullmatch(term))
-    return frozenset(pack.kin.get(term, term) for term in terms if term not in pack.filler)
+    if not normal:
+        return frozenset()
+    terms, kin, filler = query_terms(normal), pack.kin, pack.filler
+    if normal.isascii():
+        return frozenset([kin.get(term, term) for term in terms if term not in filler])
+    return frozenset(
+        [kin.get(term, term) for term in terms if term not in filler and (len(term) == 1 or not _CJK.fullmatch(term))]
+    )
 
 
 def _heads(text: str, pack: Changes) -> Words:

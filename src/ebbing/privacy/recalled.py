@@ -44,7 +44,7 @@ def _without_delimited(text: str) -> str:
 
 def _without_lists(text: str) -> str:
     known = _known()
-    if not any(word in text.lower() for word in known.words):
+    if not any(map(text.lower().__contains__, known.words)):
         return text
     lines = text.split("\n")
     kept: list[str] = []
@@ -84,7 +84,7 @@ def _bare(line: str) -> str:
 
 
 def _without_phrases(text: str) -> str:
-    return _known().phrase.sub(" ", text) if any(mark in text for mark in '"“「『') else text
+    return _known().phrase.sub(" ", text) if any(map(text.__contains__, '"“「『')) else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,8 +65,8 @@ def extract(
     for index, message in enumerate(messages):
         if message.role is Role.USER or (agent_facts and message.role is Role.ASSISTANT):
             heard = _Listening(message, before, known, otherwise, people.setdefault(message.role, []))
-            for fact in () if playing else heard.facts(said_at=message.timestamp or now):
-                found.setdefault(fact.text.casefold(), replace(fact, source=index))
+            for fact in () if playing else heard.facts(said_at=message.timestamp or now, source=index):
+                found.setdefault(fact.text.casefold(), fact)
             playing = playing or heard.begins_a_game()
         before = message
     return list(found.values())
@@ -92,7 +92,8 @@ class _Listening:
     people: list[Statement] = field(default_factory=list)
     """Statements about or with people of the speaker's, heard so far."""
 
-    def facts(self, *, said_at: datetime) -> list[Fact]:
+    def facts(self, *, said_at: datetime, source: int) -> list[Fact]:
+        """What it states; `source` is the index of the message."""
         agent = self.message.role is Role.ASSISTANT
         found: list[Fact] = []
         before: tuple[Sentence, Statement] | None = None
@@ -107,7 +108,8 @@ class _Listening:
                     continue
             before = None
             if fact is not None:
-                found.append(replace(fact, source_text=sentence.text, about="agent" if agent else "user"))
+                about = "agent" if agent else "user"
+                found.append(replace(fact, source_text=sentence.text, about=about, source=source))
                 before = sentence, statement
         return found[:MAX_FACTS]
 
