@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ebbing.language import sieve as sieves
 from ebbing.language.late import Late
-from ebbing.language.sieve import SIZES, Sieve, needs_of
+from ebbing.language.sieve import ODD, SIZES, Sieve, needs_of
 from scripts.build_needs import Needs, shipped
 
 PATTERNS = [
@@ -87,6 +87,31 @@ def test_the_shipped_patterns_find_through_a_sieve_what_they_find_without(langua
         left = sieve.left(text)
         assert [pattern for pattern, late in left if late.made.search(text)] == found
         assert len(left) < len(sieve) / 4 or not text.isascii()
+
+
+@pytest.mark.parametrize("language", SIZES)
+def test_what_is_found_in_a_text_is_found_in_small_letters_too(language: str) -> None:
+    lates = [late for _, late in _sieve(sorted(shipped()[language]), language).pairs if late.plain is not None]
+    assert len(lates) > 0.8 * len(shipped()[language])
+    for text in [cased for said in SAID for cased in (said, said.upper(), f"User {said}") if not ODD.search(said)]:
+        for late in lates:
+            assert late.plain is not None
+            made, plain = late.made.search(text), late.plain.search(text.lower())
+            assert (made and made.span()) == (plain and plain.span()), (late.text, text)
+
+
+@pytest.mark.parametrize("pattern", ["(?-i:[A-Z])b", "é", "[+-z]", "[!-~]", "[^à-ÿ]", "(?i:a)", r"[\]+-_]"])
+def test_a_pattern_that_tells_large_letters_from_small_ones_is_asked_as_it_is(pattern: str) -> None:
+    assert Late(pattern).plain is None
+
+
+@pytest.mark.parametrize("pattern", [r"(?P<A>X)\S(?P=A)", "[A-Za-z0-9]+,", r"[^A-Z\W]", r"\bUser's? [\w'-]{2}"])
+@given(text=st.text(st.sampled_from("aAxXzZ User's,-é9"), max_size=12))
+def test_a_pattern_in_small_letters_finds_the_same(pattern: str, text: str) -> None:
+    late = Late(pattern)
+    assert late.plain is not None
+    made, plain = late.made.search(text), late.plain.search(text.lower())
+    assert (made and made.span()) == (plain and plain.span())
 
 
 @pytest.mark.parametrize("language", SIZES)

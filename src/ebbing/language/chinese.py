@@ -164,12 +164,12 @@ class ChineseReader:
         if folded == said:
             return rewritten(said, self._rewrites[of])
         rewrites = self._rewrites[of]
-        left = iter(rewrites.places(folded))
-        while (place := next(left, None)) is not None:
+        found = rewrites.places_in(folded)
+        while (place := next(found, None)) is not None:
             plain = self._put(rewrites.pairs[place][0], said=said, folded=folded)
             if plain != said:
                 said, folded = plain, plain.translate(self._fold)
-                left = iter([behind for behind in rewrites.places(folded) if behind > place])
+                found = rewrites.places_in(folded, after=place)
         return said
 
     def _put(self, rewrite: Rewrite, *, said: str, folded: str) -> str:

@@ -271,7 +271,7 @@ def _reading(
     """
     who, bare = pack.subject[language].match(text), _bare_of(text, language, pack=pack)
     owns = who is not None and who["who"].lower() in _OWNED
-    for read, pattern in pack.reads[language].left(text if bare == text else f"{bare} {text}"):
+    for read, pattern in pack.reads[language].found_in(*dict.fromkeys((bare, text))):
         if read.weak and told is not None:
             continue
         for said in (text,) if "{who}" in read.attribute else (bare, text) if owns else (bare,):

@@ -40,7 +40,7 @@ def _parts(text: str, language: str) -> list[str]:
 def _ended(text: str, language: str, *, pack: Changes) -> list[End]:
     found: list[End] = []
     short = pack.trailing[language].sub("", text)
-    for ending, pattern in pack.endings[language].left(text if short == text else f"{text} {short}"):
+    for ending, pattern in pack.endings[language].found_in(*dict.fromkeys((text, short))):
         match = pattern.made.search(text) or (short != text and pattern.made.search(short))
         if not match or (ending.unless and ending.unless.made.search(text)):
             continue

@@ -81,12 +81,12 @@ class Rewrite:
 
 def rewritten(text: str, rewrites: Sieve[Rewrite]) -> str:
     """The text in plainer words, by each rewriting in order."""
-    left = iter(rewrites.places(text))
-    while (place := next(left, None)) is not None:
+    found = rewrites.places_in(text)
+    while (place := next(found, None)) is not None:
         rewrite, find = rewrites.pairs[place]
         plain = find.made.sub(partial(_put, rewrite.put), text)
         if plain != text:
-            text, left = plain, iter([behind for behind in rewrites.places(plain) if behind > place])
+            text, found = plain, rewrites.places_in(plain, after=place)
     return text
 
 

@@ -21,7 +21,7 @@ from ebbing.language.late import Late
 T = TypeVar("T")
 SIZES: Final[Mapping[str, tuple[int, ...]]] = {"en": (3,), "zh": (1, 2)}
 """Characters of the pieces by which the patterns of a language are sorted."""
-_ODD: Final = re.compile("[\u0130\u0131\u017f]")
+ODD: Final = re.compile("[\u0130\u0131\u017f]")
 """Letters that a caseless pattern takes for an "i" or an "s", and that are another one in small letters."""
 
 
@@ -56,6 +56,24 @@ class Sieve(Sequence[T], Generic[T]):
         """Each thing with each of its patterns, in order."""
         return self._pairs
 
+    def found_in(self, *texts: str, from_start: bool = False) -> Iterator[tuple[T, Late]]:
+        """The things with those of their patterns that are found in one of the texts, in order.
+
+        With `from_start` only where a text begins.
+        """
+        return (self._pairs[place] for place in self.places_in(*texts, from_start=from_start))
+
+    def places_in(self, *texts: str, from_start: bool = False, after: int = -1) -> Iterator[int]:
+        """Where these stand among the pairs, behind a place."""
+        small = () if any(map(_is_odd, texts)) else tuple(map(str.lower, texts))
+        for place in self.places(" ".join(texts)):
+            if place <= after:
+                continue
+            late = self._pairs[place][1]
+            pattern, among = (late.plain, small) if small and late.plain is not None else (late.made, texts)
+            if any(map(pattern.match if from_start else pattern.search, among)):
+                yield place
+
     def left(self, text: str) -> Sequence[tuple[T, Late]]:
         """The things with those of their patterns that may be found in a text, in order."""
         return [self._pairs[place] for place in self.places(text)]
@@ -89,12 +107,16 @@ class Sieve(Sequence[T], Generic[T]):
 
 def _pieces(text: str, language: str) -> AbstractSet[str] | None:
     """The pieces of a text, in small letters; None where it has letters that are of two natures."""
-    if not text.isascii() and _ODD.search(text):
+    if _is_odd(text):
         return None
     small = text.lower()
     if language == "zh":
         return {*small, *map(add, small, small[1:])}
     return set(map(add, map(add, small, small[1:]), small[2:]))
+
+
+def _is_odd(text: str) -> bool:
+    return not text.isascii() and ODD.search(text) is not None
 
 
 def needs_of(pattern: str, language: str) -> Sequence[str] | None:

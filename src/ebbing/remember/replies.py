@@ -28,7 +28,7 @@ def completed(said: list[Sentence], *, asked: str, pack: Pack) -> list[Sentence]
     heard = [sentence.text for sentence in sentences(asked[-_LAST_ASKED:]) if sentence.asks]
     questions = [_SHORT_IS.sub(" is", question) for question in heard]
     for question in reversed(questions):
-        for reply, asks in pack.replies.left(question):
+        for reply, asks in pack.replies.found_in(question):
             found = asks.made.search(question)
             if found is None:
                 continue

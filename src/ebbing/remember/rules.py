@@ -29,7 +29,8 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool 
     """
     weighing = pack.weighing
     for reading in _readings(statement, pack):
-        fact = _first(pack.rules[reading.who].left(reading.predicate), reading, pack=pack, said_at=said_at)
+        rules = pack.rules[reading.who].found_in(reading.predicate, from_start=True)
+        fact = _first(rules, reading, pack=pack, said_at=said_at)
         if fact is not None:
             return None if _is_unlikely(fact, statement, pack=pack, aside=aside) else fact
     last = statement.implied or statement
@@ -38,15 +39,15 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool 
     who, worth = last.who, weigh(last, pack, aside=aside)
     understood = weighing.least if weighing.understood is None else weighing.understood
     asked = statement.implied is not None and worth.score >= understood
-    rules = list(pack.rules[who].left(last.predicate)) if asked else []
+    kept = list(pack.rules[who].found_in(last.predicate, from_start=True)) if asked else []
     silent = weighing.silent[who]
     if worth.score >= weighing.least:
         kinds = pack.lasting.kinds(worth.places)
-        rules += _with_patterns(rule for kind in kinds for rule in weighing.rules[who] if rule.type is kind)
+        kept += _with_patterns(rule for kind in kinds for rule in weighing.rules[who] if rule.type is kind)
         silent = tuple(rule for rule in silent if not rule.weighed or rule.type is kinds[0])
-    if not rules or _first(_with_patterns(silent), last, pack=pack, said_at=said_at):
+    if not kept or _first(_with_patterns(silent), last, pack=pack, said_at=said_at):
         return None
-    return _first(rules, last, pack=pack, said_at=said_at)
+    return _first(kept, last, pack=pack, said_at=said_at)
 
 
 def _with_patterns(rules: Iterable[Rule]) -> list[tuple[Rule, Late]]:
