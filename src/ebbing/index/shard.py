@@ -31,6 +31,8 @@ WHOLE_TERMS: Final = 16_384
 """… as long as they are no longer than this in all: an owner of long texts would take up too much room."""
 FEW_QUESTIONS: Final = 2
 """A conversation asks once or twice between two writes; to prepare takes as long as three questions lose without."""
+FEW_WRITTEN: Final = 32
+"""New memories up to which what was written of them is at hand for the next comparison."""
 RECORDS_READ: Final = "records read"
 """Under this name a filter keeps of which rows it read the records."""
 STORED_VECTOR: Final = np.dtype("<f2")
@@ -131,6 +133,8 @@ class Shard:
         """The same as bytes, before and after what differs from answer to answer."""
         self.compared: dict[str, Any] = {}
         """What was made of records to compare them with what is said next, by id: kept and dropped with the row."""
+        self.as_written: dict[str, MemoryRecord] = {}
+        """New memories as this process wrote them, by id, for whoever first compares them: for nothing else."""
         self.rewritten: dict[str, MemoryRecord] = {}
         """Records as they once were, by id, in a shard that shows the past: they stand before those of `records`."""
 
@@ -166,7 +170,7 @@ class Shard:
         """Bytes of RAM that the arrays hold, for an LRU by size."""
         columns = sum(array.nbytes for array in self._columns.values())
         records = self.size if self.is_kept_whole else len(self.records)
-        texts = 200 * len(self.ids) + 3_000 * records + 6_500 * len(self.compared)
+        texts = 200 * len(self.ids) + 3_000 * records + 6_500 * (len(self.compared) + len(self.as_written))
         return int(columns + self._vectors.nbytes + self.postings.nbytes + texts)
 
     def successor(self) -> Shard:
@@ -185,6 +189,7 @@ class Shard:
         for name in ("records", "shown", "written"):
             vars(other)[name] = vars(self)[name].copy() if is_kept else {}
         other.compared = self.compared.copy() if len(self.compared) <= WHOLE_ROWS else {}
+        other.as_written = self.as_written.copy() if len(self.as_written) <= FEW_WRITTEN else {}
         return other
 
     def detached(self) -> Shard:
@@ -249,7 +254,7 @@ class Shard:
                 self._forget_record(self.ids[at])
 
     def _forget_record(self, memory_id: str) -> None:
-        for known in (self.records, self.shown, self.written, self.compared):
+        for known in (self.records, self.shown, self.written, self.compared, self.as_written):
             known.pop(memory_id, None)
 
     def _tables(self) -> Iterable[tuple[str, Names]]:

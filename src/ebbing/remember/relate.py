@@ -83,6 +83,9 @@ async def _compared(store: MemoryStore, shard: Shard, *, ids: Collection[str], s
     How strong a memory is and how often it was used may have changed since: see `as_stored`.
     """
     known: dict[str, Candidate] = shard.compared
+    for memory_id in ids:
+        if memory_id not in known and (written := shard.as_written.pop(memory_id, None)) is not None:
+            known[memory_id] = candidate(written)
     missing = [memory_id for memory_id in ids if memory_id not in known]
     if missing:
         known.update((record.id, candidate(record)) for record in await store.get(reach(scope), missing))

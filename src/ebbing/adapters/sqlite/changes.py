@@ -26,6 +26,7 @@ from ebbing.adapters.sqlite.rows import (
     record_values,
     utc_text,
 )
+from ebbing.adapters.sqlite.written import Added, Written
 from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError, StoreError
 from ebbing.domain.events import Event
 from ebbing.domain.record import Kind, MemoryRecord
@@ -117,16 +118,20 @@ def apply(
     now: datetime,
     seen: int | None = None,
     noticed: Callable[[bool], None],
+    wrote: Callable[[Written], None] | None = None,
 ) -> list[str]:
     """Writes everything, or raises and leaves it to the transaction to forget all; returns the ids.
 
-    `noticed` is told whether there is any webhook: asked along with the owner, it costs next to nothing.
+    `noticed` is told whether there is any webhook: asked along with the owner, it costs next to nothing. `wrote` is
+    told what was written, if that is new rows alone: it holds once the transaction is committed.
     """
     batch = _Batch(db, scope, now=now, adds=any(isinstance(one.change, Insert) for one in changes))
     noticed(batch.has_webhooks)
     batch.expect(seen)
     ids = [batch.write(prepared) for prepared in changes]
-    batch.finish()
+    written = batch.finish()
+    if wrote is not None and written is not None:
+        wrote(written)
     return ids
 
 
@@ -143,6 +148,9 @@ class _Batch:
         self._generation = generation + 1
         self._changed = self._erased = False
         self._models: dict[str, int] = {}
+        self._added: list[Added] = []
+        self._count = 0
+        """Of the changes that were made."""
 
     def expect(self, seen: int | None) -> None:
         """Refuses to go on if somebody wrote since the owner's generation was `seen`."""
@@ -159,15 +167,20 @@ class _Batch:
             return self._reindex(change, prepared)
         return self._erase(change)
 
-    def finish(self) -> None:
-        """Moves the owner's counters, which is what tells every cached shard that it is behind."""
+    def finish(self) -> Written | None:
+        """Moves the owner's counters, which is what tells every cached shard that it is behind.
+
+        Returns what was written, if that is new rows alone that are active.
+        """
         if not self._changed:
-            return
+            return None
         self._db.execute(
             "UPDATE owner SET last_seq = ?, generation = ?,"
             " erased_generation = CASE WHEN ? THEN ? ELSE erased_generation END WHERE no = ?",
             (self._seq, self._generation, self._erased, self._generation, self._no),
         )
+        is_all = len(self._added) == self._count
+        return Written(self._no, self._generation, self._added) if is_all and not self._is_late else None
 
     def _owner(self, *, adds: bool) -> tuple[int, int, int, bool]:
         """Number, last seq, generation, and whether an index outside the file follows the changes.
@@ -210,6 +223,9 @@ class _Batch:
             self._put_entry(mid, prepared.entry, model_id=change.entry.model_id if change.entry else None)
         self._put_sources(sources, mid)
         self._tell(Event.ADD, record, old=None, reason=change.reason)
+        if record.is_active:
+            model_id = change.entry.model_id if change.entry else None
+            self._added.append(Added(self._seq, record, prepared.record, prepared.entry, model_id))
         return self._done(mid, record.id, op="put")
 
     def _revise(self, change: Revise, prepared: Prepared) -> str:
@@ -254,6 +270,7 @@ class _Batch:
 
     def _done(self, mid: int, memory_id: str, *, op: str) -> str:
         self._changed = True
+        self._count += 1
         if self._follow:
             append(self._db, mid, memory_id=memory_id, op=op)
         return memory_id

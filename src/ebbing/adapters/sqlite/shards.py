@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.rows import first_mid, last_mid
+from ebbing.adapters.sqlite.written import LastWrites
 from ebbing.domain.scope import Owner
 from ebbing.index.row import Row
 from ebbing.index.shard import ALWAYS, Shard
@@ -79,6 +80,8 @@ class ShardCache:
     ) -> None:
         self._connections, self._with_deleted = connections, with_deleted
         self._model_id, self._dim, self._max_bytes = model_id, dim, max_bytes
+        self.writes = LastWrites()
+        """What whoever writes tells here, so that it need not be read."""
         self._slots: OrderedDict[Owner, _Slot] = OrderedDict()
         self._guard = threading.Lock()
         self._bytes = 0
@@ -92,16 +95,20 @@ class ShardCache:
                 self._bytes = 0
 
     def current(self, owner: Owner) -> Shard | None:
-        """The shard that is held, if it is current and nothing at all waits to be put in its place; else None."""
+        """The shard that is held, if nothing at all waits to be put in its place and it is current, or what it does not
+        know yet was written just now by this process; else None."""
         slot = self._slots.get(owner)
         held = slot.held if slot else None
-        if held is None:
+        if slot is None or held is None:
             return None
         seen = self._connections.state()
         if seen is None or seen != held.seen:
             with self._connections.reading() as db:
-                if db.execute(_CURRENT, (held.no,)).fetchone() != (held.shard.generation, 0):
-                    return None
+                generation, waits = db.execute(_CURRENT, (held.no,)).fetchone() or (-1, 1)
+            if waits:
+                return None
+            if generation != held.shard.generation:
+                return self._followed(slot, held, owner=owner, generation=generation)
             held.seen = seen
         self._touch(owner)
         return held.shard
@@ -136,12 +143,33 @@ class ShardCache:
         with self._guard:
             slot = self._slots.pop(owner, None)
             self._bytes -= slot.nbytes if slot else 0
+        self.writes.forget(owner)
 
     def clear(self) -> None:
         """Lets go of everything."""
         with self._guard:
             self._slots.clear()
             self._bytes = 0
+        self.writes.clear()
+
+    def _followed(self, slot: _Slot, held: _Held, *, owner: Owner, generation: int) -> Shard | None:
+        """The shard of a generation, if all that it takes are the last writes; else None."""
+        known = held.shard.generation
+        if not known < generation <= known + AT_ONCE or not slot.lock.acquire(blocking=False):
+            return None
+        try:
+            written = self.writes.between(owner, held.no, known=known, now=generation)
+            if not written or slot.held is not held:
+                return None
+            shard = held.shard.successor()
+            shard.put([added.row() for one in written for added in one.rows])
+            shard.generation = generation
+            for one in written:
+                shard.as_written.update(one.memories)
+            self._keep(owner, _Held(held.no, shard), slot=slot)
+            return shard
+        finally:
+            slot.lock.release()
 
     def _refresh(self, db: sqlite3.Connection, slot: _Slot, *, owner: Owner) -> Shard:
         db.execute("BEGIN")

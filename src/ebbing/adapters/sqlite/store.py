@@ -35,6 +35,7 @@ from ebbing.adapters.sqlite.usage import SqliteUsageLog
 from ebbing.adapters.sqlite.verify import findings
 from ebbing.adapters.sqlite.webhooks import SqliteWebhookBook
 from ebbing.adapters.sqlite.writer import GroupCommitWriter
+from ebbing.adapters.sqlite.written import Written
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.events import Event, HistoryEntry
 from ebbing.domain.record import Kind, MemoryRecord
@@ -173,9 +174,10 @@ class SqliteMemoryStore:
             return arrival.ids
         now, prepared = self._clock.now(), prepare(scope, changes)
         erases = any(isinstance(change, Erase) for change in changes)
-        scrub = Scrub.SOON if erases else Scrub.NO
-        work = partial(apply, scope=scope, changes=prepared, now=now, seen=seen, noticed=self.webhooks.noticed)
-        ids = await self._writer.run(work, scrub=scrub)
+        added, noticed = list[Written](), self.webhooks.noticed
+        work = partial(apply, scope=scope, changes=prepared, now=now, seen=seen, noticed=noticed, wrote=added.append)
+        ids = await self._writer.run(work, scrub=Scrub.SOON if erases else Scrub.NO)
+        self._shards.writes.note(scope.owner, added)
         if erases:
             self._let_go_of(scope.owner)
         return ids
