@@ -32,16 +32,16 @@ def found_out(found: Answer) -> Response:
     written = {} if found.written is None else found.written
     names, parts = found.routes, [b'{"memories":[']
     every = _form((*names,))
-    told = (found.records, found.ranked.scores, found.repeat_ids, *names.values())
-    for record, score, same, *given in zip(*told, strict=False):
-        known = written.get(record.id)
-        if known is None:
-            known = written[record.id] = _written(record)
-        front, back = known
+    given = [*zip(*names.values(), strict=False)] or [()] * len(found.records)
+    numbers = zip(found.ranked.scores, *names.values(), strict=False)
+    for record, same, gave, told in zip(found.records, found.repeat_ids, given, numbers, strict=False):
+        front, back = written.get(record.id) or written.setdefault(record.id, _written(record))
         if same:
             back = b'%b,"repeat_ids":%b}' % (back[:-1], _json(same))
-        form = every if all(given) else _form((*compress(names, given),))
-        parts += (front, form % (score, *filter(None, given)), back, b",")
+        if all(gave):
+            parts += (front, every % told, back, b",")
+        else:
+            parts += (front, _form((*compress(names, gave),)) % (told[0], *filter(None, gave)), back, b",")
     if len(parts) > 1:
         parts.pop()
     more = b"" if not found.dropped else b',"dropped":%b' % _json(found.dropped)
