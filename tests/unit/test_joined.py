@@ -6,6 +6,8 @@ An answer that passes without messages is the one that they would have made.
 from __future__ import annotations
 
 import asyncio
+import io
+import logging
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
@@ -20,6 +22,8 @@ from ebbing.interfaces.http import answers, observed
 from ebbing.interfaces.http.answers import encoded
 from ebbing.interfaces.http.joined import Joining, JoiningProtocol, whole_of
 from ebbing.interfaces.http.observed import Observed
+from ebbing.observe.logs import Lines, TextLines
+from ebbing.testing.clock import ManualClock
 
 TRACE: Final = b"traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 ASKED: Final = b"GET / HTTP/1.1\r\nhost: a\r\nx-request-id: one\r\n" + TRACE
@@ -186,3 +190,70 @@ def test_the_answer_to_a_head_has_no_body(version: bytes) -> None:
     told = answered(encoded({"tea": 1}), b"HEAD / HTTP/%b\r\n\r\n" % version)
     assert bytes(told[0]).endswith(b"\r\n\r\n")  # type: ignore[arg-type]  # bytes
     assert ("closed" in told) == (version == b"1.0")
+
+
+def test_the_line_of_a_request_is_the_one_that_a_record_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(formatter: logging.Formatter) -> str:
+        stream, log = io.StringIO(), logging.getLogger("ebbing.access")
+        lines = Lines(stream)
+        lines.setFormatter(formatter)
+        with monkeypatch.context() as patch:
+            patch.setattr(log, "handlers", [lines])
+            patch.setattr(log, "propagate", False)
+            patch.setattr(log, "level", logging.INFO)
+            log._cache.clear()  # type: ignore[attr-defined]  # what is enabled
+            app = Observed(encoded({}), meter=None, clock=ManualClock(), ids=TimeOrderedIds(), key=b"")
+            answered(app, b"GET /somebody HTTP/1.1\r\n\r\n")
+            lines.flush()
+        log._cache.clear()  # type: ignore[attr-defined]
+        return stream.getvalue()
+
+    class Longer(TextLines):
+        """Whoever writes lines otherwise is given the record."""
+
+    assert told(TextLines()) == told(Longer()) != ""
+    assert told(TextLines()).endswith(" INFO ebbing.access: GET (no route) 200\n")
+
+
+def test_a_connection_closes_when_nothing_came_for_long_and_not_before() -> None:
+    async def run() -> list[bool]:
+        config = uvicorn.Config(encoded({}), lifespan="off", log_config=None, access_log=False, timeout_keep_alive=1)
+        config.load()
+        line = Line()
+        protocol = JoiningProtocol(config, ServerState(), {})
+        protocol.timeout_keep_alive = 0.2  # type: ignore[assignment]  # uvicorn knows whole seconds only
+        protocol.connection_made(cast("asyncio.Transport", line))
+        open_still = []
+        for _ in range(4):
+            protocol.data_received(b"GET / HTTP/1.1\r\n\r\n")
+            await asyncio.sleep(0.1)
+            open_still.append(not line.is_closing())
+        await asyncio.sleep(0.3)
+        open_still.append(not line.is_closing())
+        return open_still
+
+    assert asyncio.run(run()) == [True] * 4 + [False]
+
+
+def test_a_long_answer_is_not_cut_off_by_what_came_before() -> None:
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == "/slow":
+            await asyncio.sleep(0.2)
+        await encoded({})(scope, receive, send)
+
+    async def run() -> list[bytes | str]:
+        config = uvicorn.Config(slow, lifespan="off", log_config=None, access_log=False)
+        config.load()
+        line = Line()
+        protocol = JoiningProtocol(config, ServerState(), {})
+        protocol.timeout_keep_alive = 0.05  # type: ignore[assignment]  # uvicorn knows whole seconds only
+        protocol.connection_made(cast("asyncio.Transport", line))
+        for path in (b"/", b"/slow"):
+            protocol.data_received(b"GET %b HTTP/1.1\r\n\r\n" % path)
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.22)
+        return line.told
+
+    told = asyncio.run(run())
+    assert len(told) == 2
+    assert "closed" not in told

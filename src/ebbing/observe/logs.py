@@ -31,7 +31,7 @@ class Lines(logging.StreamHandler[TextIO]):
 
     def __init__(self, stream: TextIO | None = None) -> None:
         super().__init__(stream)
-        self._waiting: deque[Callable[[], logging.LogRecord]] = deque()
+        self._waiting: deque[Callable[[], logging.LogRecord | str]] = deque()
         self._some = threading.Event()
         self._writer: threading.Thread | None = None
 
@@ -44,8 +44,8 @@ class Lines(logging.StreamHandler[TextIO]):
         except OSError:
             self.handleError(record)
 
-    def later(self, make: Callable[[], logging.LogRecord]) -> None:
-        """Keeps a line of which the record is made beside whoever logs as well."""
+    def later(self, make: Callable[[], logging.LogRecord | str]) -> None:
+        """Keeps a line of which the record, or the text that the formatter would make of it, is made beside."""
         self._waiting.append(make)
         if len(self._waiting) >= _WAITING:
             self.flush()
@@ -62,7 +62,9 @@ class Lines(logging.StreamHandler[TextIO]):
                 self.stream.write("".join(lines))
             super().flush()
 
-    def _line(self, record: logging.LogRecord) -> str:
+    def _line(self, record: logging.LogRecord | str) -> str:
+        if isinstance(record, str):
+            return f"{record}{self.terminator}"
         try:
             return f"{self.format(record)}{self.terminator}"
         except (LookupError, TypeError, ValueError):
@@ -107,12 +109,17 @@ class TextLines(logging.Formatter):
         """The line; what comes with an exception is left to the library."""
         if record.exc_info or record.stack_info:
             return super().format(record)
+        said = f"{record.levelname} {record.name}: {record.getMessage()}"
+        return self.line(said, created=record.created, msecs=record.msecs)
+
+    def line(self, said: str, *, created: float, msecs: float) -> str:
+        """The line of what was said, by level, logger and message, in this second since 1970 and its milliseconds."""
         second, shown = self._second
-        if second != int(record.created):
-            second = int(record.created)
+        if second != int(created):
+            second = int(created)
             shown = time.strftime(self.default_time_format, time.localtime(second))
             self._second = (second, shown)
-        return f"{shown},{int(record.msecs):03} {record.levelname} {record.name}: {record.getMessage()}"
+        return f"{shown},{int(msecs):03} {said}"
 
 
 class JsonLines(logging.Formatter):

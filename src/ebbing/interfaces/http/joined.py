@@ -48,6 +48,41 @@ class JoiningProtocol(HttpToolsProtocol):
         """Called by the loop."""
         super().connection_made(Joining(transport))  # type: ignore[arg-type]  # it does what a transport does
 
+    _idle_since: float | None = None
+    """When the last answer was written; None while one is waited for."""
+    _is_watched = False
+    """Whether a timer runs that looks how long the connection has been idle."""
+
+    def on_response_complete(self) -> None:
+        """As uvicorn's, which sets a timer at every answer and stops it at the next request: here one looks again."""
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            cycle, app = self.pipeline.pop()
+            self._start_asgi_task(cycle, app)
+            return
+        self._idle_since = self.loop.time()
+        if not self._is_watched:
+            self._is_watched = True
+            self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Closes a connection on which nothing came for long."""
+        self._is_watched = False
+        if self._idle_since is None or self.transport.is_closing():
+            return
+        left = self._idle_since + self.timeout_keep_alive - self.loop.time()
+        if left <= 0:
+            self.transport.close()
+        else:
+            self._is_watched = True
+            self.loop.call_later(left, self.timeout_keep_alive_handler)
+
+    def _unset_keepalive_if_required(self) -> None:
+        self._idle_since = None
+
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Callable[..., Any]) -> None:
         cycle.__class__ = WholeCycle  # uvicorn has made it, of a class that it calls by name
         super()._start_asgi_task(cycle, app)

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ebbing.interfaces.http.auth import Principal
 from ebbing.interfaces.http.joined import whole_of
-from ebbing.observe.logs import hashed, lines_of
+from ebbing.observe.logs import TextLines, hashed, lines_of
 from ebbing.observe.trace import HEADER, Trace, continued
 from ebbing.ports.clock import Clock
 from ebbing.ports.ids import Ids
@@ -30,6 +30,7 @@ _HEADER: Final = HEADER.encode()
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _LINES_SECONDS: Final = 0.05
 """How long it holds where the log goes."""
+_SAID: Final = "%s %s %d"
 _log: Final = logging.getLogger("ebbing.access")
 
 
@@ -39,7 +40,7 @@ class Observed:
     def __init__(self, app: ASGIApp, *, meter: Any, clock: Clock, ids: Ids, key: bytes) -> None:
         self._app, self._clock, self._ids, self._key = app, clock, ids, key
         self._requested: Callable[..., None] | None = getattr(meter, "requested", None)
-        self._common = vars(logging.LogRecord(_log.name, logging.INFO, __file__, 0, "%s %s %d", None, None))
+        self._common = vars(logging.LogRecord(_log.name, logging.INFO, __file__, 0, _SAID, None, None))
         """What all lines have in common."""
         self._lines, self._lines_until = lines_of(_log), 0.0
 
@@ -64,23 +65,27 @@ class Observed:
             self._requested(scope["method"], route, status=status, seconds=seconds)
         if route in _QUIET or not _log.isEnabledFor(logging.INFO):
             return
+        said, at, now = (scope["method"], route, status), self._clock.now(), perf_counter()
+        if now > self._lines_until:
+            self._lines, self._lines_until = lines_of(_log), now + _LINES_SECONDS
+        lines = self._lines
+        if lines is not None and type(lines.formatter) is TextLines:  # a subclass may tell more
+            lines.later(partial(_text, lines.formatter, said, at=at))
+            return
         state = scope["state"]
         make = partial(
             self._line,
-            (scope["method"], route, status),
-            at=self._clock.now(),
+            said,
+            at=at,
             seconds=seconds,
             request_id=state["request_id"],
             trace=state["trace"],
             principal=state.get("principal"),
         )
-        now = perf_counter()
-        if now > self._lines_until:
-            self._lines, self._lines_until = lines_of(_log), now + _LINES_SECONDS
-        if self._lines is None:
+        if lines is None:
             _log.handle(make())
         else:
-            self._lines.later(make)
+            lines.later(make)
 
     def _line(
         self,
@@ -115,6 +120,12 @@ class Observed:
             "user": hashed(principal.user, key=self._key) if principal else None,
         }
         return line
+
+
+def _text(formatter: TextLines, said: tuple[str, str, int], *, at: datetime) -> str:
+    """The line that the formatter would make of the record."""
+    now = at.timestamp()
+    return formatter.line(f"INFO {_log.name}: {_SAID % said}", created=now, msecs=now % 1 * 1_000)
 
 
 class _Answering:
