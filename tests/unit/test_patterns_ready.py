@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
+
 import anyio
 import pytest
 
+from ebbing.domain.decision import Fact
+from ebbing.domain.message import Message
 from ebbing.remember import ready
 
 pytestmark = pytest.mark.anyio
@@ -23,3 +28,21 @@ async def test_callers_that_come_together_compile_once(monkeypatch: pytest.Monke
         for _ in range(8):
             group.start_soon(lambda: ready.patterns_ready(reading=False))
     assert len(compiled) == 1
+
+
+async def test_only_what_reads_the_languages_of_the_texts_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def extract(messages: Sequence[Message], *, now: datetime) -> list[Fact]:
+        read.extend(message.content for message in messages)
+        return []
+
+    monkeypatch.setattr(ready, "_DONE", set())
+    monkeypatch.setattr(ready, "extract", extract)
+    await ready.patterns_ready(["I own a kite."], reading=False)
+    assert read == []
+    await ready.patterns_ready(["I own a kite.", "12:30", "さようなら"], reading=True)
+    assert read == [ready.SAMPLES["en"]]
+    for _ in range(2):
+        await ready.patterns_ready(["I own a kite.", "我有一只风筝"], reading=True)
+    assert read == [ready.SAMPLES["en"], ready.SAMPLES["zh"]]

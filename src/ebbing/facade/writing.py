@@ -17,6 +17,7 @@ from ebbing.arguments import (
 )
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.events import Event
+from ebbing.domain.record import Role
 from ebbing.domain.scope import Scope
 from ebbing.domain.unread import WriteMode
 from ebbing.facade.base import Facade
@@ -75,7 +76,8 @@ class Writing(Facade):
         values, mode = checked_metadata(metadata), self._mode(checked.mode, infer=checked_flag(infer, "infer"))
         step = add_raw if mode is WriteMode.RAW else add_extracted
         using = await self._using(mode)
-        await patterns_ready(reading=mode is not WriteMode.RAW)
+        read = (one.content for one in parsed if one.role is Role.USER or scope.agent_id is not None)
+        await patterns_ready(read, reading=mode is not WriteMode.RAW)
         remembered = await step(
             using,
             parsed,
