@@ -14,7 +14,7 @@ from ebbing.domain.claim import Becomes, Claim, Words
 
 _LONGEST: Final = {True: 4, False: 6}
 """Words, or characters of a script without spaces, in which two statements of one frame may differ."""
-_TOLD: Final = {True: 4, False: 5}
+_TOLD: Final = {True: 4, False: 4}
 """Words, or characters, in common that tell so much that one thing stands there, also where there may be several."""
 _INSTEAD: Final = "改"
 """改学: another thing takes the place of the first in what is done."""
