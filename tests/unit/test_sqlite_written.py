@@ -147,3 +147,13 @@ def test_only_the_last_writes_are_kept() -> None:
     assert writes.between(owner, 1, known=1, now=last_writes.MOST + 2) is None
     assert writes.between(owner, 1, known=2, now=last_writes.MOST + 3) is None
     assert writes.between(owner, 2, known=2, now=3) is None
+
+
+def test_long_texts_are_not_kept() -> None:
+    writes, owner = last_writes.LastWrites(), Owner("default", "user", "ada")
+    for generation, size in enumerate((last_writes.SHORT, last_writes.SHORT + 1), start=1):
+        long = MemoryRecord("a", ADA, "a" * size, CLOCK.now(), CLOCK.now())
+        added = last_writes.Added(1, long, (), None, None)
+        writes.note(owner, [last_writes.Written(1, generation, [added])])
+    assert writes.between(owner, 1, known=0, now=1) is not None
+    assert writes.between(owner, 1, known=1, now=2) is None

@@ -18,6 +18,8 @@ MOST: Final = 256
 """Writes that are kept, of all owners together."""
 FEW: Final = 8
 """Rows of one that is kept: a few messages, and what they say."""
+SHORT: Final = 16_384
+"""Characters of their texts, in all: what is longer takes up more room than reading it back would take time."""
 
 _COLUMNS: Final = itemgetter(
     *map(
@@ -81,7 +83,7 @@ class LastWrites:
         """Takes in what is committed."""
         with self._guard:
             for one in written:
-                if len(one.rows) <= FEW:
+                if len(one.rows) <= FEW and sum(len(added.record.content) for added in one.rows) <= SHORT:
                     self._writes[owner, one.generation] = one
             while len(self._writes) > MOST:
                 self._writes.popitem(last=False)
