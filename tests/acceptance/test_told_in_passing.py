@@ -246,7 +246,37 @@ def test_what_is_otherwise_now_closes_what_was(memory: Memory, before: str, afte
         ("I eat lunch at my desk", "I've started reading in the park"),
         ("我女儿在学芭蕾", "我儿子改学街舞了"),
         ("我儿子想当飞行员", "我女儿想当医生"),
+        ("My brother is studying in Canada", "I got back from Canada last week"),
+        ("I have a cat called Milo", "I gave Milo to my sister to look after while I travel"),
+        ("My son Tom is five", "I gave Tom to the babysitter for the evening"),
+        ("I am on the waiting list for a kidney", "I got in late last night"),
+        ("I work from home on Fridays", "I'm back in the office after my holiday"),
+        ("I have a roommate", "I moved in with new furniture"),
+        ("我欠小李两百块钱", "欠小张的钱还了"),
+        ("我每周三有钢琴课", "我改了每周三的闹钟"),
+        ("我周三学法语", "我周三改作业"),
     ],
 )
 def test_what_leaves_room_closes_nothing(memory: Memory, before: str, after: str) -> None:
+    assert leaves(memory, before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I am allergic to peanuts and carry an epipen", "I am now allergic to shellfish and carry an epipen"),
+        ("我对花生严重过敏要带药", "我现在对虾严重过敏要带药"),
+        ("我妈妈有高血压每天吃药", "我妈妈现在有糖尿病每天吃药"),
+        ("I take metformin twice a day", "I now take lisinopril twice a day"),
+        ("I have a friend in Paris who works at Google", "I now have a friend in Tokyo who works at Google"),
+        ("我有个叫小白的猫", "我现在有个叫小黑的猫"),
+        ("我会说一口流利的英语", "我现在会说一口流利的法语"),
+        ("I owe Tom 50 dollars for the concert tickets", "I now owe Ben 50 dollars for the concert tickets"),
+        ("I like to eat pizza on the couch with my kids", "I now like to eat popcorn on the couch with my kids"),
+        ("I am learning Spanish on Duolingo every evening", "I started learning French on Duolingo every evening"),
+    ],
+)
+def test_one_of_several_things_is_not_replaced_however_much_is_said_alike(
+    memory: Memory, before: str, after: str
+) -> None:
     assert leaves(memory, before, after)

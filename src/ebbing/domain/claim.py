@@ -65,6 +65,10 @@ class Otherwise:
     """It says in any way that something took the place of another."""
     many: bool = False
     """What it tells may be so of several things at a time: having, liking, learning, knowing."""
+    several: bool = False
+    """It tells of one of several things as a rule, however much more it says: an allergy, a medicine, a friend."""
+    instead: str = ""
+    """What is done with another thing now, in Chinese: 学 where somebody 改学."""
     often: tuple[str, Words] | None = None
     """How often something is done, and the words beside it."""
     tools: bool = False

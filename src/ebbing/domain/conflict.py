@@ -166,7 +166,7 @@ def _ends_words(end: End, old: Claim, *, subject: Words) -> bool:
     given = [any(word in value for value in old.value) for word in end.words]
     theirs = [word in old.subject for word in end.words]
     by_name = any(theirs) or any(word in old.otherwise.names or not word.isascii() for word in end.words)
-    named = old.subject and not subject and by_name and any(given) and all(map(or_, given, theirs))
+    named = old.subject and not (subject or end.ongoing) and by_name and any(given) and all(map(or_, given, theirs))
     whose = old.subject == subject or (not (old.subject and subject) and (old.subject or subject) <= end.words)
     return whose or end.words <= old.called or bool(named)
 

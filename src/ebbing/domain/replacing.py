@@ -16,8 +16,6 @@ _LONGEST: Final = {True: 4, False: 6}
 """Words, or characters of a script without spaces, in which two statements of one frame may differ."""
 _TOLD: Final = {True: 4, False: 4}
 """Words, or characters, in common that tell so much that one thing stands there, also where there may be several."""
-_INSTEAD: Final = "改"
-"""改学: another thing takes the place of the first in what is done."""
 _DAY: Final = "time"
 _BARE: Final = 3
 """Words beside a thing and its name in a memory that says no more than what it is."""
@@ -70,12 +68,16 @@ def _in_one_frame(new: Claim, old: Claim) -> bool:
     sort = sort_of(mine, new.otherwise.names)
     if sort != sort_of(known, old.otherwise.names) or not _DOES.isdisjoint((*mine, *known)):
         return False
-    if _INSTEAD in new.words and not new.words.isdisjoint(frame):
-        return True
+    if new.otherwise.instead in frame or _is_of_several(new, old):
+        return new.otherwise.instead in frame
     if new.otherwise.many or old.otherwise.many:
-        told = sort in {_DAY, "figure"} or len(frame) >= _TOLD[spaced]
-        return _is_one_place(frame) or (told and not new.words.isdisjoint(frame))
+        return _is_one_place(frame) or sort in {_DAY, "figure"} or len(frame) >= _TOLD[spaced]
     return end > 0 if new.otherwise.tools else sort != "word" or len(frame) > 1
+
+
+def _is_of_several(new: Claim, old: Claim) -> bool:
+    """Whether there may be another such thing however alike the statements are, unless the one is put right."""
+    return not new.corrects and (new.otherwise.several or old.otherwise.several)
 
 
 def _is_right_instead(new: Claim, old: Claim) -> bool:

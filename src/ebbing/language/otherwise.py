@@ -53,6 +53,8 @@ def read_otherwise(bare: str, attribute: str | None, *, language: str, pack: Cha
         works=says("works"),
         attends=_ATTENDS.match(bare) is not None,
         many=says("many"),
+        several=says("several"),
+        instead=found.group("does") if (found := said["instead"].search(normal)) else "",
         tools=says("tools"),
         often=_often(normal, said["often"], language=language, pack=pack),
         becomes=_becomes(bare, names, language=language, pack=pack),
