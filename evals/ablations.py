@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ebbing.ports.embedder import Embedder
-from ebbing.recall.tuning import Tuning
+from ebbing.recall.base.tuning import Tuning
 from evals.recall import Result, Run, measure
 
 STEPS: dict[str, dict[str, Any]] = {

@@ -24,10 +24,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from ebbing.domain.decision import Fact
-from ebbing.domain.message import Message
-from ebbing.domain.record import Role
-from ebbing.remember.extract import extract
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import Role
+from ebbing.remember.extraction.rule_extractor import extract
 
 DATA: Final = Path(__file__).parent / "data"
 LANGUAGES: Final = ("en", "zh")

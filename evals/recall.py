@@ -12,7 +12,7 @@ from typing import Any
 
 from ebbing import Memory
 from ebbing.ports.embedder import Embedder
-from ebbing.recall.tuning import Tuning
+from ebbing.recall.base.tuning import Tuning
 from evals import mixed, precision
 from evals.beliefs import BeliefsInEbbing, baseline_stores
 from evals.datasets import LOADERS, Dataset

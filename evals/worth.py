@@ -26,14 +26,14 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.message import Message
-from ebbing.domain.record import Role
-from ebbing.language import lasting
-from ebbing.language.lasting import HEADS, PLACES, TYPES, Learned, packed
-from ebbing.language.rulebook import Pack, Packs
-from ebbing.language.statement import Statement
-from ebbing.remember.extract import extract, statements
-from ebbing.remember.rules import weigh
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import Role
+from ebbing.language.patterns import keep_classifier as lasting
+from ebbing.language.patterns.keep_classifier import HEADS, PLACES, TYPES, Learned, packed
+from ebbing.language.patterns.rule_pack import Pack, Packs
+from ebbing.language.text.statement import Statement
+from ebbing.remember.extraction.rule_extractor import extract, statements
+from ebbing.remember.extraction.rule_matching import weigh
 from evals.extraction import DATA, FRESH, LANGUAGES, items
 
 Weights: TypeAlias = NDArray[np.float64]

@@ -20,12 +20,12 @@ from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, Final, NamedTuple
 
-from ebbing.domain.message import Message
-from ebbing.domain.record import Role
-from ebbing.language.changes import changes
-from ebbing.language.rulebook import LANGUAGES, Packs
-from ebbing.language.sieve import SIZES, Sieve, name_of
-from ebbing.remember.extract import extract
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import Role
+from ebbing.language.claims.change_patterns import changes
+from ebbing.language.patterns.prefilter import SIZES, Sieve, name_of
+from ebbing.language.patterns.rule_pack import LANGUAGES, Packs
+from ebbing.remember.extraction.rule_extractor import extract
 from evals.extraction import HELD, items
 
 HEAD: Final = "# Made by scripts/build_needs.py: run it after a change of patterns.\n"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from ebbing.domain.forgetting import EXPONENTIAL, SECONDS_A_DAY
-from ebbing.domain.record import MemoryType
-from ebbing.domain.scope import Scope
+from ebbing.domain.forgetting.curves import EXPONENTIAL, SECONDS_A_DAY
+from ebbing.domain.memory.record import MemoryType
+from ebbing.domain.memory.scope import Scope
 from ebbing.memory import AsyncMemory
 from ebbing.ports.memory_store import Erase
 from evals.retention.watch import Watch

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from ebbing.domain.record import Kind, MemoryRecord
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.memory import AsyncMemory
 from evals.forgetting.lived import Lived
 from evals.forgetting.lives import Life

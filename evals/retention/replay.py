@@ -9,8 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from ebbing.domain.scope import Scope
-from ebbing.domain.usage import Feedback, Signal
+from ebbing.domain.memory.feedback import Feedback, Signal
+from ebbing.domain.memory.scope import Scope
 from ebbing.memory import AsyncMemory
 from ebbing.ports.embedder import Embedder
 from ebbing.testing.clock import ManualClock

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.retention import USUAL, Retention
-from ebbing.upkeep.retention import fitted
+from ebbing.domain.forgetting.usage_model import USUAL, Retention
+from ebbing.upkeep.fading.usage_model import fitted
 from evals.retention.watch import Judged
 
 Numbers = NDArray[np.float64]

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-from ebbing.domain.forgetting import EXPONENTIAL, POWER_LAW, retention
-from ebbing.domain.record import Kind, MemoryRecord
-from ebbing.domain.retention import HORIZON_DAYS, footing_of
-from ebbing.domain.scope import Scope
+from ebbing.domain.forgetting.curves import EXPONENTIAL, POWER_LAW, retention
+from ebbing.domain.forgetting.usage_model import HORIZON_DAYS, footing_of
+from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.upkeep.retention import Outcome, outcomes, retention_of
+from ebbing.upkeep.fading.usage_model import Outcome, outcomes, retention_of
 
 HORIZON: Final = timedelta(days=HORIZON_DAYS)
 

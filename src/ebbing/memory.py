@@ -8,20 +8,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ebbing.facade.access import Admitting
-from ebbing.facade.compressing import Compressing
-from ebbing.facade.deferring import Deferring
-from ebbing.facade.fading import Fading
-from ebbing.facade.feedback import Hearing
-from ebbing.facade.forgetting import Forgetting
-from ebbing.facade.identities import Identifying
-from ebbing.facade.keeping import Keeping
-from ebbing.facade.telling import Telling
+from ebbing.api.administration import Keeping
+from ebbing.api.api_keys import Admitting
+from ebbing.api.decay import Fading
+from ebbing.api.feedback import Hearing
+from ebbing.api.forget_topic import Forgetting
+from ebbing.api.identities import Identifying
+from ebbing.api.merging import Compressing
+from ebbing.api.queued_adds import Deferring
+from ebbing.api.webhooks import Telling
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.reranker import Reranker
-from ebbing.recall.tuning import Tuning
+from ebbing.recall.base.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
+from ebbing.api.sync_handlers import in_a_thread
+from ebbing.api.sync_session import Session
 from ebbing.domain.errors import StoreClosedError
-from ebbing.facade.blocking_session import Session
-from ebbing.facade.listening import in_a_thread
 from ebbing.loop_thread import LoopThread
 from ebbing.memory import AsyncMemory
 from ebbing.ports.chat_model import ChatModel
@@ -19,7 +19,7 @@ from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.event_bus import Handler
 from ebbing.ports.reranker import Reranker
-from ebbing.recall.tuning import Tuning
+from ebbing.recall.base.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
 _CLOSED: Final = "this memory is closed: open a new one"

@@ -12,11 +12,11 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 from ebbing.adapters.openai_chat import OpenAIChatModel
-from ebbing.domain.decision import Fact
-from ebbing.domain.message import Message
-from ebbing.domain.record import MemoryRecord, Role
-from ebbing.domain.scope import Scope
-from ebbing.remember.llm.asking import Asking
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import MemoryRecord, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.remember.llm.client import Asking
 from ebbing.remember.llm.decide import decide_with_model
 from ebbing.remember.llm.extract import extract_with_model
 

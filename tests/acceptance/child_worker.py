@@ -12,13 +12,13 @@ from datetime import timedelta
 from ebbing.adapters.clock import SystemClock
 from ebbing.adapters.ids import TimeOrderedIds
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.domain.record import MemoryRecord, Provenance
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.record import MemoryRecord, Provenance
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import Job
 from ebbing.ports.memory_store import Insert
 from ebbing.testing.chance import FixedChance
-from ebbing.upkeep.stop import Stop
-from ebbing.upkeep.work import AtWork, Pace, Worked, Working, run_worker
+from ebbing.upkeep.worker.stop_signal import Stop
+from ebbing.upkeep.worker.worker import AtWork, Pace, Worked, Working, run_worker
 
 LEASE = timedelta(seconds=0.3)
 PIECES = 3

@@ -16,11 +16,11 @@ from typing import Protocol
 from ebbing.adapters.clock import SystemClock
 from ebbing.adapters.ids import TimeOrderedIds
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.domain.events import Event
-from ebbing.domain.record import MemoryRecord, Provenance
-from ebbing.domain.scope import Scope
-from ebbing.index.entry import entry_for
-from ebbing.language.analyse import analyse
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import MemoryRecord, Provenance
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import entry_for
+from ebbing.language.text.analyzer import analyse
 from ebbing.loop_thread import LoopThread
 from ebbing.ports.memory_store import Change, Erase, Insert, Receipt, Revise
 from ebbing.testing.embedder import FakeEmbedder

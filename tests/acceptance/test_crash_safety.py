@@ -15,7 +15,7 @@ import pytest
 
 from ebbing.adapters.clock import SystemClock
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 from tests.acceptance.child_writer import CALLERS, EMBEDDER
 
 CHILD = Path(__file__).with_name("child_writer.py")

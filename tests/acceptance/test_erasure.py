@@ -20,12 +20,12 @@ from ebbing import AsyncMemory, Memory
 from ebbing.adapters.embedding_cache import CachingEmbedder
 from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.errors import ModelUnavailableError
-from ebbing.domain.record import MemoryRecord, Stage
-from ebbing.domain.scope import Scope
-from ebbing.index.entry import entry_for
-from ebbing.language.analyse import analyse
-from ebbing.language.kept import _CACHES, Keeping
-from ebbing.language.packing import pack
+from ebbing.domain.memory.record import MemoryRecord, Stage
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import entry_for
+from ebbing.language.text.analyzer import analyse
+from ebbing.language.text.caches import _CACHES, Keeping
+from ebbing.language.text.text_compression import pack
 from ebbing.ports.embedder import Vectors
 from ebbing.ports.memory_store import Erase, Insert
 from ebbing.ports.request_log import KeptRequest

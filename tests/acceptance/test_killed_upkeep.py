@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from ebbing import AsyncMemory, Memory
-from ebbing.domain.record import Kind, MemoryRecord
-from ebbing.domain.scope import Scope
-from ebbing.language.packing import full_text
+from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.scope import Scope
+from ebbing.language.text.text_compression import full_text
 from ebbing.testing.clock import ManualClock
 from tests.acceptance.child_upkeep import EMBEDDER
 

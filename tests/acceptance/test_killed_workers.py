@@ -14,7 +14,7 @@ import pytest
 
 from ebbing.adapters.clock import SystemClock
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import JobState, NewJob
 from tests.acceptance.child_worker import LEASE, PIECES
 

@@ -13,9 +13,9 @@ import pytest
 from ebbing.adapters.clock import SystemClock
 from ebbing.adapters.ids import TimeOrderedIds
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.domain.record import MemoryRecord
-from ebbing.index.entry import entry_for
-from ebbing.language.analyse import analyse
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.index.index_entry import entry_for
+from ebbing.language.text.analyzer import analyse
 from ebbing.ports.memory_store import Insert
 from tests.acceptance.child_counter import SHARED
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.scope import Scope
-from ebbing.language.tastes import mentions
-from ebbing.recall.inject import inject
-from ebbing.recall.personalise import suited, tastes_of
+from ebbing.domain.memory.scope import Scope
+from ebbing.language.signals.preferences import mentions
+from ebbing.recall.output.inject import inject
+from ebbing.recall.output.personalise import suited, tastes_of
 from ebbing.sync import Memory
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from ebbing import Memory
-from ebbing.domain.scope import Scope
-from ebbing.index.entry import passage
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import passage
 from ebbing.testing.embedder import FakeEmbedder
 
 ROWS = 400

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.index.entry import term_hash
+from ebbing.index.index_entry import term_hash
 from ebbing.index.shard import STORED_VECTOR
-from ebbing.language.analyse import query_terms
-from ebbing.language.packing import unpack
+from ebbing.language.text.analyzer import query_terms
+from ebbing.language.text.text_compression import unpack
 from ebbing.testing.embedder import FakeEmbedder
 
 PACKERS: tuple[Callable[[bytes], bytes], ...] = (zlib.decompress, gzip.decompress, bz2.decompress, lzma.decompress)

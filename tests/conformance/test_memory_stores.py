@@ -13,12 +13,12 @@ import pytest
 
 from ebbing.adapters.ephemeral import EphemeralMemoryStore
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
-from ebbing.index.entry import IndexEntry, unread_entry
-from ebbing.index.said import Call, Said, said_record
-from ebbing.language.analyse import TextFlag
-from ebbing.language.detect import detect
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import IndexEntry, unread_entry
+from ebbing.index.raw_message import Call, Said, said_record
+from ebbing.language.text.analyzer import TextFlag
+from ebbing.language.text.detect_language import detect
 from ebbing.ports.clock import Clock
 from ebbing.ports.memory_store import Change, Insert, MemoryStore
 from ebbing.testing.store_suite import MemoryStoreSuite

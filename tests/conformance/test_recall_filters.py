@@ -12,8 +12,8 @@ import pytest
 
 from ebbing import AsyncMemory
 from ebbing.domain.errors import InvalidInputError, MissingOwnerError
-from ebbing.domain.events import Event
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Revise
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ebbing.interfaces.cli.moving import Format
-from ebbing.transfer.chats import READERS
+from ebbing.interfaces.cli.transfer_commands import Format
+from ebbing.transfer.chat_formats import READERS
 from tests.interfaces.cli import Ebbing, runner
 
 CHATGPT = [

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ebbing import Memory
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import NewJob
 from tests.interfaces.cli import Ebbing
 

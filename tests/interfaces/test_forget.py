@@ -12,10 +12,10 @@ import pytest
 
 from ebbing import Memory
 from ebbing.domain.errors import ConflictError, InvalidInputError, MissingOwnerError
-from ebbing.domain.events import Event
-from ebbing.domain.record import MemoryRecord, Stage
-from ebbing.domain.scope import Scope
-from ebbing.language.packing import pack
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import MemoryRecord, Stage
+from ebbing.domain.memory.scope import Scope
+from ebbing.language.text.text_compression import pack
 from ebbing.ports.memory_store import Change, Insert, Revise
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder

@@ -11,7 +11,7 @@ import pytest
 
 from ebbing import Memory
 from ebbing.domain.errors import BlockedContentError, InvalidInputError, MissingOwnerError, TooLargeError
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings

@@ -17,9 +17,9 @@ import pytest
 
 from ebbing import AsyncMemory, Memory
 from ebbing.adapters.ephemeral import EphemeralWorkingMemory
+from ebbing.api.session import AsyncSession, as_given
+from ebbing.api.sync_session import Session
 from ebbing.domain.errors import BlockedContentError, ConfigurationError, InvalidInputError, StoreClosedError
-from ebbing.facade.blocking_session import Session
-from ebbing.facade.session import AsyncSession, as_given
 from ebbing.ports.embedder import Embedder, Vectors
 from ebbing.ports.event_bus import Happening
 from ebbing.testing.clock import ManualClock

@@ -12,13 +12,13 @@ import pytest
 
 from ebbing import Memory
 from ebbing.domain.errors import InvalidInputError, JobNotFoundError, ModelUnavailableError
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Happening
 from ebbing.ports.job_queue import NewJob
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
-from ebbing.upkeep.stop import Stop
+from ebbing.upkeep.worker.stop_signal import Stop
 
 
 @pytest.fixture

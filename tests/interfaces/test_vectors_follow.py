@@ -16,8 +16,8 @@ import pytest
 from ebbing import AsyncMemory
 from ebbing.domain.errors import EmbeddingError
 from ebbing.ports.embedder import Vectors
-from ebbing.remember import follow
-from ebbing.remember.ready import patterns_ready
+from ebbing.remember.extraction.pattern_warmup import patterns_ready
+from ebbing.remember.vectors import deferred_embedding as follow
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbing.index.entry import entry_for, pack, term_hash
-from ebbing.language.analyse import (
+from ebbing.index.index_entry import entry_for, pack, term_hash
+from ebbing.language.text.analyzer import (
     MAX_ANALYSED,
     TextFlag,
     analyse,
@@ -26,7 +26,7 @@ from ebbing.language.analyse import (
     query_terms,
     wants_advice,
 )
-from ebbing.language.detect import detect
+from ebbing.language.text.detect_language import detect
 
 any_text = st.text(st.characters(codec=None), max_size=80)
 """Lone surrogates and unassigned characters too."""

@@ -8,16 +8,16 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbing.domain.message import Message
-from ebbing.domain.record import MemoryRecord, MemoryType, Provenance, Role
-from ebbing.domain.scope import Scope
-from ebbing.language.tokens import estimate_tokens
-from ebbing.language.topics import topics
-from ebbing.language.weak import is_weak
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import MemoryRecord, MemoryType, Provenance, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.language.signals.vague_questions import is_weak
+from ebbing.language.text.token_count import estimate_tokens
+from ebbing.language.wording.topics import topics
 from ebbing.privacy.quote import CLOSE, OPEN
-from ebbing.recall.inject import inject
-from ebbing.recall.ladder import Talk, checked_rewrite, conversation_query
-from ebbing.recall.render import Group, Style, render
+from ebbing.recall.output.inject import inject
+from ebbing.recall.output.render import Group, Style, render
+from ebbing.recall.query.query_fallback import Talk, checked_rewrite, conversation_query
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 WORDS = st.one_of(

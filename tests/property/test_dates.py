@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ebbing.language import dates_en, dates_zh
-from ebbing.language.dates import _fold, absolute, resolve
-from ebbing.language.dates_rules import Said
+from ebbing.language.dates import grammar_en as dates_en
+from ebbing.language.dates import grammar_zh as dates_zh
+from ebbing.language.dates.grammar import Said
+from ebbing.language.dates.resolve import _fold, absolute, resolve
 
 PIECES = (
     *"yesterday|last Friday|next week|in|on|May|8|8th|2023|2023-05-08|between|and|to|from|before|since".split("|"),

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ebbing.domain.message import Message
-from ebbing.domain.record import Role
-from ebbing.remember.extract import extract
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import Role
+from ebbing.remember.extraction.rule_extractor import extract
 
 NOW = datetime(2026, 5, 6, 10, tzinfo=UTC)
 PIECES = [

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbing.domain.filter_grammar import parse_filter
-from ebbing.domain.filters import matches, predicate
-from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Role
-from ebbing.domain.scope import Scope
+from ebbing.domain.filters.parser import parse_filter
+from ebbing.domain.filters.tree import matches, predicate
+from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Role
+from ebbing.domain.memory.scope import Scope
 
 EPOCH = datetime(2024, 5, 1, tzinfo=UTC)
 WORDS = (

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbing.domain.errors import ConfigurationError
-from ebbing.domain.forgetting import (
+from ebbing.domain.forgetting.curves import (
     EXPONENTIAL,
     POWER_LAW,
     Curve,
@@ -23,9 +23,9 @@ from ebbing.domain.forgetting import (
     reinforce,
     retention,
 )
-from ebbing.domain.record import MemoryRecord, MemoryType
-from ebbing.domain.scope import Scope
-from ebbing.domain.spacing import FSRS, SpacedUse
+from ebbing.domain.forgetting.stability import FSRS, SpacedUse
+from ebbing.domain.memory.record import MemoryRecord, MemoryType
+from ebbing.domain.memory.scope import Scope
 
 START = datetime(2025, 3, 1, tzinfo=UTC)
 curves = st.one_of(

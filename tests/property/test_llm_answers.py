@@ -8,14 +8,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbing.domain.decision import Add, Fact, Keep, Supersede, Update
-from ebbing.domain.message import Message
-from ebbing.domain.record import MemoryRecord, Role
-from ebbing.domain.scope import Scope
-from ebbing.privacy.recalled import strip_recalled
-from ebbing.remember.llm.read import Reading, facts_in, summary_in
+from ebbing.domain.conflict.decision import Add, Fact, Keep, Supersede, Update
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import MemoryRecord, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.privacy.strip_recalled import strip_recalled
+from ebbing.remember.llm.parse_decisions import Case, proposals, settled
+from ebbing.remember.llm.parse_facts import Reading, facts_in, summary_in
 from ebbing.remember.llm.transcript import Piece, chunks
-from ebbing.remember.llm.verdict import Case, proposals, settled
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 VALUES = (

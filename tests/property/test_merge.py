@@ -10,13 +10,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbing.domain.record import MemoryRecord
-from ebbing.language.gist import comparable, gist_of, holds, news
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.language.wording.paraphrase import comparable, gist_of, holds, news
 from ebbing.testing.embedder import FakeEmbedder
-from ebbing.upkeep.abstract import abstract
-from ebbing.upkeep.cluster import SHARED_NEWS
-from ebbing.upkeep.compress import compress
-from ebbing.upkeep.repeats import merge_repeats
+from ebbing.upkeep.habits.derive_habits import abstract
+from ebbing.upkeep.merging.cluster import SHARED_NEWS
+from ebbing.upkeep.merging.compress import compress
+from ebbing.upkeep.merging.merge_duplicates import merge_repeats
 from tests.unit.upkeep_house import ADA, NOW, House
 
 WHO = st.sampled_from(["我", "我妈妈", "我爸爸", "我的同事", "I", "My sister", "My boss Anna"])

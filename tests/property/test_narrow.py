@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbing.adapters.ephemeral import EphemeralMemoryStore
-from ebbing.domain.filter_grammar import parse_filter
-from ebbing.domain.filters import matches
-from ebbing.domain.record import Kind, MemoryRecord
-from ebbing.domain.scope import Scope
+from ebbing.domain.filters.parser import parse_filter
+from ebbing.domain.filters.tree import matches
+from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Insert
-from ebbing.recall.listing import listed
-from ebbing.recall.narrow import covered, narrowed
+from ebbing.recall.base.row_filter import covered, narrowed
+from ebbing.recall.list_memories import listed
 from ebbing.testing.clock import ManualClock
 from tests.property.test_filters import filters, records
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbing.domain.errors import ConfigurationError
-from ebbing.domain.retention import USUAL, Footing, Retention
-from ebbing.upkeep.retention import LEAST, Outcome, fitted
+from ebbing.domain.forgetting.usage_model import USUAL, Footing, Retention
+from ebbing.upkeep.fading.usage_model import LEAST, Outcome, fitted
 
 days = st.floats(0, 1e9)
 footings = st.builds(Footing, idle_days=days, uses=st.integers(0, 10**9), importance=st.floats(0, 1), age_days=days)

@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
-from ebbing.index.entry import TERM
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import TERM
 from ebbing.index.postings import Postings, Segment, _stable_order
 from ebbing.index.row import Row
 from ebbing.index.shard import Shard, row_for

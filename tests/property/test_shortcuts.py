@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbing.index.entry import FIELD_ASKED, FIELD_DATE, FIELD_SPEAKER, pack, term_hash
-from ebbing.language import analyse as analysing
-from ebbing.language.analyse import Analysis, analyse, normalise
-from ebbing.language.detect import detect
-from ebbing.language.figures import figures
-from ebbing.privacy import guard
+from ebbing.index.index_entry import FIELD_ASKED, FIELD_DATE, FIELD_SPEAKER, pack, term_hash
+from ebbing.language.text import analyzer as analysing
+from ebbing.language.text.analyzer import Analysis, analyse, normalise
+from ebbing.language.text.detect_language import detect
+from ebbing.language.text.extract_numbers import figures
+from ebbing.privacy import trust as guard
 from ebbing.privacy.detectors import detectors
-from ebbing.privacy.find import _traits
-from ebbing.remember.messages import clean_text
+from ebbing.privacy.find_pii import _traits
+from ebbing.remember.intake.parse_messages import clean_text
 
 FEW = settings(max_examples=60, deadline=None)
 CHARACTERS = st.characters(min_codepoint=10, max_codepoint=0x9FFF)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ebbing.language import sieve as sieves
-from ebbing.language.late import Late
-from ebbing.language.sieve import ODD, SIZES, Sieve, needs_of
+from ebbing.language.patterns import prefilter as sieves
+from ebbing.language.patterns.lazy_pattern import Late
+from ebbing.language.patterns.prefilter import ODD, SIZES, Sieve, needs_of
 from scripts.build_needs import Needs, shipped
 
 PATTERNS = [

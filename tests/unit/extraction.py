@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from ebbing.domain.decision import Fact
-from ebbing.domain.message import Message
-from ebbing.domain.record import Role
-from ebbing.remember.extract import extract
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import Role
+from ebbing.remember.extraction.rule_extractor import extract
 
 NOW = datetime(2026, 5, 6, 10, tzinfo=UTC)
 """A Wednesday."""

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.query import Query
-from ebbing.domain.record import MemoryRecord, Role
-from ebbing.domain.scope import Scope
-from ebbing.index.entry import entry_for, passage
-from ebbing.index.neighbours import neighbours
+from ebbing.domain.filters.query import Query
+from ebbing.domain.memory.record import MemoryRecord, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import entry_for, passage
 from ebbing.index.row import Row
 from ebbing.index.shard import Shard, row_for
-from ebbing.language.analyse import analyse, query_terms
-from ebbing.recall.rank import rank
-from ebbing.recall.score import Scored, score_rows
-from ebbing.recall.tuning import Tuning
-from ebbing.recall.understand import Question, understand
+from ebbing.index.turn_neighbours import neighbours
+from ebbing.language.text.analyzer import analyse, query_terms
+from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.query.parse_query import Question, understand
+from ebbing.recall.ranking.rank import rank
+from ebbing.recall.scoring.score_rows import Scored, score_rows
 from ebbing.testing.embedder import FakeEmbedder
 
 START = datetime(2024, 5, 1, 9, tzinfo=UTC)

@@ -10,10 +10,10 @@ from typing import Any
 
 from ebbing.adapters.ids import TimeOrderedIds
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.domain.record import MemoryRecord, Provenance
-from ebbing.domain.scope import Scope
-from ebbing.index.entry import entry_for
-from ebbing.language.analyse import analyse
+from ebbing.domain.memory.record import MemoryRecord, Provenance
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import entry_for
+from ebbing.language.text.analyzer import analyse
 from ebbing.ports.memory_store import Insert
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder

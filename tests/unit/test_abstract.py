@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.events import Event
-from ebbing.domain.record import Layer, MemoryRecord, MemoryType, Role
-from ebbing.domain.scope import Scope
-from ebbing.domain.upkeep_policy import UpkeepPolicy
+from ebbing.domain.forgetting.policy import UpkeepPolicy
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Layer, MemoryRecord, MemoryType, Role
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Erase
 from ebbing.testing.embedder import FakeEmbedder
-from ebbing.upkeep.abstract import abstract
-from ebbing.upkeep.compress import compress
+from ebbing.upkeep.habits.derive_habits import abstract
+from ebbing.upkeep.merging.compress import compress
 from tests.unit.upkeep_house import ADA, DAY, START, House
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from ebbing.language.activities import read_done, told_as_habit, told_often
+from ebbing.language.signals.activities import read_done, told_as_habit, told_often
 
 NOW = datetime(2026, 3, 6, 20, tzinfo=UTC)  # a Friday
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ebbing.domain.message import Message
-from ebbing.remember.extract import extract
+from ebbing.domain.memory.message import Message
+from ebbing.remember.extraction.rule_extractor import extract
 
 
 def facts(said: str) -> list[str]:

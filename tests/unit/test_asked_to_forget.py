@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 import pytest
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.record import Role
-from ebbing.language.asked_to_forget import asked_to_forget, terms_of, topic
-from ebbing.language.related import related_to
+from ebbing.domain.memory.record import Role
+from ebbing.language.signals.forget_requests import asked_to_forget, terms_of, topic
+from ebbing.language.signals.related_words import related_to
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
 

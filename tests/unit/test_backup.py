@@ -10,7 +10,7 @@ import pytest
 from ebbing import Memory
 from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.wiring.build import build, load_settings
-from ebbing.wiring.doors import bring_back
+from ebbing.wiring.optional_extras import bring_back
 
 
 def texts(path: Path) -> set[str]:

@@ -9,8 +9,8 @@ import time
 import anyio
 import pytest
 
+from ebbing.api.background_thread import Host, HostedChatModel, HostedEmbedder, beside
 from ebbing.domain.errors import StoreError
-from ebbing.facade.beside import Host, HostedChatModel, HostedEmbedder, beside
 from ebbing.ports.chat_model import Turn
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.embedder import FakeEmbedder

@@ -19,9 +19,9 @@ from ebbing.domain.errors import (
     ModelTimeoutError,
     ModelUnavailableError,
 )
-from ebbing.patience import http_waits
-from ebbing.patience.breaker import Breaker
 from ebbing.ports.chat_model import Turn
+from ebbing.resilience import http_retry as http_waits
+from ebbing.resilience.circuit_breaker import Breaker
 from ebbing.testing.fake_llm import FakeLlm, Fault, Rule
 
 pytestmark = pytest.mark.anyio

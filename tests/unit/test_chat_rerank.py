@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ebbing.domain.errors import ModelTimeoutError, RerankError
-from ebbing.recall.chat_rerank import BEST_MARK, MAX_CHARACTERS, ChatReranker
+from ebbing.recall.scoring.llm_reranker import BEST_MARK, MAX_CHARACTERS, ChatReranker
 from ebbing.testing.chat_model import ScriptedChatModel
 
 pytestmark = pytest.mark.anyio

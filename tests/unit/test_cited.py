@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ebbing.recall.cited import cited
+from ebbing.recall.usage.attribution import cited
 
 ENGLISH = {
     "sister": "Melanie's sister Lin moved to Suzhou in 2021",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ebbing.domain.conflict import Relation, compare
-from ebbing.domain.importance import Substance, measured_importance, seed_importance
-from ebbing.domain.record import MemoryType
-from ebbing.language.claims import Told, attribute_of, claim_of, polarity_of
-from ebbing.language.values import object_key, value_of
+from ebbing.domain.conflict.compare import Relation, compare
+from ebbing.domain.forgetting.importance import Substance, measured_importance, seed_importance
+from ebbing.domain.memory.record import MemoryType
+from ebbing.language.claims.claims import Told, attribute_of, claim_of, polarity_of
+from ebbing.language.claims.normalize_values import object_key, value_of
 
 
 def relation(new: str, old: str, **told: object) -> Relation:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.consolidation import IMPORTANT
-from ebbing.domain.events import Event
-from ebbing.domain.record import Layer, MemoryType
+from ebbing.domain.forgetting.consolidation import IMPORTANT
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Layer, MemoryType
 from ebbing.ports.memory_store import Revise
 from ebbing.testing.embedder import FakeEmbedder
-from ebbing.upkeep.consolidate import consolidate
-from ebbing.upkeep.living import importances, living
+from ebbing.upkeep.fading.active_records import importances, living
+from ebbing.upkeep.fading.consolidate import consolidate
 from tests.unit.upkeep_house import ADA, NOW, START, House
 
 pytestmark = pytest.mark.anyio

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.query import Hit
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
+from ebbing.domain.filters.query import Hit
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.privacy.quote import CLOSE, block
-from ebbing.recall.inject import inject, injection, shortened
-from ebbing.recall.policy import Policy
+from ebbing.recall.base.usage_policy import Policy
+from ebbing.recall.output.inject import inject, injection, shortened
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 TEA, MILK = block(["User likes tea"]), block(["User likes milk"])

@@ -9,14 +9,22 @@ from datetime import UTC, datetime
 import pytest
 
 from ebbing.domain.errors import EmbeddingError
-from ebbing.domain.message import Message
-from ebbing.domain.query import Hit
-from ebbing.domain.record import MemoryRecord, MemoryType, Role
-from ebbing.domain.scope import Scope
+from ebbing.domain.filters.query import Hit
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import MemoryRecord, MemoryType, Role
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.query_rewriter import RewriteRequest
 from ebbing.privacy.quote import block
-from ebbing.recall.ladder import Climb, Rung, Talk, checked_rewrite, climb, conversation_query, rewrite_request
-from ebbing.recall.policy import Policy
+from ebbing.recall.base.usage_policy import Policy
+from ebbing.recall.query.query_fallback import (
+    Climb,
+    Rung,
+    Talk,
+    checked_rewrite,
+    climb,
+    conversation_query,
+    rewrite_request,
+)
 from ebbing.testing.rewriter import FakeQueryRewriter
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)

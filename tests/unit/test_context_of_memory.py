@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from ebbing.domain.errors import InvalidInputError, MissingOwnerError
-from ebbing.domain.events import Event
-from ebbing.domain.record import MemoryType
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import MemoryType
+from ebbing.domain.memory.scope import Scope
 from ebbing.memory import AsyncMemory
 from ebbing.ports.memory_store import Revise
 from ebbing.testing.clock import ManualClock

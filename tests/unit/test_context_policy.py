@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from ebbing.domain.query import Hit
-from ebbing.domain.record import Kind, MemoryRecord, MemoryType, Provenance, Role
-from ebbing.domain.scope import Scope
-from ebbing.recall.policy import DEFAULT, Policy, auto_recall, is_standing, selected, usable
+from ebbing.domain.filters.query import Hit
+from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Provenance, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.recall.base.usage_policy import DEFAULT, Policy, auto_recall, is_standing, selected, usable
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 

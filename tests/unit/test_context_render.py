@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
-from ebbing.domain.record import Kind, MemoryRecord, MemoryType, Provenance, Role
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Provenance, Role
+from ebbing.domain.memory.scope import Scope
 from ebbing.privacy.quote import CLOSE, NOTES, OPEN
-from ebbing.privacy.recalled import strip_recalled
-from ebbing.recall.render import Style, line_of, render
+from ebbing.privacy.strip_recalled import strip_recalled
+from ebbing.recall.output.render import Style, line_of, render
 
 NOW = datetime(2024, 5, 8, tzinfo=UTC)
 EN, ZH = Style("en", NOW), Style("zh", NOW)

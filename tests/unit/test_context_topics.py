@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ebbing.language.tokens import estimate_tokens
-from ebbing.language.topics import topics
+from ebbing.language.text.token_count import estimate_tokens
+from ebbing.language.wording.topics import topics
 
 
 def test_what_several_texts_name_comes_first() -> None:

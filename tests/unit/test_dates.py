@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.language.dates import BEGINNING, FOREVER, DateSpan, absolute, may_name_time, resolve
+from ebbing.language.dates.resolve import BEGINNING, FOREVER, DateSpan, absolute, may_name_time, resolve
 
 NOW = datetime(2024, 5, 15, 10, tzinfo=UTC)
 

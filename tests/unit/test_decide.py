@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from ebbing.domain.decision import Add, AddClosed, Decision, Fact, Ignore, Keep, Supersede, Update
-from ebbing.domain.record import MemoryRecord, MemoryType
-from ebbing.domain.scope import Scope
+from ebbing.domain.conflict.decision import Add, AddClosed, Decision, Fact, Ignore, Keep, Supersede, Update
+from ebbing.domain.memory.record import MemoryRecord, MemoryType
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Insert
-from ebbing.privacy.guard import TrustTier
-from ebbing.remember.decide import decide
-from ebbing.remember.heard import Candidate, Heard, candidate, heard_as
+from ebbing.privacy.trust import TrustTier
+from ebbing.remember.facts.new_fact import Candidate, Heard, candidate, heard_as
+from ebbing.remember.reconcile.decide import decide
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 HOUR = timedelta(hours=1)

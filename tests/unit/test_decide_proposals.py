@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.decision import Add, AddClosed, Decision, Fact, Ignore, Keep, Supersede, Update
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
+from ebbing.domain.conflict.decision import Add, AddClosed, Decision, Fact, Ignore, Keep, Supersede, Update
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Insert
-from ebbing.privacy.guard import TrustTier
-from ebbing.remember.decide import Proposed, decide
-from ebbing.remember.heard import Candidate, Heard, candidate, heard_as
+from ebbing.privacy.trust import TrustTier
+from ebbing.remember.facts.new_fact import Candidate, Heard, candidate, heard_as
+from ebbing.remember.reconcile.decide import Proposed, decide
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 HOUR = timedelta(hours=1)

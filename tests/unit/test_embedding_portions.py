@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from ebbing.domain.errors import EmbeddingError
+from ebbing.ports.embed_passages import PORTION_CHARACTERS, PORTION_TEXTS, embed_passages
 from ebbing.ports.embedder import Vectors
-from ebbing.ports.embedding import PORTION_CHARACTERS, PORTION_TEXTS, embed_passages
 from ebbing.testing.embedder import FakeEmbedder
 
 pytestmark = pytest.mark.anyio

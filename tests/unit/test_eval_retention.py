@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from ebbing.domain.retention import Footing, Retention
-from ebbing.upkeep.retention import Outcome
+from ebbing.domain.forgetting.usage_model import Footing, Retention
+from ebbing.upkeep.fading.usage_model import Outcome
 from evals.datasets import Dataset, Item, Question
 from evals.forgetting.lives import lives_of
 from evals.retention.replay import life_judged, year_user

@@ -10,7 +10,7 @@ import pytest
 
 from ebbing.adapters.in_process_bus import InProcessEventBus
 from ebbing.domain.errors import StoreError
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Happening, Topic
 from ebbing.ports.loop import LOOP_WANTED
 from ebbing.testing.store_shards import begun

@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 from ebbing.memory import AsyncMemory
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.recall.expand import expand, read_windows
+from ebbing.recall.ranking.neighbour_turns import expand, read_windows
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ebbing.domain.record import MemoryType
+from ebbing.domain.memory.record import MemoryType
 from tests.unit.extraction import heard, only
 
 F, P, C, E, R = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ebbing.domain.message import Message
-from ebbing.domain.record import Role
-from ebbing.remember.extract import extract
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import Role
+from ebbing.remember.extraction.rule_extractor import extract
 from tests.unit.extraction import NOW, heard
 
 NOTHING = {

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ebbing.domain.message import Message
-from ebbing.language.rulebook import Packs
-from ebbing.remember.extract import extract
+from ebbing.domain.memory.message import Message
+from ebbing.language.patterns.rule_pack import Packs
+from ebbing.remember.extraction.rule_extractor import extract
 from tests.unit.extraction import NOW, heard, only
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from ebbing import AsyncMemory
 from ebbing.domain.errors import ConflictError
-from ebbing.domain.record import MemoryRecord, Stage
-from ebbing.domain.scope import Scope
-from ebbing.domain.upkeep_policy import UpkeepPolicy
+from ebbing.domain.forgetting.policy import UpkeepPolicy
+from ebbing.domain.memory.record import MemoryRecord, Stage
+from ebbing.domain.memory.scope import Scope
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
-from ebbing.upkeep.decay import decay
-from ebbing.upkeep.living import importances
+from ebbing.upkeep.fading.active_records import importances
+from ebbing.upkeep.fading.decay import decay
 from ebbing.wiring.build import build, load_settings
 from tests.unit.upkeep_house import NOW, START, House
 
@@ -107,7 +107,7 @@ async def test_memories_are_weighed_where_time_or_room_may_let_one_fade(
         times.append(1)
         return importances(*given, **named)
 
-    monkeypatch.setattr("ebbing.upkeep.decay.importances", counting)
+    monkeypatch.setattr("ebbing.upkeep.fading.decay.importances", counting)
     for text in TALK:
         await there.said(text)
     report = await decay(there.using, ADA, now=START + timedelta(days=days))

@@ -8,9 +8,9 @@ import pytest
 
 from ebbing import AsyncMemory
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError, TooLargeError
-from ebbing.domain.forgetting import idle_days, retention
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
+from ebbing.domain.forgetting.curves import idle_days, retention
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ebbing.domain.record import content_hash
-from ebbing.index.entry import entry_for
-from ebbing.language.analyse import ANALYZER_VERSION, _data, analyse, normalise, version_under
-from ebbing.language.figures import figures
+from ebbing.domain.memory.record import content_hash
+from ebbing.index.index_entry import entry_for
+from ebbing.language.text.analyzer import ANALYZER_VERSION, _data, analyse, normalise, version_under
+from ebbing.language.text.extract_numbers import figures
 
 
 @pytest.mark.parametrize(

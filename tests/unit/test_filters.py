@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ebbing.arguments import scoped
 from ebbing.domain.errors import InvalidInputError, MissingOwnerError, TooLargeError
-from ebbing.domain.filter_grammar import MAX_DEPTH, MAX_TESTS, MAX_VALUES, parse_filter
-from ebbing.domain.filters import EVERYTHING, matches
-from ebbing.domain.record import MemoryRecord, MemoryType, Role
-from ebbing.domain.scope import Scope
+from ebbing.domain.filters.parser import MAX_DEPTH, MAX_TESTS, MAX_VALUES, parse_filter
+from ebbing.domain.filters.tree import EVERYTHING, matches
+from ebbing.domain.memory.record import MemoryRecord, MemoryType, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.validation import scoped
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 RECORD = MemoryRecord(

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ebbing import AsyncMemory
-from ebbing.interfaces.http.answers import encoded, found_out, memory_out
+from ebbing.interfaces.http.responses import encoded, found_out, memory_out
 from ebbing.recall.search import Answer
-from ebbing.shapes import search_answer
+from ebbing.results import search_answer
 
 pytestmark = pytest.mark.anyio
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ebbing.language.gist import comparable, gist_of, has_units, holds, news
+from ebbing.language.wording.paraphrase import comparable, gist_of, has_units, holds, news
 
 
 def tells(whole: str, part: str) -> bool:

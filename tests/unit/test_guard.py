@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ebbing.domain.record import MemoryType, Role
-from ebbing.privacy.guard import MAX_JUDGED, Act, TrustTier, instruction_shaped, may, may_change, may_create, tier_of
+from ebbing.domain.memory.record import MemoryType, Role
 from ebbing.privacy.quote import block
-from ebbing.privacy.recalled import strip_recalled
+from ebbing.privacy.strip_recalled import strip_recalled
+from ebbing.privacy.trust import MAX_JUDGED, Act, TrustTier, instruction_shaped, may, may_change, may_create, tier_of
 
 # ── trust ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
-from ebbing.index.entry import FIELD_DATE, FIELD_SPEAKER, TERM, entry_for, pack, passage, term_hash
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import FIELD_DATE, FIELD_SPEAKER, TERM, entry_for, pack, passage, term_hash
 from ebbing.index.postings import TAIL_ROWS, Postings, _stable_order
-from ebbing.language.analyse import Analysis
+from ebbing.language.text.analyzer import Analysis
 from ebbing.testing.clock import ManualClock
 
 A, B, C = 11, 1 << 40, (1 << 64) - 1

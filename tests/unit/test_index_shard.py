@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta, timezone
 import numpy as np
 import pytest
 
-from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Role
-from ebbing.domain.scope import Scope
-from ebbing.index.entry import IndexEntry, entry_for
+from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import IndexEntry, entry_for
 from ebbing.index.row import Row
 from ebbing.index.shard import (
     ALWAYS,
@@ -28,7 +28,7 @@ from ebbing.index.shard import (
     moment,
     row_for,
 )
-from ebbing.language.analyse import analyse
+from ebbing.language.text.analyzer import analyse
 
 NOW = datetime(2024, 5, 8, 12, tzinfo=UTC)
 DIM = 4

@@ -18,10 +18,11 @@ from uvicorn.server import ServerState
 
 from ebbing.adapters.clock import SystemClock
 from ebbing.adapters.ids import TimeOrderedIds
-from ebbing.interfaces.http import answers, observed
-from ebbing.interfaces.http.answers import encoded
-from ebbing.interfaces.http.joined import Joining, JoiningProtocol, whole_of
-from ebbing.interfaces.http.observed import Observed
+from ebbing.interfaces.http import access_log as observed
+from ebbing.interfaces.http import responses as answers
+from ebbing.interfaces.http.access_log import Observed
+from ebbing.interfaces.http.response_writer import Joining, JoiningProtocol, whole_of
+from ebbing.interfaces.http.responses import encoded
 from ebbing.observe.logs import Lines, TextLines
 from ebbing.testing.clock import ManualClock
 

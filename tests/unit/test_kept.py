@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ebbing.language.kept import LONGEST, kept_of_texts, let_go
+from ebbing.language.text.caches import LONGEST, kept_of_texts, let_go
 
 READ: Counter[str] = Counter()
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from ebbing.domain.errors import ConfigurationError
-from ebbing.domain.message import Message
-from ebbing.language.changes import changes
-from ebbing.language.rulebook import LANGUAGES, Packs, Rule, Weighing
-from ebbing.remember.extract import extract
+from ebbing.domain.memory.message import Message
+from ebbing.language.claims.change_patterns import changes
+from ebbing.language.patterns.rule_pack import LANGUAGES, Packs, Rule, Weighing
+from ebbing.remember.extraction.rule_extractor import extract
 from tests.unit.extraction import NOW
 
 GUILD = """

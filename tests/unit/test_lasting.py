@@ -7,12 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from ebbing.domain.message import Message
-from ebbing.domain.record import MemoryType
-from ebbing.language.lasting import HEADS, NOTHING_LEARNED, PLACES, Learned, learned, packed, places_of, unpacked
-from ebbing.language.rulebook import LANGUAGES, Packs
-from ebbing.remember.extract import extract, statements
-from ebbing.remember.rules import weigh
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import MemoryType
+from ebbing.language.patterns.keep_classifier import (
+    HEADS,
+    NOTHING_LEARNED,
+    PLACES,
+    Learned,
+    learned,
+    packed,
+    places_of,
+    unpacked,
+)
+from ebbing.language.patterns.rule_pack import LANGUAGES, Packs
+from ebbing.remember.extraction.rule_extractor import extract, statements
+from ebbing.remember.extraction.rule_matching import weigh
 from evals.worth import Clause, clauses, learn
 from tests.unit.extraction import NOW, heard, only
 

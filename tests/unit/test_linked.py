@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbing import AsyncMemory
-from ebbing.language.relations import Alias, aliases, kind_of, of_value, spellings
-from ebbing.recall.linked import saying
-from ebbing.recall.tuning import Tuning
+from ebbing.language.claims.relations import Alias, aliases, kind_of, of_value, spellings
+from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.query.entity_links import saying
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.decision import Add, Fact, Keep, Supersede, Update
+from ebbing.domain.conflict.decision import Add, Fact, Keep, Supersede, Update
 from ebbing.domain.errors import ModelUnavailableError
-from ebbing.domain.record import MemoryRecord, Role
-from ebbing.domain.scope import Scope
-from ebbing.remember.llm.asking import Asking
+from ebbing.domain.memory.record import MemoryRecord, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.remember.llm.client import Asking
 from ebbing.remember.llm.decide import Decided, decide_with_model
 from ebbing.testing.chat_model import ScriptedChatModel
 

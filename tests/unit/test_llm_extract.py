@@ -11,14 +11,14 @@ from typing import Any
 import anyio
 import pytest
 
-from ebbing.domain.decision import Fact
+from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.errors import BadModelOutputError, ModelRefusedError, ModelUnavailableError
-from ebbing.domain.message import Message
-from ebbing.domain.record import MemoryType, Role
-from ebbing.domain.unread import WriteMode
-from ebbing.remember.llm.asking import Asking
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.pending_extraction import WriteMode
+from ebbing.domain.memory.record import MemoryType, Role
+from ebbing.remember.llm.client import Asking
 from ebbing.remember.llm.extract import Extraction, extract_with_model
-from ebbing.remember.llm.modes import read_facts
+from ebbing.remember.llm.write_modes import read_facts
 from ebbing.testing.chat_model import ScriptedChatModel
 
 pytestmark = pytest.mark.anyio

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from ebbing.adapters.openai_chat import OpenAIChatModel
-from ebbing.domain.decision import Add, Fact, Supersede
-from ebbing.domain.message import Message
-from ebbing.domain.record import MemoryRecord, Role
-from ebbing.domain.scope import Scope
-from ebbing.domain.unread import WriteMode
-from ebbing.patience import http_waits
-from ebbing.remember.llm.asking import Asking
+from ebbing.domain.conflict.decision import Add, Fact, Supersede
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.pending_extraction import WriteMode
+from ebbing.domain.memory.record import MemoryRecord, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.remember.llm.client import Asking
 from ebbing.remember.llm.decide import decide_with_model
-from ebbing.remember.llm.modes import read_facts
+from ebbing.remember.llm.write_modes import read_facts
+from ebbing.resilience import http_retry as http_waits
 from ebbing.testing.fake_llm import FakeLlm, Fault, Rule
 
 pytestmark = pytest.mark.anyio

@@ -9,23 +9,23 @@ from typing import Any
 import pytest
 
 from ebbing.adapters.ephemeral import EphemeralJobQueue, EphemeralMemoryStore
-from ebbing.domain.decision import Fact
+from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.errors import ModelUnavailableError, StoreError
-from ebbing.domain.message import Message
-from ebbing.domain.record import Kind, MemoryRecord, Provenance, Role
-from ebbing.domain.scope import Scope
-from ebbing.domain.unread import EXTRACT, Failed, Unread
-from ebbing.index.entry import entry_for
-from ebbing.language.analyse import analyse
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.pending_extraction import EXTRACT, Failed, Unread
+from ebbing.domain.memory.record import Kind, MemoryRecord, Provenance, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import entry_for
+from ebbing.language.text.analyzer import analyse
 from ebbing.ports.job_queue import JobState
 from ebbing.ports.memory_store import Erase, Insert
-from ebbing.remember.llm.asking import Asking
-from ebbing.remember.llm.reread import ATTEMPTS, note_unread, reread, unread_of
+from ebbing.remember.llm.client import Asking
+from ebbing.remember.llm.retry_queue import ATTEMPTS, note_unread, reread, unread_of
 from ebbing.testing.chance import FixedChance
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
-from ebbing.upkeep.retry_extraction import Retried, extraction, retry_extractions, unread_counts
-from ebbing.upkeep.work import Working
+from ebbing.upkeep.repair.retry_extraction import Retried, extraction, retry_extractions, unread_counts
+from ebbing.upkeep.worker.worker import Working
 
 pytestmark = pytest.mark.anyio
 

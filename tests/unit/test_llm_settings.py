@@ -9,7 +9,7 @@ import pytest
 from ebbing.adapters.chat_profiles import Form, profile_for
 from ebbing.adapters.chat_rewriter import ChatQueryRewriter
 from ebbing.domain.errors import ConfigurationError, ModelTimeoutError
-from ebbing.domain.unread import WriteMode
+from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.ports.query_rewriter import RewriteRequest
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.wiring.build import settings_from_config

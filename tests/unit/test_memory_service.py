@@ -24,7 +24,7 @@ from ebbing.client import (
     service_from_env,
 )
 from ebbing.domain.errors import ConfigurationError, InvalidInputError, StoreError
-from ebbing.patience.breaker import Breaker
+from ebbing.resilience.circuit_breaker import Breaker
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.events import Event
-from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role
-from ebbing.domain.scope import Scope
-from ebbing.domain.upkeep_policy import UpkeepPolicy
+from ebbing.domain.forgetting.policy import UpkeepPolicy
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Erase
 from ebbing.testing.embedder import FakeEmbedder
-from ebbing.upkeep.merge import merged
-from ebbing.upkeep.repeats import merge_repeats
+from ebbing.upkeep.merging.merge_duplicates import merge_repeats
+from ebbing.upkeep.merging.merge_records import merged
 from tests.unit.upkeep_house import ADA, NOW, START, House
 
 pytestmark = pytest.mark.anyio

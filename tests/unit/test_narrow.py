@@ -12,14 +12,14 @@ import pytest
 
 from ebbing.adapters.ephemeral import EphemeralMemoryStore
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.events import Event
-from ebbing.domain.filter_fields import FIELDS, OPERATORS, Op, Sort
-from ebbing.domain.filter_grammar import parse_filter
-from ebbing.domain.filters import matches
-from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Role
-from ebbing.domain.scope import Scope
+from ebbing.domain.filters.fields import FIELDS, OPERATORS, Op, Sort
+from ebbing.domain.filters.parser import parse_filter
+from ebbing.domain.filters.tree import matches
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Role
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Insert, Revise
-from ebbing.recall.narrow import Mask, covered, narrowed
+from ebbing.recall.base.row_filter import Mask, covered, narrowed
 from ebbing.testing.clock import ManualClock
 
 ADA = Scope(user_id="ada")

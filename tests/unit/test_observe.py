@@ -19,8 +19,8 @@ from ebbing import AsyncMemory
 from ebbing.adapters.otel_meter import OtelMeter
 from ebbing.adapters.prometheus_meter import SHARES, PrometheusMeter, Spread
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.observe.logs import JsonLines, Lines, TextLines, hashed, lines_of
 from ebbing.observe.trace import continued
 from ebbing.ports.meter import SILENCE

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ebbing.domain.events import Event, HistoryEntry
-from ebbing.domain.past import as_it_was, is_believed
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.as_of import as_it_was, is_believed
+from ebbing.domain.memory.history import Event, HistoryEntry
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

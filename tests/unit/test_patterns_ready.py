@@ -8,9 +8,9 @@ from datetime import datetime
 import anyio
 import pytest
 
-from ebbing.domain.decision import Fact
-from ebbing.domain.message import Message
-from ebbing.remember import ready
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.message import Message
+from ebbing.remember.extraction import pattern_warmup as ready
 
 pytestmark = pytest.mark.anyio
 

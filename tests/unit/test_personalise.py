@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ebbing.domain.record import MemoryRecord, MemoryType
-from ebbing.domain.scope import Scope
-from ebbing.language.tastes import Manner, Tastes, mentions, read_tastes
-from ebbing.recall.personalise import generation_hints, route, suited, tastes_of
+from ebbing.domain.memory.record import MemoryRecord, MemoryType
+from ebbing.domain.memory.scope import Scope
+from ebbing.language.signals.preferences import Manner, Tastes, mentions, read_tastes
+from ebbing.recall.output.personalise import generation_hints, route, suited, tastes_of
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ebbing.index import products
+from ebbing.index import dot_products as products
 
 
 @pytest.mark.parametrize("rows", [0, 1, 26, 27, 700])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.profile import (
+from ebbing.domain.memory.profile import (
     Origin,
     ProfileEdit,
     ProfileEntry,
@@ -20,11 +20,11 @@ from ebbing.domain.profile import (
     shortened,
     weight_of,
 )
-from ebbing.domain.record import MemoryRecord, MemoryType, Provenance, Role
-from ebbing.domain.scope import Scope
-from ebbing.people.draw import draw
-from ebbing.people.portrait import sentence, summary
-from ebbing.people.statements import Stated, stated
+from ebbing.domain.memory.record import MemoryRecord, MemoryType, Provenance, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.people.build_profile import draw
+from ebbing.people.profile_statements import Stated, stated
+from ebbing.people.profile_view import sentence, summary
 
 NOW = datetime(2024, 5, 1, 9, tzinfo=UTC)
 SCOPE = Scope(user_id="u")

@@ -14,14 +14,14 @@ import pytest
 
 from ebbing import AsyncMemory
 from ebbing.domain.errors import EmbeddingError
-from ebbing.domain.query import Hit
-from ebbing.domain.record import MemoryRecord, Role
-from ebbing.domain.scope import Scope
+from ebbing.domain.filters.query import Hit
+from ebbing.domain.memory.record import MemoryRecord, Role
+from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import FEW_QUESTIONS
 from ebbing.ports.embedder import Embedder, Vectors
-from ebbing.recall import collapse
-from ebbing.recall.tuning import Tuning
-from ebbing.shapes import hit_item
+from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.ranking import deduplicate as collapse
+from ebbing.results import hit_item
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.reranker import FakeReranker

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbing.domain.record import Role
-from ebbing.index.entry import term_hash
-from ebbing.index.neighbours import neighbours
-from ebbing.language.analyse import analyse, date_terms, query_terms
-from ebbing.recall import lexical
-from ebbing.recall.lexical import bm25f, feedback_terms, smooth
-from ebbing.recall.tuning import Tuning
+from ebbing.domain.memory.record import Role
+from ebbing.index.index_entry import term_hash
+from ebbing.index.turn_neighbours import neighbours
+from ebbing.language.text.analyzer import analyse, date_terms, query_terms
+from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.scoring import bm25 as lexical
+from ebbing.recall.scoring.bm25 import bm25f, feedback_terms, smooth
 from tests.unit.said import START, Said, log, read, row_of, scores
 
 TUNING = Tuning()

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from ebbing.domain.query import Hit
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
+from ebbing.domain.filters.query import Hit
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.embedder import Calibration
-from ebbing.recall.fuse import best_rows, reciprocal_rank, zscore
-from ebbing.recall.relevance import relevance
-from ebbing.recall.tuning import Tuning
-from ebbing.recall.why import why
+from ebbing.recall.base.fusion import best_rows, reciprocal_rank, zscore
+from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.output.explanation import why
+from ebbing.recall.scoring.calibrated_score import relevance
 from tests.unit.said import START, Said, answers, asked, log, read, scores
 
 finite = st.floats(-1e3, 1e3, allow_nan=False)

@@ -10,21 +10,21 @@ import pytest
 
 from ebbing.adapters.ephemeral import EphemeralMemoryStore
 from ebbing.domain.errors import EmbeddingError
-from ebbing.domain.record import Kind, MemoryRecord, Provenance
-from ebbing.domain.scope import Scope
-from ebbing.domain.upkeep_policy import UpkeepPolicy
-from ebbing.index.entry import entry_for
+from ebbing.domain.forgetting.policy import UpkeepPolicy
+from ebbing.domain.memory.record import Kind, MemoryRecord, Provenance
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import entry_for
 from ebbing.index.shard import Shard
-from ebbing.language.analyse import TextFlag, analyse
+from ebbing.language.text.analyzer import TextFlag, analyse
 from ebbing.ports.embedder import Vectors
 from ebbing.ports.job_queue import Job, JobState
 from ebbing.ports.memory_store import Insert
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.ids import SequentialIds
-from ebbing.upkeep.reindex import AT_ONCE, is_due, reindex, reindex_job, reindex_owner
+from ebbing.upkeep.repair.reindex import AT_ONCE, is_due, reindex, reindex_job, reindex_owner
 from ebbing.upkeep.step import Upkeeping
-from ebbing.upkeep.work import STOPPED, AtWork, Undone
+from ebbing.upkeep.worker.worker import STOPPED, AtWork, Undone
 
 pytestmark = pytest.mark.anyio
 ADA, BOB = Scope(user_id="ada"), Scope(user_id="bob")

@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 
 from ebbing import AsyncMemory
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ebbing.recall.rerank import Reranked, Reranking, rerank
+from ebbing.recall.scoring.rerank import Reranked, Reranking, rerank
 from ebbing.testing.reranker import FakeReranker
 
 pytestmark = pytest.mark.anyio

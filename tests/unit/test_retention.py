@@ -9,10 +9,10 @@ from random import Random
 
 import pytest
 
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.retention import USUAL, Footing, Retention
-from ebbing.domain.usage import Feedback, Signal
-from ebbing.upkeep.retention import LEAST, Outcome, fitted, learn, outcomes, retention_of
+from ebbing.domain.forgetting.usage_model import USUAL, Footing, Retention
+from ebbing.domain.memory.feedback import Feedback, Signal
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.upkeep.fading.usage_model import LEAST, Outcome, fitted, learn, outcomes, retention_of
 from tests.unit.upkeep_house import ADA, DAY, START, House
 
 TRUE = Retention(intercept=-1.0, idle=-0.8, uses=1.5, importance=1.0, age=0.2)

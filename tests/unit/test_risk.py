@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ebbing.domain.confidence import confidence_at
-from ebbing.domain.record import MemoryRecord, MemoryType
-from ebbing.domain.risk import is_risky, risk, risk_of
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.confidence import confidence_at
+from ebbing.domain.memory.record import MemoryRecord, MemoryType
+from ebbing.domain.memory.risk import is_risky, risk, risk_of
+from ebbing.domain.memory.scope import Scope
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 RECORD = MemoryRecord("1", Scope(user_id="u"), "User likes tea", created_at=NOW, recorded_at=NOW)

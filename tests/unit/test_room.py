@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from ebbing.domain.scope import Scope
-from ebbing.domain.upkeep_policy import UpkeepPolicy
-from ebbing.language.substance import holding
-from ebbing.upkeep.decay import decay
+from ebbing.domain.forgetting.policy import UpkeepPolicy
+from ebbing.domain.memory.scope import Scope
+from ebbing.language.signals.salience import holding
+from ebbing.upkeep.fading.decay import decay
 from tests.unit.upkeep_house import NOW, House
 
 pytestmark = pytest.mark.anyio

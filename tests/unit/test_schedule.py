@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ebbing.domain.backoff import pause_after
 from ebbing.domain.errors import ConfigurationError
-from ebbing.upkeep.schedule import DAY, HOUR, Rhythm, due, usual
+from ebbing.upkeep.worker.schedule import DAY, HOUR, Rhythm, due, usual
 
 MINUTE = timedelta(minutes=1)
 MOMENTS = st.timedeltas(timedelta(0), 36_500 * DAY).map(lambda since: datetime(1990, 1, 1, tzinfo=UTC) + since)

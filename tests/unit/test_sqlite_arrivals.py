@@ -14,15 +14,16 @@ import pytest
 
 from ebbing import AsyncMemory
 from ebbing.adapters.ids import TimeOrderedIds
-from ebbing.adapters.sqlite import SqliteMemoryStore, arrivals
-from ebbing.adapters.sqlite.arrivals import FEW
+from ebbing.adapters.sqlite import SqliteMemoryStore
+from ebbing.adapters.sqlite import staging as arrivals
 from ebbing.adapters.sqlite.rows import MAX_SEQ
+from ebbing.adapters.sqlite.staging import FEW
 from ebbing.domain.errors import ConflictError
-from ebbing.domain.record import MemoryRecord, Role, content_hash
-from ebbing.domain.scope import Scope
-from ebbing.index.said import Call, Said, said_record
+from ebbing.domain.memory.record import MemoryRecord, Role, content_hash
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.raw_message import Call, Said, said_record
 from ebbing.index.shard import digest, micros
-from ebbing.language.analyse import TextFlag
+from ebbing.language.text.analyzer import TextFlag
 from ebbing.ports.memory_store import made
 from tests.unit.sqlite_stores import ADA, BOB, CLOCK, EMBEDDER, insert, open_store, raw, record, stored
 

@@ -18,9 +18,9 @@ from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.schema import migrate, migrations, statements
 from ebbing.adapters.sqlite.store import SqliteMemoryStore
 from ebbing.domain.errors import SchemaError, StoreError
-from ebbing.domain.events import Event
-from ebbing.domain.scope import Scope
-from ebbing.domain.unread import Unread
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.pending_extraction import Unread
+from ebbing.domain.memory.scope import Scope
 from tests.unit.sqlite_stores import ADA, BOB, CLOCK, open_store, raw, stored
 
 pytestmark = pytest.mark.anyio

@@ -21,8 +21,8 @@ from ebbing.adapters.sqlite import store as store_module
 from ebbing.adapters.sqlite.rows import MAX_SEQ
 from ebbing.adapters.sqlite.shards import WORN_SIZE, ShardCache
 from ebbing.domain.errors import ConflictError, StoreError
-from ebbing.domain.events import Event
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Erase, Revise
 from ebbing.ports.webhook_book import Webhook
 from tests.unit.sqlite_stores import ADA, BOB, CLOCK, EMBEDDER, insert, open_store, raw, record, stored

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from ebbing.adapters.sqlite.arrivals import Arrivals
 from ebbing.adapters.sqlite.connections import Connections
+from ebbing.adapters.sqlite.staging import Arrivals
 from ebbing.adapters.sqlite.writer import MAX_BATCH, GroupCommitWriter
 from ebbing.domain.errors import ConflictError, InvalidInputError, StoreClosedError, StoreError
 from ebbing.loop_thread import LoopThread

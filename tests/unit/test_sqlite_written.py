@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.adapters.sqlite import written as last_writes
-from ebbing.domain.events import Event
-from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Role
-from ebbing.domain.scope import Owner, Scope
+from ebbing.adapters.sqlite import recent_writes as last_writes
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Role
+from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.row import Row
 from ebbing.index.shard import Shard
 from ebbing.ports.memory_store import Erase, Insert, Revise

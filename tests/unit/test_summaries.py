@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from ebbing.domain.errors import ModelUnavailableError
-from ebbing.domain.record import MemoryRecord, MemoryType, Provenance, Role
-from ebbing.domain.scope import Scope
-from ebbing.domain.upkeep_policy import UpkeepPolicy
-from ebbing.language.gist import gist_of
+from ebbing.domain.forgetting.policy import UpkeepPolicy
+from ebbing.domain.memory.record import MemoryRecord, MemoryType, Provenance, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.language.wording.paraphrase import gist_of
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.embedder import FakeEmbedder
-from ebbing.upkeep.compress import compress
-from ebbing.upkeep.repeats import merge_repeats
-from ebbing.upkeep.summary import summarise
-from ebbing.upkeep.written import agrees, is_grounded
+from ebbing.upkeep.merging.checked_rewrite import agrees, is_grounded
+from ebbing.upkeep.merging.compress import compress
+from ebbing.upkeep.merging.merge_duplicates import merge_repeats
+from ebbing.upkeep.merging.summarize import summarise
 from tests.unit.upkeep_house import ADA, NOW, House
 
 pytestmark = pytest.mark.anyio

@@ -12,19 +12,19 @@ import pytest
 
 from ebbing.adapters.ephemeral import EphemeralMemoryStore
 from ebbing.domain.errors import StoreError
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
-from ebbing.domain.upkeep_policy import UpkeepPolicy
+from ebbing.domain.forgetting.policy import UpkeepPolicy
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import Job, JobState, NewJob
 from ebbing.ports.memory_store import Insert
 from ebbing.testing.chance import FixedChance
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.ids import SequentialIds
-from ebbing.upkeep.duties import Duties
-from ebbing.upkeep.schedule import usual
+from ebbing.upkeep.job_handlers import Duties
 from ebbing.upkeep.step import Step, StepReport, Upkeeping
-from ebbing.upkeep.stop import Stop
-from ebbing.upkeep.work import Pace, Worked, Working, run_worker
+from ebbing.upkeep.worker.schedule import usual
+from ebbing.upkeep.worker.stop_signal import Stop
+from ebbing.upkeep.worker.worker import Pace, Worked, Working, run_worker
 
 pytestmark = pytest.mark.anyio
 

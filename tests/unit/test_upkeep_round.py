@@ -10,12 +10,12 @@ import pytest
 from ebbing import AsyncMemory
 from ebbing.adapters.ephemeral import EphemeralMemoryStore
 from ebbing.domain.errors import ConfigurationError, ConflictError, InvalidInputError
-from ebbing.domain.scope import Scope
-from ebbing.domain.upkeep_policy import UpkeepPolicy
+from ebbing.domain.forgetting.policy import UpkeepPolicy
+from ebbing.domain.memory.scope import Scope
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.ids import SequentialIds
-from ebbing.upkeep.round import ORDER, go_round
+from ebbing.upkeep.daily_round import ORDER, go_round
 from ebbing.upkeep.step import Planned, Step, StepReport, Upkeeping
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -17,11 +17,11 @@ import pytest
 from ebbing import AsyncMemory, Memory
 from ebbing.adapters.ephemeral import EphemeralMemoryStore
 from ebbing.domain.errors import StoreError
-from ebbing.domain.scope import Scope
-from ebbing.domain.usage import Feedback, Usage
+from ebbing.domain.memory.feedback import Feedback, Usage
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.usage_log import Returned
-from ebbing.recall import usage
-from ebbing.recall.usage import UsageBuffer
+from ebbing.recall.usage import usage_buffer as usage
+from ebbing.recall.usage.usage_buffer import UsageBuffer
 from ebbing.testing.clock import ManualClock
 
 pytestmark = pytest.mark.anyio
@@ -257,7 +257,7 @@ KILLED = """
 import os, signal, sys
 from datetime import UTC, datetime
 from ebbing import Memory
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 
 memory = Memory(path=sys.argv[1], embedder="none")
 [added] = memory.add("likes rain", user_id="ada", infer=False)["results"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ebbing.language.weak import is_weak
+from ebbing.language.signals.vague_questions import is_weak
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,15 @@ import pytest
 
 from ebbing.adapters.ephemeral import EphemeralJobQueue
 from ebbing.domain.errors import ConflictError, StoreError
-from ebbing.index.entry import term_hash
-from ebbing.language.analyse import analyse
+from ebbing.index.index_entry import term_hash
+from ebbing.language.text.analyzer import analyse
 from ebbing.ports.job_queue import Job, JobState
 from ebbing.testing.chance import FixedChance
 from ebbing.testing.clock import ManualClock
-from ebbing.upkeep.schedule import DAY, Rhythm
-from ebbing.upkeep.stop import Stop
-from ebbing.upkeep.traffic import Traffic
-from ebbing.upkeep.work import STOPPED, AtWork, Pace, Undone, Worked, Worker, Working, run_worker
+from ebbing.upkeep.worker.foreground_traffic import Traffic
+from ebbing.upkeep.worker.schedule import DAY, Rhythm
+from ebbing.upkeep.worker.stop_signal import Stop
+from ebbing.upkeep.worker.worker import STOPPED, AtWork, Pace, Undone, Worked, Worker, Working, run_worker
 
 pytestmark = pytest.mark.anyio
 

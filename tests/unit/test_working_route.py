@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbing.domain.message import Message
-from ebbing.domain.record import Role
-from ebbing.language.tokens import estimate_tokens
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import Role
+from ebbing.language.text.token_count import estimate_tokens
 from ebbing.ports.working_memory import Turn
-from ebbing.recall.working import fitting, last_rounds
+from ebbing.recall.session_search import fitting, last_rounds
 
 ROLES = {"u": Role.USER, "a": Role.ASSISTANT, "t": Role.TOOL}
 

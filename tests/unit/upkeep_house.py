@@ -6,16 +6,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ebbing.adapters.ephemeral import EphemeralMemoryStore
-from ebbing.domain.record import Kind, MemoryRecord, MemoryType, Role
-from ebbing.domain.scope import Scope
-from ebbing.domain.upkeep_policy import UpkeepPolicy
+from ebbing.domain.forgetting.policy import UpkeepPolicy
+from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Role
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.embedder import Embedder
-from ebbing.remember.draft import Draft
-from ebbing.remember.embed import Embedding, embedded
+from ebbing.remember.facts.drafts import Draft
+from ebbing.remember.vectors.embed_drafts import Embedding, embedded
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.ids import SequentialIds
-from ebbing.upkeep.repeats import merge_repeats
+from ebbing.upkeep.merging.merge_duplicates import merge_repeats
 from ebbing.upkeep.step import Upkeeping
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ebbing.language.detect import detect
+from ebbing.language.text.detect_language import detect
 from ebbing.ports.chat_model import ChatModel, Turn
 from ebbing.ports.query_rewriter import RewriteRequest
 from ebbing.prompts.library import prompt

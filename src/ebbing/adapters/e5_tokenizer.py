@@ -8,7 +8,7 @@ its time is a small part of what the model takes for the same text.
 from __future__ import annotations
 
 from ebbing.adapters.e5_weights import Vocabulary
-from ebbing.language.kept import kept
+from ebbing.language.text.caches import kept
 
 BEGIN, PAD, END, UNKNOWN = 0, 1, 2, 3
 _SPECIAL = frozenset({"<s>", "<pad>", "</s>", "<unk>", "<mask>"})

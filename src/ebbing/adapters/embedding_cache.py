@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ebbing.domain.errors import EmbeddingError
 from ebbing.ports.embedder import Calibration, Embedder, Vectors
-from ebbing.ports.forgetful import Forgetful
+from ebbing.ports.erasable import Forgetful
 
 Role = Literal["query", "passage"]
 Vector = NDArray[np.float32]

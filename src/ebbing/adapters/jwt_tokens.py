@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import jwt
 
-from ebbing.domain.access import ROLES, Role
+from ebbing.domain.access_roles import ROLES, Role
 from ebbing.domain.errors import ConfigurationError, UnauthorizedError
 from ebbing.ports.token_reader import Bearer
 

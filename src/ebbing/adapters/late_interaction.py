@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.errors import EmbeddingError, RerankError
-from ebbing.language.analyse import query_terms
+from ebbing.language.text.analyzer import query_terms
 from ebbing.ports.embedder import Vectors
 from ebbing.ports.token_embedder import TokenEmbedder
 

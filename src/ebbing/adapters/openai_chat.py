@@ -20,9 +20,9 @@ from ebbing.domain.errors import (
     ModelTimeoutError,
     ModelUnavailableError,
 )
-from ebbing.patience.breaker import Breaker
-from ebbing.patience.http_waits import asked_wait, is_passing, wait_seconds
 from ebbing.ports.chat_model import Completion, Schema, Turn, Usage
+from ebbing.resilience.circuit_breaker import Breaker
+from ebbing.resilience.http_retry import asked_wait, is_passing, wait_seconds
 
 ATTEMPTS = 3
 """Requests of one call that may fail for a passing reason."""

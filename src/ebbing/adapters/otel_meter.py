@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from opentelemetry import trace
 from opentelemetry.trace import Span, Status, StatusCode
 
-from ebbing.domain.record import MemoryRecord
+from ebbing.domain.memory.record import MemoryRecord
 from ebbing.ports.meter import Answer, Measure, Meter
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 from prometheus_client.core import HistogramMetricFamily
 
-from ebbing.domain.record import MemoryRecord
+from ebbing.domain.memory.record import MemoryRecord
 from ebbing.ports.clock import Clock
 from ebbing.ports.meter import Answer, Measure
 

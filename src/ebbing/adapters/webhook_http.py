@@ -12,8 +12,8 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 import httpx
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.patience.http_waits import asked_wait
 from ebbing.ports.webhook_sender import Delivered
+from ebbing.resilience.http_retry import asked_wait
 
 TIMEOUT_SECONDS: Final = 10.0
 _NO_URL: Final = "a webhook's address must be a URL such as https://example.org/hook"

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from ebbing.client.blocking import BlockingMemoryService
 from ebbing.client.service import MemoryService, Where, last_user_text
-from ebbing.recall.inject import inject
+from ebbing.recall.output.inject import inject
 
 
 class AsyncRememberingChat:

@@ -6,7 +6,7 @@ from ebbing.client.blocking import BlockingMemoryService
 from ebbing.client.http import AsyncClient, Paths
 from ebbing.client.service import HostPolicy, MemoryService
 from ebbing.client.store import MemoryStore, NullStore
-from ebbing.wiring.host import HostSettings, host_settings
+from ebbing.wiring.client_settings import HostSettings, host_settings
 
 
 def service_from_env() -> MemoryService:

@@ -15,7 +15,7 @@ from ebbing.client.items import MemoryItem, id_of, items_of
 from ebbing.client.store import Messages
 from ebbing.client.wire import Asked, Wire
 from ebbing.domain.errors import MemoryServerError
-from ebbing.wiring.host import fresh_ids
+from ebbing.wiring.client_settings import fresh_ids
 
 Item = dict[str, Any]
 

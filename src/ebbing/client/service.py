@@ -12,9 +12,9 @@ from typing import Any, Final, TypedDict, TypeVar, Unpack
 from ebbing.client.items import MemoryItem
 from ebbing.client.store import MemoryStore, Messages
 from ebbing.domain.errors import ConflictError, InvalidInputError, NotFoundError, UnauthorizedError
-from ebbing.language.detect import detect
-from ebbing.patience.breaker import Breaker
+from ebbing.language.text.detect_language import detect
 from ebbing.privacy.quote import block
+from ebbing.resilience.circuit_breaker import Breaker
 
 _log: Final = logging.getLogger("ebbing.client")
 _REFUSALS: Final = (ConflictError, InvalidInputError, NotFoundError, UnauthorizedError)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.index.entry import TERM, Terms
+from ebbing.index.index_entry import TERM, Terms
 
 TAIL_ROWS = 256
 """Rows that may wait in the small tail segment before both are merged; keeps an append from sorting everything."""

@@ -10,9 +10,9 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Role
-from ebbing.index.entry import IndexEntry
-from ebbing.index.names import Names
+from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Role
+from ebbing.index.index_entry import IndexEntry
+from ebbing.index.interned_names import Names
 from ebbing.index.postings import Postings
 from ebbing.index.row import Row
 

@@ -13,13 +13,13 @@ import numpy as np
 from anyio import to_thread
 from numpy.typing import NDArray
 
-from ebbing.domain.profile import Portrait, ProfileEdit, ProfileEntry, Snapshot, shortened
-from ebbing.domain.record import Kind, MemoryRecord, Role
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.profile import Portrait, ProfileEdit, ProfileEntry, Snapshot, shortened
+from ebbing.domain.memory.record import Kind, MemoryRecord, Role
+from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, NEVER, TYPES, Shard, micros, moment
-from ebbing.people.draw import draw
-from ebbing.people.portrait import SHOWN, differs, portrait, stand_in
-from ebbing.people.statements import BINDING, PROFILE_TYPES, Stated, stated
+from ebbing.people.build_profile import draw
+from ebbing.people.profile_statements import BINDING, PROFILE_TYPES, Stated, stated
+from ebbing.people.profile_view import SHOWN, differs, portrait, stand_in
 from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.profile_store import Kept

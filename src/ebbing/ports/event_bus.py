@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 
 
 class Topic(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from ebbing.domain.identity import Identity, Merge
+from ebbing.domain.memory.identity import Identity, Merge
 
 
 class IdentityBook(Protocol):

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.scope import DEFAULT_TENANT, Scope
+from ebbing.domain.memory.scope import DEFAULT_TENANT, Scope
 
 LOST: Final = "the worker died or overran its lease"
 """`last_error` of a job that was in the hands of a worker that never came back, at its last attempt."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from ebbing.domain.access import Role
+from ebbing.domain.access_roles import Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.events import Event, HistoryEntry
-from ebbing.domain.record import Kind, MemoryRecord
-from ebbing.domain.scope import Owner, Scope
-from ebbing.index.entry import IndexEntry
-from ebbing.index.said import AS_SAID, Said, said_entry, said_record
+from ebbing.domain.memory.history import Event, HistoryEntry
+from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.scope import Owner, Scope
+from ebbing.index.index_entry import IndexEntry
+from ebbing.index.raw_message import AS_SAID, Said, said_entry, said_record
 from ebbing.index.shard import Shard
 from ebbing.ports.audit_log import AuditLog
 from ebbing.ports.embedder import Embedder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from ebbing.domain.record import MemoryRecord
+from ebbing.domain.memory.record import MemoryRecord
 
 Answer = Mapping[str, Any] | Sequence[Any] | None
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ebbing.domain.profile import ProfileEdit, ProfileEntry, Snapshot
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.profile import ProfileEdit, ProfileEntry, Snapshot
+from ebbing.domain.memory.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)

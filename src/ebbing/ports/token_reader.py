@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from ebbing.domain.access import Role
+from ebbing.domain.access_roles import Role
 
 
 @dataclass(frozen=True, slots=True)

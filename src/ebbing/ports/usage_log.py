@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
-from ebbing.domain.scope import Owner, Scope
-from ebbing.domain.usage import Feedback, Usage
+from ebbing.domain.memory.feedback import Feedback, Usage
+from ebbing.domain.memory.scope import Owner, Scope
 
 KEPT_FEEDBACK: Final = 100
 """Signals kept of one memory; its record counts every use for good."""

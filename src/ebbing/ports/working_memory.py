@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from ebbing.domain.message import Message
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from typing import Final, Self, TypeVar
 
 from ebbing.domain.errors import ConfigurationError
 from ebbing.privacy.detectors import Category as Category
-from ebbing.privacy.find import Finding as Finding
-from ebbing.privacy.find import find
-from ebbing.privacy.folding import fold
+from ebbing.privacy.find_pii import Finding as Finding
+from ebbing.privacy.find_pii import find
+from ebbing.privacy.fold_text import fold
 
 _Kind = TypeVar("_Kind", bound=StrEnum)
 

@@ -11,18 +11,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.profile import Portrait
-from ebbing.domain.query import Hit, Query
-from ebbing.domain.record import Kind, MemoryRecord, Role, content_hash
-from ebbing.domain.risk import is_risky, risk_of
-from ebbing.domain.scope import Scope
+from ebbing.domain.filters.query import Hit, Query
+from ebbing.domain.memory.profile import Portrait
+from ebbing.domain.memory.record import Kind, MemoryRecord, Role, content_hash
+from ebbing.domain.memory.risk import is_risky, risk_of
+from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, Shard, micros
-from ebbing.language.topics import topics
+from ebbing.language.wording.topics import topics
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.recall.ladder import Climb, Climbed, Look, Rung, Talk, climb
-from ebbing.recall.narrow import narrowed
-from ebbing.recall.policy import usable
-from ebbing.recall.render import Group, Rendered, Style, render
+from ebbing.recall.base.row_filter import narrowed
+from ebbing.recall.base.usage_policy import usable
+from ebbing.recall.output.render import Group, Rendered, Style, render
+from ebbing.recall.query.query_fallback import Climb, Climbed, Look, Rung, Talk, climb
 from ebbing.recall.search import admitted
 
 RECENT: Final = timedelta(days=7)

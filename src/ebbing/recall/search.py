@@ -9,28 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.filters import EVERYTHING
-from ebbing.domain.query import KINDS_OF, Hit, Query, each_four_places
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
-from ebbing.index.entry import passage
-from ebbing.index.neighbours import neighbours
+from ebbing.domain.filters.query import KINDS_OF, Hit, Query, each_four_places
+from ebbing.domain.filters.tree import EVERYTHING
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import passage
 from ebbing.index.shard import NEVER, Shard, micros
+from ebbing.index.turn_neighbours import neighbours
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.reranker import Reranker
-from ebbing.recall.expand import expand, read_windows
-from ebbing.recall.fuse import best_rows, is_empty
-from ebbing.recall.gather import gather_meaning
-from ebbing.recall.linked import linked, saying
-from ebbing.recall.narrow import covered, fresh_records, narrowed
-from ebbing.recall.past import shard_as_of
-from ebbing.recall.rank import Ranking, rank
-from ebbing.recall.rerank import Reranking, rerank
-from ebbing.recall.score import Scored, score_rows
-from ebbing.recall.tuning import Tuning
-from ebbing.recall.understand import understand
+from ebbing.recall.base.as_of import shard_as_of
+from ebbing.recall.base.fusion import best_rows, is_empty
+from ebbing.recall.base.row_filter import covered, fresh_records, narrowed
+from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.query.entity_links import linked, saying
+from ebbing.recall.query.parse_query import understand
+from ebbing.recall.ranking.neighbour_turns import expand, read_windows
+from ebbing.recall.ranking.rank import Ranking, rank
+from ebbing.recall.scoring.deadlines import gather_meaning
+from ebbing.recall.scoring.rerank import Reranking, rerank
+from ebbing.recall.scoring.score_rows import Scored, score_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,40 +8,40 @@ from datetime import datetime
 from functools import wraps
 from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
-from ebbing.domain.decision import Decision, Ignore, Keep, Update
+from ebbing.domain.conflict.decision import Decision, Ignore, Keep, Update
 from ebbing.domain.errors import ConflictError
-from ebbing.domain.events import Event
-from ebbing.domain.message import Message
-from ebbing.domain.record import Kind, MemoryRecord
-from ebbing.domain.scope import Scope
-from ebbing.domain.unread import Failed, Unread, WriteMode
-from ebbing.index.entry import IndexEntry
-from ebbing.index.said import Said
-from ebbing.language.split import split_text
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.pending_extraction import Failed, Unread, WriteMode
+from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import IndexEntry
+from ebbing.index.raw_message import Said
+from ebbing.language.text.split_text import split_text
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.ids import Ids
 from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import Change, Insert, MemoryStore
-from ebbing.privacy.guard import TrustTier
-from ebbing.remember.carry_out import carried_out
-from ebbing.remember.correcting import corrected
-from ebbing.remember.decide import Proposed, closed_by, decide
-from ebbing.remember.draft import Draft, Drafting, fact_draft, message_drafts
-from ebbing.remember.embed import SOON, Embedding, bare, embedded, note_bare
-from ebbing.remember.follow import Following
-from ebbing.remember.heard import Heard, heard_as
-from ebbing.remember.llm.asking import Asking
-from ebbing.remember.llm.reread import note_unread, unread_of
-from ebbing.remember.policy import WritePolicy
-from ebbing.remember.propose import proposed_by, reworded
-from ebbing.remember.reading import Read, read, said_before
-from ebbing.remember.relate import as_stored, reach, relate
-from ebbing.remember.repeats import Before, told_before, withdrawn_episodes
-from ebbing.remember.rounds import rounds
-from ebbing.remember.screen import Screened, screened
-from ebbing.remember.telling import telling
-from ebbing.remember.weigh import weighed
+from ebbing.privacy.trust import TrustTier
+from ebbing.remember.extraction.extractor import Read, read, said_before
+from ebbing.remember.facts.drafts import Draft, Drafting, fact_draft, message_drafts
+from ebbing.remember.facts.new_fact import Heard, heard_as
+from ebbing.remember.intake.message_batches import rounds
+from ebbing.remember.intake.screening import Screened, screened
+from ebbing.remember.intake.write_policy import WritePolicy
+from ebbing.remember.llm.client import Asking
+from ebbing.remember.llm.retry_queue import note_unread, unread_of
+from ebbing.remember.reconcile.apply_corrections import corrected
+from ebbing.remember.reconcile.apply_decisions import carried_out
+from ebbing.remember.reconcile.candidates import as_stored, reach, relate
+from ebbing.remember.reconcile.decide import Proposed, closed_by, decide
+from ebbing.remember.reconcile.importance import weighed
+from ebbing.remember.reconcile.llm_proposals import proposed_by, reworded
+from ebbing.remember.reconcile.message_dedup import Before, told_before, withdrawn_episodes
+from ebbing.remember.reconcile.tentative_facts import telling
+from ebbing.remember.vectors.deferred_embedding import Following
+from ebbing.remember.vectors.embed_drafts import SOON, Embedding, bare, embedded, note_bare
 
 _How = ParamSpec("_How")
 _Text = TypeVar("_Text")

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Final
 
 from ebbing.domain.errors import ConflictError
-from ebbing.domain.events import Event
-from ebbing.domain.record import Kind, MemoryRecord
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Change, Erase, MemoryStore, Revise
-from ebbing.remember.apart import take_apart, tellers_of
+from ebbing.remember.reconcile.unmerge import take_apart, tellers_of
 
 ATTEMPTS: Final = 32
 """How often it is tried again when somebody else writes meanwhile."""

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import Job, JobQueue, JobState, NewJob
 from ebbing.testing.clock import ManualClock

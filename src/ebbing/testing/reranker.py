@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import anyio
 
 from ebbing.domain.errors import RerankError
-from ebbing.language.analyse import query_terms
+from ebbing.language.text.analyzer import query_terms
 
 
 class FakeReranker:

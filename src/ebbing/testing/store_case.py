@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.events import Event
-from ebbing.domain.record import Kind, MemoryRecord, Provenance
-from ebbing.domain.scope import Scope
-from ebbing.index.entry import IndexEntry, entry_for
-from ebbing.index.said import AS_SAID
-from ebbing.language.analyse import analyse
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Kind, MemoryRecord, Provenance
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import IndexEntry, entry_for
+from ebbing.index.raw_message import AS_SAID
+from ebbing.language.text.analyzer import analyse
 from ebbing.ports.clock import Clock
 from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
 from ebbing.testing.clock import ManualClock

@@ -8,12 +8,12 @@ from datetime import timedelta
 import pytest
 
 from ebbing.domain.errors import ConflictError, IdentityNotFoundError, InvalidInputError, StoreClosedError
-from ebbing.domain.events import Event
-from ebbing.domain.identity import LATE, Identity, Merge
-from ebbing.domain.profile import ProfileEdit, Section
-from ebbing.domain.record import Kind, MemoryRecord
-from ebbing.domain.scope import Scope
-from ebbing.domain.usage import Feedback, Signal
+from ebbing.domain.memory.feedback import Feedback, Signal
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.identity import LATE, Identity, Merge
+from ebbing.domain.memory.profile import ProfileEdit, Section
+from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import JobState
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.usage_log import Returned

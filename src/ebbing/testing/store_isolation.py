@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError
-from ebbing.domain.events import Event
-from ebbing.domain.record import Kind, Layer, MemoryType
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Kind, Layer, MemoryType
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Receipt
 from ebbing.testing.store_case import ADA, BOB, StoreCase
 

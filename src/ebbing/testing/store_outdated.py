@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.events import Event
-from ebbing.domain.record import MemoryRecord, Stage
-from ebbing.index.entry import entry_for
-from ebbing.language.analyse import TextFlag, analyse
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import MemoryRecord, Stage
+from ebbing.index.index_entry import entry_for
+from ebbing.language.text.analyzer import TextFlag, analyse
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Outdated, Reindex
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.store_case import ADA, BOB, StoreCase

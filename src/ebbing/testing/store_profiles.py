@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 
 from ebbing.domain.errors import StoreClosedError
-from ebbing.domain.profile import Origin, ProfileEdit, ProfileEntry, Rank, Section, Snapshot
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.profile import Origin, ProfileEdit, ProfileEntry, Rank, Section, Snapshot
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Erase, MemoryStore
 from ebbing.ports.profile_store import Kept
 from ebbing.testing.store_case import ADA, BOB, StoreCase

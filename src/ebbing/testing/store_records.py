@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError, StoreClosedError
-from ebbing.domain.events import Event
-from ebbing.domain.record import Kind, Layer, MemoryType, Provenance, Role
-from ebbing.index.said import AS_SAID
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Kind, Layer, MemoryType, Provenance, Role
+from ebbing.index.raw_message import AS_SAID
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore
 from ebbing.testing.store_case import ADA, StoreCase
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from ebbing.domain.events import Event
-from ebbing.domain.record import Kind, MemoryRecord
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros
 from ebbing.ports.memory_store import Erase, MemoryStore
 from ebbing.testing.store_case import ADA, BOB, StoreCase

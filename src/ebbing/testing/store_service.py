@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.access import Role
+from ebbing.domain.access_roles import Role
 from ebbing.domain.errors import StoreClosedError
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.audit_log import Act
 from ebbing.ports.key_ring import ApiKey
 from ebbing.ports.memory_store import Erase, MemoryStore

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from ebbing.domain.events import Event
-from ebbing.domain.record import Kind
-from ebbing.index.entry import term_hash
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Kind
+from ebbing.index.index_entry import term_hash
 from ebbing.index.shard import NEVER, TYPES, Shard, micros
-from ebbing.language.analyse import TextFlag, query_terms
+from ebbing.language.text.analyzer import TextFlag, query_terms
 from ebbing.ports.loop import LOOP_WANTED
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore
 from ebbing.testing.embedder import FakeEmbedder

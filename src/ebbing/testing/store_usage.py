@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 
 from ebbing.domain.errors import MemoryNotFoundError, StoreClosedError
-from ebbing.domain.events import Event
-from ebbing.domain.forgetting import lapse, reinforce
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.scope import Scope
-from ebbing.domain.usage import Feedback, Signal, Usage
+from ebbing.domain.forgetting.curves import lapse, reinforce
+from ebbing.domain.memory.feedback import Feedback, Signal, Usage
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Erase, MemoryStore
 from ebbing.ports.usage_log import KEPT_FEEDBACK, Returned
 from ebbing.testing.store_case import ADA, BOB, StoreCase

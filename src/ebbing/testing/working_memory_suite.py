@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import anyio
 import pytest
 
-from ebbing.domain.message import Message
-from ebbing.domain.record import Role
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import Role
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.clock import Clock
 from ebbing.ports.working_memory import Turn, WorkingMemory
 from ebbing.testing.clock import ManualClock

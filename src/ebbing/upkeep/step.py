@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from ebbing.domain.scope import Scope
-from ebbing.domain.upkeep_policy import UpkeepPolicy
+from ebbing.domain.forgetting.policy import UpkeepPolicy
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.ids import Ids

@@ -10,7 +10,6 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from ebbing.domain.errors import ConfigurationError
-from ebbing.ports.chance import Chance
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
@@ -18,17 +17,18 @@ from ebbing.ports.event_bus import EventBus
 from ebbing.ports.ids import Ids
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.meter import SILENCE, Meter
+from ebbing.ports.random_source import Chance
 from ebbing.ports.reranker import Reranker
 from ebbing.ports.working_memory import WorkingMemory
-from ebbing.recall.tuning import Tuning
-from ebbing.recall.usage import UsageBuffer
-from ebbing.remember.follow import Following
-from ebbing.upkeep.traffic import Traffic
+from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.usage.usage_buffer import UsageBuffer
+from ebbing.remember.vectors.deferred_embedding import Following
+from ebbing.upkeep.worker.foreground_traffic import Traffic
 from ebbing.wiring.chat import Chat, chat_of
 from ebbing.wiring.embedders import EmbedderSlot, configured, given
 from ebbing.wiring.mem0_config import from_mem0
 from ebbing.wiring.meters import meter_of
-from ebbing.wiring.priority import yield_thread
+from ebbing.wiring.process_priority import yield_thread
 from ebbing.wiring.rerankers import RerankerSlot, reranker_slot
 from ebbing.wiring.settings import Settings
 from ebbing.wiring.webhooks import SenderSlot
@@ -90,7 +90,7 @@ def build(
     from ebbing.adapters.ephemeral import EphemeralWorkingMemory
     from ebbing.adapters.ids import TimeOrderedIds
     from ebbing.adapters.in_process_bus import InProcessEventBus
-    from ebbing.adapters.system_chance import SystemChance
+    from ebbing.adapters.random_source import SystemChance
 
     changes: dict[str, Any] = {}
     if path is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ebbing.domain.errors import ConfigurationError, MissingExtraError
-from ebbing.domain.unread import WriteMode
+from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.query_rewriter import QueryRewriter
-from ebbing.remember.llm.asking import Asking
+from ebbing.remember.llm.client import Asking
 from ebbing.wiring.settings import Settings
 
 _NEEDS_MODEL = {"llm", "summarize", "structured"}

@@ -13,8 +13,8 @@ from ebbing.domain.errors import EbbingError
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.job_queue import JobState
 from ebbing.ports.memory_store import StoreStats
-from ebbing.upkeep.retry_extraction import unread_counts
-from ebbing.upkeep.schedule import DAY
+from ebbing.upkeep.repair.retry_extraction import unread_counts
+from ebbing.upkeep.worker.schedule import DAY
 from ebbing.wiring.build import Parts
 from ebbing.wiring.settings import Settings
 
@@ -57,7 +57,7 @@ def _about_store(settings: Settings) -> Iterator[Finding]:
     if settings.store == "ephemeral":
         yield _finding("store", "attention", detail="ephemeral: everything is gone when this process ends")
         return
-    from ebbing.adapters.sqlite.about import about
+    from ebbing.adapters.sqlite.file_info import about
 
     told = about(settings.path)
     yield _finding("store", "on", detail=told["file"])

@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from ebbing.domain.errors import ConfigurationError, EbbingError, MissingExtraError
 from ebbing.ports.embedder import Embedder
-from ebbing.ports.forgetful import Forgetful
+from ebbing.ports.erasable import Forgetful
 from ebbing.ports.loop import on_a_loop
 from ebbing.wiring.settings import Settings
 

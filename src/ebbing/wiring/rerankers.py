@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ebbing.domain.errors import ConfigurationError, MissingExtraError
-from ebbing.ports.forgetful import Forgetful
+from ebbing.ports.erasable import Forgetful
 from ebbing.ports.reranker import Reranker
 from ebbing.ports.token_embedder import TokenEmbedder
-from ebbing.recall.rerank import Reranking
+from ebbing.recall.scoring.rerank import Reranking
 from ebbing.wiring.embedders import EmbedderSlot
 from ebbing.wiring.settings import Settings
 

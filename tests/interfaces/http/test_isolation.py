@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ebbing.interfaces.http.caller import Caller, Whose
+from ebbing.interfaces.http.request_context import Caller, Whose
 from tests.interfaces.http.service import service
 from tests.interfaces.http.strangers import Crowd, Person, Request, normal
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.interfaces.http.mem0.whose import said_filters
+from ebbing.interfaces.http.mem0.owner_params import said_filters
 from tests.interfaces.http.service import service
 
 pytestmark = pytest.mark.anyio

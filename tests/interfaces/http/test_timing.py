@@ -18,10 +18,10 @@ from typing import Any
 import httpx
 import pytest
 
-from ebbing.adapters.sqlite import arrivals
+from ebbing.adapters.sqlite import staging as arrivals
 from ebbing.adapters.sqlite.connections import Connections
-from ebbing.domain.scope import Scope
-from ebbing.facade.base import Facade
+from ebbing.api.base import Facade
+from ebbing.domain.memory.scope import Scope
 from ebbing.interfaces.http.app import create_app
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.build import build, load_settings

@@ -9,14 +9,14 @@ from datetime import datetime
 from itertools import count
 
 from ebbing.adapters.ephemeral.jobs import EphemeralJobQueue
-from ebbing.adapters.ephemeral.moving import moved, part
-from ebbing.adapters.ephemeral.rooms import Room
+from ebbing.adapters.ephemeral.move_owner import moved, part
+from ebbing.adapters.ephemeral.owner_rows import Room
 from ebbing.adapters.ephemeral.service import EphemeralRequestLog
 from ebbing.domain.errors import ConflictError, IdentityNotFoundError, InvalidInputError
-from ebbing.domain.identity import LATE, Identity, Merge
-from ebbing.domain.profile import ProfileEdit
-from ebbing.domain.record import Kind
-from ebbing.domain.scope import Owner
+from ebbing.domain.memory.identity import LATE, Identity, Merge
+from ebbing.domain.memory.profile import ProfileEdit
+from ebbing.domain.memory.record import Kind
+from ebbing.domain.memory.scope import Owner
 
 Name = tuple[str, str, str]
 """Tenant, channel and name in it."""

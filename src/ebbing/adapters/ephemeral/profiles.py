@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from ebbing.adapters.ephemeral.rooms import Room
-from ebbing.domain.profile import ProfileEdit, ProfileEntry, Snapshot
-from ebbing.domain.scope import Owner, Scope
+from ebbing.adapters.ephemeral.owner_rows import Room
+from ebbing.domain.memory.profile import ProfileEdit, ProfileEntry, Snapshot
+from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.ports.profile_store import Kept
 
 

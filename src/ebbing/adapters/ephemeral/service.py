@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 
-from ebbing.domain.scope import Owner, Scope
+from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.ports.audit_log import Act
 from ebbing.ports.key_ring import ApiKey
 from ebbing.ports.request_log import KeptRequest

@@ -12,11 +12,10 @@ from functools import reduce
 from itertools import count
 from pathlib import Path
 
-from ebbing.adapters.agreement import agrees
+from ebbing.adapters.entry_consistency import agrees
 from ebbing.adapters.ephemeral.identities import EphemeralIdentityBook, Home
 from ebbing.adapters.ephemeral.jobs import EphemeralJobQueue
-from ebbing.adapters.ephemeral.profiles import EphemeralProfileStore
-from ebbing.adapters.ephemeral.rooms import (
+from ebbing.adapters.ephemeral.owner_rows import (
     ID_TAKEN,
     WRITTEN_SINCE,
     Kept,
@@ -27,6 +26,7 @@ from ebbing.adapters.ephemeral.rooms import (
     is_after,
     with_deleted,
 )
+from ebbing.adapters.ephemeral.profiles import EphemeralProfileStore
 from ebbing.adapters.ephemeral.service import (
     EphemeralAuditLog,
     EphemeralKeyRing,
@@ -35,13 +35,13 @@ from ebbing.adapters.ephemeral.service import (
 )
 from ebbing.adapters.ephemeral.usage import EphemeralUsageLog
 from ebbing.domain.errors import ConflictError, InvalidInputError, StoreClosedError
-from ebbing.domain.events import HistoryEntry
-from ebbing.domain.record import Kind, MemoryRecord, Stage
-from ebbing.domain.scope import Owner, Scope
-from ebbing.index.paging import cursor_after, position
+from ebbing.domain.memory.history import HistoryEntry
+from ebbing.domain.memory.record import Kind, MemoryRecord, Stage
+from ebbing.domain.memory.scope import Owner, Scope
+from ebbing.index.cursor import cursor_after, position
 from ebbing.index.shard import Shard, micros
-from ebbing.language.analyse import ANALYZER_VERSION
-from ebbing.language.packing import full_text
+from ebbing.language.text.analyzer import ANALYZER_VERSION
+from ebbing.language.text.text_compression import full_text
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.memory_store import Change, Insert, Made, Outdated, Page, Receipt, Revise, StoreStats, made

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from ebbing.adapters.ephemeral.rooms import Kept, Room
+from ebbing.adapters.ephemeral.owner_rows import Kept, Room
 from ebbing.domain.errors import MemoryNotFoundError
-from ebbing.domain.forgetting import after_signal
-from ebbing.domain.scope import Owner, Scope
-from ebbing.domain.usage import Feedback, Usage
+from ebbing.domain.forgetting.curves import after_signal
+from ebbing.domain.memory.feedback import Feedback, Usage
+from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.ports.usage_log import KEPT_FEEDBACK, Returned
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice, takewhile
 
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.clock import Clock
 from ebbing.ports.working_memory import Turn
 

@@ -15,6 +15,7 @@ from typing import Final
 from ebbing.adapters.sqlite.identities import late_heir
 from ebbing.adapters.sqlite.outbox import FOLLOWED, append
 from ebbing.adapters.sqlite.profiles import forget_memory
+from ebbing.adapters.sqlite.recent_writes import Added, Written
 from ebbing.adapters.sqlite.requests import forget_answers
 from ebbing.adapters.sqlite.rows import (
     MAX_SEQ,
@@ -26,12 +27,11 @@ from ebbing.adapters.sqlite.rows import (
     record_values,
     utc_text,
 )
-from ebbing.adapters.sqlite.written import Added, Written
 from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError, StoreError
-from ebbing.domain.events import Event
-from ebbing.domain.record import Kind, MemoryRecord
-from ebbing.domain.scope import Scope
-from ebbing.index.entry import read_entry
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import read_entry
 from ebbing.ports.memory_store import Change, Erase, Insert, Made, Reindex, Revise, made
 
 _OWNER: Final = (

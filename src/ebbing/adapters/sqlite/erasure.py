@@ -10,8 +10,8 @@ from ebbing.adapters.sqlite.jobs import forget_jobs, forget_jobs_of_tenant
 from ebbing.adapters.sqlite.outbox import is_followed
 from ebbing.adapters.sqlite.requests import forget_requests, forget_requests_of_tenant
 from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, first_mid, last_mid
-from ebbing.domain.record import Kind
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.record import Kind
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Receipt
 
 _COVERED: Final = (

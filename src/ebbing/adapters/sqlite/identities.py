@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from ebbing.adapters.sqlite.connections import Connections
-from ebbing.adapters.sqlite.moving import OwnerRow, Range, count, forget_shards, move, owner_row
-from ebbing.adapters.sqlite.parting import park_edits, part, unpark_edits
+from ebbing.adapters.sqlite.move_owner import OwnerRow, Range, count, forget_shards, move, owner_row
 from ebbing.adapters.sqlite.rows import MAX_SEQ
+from ebbing.adapters.sqlite.split_owner import park_edits, part, unpark_edits
 from ebbing.adapters.sqlite.writer import GroupCommitWriter
 from ebbing.domain.errors import ConflictError, IdentityNotFoundError, InvalidInputError
-from ebbing.domain.identity import LATE, Identity, Merge
+from ebbing.domain.memory.identity import LATE, Identity, Merge
 from ebbing.index.shard import micros, moment
 
 _COLUMNS: Final = "channel, channel_user_id, unified_id, is_primary, linked_at"

@@ -15,7 +15,7 @@ from ebbing.adapters.sqlite import job_rows as rows
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.scrubbing import Scrub
 from ebbing.adapters.sqlite.writer import GroupCommitWriter
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import LOST, Job, JobState, NewJob

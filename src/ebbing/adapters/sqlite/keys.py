@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.writer import GroupCommitWriter
-from ebbing.domain.access import role_named
+from ebbing.domain.access_roles import role_named
 from ebbing.index.shard import micros, moment
 from ebbing.ports.key_ring import ApiKey
 

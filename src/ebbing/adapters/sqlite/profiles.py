@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.writer import GroupCommitWriter
-from ebbing.domain.profile import ProfileEdit, ProfileEntry, Section, Snapshot, entry_of, entry_values
-from ebbing.domain.scope import Owner, Scope
+from ebbing.domain.memory.profile import ProfileEdit, ProfileEntry, Section, Snapshot, entry_of, entry_values
+from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.shard import micros, moment
-from ebbing.language.kept import kept
+from ebbing.language.text.caches import kept
 from ebbing.ports.profile_store import Kept
 
 _OWNER: Final = "SELECT no, generation FROM owner WHERE tenant = ? AND kind = ? AND name = ?"

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.writer import GroupCommitWriter
-from ebbing.domain.scope import Scope
+from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros, moment
 from ebbing.ports.request_log import KeptRequest
 

@@ -9,11 +9,11 @@ from sys import intern
 from typing import Any, Final
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role, Stage
-from ebbing.domain.scope import Scope
-from ebbing.index.entry import IndexEntry
+from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role, Stage
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import IndexEntry
 from ebbing.index.shard import digest, micros, moment, stored_vector
-from ebbing.language.kept import kept
+from ebbing.language.text.caches import kept
 
 SEQ_BITS: Final = 24
 MAX_SEQ: Final = (1 << SEQ_BITS) - 1

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ebbing.adapters.sqlite.connections import Connections
+from ebbing.adapters.sqlite.recent_writes import LastWrites
 from ebbing.adapters.sqlite.rows import first_mid, last_mid
-from ebbing.adapters.sqlite.written import LastWrites
-from ebbing.domain.scope import Owner
+from ebbing.domain.memory.scope import Owner
 from ebbing.index.row import Row
 from ebbing.index.shard import ALWAYS, Shard
 

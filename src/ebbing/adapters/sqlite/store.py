@@ -14,33 +14,33 @@ from typing import Any, Final, TypeVar
 
 from anyio import to_thread
 
-from ebbing.adapters.sqlite.arrivals import Arrival, Arrivals, arrival_of
 from ebbing.adapters.sqlite.audit import SqliteAuditLog
 from ebbing.adapters.sqlite.backup import back_up
-from ebbing.adapters.sqlite.census import counts, outdated
 from ebbing.adapters.sqlite.changes import apply, prepare
 from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.erasure import erase_scope, erase_tenant
 from ebbing.adapters.sqlite.identities import SqliteIdentityBook
 from ebbing.adapters.sqlite.jobs import SqliteJobQueue
 from ebbing.adapters.sqlite.keys import SqliteKeyRing
-from ebbing.adapters.sqlite.marks import mark_of, put_mark
 from ebbing.adapters.sqlite.outbox import Outbox
 from ebbing.adapters.sqlite.profiles import SqliteProfileStore
+from ebbing.adapters.sqlite.recent_writes import Written
 from ebbing.adapters.sqlite.requests import SqliteRequestLog
 from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, record_of, utc_text
 from ebbing.adapters.sqlite.scrubbing import Scrub
 from ebbing.adapters.sqlite.shards import ShardCache
+from ebbing.adapters.sqlite.staging import Arrival, Arrivals, arrival_of
+from ebbing.adapters.sqlite.step_progress import mark_of, put_mark
+from ebbing.adapters.sqlite.store_stats import counts, outdated
 from ebbing.adapters.sqlite.usage import SqliteUsageLog
 from ebbing.adapters.sqlite.verify import findings
 from ebbing.adapters.sqlite.webhooks import SqliteWebhookBook
 from ebbing.adapters.sqlite.writer import GroupCommitWriter
-from ebbing.adapters.sqlite.written import Written
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.events import Event, HistoryEntry
-from ebbing.domain.record import Kind, MemoryRecord
-from ebbing.domain.scope import Owner, Scope
-from ebbing.index.paging import cursor_after, position
+from ebbing.domain.memory.history import Event, HistoryEntry
+from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.scope import Owner, Scope
+from ebbing.index.cursor import cursor_after, position
 from ebbing.index.shard import Shard, micros
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder

@@ -14,9 +14,9 @@ from ebbing.adapters.sqlite.connections import Connections
 from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, record_of
 from ebbing.adapters.sqlite.writer import GroupCommitWriter
 from ebbing.domain.errors import MemoryNotFoundError
-from ebbing.domain.forgetting import after_signal
-from ebbing.domain.scope import Owner, Scope
-from ebbing.domain.usage import Feedback, Signal, Usage
+from ebbing.domain.forgetting.curves import after_signal
+from ebbing.domain.memory.feedback import Feedback, Signal, Usage
+from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.shard import micros, moment
 from ebbing.ports.usage_log import KEPT_FEEDBACK, Returned
 

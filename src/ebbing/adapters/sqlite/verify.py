@@ -6,11 +6,11 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Final
 
-from ebbing.adapters.agreement import agrees
-from ebbing.domain.record import content_hash
+from ebbing.adapters.entry_consistency import agrees
+from ebbing.domain.memory.record import content_hash
 from ebbing.index.shard import digest, moment
-from ebbing.language.analyse import ANALYZER_VERSION
-from ebbing.language.packing import unpack
+from ebbing.language.text.analyzer import ANALYZER_VERSION
+from ebbing.language.text.text_compression import unpack
 
 _COUNTS: Final = {
     "SELECT count(*) FROM memory LEFT JOIN index_entry USING (mid) WHERE deleted_at IS NULL AND retired_at IS NULL"

@@ -13,23 +13,13 @@ import typer
 from typer.main import get_command
 
 import ebbing
-from ebbing.interfaces.cli import (
-    backups,
-    compressing,
-    dev,
-    graph,
-    health,
-    identities,
-    keeping,
-    keys,
-    looking,
-    moving,
-    profile,
-    serving,
-    upkeep,
-)
+from ebbing.interfaces.cli import backups, compressing, dev, graph, health, identities, keys, profile, upkeep
+from ebbing.interfaces.cli import read_commands as looking
+from ebbing.interfaces.cli import serve as serving
+from ebbing.interfaces.cli import transfer_commands as moving
+from ebbing.interfaces.cli import write_commands as keeping
 from ebbing.interfaces.cli.demo import play
-from ebbing.interfaces.cli.failures import FAILED, OK, told
+from ebbing.interfaces.cli.errors import FAILED, OK, told
 
 _YOUNG: Final = 50_000
 """New objects after which Python looks for garbage: a tenth of the time of a command, and what it loads stays."""

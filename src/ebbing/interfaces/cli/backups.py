@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ebbing.interfaces.cli.session import Session, Store, command
-from ebbing.wiring.doors import bring_back
+from ebbing.wiring.optional_extras import bring_back
 
 Directory = Annotated[Path, typer.Argument(help="Where the copy is, or is to be.", file_okay=False)]
 

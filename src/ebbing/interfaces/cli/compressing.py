@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ebbing.interfaces.cli.screen import minute
+from ebbing.interfaces.cli.output import minute
 from ebbing.interfaces.cli.session import Session, command
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ebbing.domain.errors import MissingOwnerError
-from ebbing.interfaces.cli.screen import day, dotted
+from ebbing.interfaces.cli.output import day, dotted
 from ebbing.interfaces.cli.session import Session, command
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import ebbing
-from ebbing.interfaces.cli.failures import FAILED
+from ebbing.interfaces.cli.errors import FAILED
 from ebbing.interfaces.cli.session import Session, command
 
 MARKS = {"on": ("✓", "green"), "off": ("–", "dim"), "attention": ("!", "yellow")}

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.interfaces.cli.screen import day, dotted, minute
+from ebbing.interfaces.cli.output import day, dotted, minute
 from ebbing.interfaces.cli.session import Session, command
 
 Channel = Annotated[str, typer.Argument(help="Where they come from: web, wechat, slack …")]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ebbing.interfaces.cli.screen import day, dotted
+from ebbing.interfaces.cli.output import day, dotted
 from ebbing.interfaces.cli.session import Session, command
 
 Tenant = Annotated[str | None, typer.Option("--tenant", help="Whose keys; EBBING_TENANT if not given.")]

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from ebbing.domain.errors import InvalidInputError, MissingOwnerError
-from ebbing.interfaces.cli.screen import dotted
+from ebbing.interfaces.cli.output import dotted
 from ebbing.interfaces.cli.session import Session, command
 
 SECTIONS: Final = ("facts", "constraints", "preferences", "dislikes")

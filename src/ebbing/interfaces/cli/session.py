@@ -14,7 +14,7 @@ import typer
 
 import ebbing
 from ebbing.domain.errors import MissingOwnerError
-from ebbing.interfaces.cli.screen import Screen
+from ebbing.interfaces.cli.output import Screen
 
 if TYPE_CHECKING:
     from ebbing.sync import Memory

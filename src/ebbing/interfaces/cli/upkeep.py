@@ -13,11 +13,11 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ebbing.interfaces.cli.failures import FAILED
-from ebbing.interfaces.cli.screen import Screen, dotted, minute
+from ebbing.interfaces.cli.errors import FAILED
+from ebbing.interfaces.cli.output import Screen, dotted, minute
 from ebbing.interfaces.cli.session import Session, command
-from ebbing.upkeep.stop import Stop
-from ebbing.wiring.priority import yield_processor
+from ebbing.upkeep.worker.stop_signal import Stop
+from ebbing.wiring.process_priority import yield_processor
 
 SHOWN_TEXT = 60
 """Characters of a memory that a list of changes shows."""

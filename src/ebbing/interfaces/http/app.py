@@ -15,34 +15,26 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 import ebbing
 from ebbing.domain.errors import EbbingError
 from ebbing.interfaces.http import errors
+from ebbing.interfaces.http.access_log import Observed
+from ebbing.interfaces.http.admission import Gate
 from ebbing.interfaces.http.auth import Doorkeeper, listed
-from ebbing.interfaces.http.caller import Memories
-from ebbing.interfaces.http.gate import Gate
+from ebbing.interfaces.http.fast_path import Straight
 from ebbing.interfaces.http.mem0 import entities as mem0_entities
 from ebbing.interfaces.http.mem0 import events as mem0_events
 from ebbing.interfaces.http.mem0 import memories as mem0_memories
 from ebbing.interfaces.http.mem0 import open_source as mem0_open_source
 from ebbing.interfaces.http.mem0 import projects as mem0_projects
 from ebbing.interfaces.http.mem0 import webhooks as mem0_webhooks
-from ebbing.interfaces.http.observed import Observed
-from ebbing.interfaces.http.routes import (
-    access,
-    health,
-    jobs,
-    memories,
-    metrics,
-    moving,
-    one_memory,
-    people,
-    talking,
-    tenant,
-    webhooks,
-)
-from ebbing.interfaces.http.straight import Straight
+from ebbing.interfaces.http.request_context import Memories
+from ebbing.interfaces.http.routes import access, health, jobs, memories, metrics, people, webhooks
+from ebbing.interfaces.http.routes import administration as tenant
+from ebbing.interfaces.http.routes import memory as one_memory
+from ebbing.interfaces.http.routes import sessions as talking
+from ebbing.interfaces.http.routes import transfer as moving
 from ebbing.interfaces.http.worker import ServiceWorker, WorkerInside
 from ebbing.memory import AsyncMemory
-from ebbing.remember.ready import patterns_ready
-from ebbing.upkeep.stop import Stop
+from ebbing.remember.extraction.pattern_warmup import patterns_ready
+from ebbing.upkeep.worker.stop_signal import Stop
 from ebbing.wiring.settings import Settings
 
 _PATIENCE_SECONDS: Final = 10.0

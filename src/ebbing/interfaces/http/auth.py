@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ebbing.domain.access import Role, key_digest
+from ebbing.domain.access_roles import Role, key_digest
 from ebbing.domain.errors import ConfigurationError, UnauthorizedError
 from ebbing.interfaces.http.errors import ProblemError
 from ebbing.ports.clock import Clock

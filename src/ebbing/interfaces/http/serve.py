@@ -15,7 +15,7 @@ import uvicorn
 from ebbing.domain.errors import ConfigurationError
 from ebbing.interfaces.http.app import create_app
 from ebbing.interfaces.http.auth import Doorkeeper
-from ebbing.interfaces.http.joined import JoiningProtocol
+from ebbing.interfaces.http.response_writer import JoiningProtocol
 from ebbing.interfaces.http.worker import ServiceWorker, WorkerApart
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.build import Parts, build

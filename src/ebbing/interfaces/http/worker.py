@@ -22,10 +22,10 @@ import anyio
 from ebbing.domain.backoff import pause_after
 from ebbing.domain.errors import StoreClosedError
 from ebbing.memory import AsyncMemory
-from ebbing.upkeep.stop import Stop
+from ebbing.upkeep.worker.stop_signal import Stop
 from ebbing.wiring.build import build, load_settings
 from ebbing.wiring.logs import log_as
-from ebbing.wiring.priority import yield_processor
+from ebbing.wiring.process_priority import yield_processor
 from ebbing.wiring.settings import Settings, handed_on
 
 _PAUSE_SECONDS: Final = 5.0

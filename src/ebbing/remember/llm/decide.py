@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from ebbing.domain.decision import Decision, Fact
-from ebbing.domain.record import MemoryRecord
-from ebbing.domain.unread import Failed
-from ebbing.language.detect import detect
+from ebbing.domain.conflict.decision import Decision, Fact
+from ebbing.domain.memory.pending_extraction import Failed
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.language.text.detect_language import detect
 from ebbing.ports.chat_model import Turn
 from ebbing.prompts.library import custom_prompt, prompt
-from ebbing.remember.llm.asking import Asking, Budget, ask
-from ebbing.remember.llm.forms import DECISIONS, LOOSE_DECISIONS
-from ebbing.remember.llm.verdict import Case, Proposal, proposals, settled
+from ebbing.remember.llm.client import Asking, Budget, ask
+from ebbing.remember.llm.parse_decisions import Case, Proposal, proposals, settled
+from ebbing.remember.llm.schemas import DECISIONS, LOOSE_DECISIONS
 
 _AT_ONCE: Final = 12
 """Facts that are decided by one call."""

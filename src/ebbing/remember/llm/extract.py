@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from ebbing.domain.decision import Fact
-from ebbing.domain.message import Message
-from ebbing.domain.record import Role
-from ebbing.domain.unread import Failed, WriteMode
-from ebbing.language.detect import detect
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.pending_extraction import Failed, WriteMode
+from ebbing.domain.memory.record import Role
+from ebbing.language.text.detect_language import detect
 from ebbing.ports.chat_model import Schema, Turn
 from ebbing.prompts.library import Prompt, custom_prompt, prompt
-from ebbing.remember.llm.asking import Asking, Budget, ask
-from ebbing.remember.llm.forms import FACTS, LOOSE_FACTS, SUMMARY
-from ebbing.remember.llm.read import Reading, facts_in, summary_in
+from ebbing.remember.llm.client import Asking, Budget, ask
+from ebbing.remember.llm.parse_facts import Reading, facts_in, summary_in
+from ebbing.remember.llm.schemas import FACTS, LOOSE_FACTS, SUMMARY
 from ebbing.remember.llm.transcript import Chunk, chunks
 
 Subject = Literal["user", "agent"]

@@ -14,9 +14,9 @@ import typer
 import ebbing
 from ebbing.interfaces.cli.demo import scenes
 from ebbing.interfaces.cli.demo.clock import StoryClock
-from ebbing.interfaces.cli.demo.fading import Fading, fading
+from ebbing.interfaces.cli.demo.forgetting import Fading, fading
 from ebbing.interfaces.cli.demo.story import PEOPLE, QUESTIONS, TODAY, Question, conversations
-from ebbing.interfaces.cli.screen import Screen
+from ebbing.interfaces.cli.output import Screen
 from ebbing.interfaces.cli.session import Json, Store
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from ebbing.domain.errors import EbbingError, InvalidInputError, NotFoundError
-from ebbing.domain.scope import Owner, Scope
-from ebbing.interfaces.http.answers import encoded
-from ebbing.interfaces.http.caller import Caller, Reader, Writer
-from ebbing.interfaces.http.documents import Anything
+from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.interfaces.http.errors import ProblemError, documented, problem_of
-from ebbing.interfaces.http.mem0.bodies import BatchIn, ExportIn, FeedbackIn, Loose
 from ebbing.interfaces.http.mem0.events import events_of
-from ebbing.interfaces.http.mem0.reading import listed
-from ebbing.interfaces.http.mem0.shapes import Item, platform_item
-from ebbing.interfaces.http.mem0.whose import asked_of
+from ebbing.interfaces.http.mem0.owner_params import asked_of
+from ebbing.interfaces.http.mem0.queries import listed
+from ebbing.interfaces.http.mem0.request_models import BatchIn, ExportIn, FeedbackIn, Loose
+from ebbing.interfaces.http.mem0.responses import Item, platform_item
+from ebbing.interfaces.http.request_context import Caller, Reader, Writer
+from ebbing.interfaces.http.response_models import Anything
+from ebbing.interfaces.http.responses import encoded
 
 Kind = Literal["user", "agent", "run", "app"]
 router = APIRouter(tags=["mem0 platform"])

@@ -13,12 +13,12 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from ebbing.domain.errors import NotFoundError
-from ebbing.interfaces.http.answers import encoded
-from ebbing.interfaces.http.caller import Caller, Reader
-from ebbing.interfaces.http.documents import Anything
 from ebbing.interfaces.http.errors import documented
-from ebbing.interfaces.http.mem0.shapes import Item
-from ebbing.interfaces.http.mem0.whose import Asked
+from ebbing.interfaces.http.mem0.owner_params import Asked
+from ebbing.interfaces.http.mem0.responses import Item
+from ebbing.interfaces.http.request_context import Caller, Reader
+from ebbing.interfaces.http.response_models import Anything
+from ebbing.interfaces.http.responses import encoded
 
 KEPT: Final = 10_000
 """Events of all tenants that are remembered, until the service stops."""

@@ -8,16 +8,16 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from ebbing.domain.errors import MemoryNotFoundError, MissingOwnerError
-from ebbing.interfaces.http.answers import encoded
-from ebbing.interfaces.http.caller import Caller, Reader, Writer
-from ebbing.interfaces.http.documents import Anything
 from ebbing.interfaces.http.errors import documented
-from ebbing.interfaces.http.mem0.bodies import AddIn, ChangeIn, ListIn, SearchIn
 from ebbing.interfaces.http.mem0.events import Events, events_of
-from ebbing.interfaces.http.mem0.reading import Search, added, listed, paged, searched
-from ebbing.interfaces.http.mem0.shapes import Item, change_out, end_of, platform_hit, platform_item
-from ebbing.interfaces.http.mem0.whose import asked_of, owner_of, said_filters
-from ebbing.remember.revise import NEVER
+from ebbing.interfaces.http.mem0.owner_params import asked_of, owner_of, said_filters
+from ebbing.interfaces.http.mem0.queries import Search, added, listed, paged, searched
+from ebbing.interfaces.http.mem0.request_models import AddIn, ChangeIn, ListIn, SearchIn
+from ebbing.interfaces.http.mem0.responses import Item, change_out, end_of, platform_hit, platform_item
+from ebbing.interfaces.http.request_context import Caller, Reader, Writer
+from ebbing.interfaces.http.response_models import Anything
+from ebbing.interfaces.http.responses import encoded
+from ebbing.remember.edit import NEVER
 
 TOP_K = 10
 PAGE_SIZE = 100

@@ -9,16 +9,16 @@ from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from ebbing.domain.errors import InvalidInputError, MissingOwnerError
-from ebbing.interfaces.http.answers import encoded
-from ebbing.interfaces.http.caller import Administrator, Reader, Writer
-from ebbing.interfaces.http.documents import Anything
 from ebbing.interfaces.http.errors import ProblemError, documented
-from ebbing.interfaces.http.mem0.bodies import AddIn, ChangeIn, SearchIn
 from ebbing.interfaces.http.mem0.entities import erased, owners_of
 from ebbing.interfaces.http.mem0.memories import changed
-from ebbing.interfaces.http.mem0.reading import Search, added, searched
-from ebbing.interfaces.http.mem0.shapes import open_item
-from ebbing.interfaces.http.mem0.whose import asked_of, owner_of
+from ebbing.interfaces.http.mem0.owner_params import asked_of, owner_of
+from ebbing.interfaces.http.mem0.queries import Search, added, searched
+from ebbing.interfaces.http.mem0.request_models import AddIn, ChangeIn, SearchIn
+from ebbing.interfaces.http.mem0.responses import open_item
+from ebbing.interfaces.http.request_context import Administrator, Reader, Writer
+from ebbing.interfaces.http.response_models import Anything
+from ebbing.interfaces.http.responses import encoded
 
 TOP_K = 20
 MemoryId = Annotated[str, Path(description="Id of a memory.")]

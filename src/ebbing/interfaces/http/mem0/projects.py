@@ -7,11 +7,11 @@ from typing import Any
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from ebbing.interfaces.http.answers import encoded
-from ebbing.interfaces.http.caller import Caller, Reader
-from ebbing.interfaces.http.documents import Anything
 from ebbing.interfaces.http.errors import ProblemError, documented
-from ebbing.interfaces.http.mem0.shapes import Item
+from ebbing.interfaces.http.mem0.responses import Item
+from ebbing.interfaces.http.request_context import Caller, Reader
+from ebbing.interfaces.http.response_models import Anything
+from ebbing.interfaces.http.responses import encoded
 
 _PROJECT = "/api/v1/orgs/organizations/{org_id}/projects/{project_id}/"
 _ELSEWHERE = "projects are tenants here, and their settings are the service's own: see EBBING_* in the documentation"

@@ -9,12 +9,12 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.interfaces.http.answers import encoded
-from ebbing.interfaces.http.caller import Administrator, Caller, Reader
-from ebbing.interfaces.http.documents import Anything
 from ebbing.interfaces.http.errors import ProblemError, documented
-from ebbing.interfaces.http.mem0.bodies import HookIn
-from ebbing.interfaces.http.mem0.shapes import Item
+from ebbing.interfaces.http.mem0.request_models import HookIn
+from ebbing.interfaces.http.mem0.responses import Item
+from ebbing.interfaces.http.request_context import Administrator, Caller, Reader
+from ebbing.interfaces.http.response_models import Anything
+from ebbing.interfaces.http.responses import encoded
 
 _TOPICS: Final = {"memory_add": "memory.added", "memory_update": "memory.updated", "memory_delete": "memory.deleted"}
 _EVENTS: Final = {topic: event for event, topic in _TOPICS.items()}

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from ebbing.interfaces.http.answers import encoded
-from ebbing.interfaces.http.bodies import KeyBody
-from ebbing.interfaces.http.caller import Administrator
 from ebbing.interfaces.http.errors import documented
+from ebbing.interfaces.http.request_context import Administrator
+from ebbing.interfaces.http.request_models import KeyBody
+from ebbing.interfaces.http.responses import encoded
 
 router = APIRouter(prefix="/v1", tags=["administration"])
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 import ebbing
-from ebbing.interfaces.http.answers import encoded
+from ebbing.interfaces.http.responses import encoded
 from ebbing.interfaces.http.worker import ServiceWorker
 
 router = APIRouter(tags=["service"])

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from ebbing.domain.errors import JobNotFoundError
-from ebbing.interfaces.http.answers import Item, added_out, encoded
-from ebbing.interfaces.http.caller import Administrator, Reader
-from ebbing.interfaces.http.documents import Anything, JobOut
 from ebbing.interfaces.http.errors import documented
+from ebbing.interfaces.http.request_context import Administrator, Reader
+from ebbing.interfaces.http.response_models import Anything, JobOut
+from ebbing.interfaces.http.responses import Item, added_out, encoded
 
 router = APIRouter(prefix="/v1/jobs", tags=["administration"])
 

@@ -8,15 +8,15 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from ebbing.domain.access import Role
+from ebbing.domain.access_roles import Role
 from ebbing.domain.errors import EbbingError, InvalidInputError
-from ebbing.interfaces.http.adding import add, call_of
-from ebbing.interfaces.http.answers import accepted, added_out, encoded, found_out, memory_out
-from ebbing.interfaces.http.bodies import AddBody, BatchBody, ForgetBody, ListQuery, SearchBody, Whose
-from ebbing.interfaces.http.caller import Caller, Reader, Writer
-from ebbing.interfaces.http.documents import Accepted, Added, AddedEach, Anything, Deleted, Found, Listed
+from ebbing.interfaces.http.add_call import add, call_of
 from ebbing.interfaces.http.errors import ProblemError, documented, problem_of
-from ebbing.interfaces.http.straight import Way
+from ebbing.interfaces.http.fast_path import Way
+from ebbing.interfaces.http.request_context import Caller, Reader, Writer
+from ebbing.interfaces.http.request_models import AddBody, BatchBody, ForgetBody, ListQuery, SearchBody, Whose
+from ebbing.interfaces.http.response_models import Accepted, Added, AddedEach, Anything, Deleted, Found, Listed
+from ebbing.interfaces.http.responses import accepted, added_out, encoded, found_out, memory_out
 
 MAX_OFFSET: Final = 10_000
 _PAGE: Final = 1_000

@@ -9,8 +9,8 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from ebbing.interfaces.http.caller import Reader
 from ebbing.interfaces.http.errors import ProblemError, documented
+from ebbing.interfaces.http.request_context import Reader
 from ebbing.ports.job_queue import JobState
 from ebbing.ports.memory_store import MemoryStore
 

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.interfaces.http.answers import encoded
-from ebbing.interfaces.http.bodies import IdentityBody, MergeBody, ProfileBody
-from ebbing.interfaces.http.caller import Administrator, Reader, Writer
-from ebbing.interfaces.http.documents import Anything
 from ebbing.interfaces.http.errors import documented
+from ebbing.interfaces.http.request_context import Administrator, Reader, Writer
+from ebbing.interfaces.http.request_models import IdentityBody, MergeBody, ProfileBody
+from ebbing.interfaces.http.response_models import Anything
+from ebbing.interfaces.http.responses import encoded
 
 router = APIRouter(prefix="/v1", tags=["people"])
 

@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from starlette.responses import Response
 
-from ebbing.interfaces.http.answers import encoded
-from ebbing.interfaces.http.bodies import WebhookBody, WebhookChange
-from ebbing.interfaces.http.caller import Administrator
-from ebbing.interfaces.http.documents import Anything, Deleted
 from ebbing.interfaces.http.errors import documented
+from ebbing.interfaces.http.request_context import Administrator
+from ebbing.interfaces.http.request_models import WebhookBody, WebhookChange
+from ebbing.interfaces.http.response_models import Anything, Deleted
+from ebbing.interfaces.http.responses import encoded
 
 router = APIRouter(prefix="/v1/webhooks", tags=["administration"])
 

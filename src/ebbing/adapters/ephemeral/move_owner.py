@@ -1,0 +1,82 @@
+"""Rows of one room become another's, and what has to be put right where they were for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from ebbing.adapters.ephemeral.owner_rows import Kept, Room
+from ebbing.domain.memory.history import Event, HistoryEntry
+from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.scope import Owner
+
+PARTED: Final = "the merge of two persons was undone"
+
+
+def moved(source: Room, target: Room, *, to: Owner, by: int, rows: tuple[int, int]) -> list[str]:
+    """Moves the rows from the first to the last number, each raised by `by`; the ids of those there were."""
+    first, last = rows
+    leaving = sorted((one for one in source.kept.values() if first <= one.seq <= last), key=lambda one: one.seq)
+    for one in leaving:
+        memory_id = one.record.id
+        tally = source.tallies.pop(memory_id, None)
+        source.take_out(memory_id)
+        whose = replace(one.record.whose, user_id=to.name)
+        target.put(memory_id, replace(one, seq=one.seq + by, record=replace(one.record, whose=whose)))
+        if tally is not None:
+            target.tallies[memory_id] = tally
+    source.let_go()
+    source.generation += 1
+    target.generation += 1
+    target.last_seq = max(target.last_seq, last + by)
+    return [one.record.id for one in leaving]
+
+
+def part(one: Room, other: Room, *, at: datetime, numbers: Iterator[int]) -> None:
+    """Undoes what rows of two rooms did to each other: a closed one holds again, what told of both is deleted."""
+    tellers = {
+        kept.record.id
+        for room, stranger in ((one, other), (other, one))
+        for kept in room.kept.values()
+        if any(source in stranger.kept for source in kept.record.compression_sources)
+    }
+    for room, stranger in ((one, other), (other, one)):
+        for kept in list(room.kept.values()):
+            winner = kept.record.superseded_by
+            if winner is not None and (winner in stranger.kept or winner in tellers):
+                room.put(kept.record.id, _reopened(kept, at=at, numbers=numbers))
+            elif kept.record.id in tellers:
+                gone = _next(kept.record, deleted_at=at, delete_reason=PARTED)
+                room.put(gone.id, _told(kept, gone, event=Event.DELETE, at=at, numbers=numbers))
+
+
+def _reopened(kept: Kept, *, at: datetime, numbers: Iterator[int]) -> Kept:
+    ends = kept.record.valid_to if kept.record.retired_at is not None else None
+    again = _next(kept.record, valid_to=ends, retired_at=None, superseded_by=None)
+    return _told(kept, again, event=Event.UPDATE, at=at, numbers=numbers)
+
+
+def _next(record: MemoryRecord, **values: object) -> MemoryRecord:
+    changed: MemoryRecord = replace(record, version=record.version + 1, **values)  # type: ignore[arg-type]
+    return changed
+
+
+def _told(kept: Kept, record: MemoryRecord, *, event: Event, at: datetime, numbers: Iterator[int]) -> Kept:
+    if record.kind is not Kind.MEMORY:
+        return replace(kept, record=record)
+    entry = HistoryEntry(
+        id=str(next(numbers)),
+        memory_id=record.id,
+        old_memory=record.content,
+        new_memory=None if event is Event.DELETE else record.content,
+        event=event,
+        created_at=record.created_at,
+        updated_at=at,
+        is_deleted=record.deleted_at is not None,
+        actor_id=record.actor,
+        role=record.role,
+        reason=PARTED,
+    )
+    return replace(kept, record=record, history=(*kept.history, entry))

@@ -1,0 +1,123 @@
+"""The part of the façade that makes keys for the service, and tells who administered what."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from ebbing.api.base import Facade
+from ebbing.domain.access_roles import Role, key_digest, role_named
+from ebbing.domain.errors import InvalidInputError, NotFoundError
+from ebbing.domain.memory.scope import Scope
+from ebbing.ports.audit_log import Act
+from ebbing.ports.key_ring import ApiKey
+from ebbing.results import Item
+from ebbing.validation import checked_limit, checked_reason
+
+KEY_PREFIX: Final = "ebb_"
+"""What every key begins with, so that a search for leaked secrets finds it."""
+_MAX_DAYS: Final = 36_500
+
+
+class Admitting(Facade):
+    """What lets others in, one tenant at a time."""
+
+    async def create_key(
+        self,
+        role: str = "write",
+        *,
+        user_id: str | None = None,
+        note: str | None = None,
+        expires_in_days: float | None = None,
+    ) -> Item:
+        """Makes a key of this tenant for the service; what it looks like is told now and never again.
+
+        Args:
+            role: `read`, `write` or `admin`.
+            user_id: the one user whose memory it opens; without it every user's of the tenant.
+            note: what it is for, at most 1,000 characters.
+            expires_in_days: for how long it holds; for good unless given.
+
+        Returns:
+            `{"id", "key", "tenant", "role", "user_id", "note", "created_at", "expires_at", "revoked_at"}`.
+
+        Raises:
+            InvalidInputError: an unknown role, an unusable name or number, or an administrator of one user.
+            StoreError: it could not be kept.
+        """
+        may, user = role_named(role), None if user_id is None else Scope(user_id=user_id).user_id
+        if may is Role.ADMIN and user is not None:
+            raise InvalidInputError("a key of one user cannot administer the tenant: take role read or write")
+        now = self._parts.clock.now()
+        text = KEY_PREFIX + self._parts.ids.secret()
+        key = ApiKey(
+            id=self._parts.ids.new(),
+            digest=key_digest(text),
+            tenant=self._parts.settings.tenant,
+            role=may,
+            created_at=now,
+            user_id=user,
+            note=checked_reason(note, "note"),
+            expires_at=None if expires_in_days is None else now + _days(expires_in_days),
+        )
+        await self._parts.store.keys.add(key)
+        return {"id": key.id, "key": text, **key_item(key)}
+
+    async def list_keys(self) -> list[Item]:
+        """The keys of this tenant, the newest first, revoked and expired ones too; never what they look like."""
+        return [key_item(key) for key in await self._parts.store.keys.list(self._parts.settings.tenant)]
+
+    async def revoke_key(self, key_id: str) -> Item:
+        """Ends a key for good, in every process at once; returns it.
+
+        Raises:
+            NotFoundError: this tenant has no such key.
+        """
+        now = self._parts.clock.now()
+        key = await self._parts.store.keys.revoke(self._parts.settings.tenant, str(key_id), at=now)
+        if key is None:
+            raise NotFoundError("no key with this id: `ebbing keys list` shows those that there are")
+        return key_item(key)
+
+    async def note_act(self, what: str, *, by: str, target: str | None = None, outcome: str = "ok") -> None:
+        """Keeps an administrative act in the log of this tenant.
+
+        Args:
+            what: such as `keys revoke`; no personal data, here and below.
+            by: name of the credential, such as `key:01a1…` or `cli`.
+            target: id of what it was done to, where that is no person.
+            outcome: an HTTP status, or `ok`.
+        """
+        now, tenant = self._parts.clock.now(), self._parts.settings.tenant
+        await self._parts.store.audit.note(Act(now, tenant, by, what, target, outcome))
+
+    async def acts(self, *, limit: int = 100) -> list[Item]:
+        """Who administered what in this tenant, the newest first.
+
+        Args:
+            limit: how many at most, 1 to 1,000.
+        """
+        found = await self._parts.store.audit.list(self._parts.settings.tenant, limit=checked_limit(limit))
+        return [
+            {"at": act.at.isoformat(), "who": act.who, "what": act.what, "target": act.target, "outcome": act.outcome}
+            for act in found
+        ]
+
+
+def key_item(key: ApiKey) -> Item:
+    """A key without what it looks like."""
+    times: dict[str, Any] = {name: getattr(key, name) for name in ("created_at", "expires_at", "revoked_at")}
+    return {
+        "id": key.id,
+        "tenant": key.tenant,
+        "role": key.role.word,
+        "user_id": key.user_id,
+        "note": key.note,
+        **{name: None if at is None else at.isoformat() for name, at in times.items()},
+    }
+
+
+def _days(given: object) -> timedelta:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= _MAX_DAYS:
+        raise InvalidInputError(f"expires_in_days must be a number above 0 and up to {_MAX_DAYS}")
+    return timedelta(days=given)

@@ -1,0 +1,151 @@
+"""What every part of the façade shares: the parts it works with, and whose memory a call means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from typing import Any, Self
+
+from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
+from ebbing.domain.filters.tree import EVERYTHING, Filter
+from ebbing.domain.memory.pending_extraction import WriteMode
+from ebbing.domain.memory.scope import Scope, checked_tenant
+from ebbing.language.text.caches import let_go
+from ebbing.people.profiles import Profiles
+from ebbing.ports.event_bus import Happening, Topic
+from ebbing.privacy.redact import RedactionPolicy
+from ebbing.recall.search import Searching
+from ebbing.remember.add import Remembering
+from ebbing.remember.intake.parse_messages import clean_text
+from ebbing.remember.intake.write_policy import WritePolicy
+from ebbing.validation import scoped
+from ebbing.wiring.build import Parts
+from ebbing.wiring.settings import Settings
+
+
+class Facade:
+    """Holds the parts; knows how to find the owner of a call."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._policy = _write_policy(parts.settings)
+        self._profiles = Profiles(parts.store)
+        self._is_view = False
+        """It shares the parts of another memory, which closes them."""
+        self._way_in: Remembering | None = None
+        self._way_out: Searching | None = None
+
+    @property
+    def parts(self) -> Parts:
+        """What this memory is made of."""
+        return self._parts
+
+    def for_tenant(self, tenant: str) -> Self:
+        """The same memory for another tenant: the same store and models, and none but that tenant's rows.
+
+        It lives as long as the memory that it came from; closing it closes nothing.
+
+        Raises:
+            InvalidInputError: an unusable name.
+        """
+        view = copy(self)
+        vars(view).update(_parts=self._parts.for_tenant(checked_tenant(tenant)), _is_view=True)
+        return view
+
+    async def _using(self, mode: WriteMode | None = None) -> Remembering:
+        """The parts of the way in, with the embedder loaded; messages are read in this mode, or as the settings say."""
+        parts, made = self._parts, self._way_in
+        chat = parts.chat
+        embedder, mode = await parts.embedder.get(), mode or chat.mode
+        if made is None or made.embedder is not embedder or made.mode is not mode or made.asking is not chat.asking:
+            parts.store.use_model(embedder)
+            made = Remembering(
+                parts.store,
+                embedder,
+                parts.clock,
+                parts.ids,
+                self._policy,
+                mode=mode,
+                asking=chat.asking,
+                following=parts.following if parts.settings.vectors_may_follow else None,
+            )
+            self._way_in = made
+        return made
+
+    async def _searching(self) -> Searching:
+        """The parts of the way out."""
+        parts = self._parts
+        embedder, reranker = await parts.embedder.get(), await parts.reranker.get()
+        made = self._way_out
+        if made is None or made.embedder is not embedder or made.reranker is not reranker:
+            parts.store.use_model(embedder)
+            made = Searching(parts.store, embedder, parts.tuning, reranker, parts.reranker.how)
+            self._way_out = made
+        return made
+
+    async def _writing(self) -> Remembering:
+        """The parts of the way in for what needs neither vectors nor a language model."""
+        return Remembering(self._parts.store, None, self._parts.clock, self._parts.ids, self._policy)
+
+    def _scope(self, *, filters: Mapping[str, Any] | None, **ids: str | None) -> Scope:
+        """Whose memory a call means that takes no other filters than ids."""
+        scope, rest = scoped(filters, tenant=self._parts.settings.tenant, **ids)
+        if rest is not EVERYTHING and rest != EVERYTHING:
+            raise InvalidInputError("filters of this call may hold user_id, agent_id and run_id only, each one value")
+        return scope
+
+    def _narrowed(self, *, filters: Mapping[str, Any] | None, **ids: str | None) -> tuple[Scope, Filter]:
+        """Whose memory a call means, and what else its filters ask for."""
+        return scoped(filters, tenant=self._parts.settings.tenant, **ids)
+
+    async def _scope_of(self, memory_id: str, user_id: str | None) -> Scope | None:
+        if not isinstance(memory_id, str) or not memory_id.strip():
+            raise InvalidInputError("memory_id must be a non-empty string")
+        user = None if user_id is None else Scope(user_id=user_id).user_id
+        if memory_id != clean_text(memory_id):
+            return None  # no store could keep such an id
+        scope = await self._parts.store.scope_of(self._parts.settings.tenant, memory_id)
+        return None if scope is None or (user is not None and scope.user_id != user) else scope
+
+    async def _known_scope(self, memory_id: str, user_id: str | None) -> Scope:
+        scope = await self._scope_of(memory_id, user_id)
+        if scope is None:
+            raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
+        return scope
+
+    async def _announce(
+        self,
+        topic: Topic,
+        scope: Scope,
+        *,
+        memory_ids: Iterable[str] = (),
+        source_id: str | None = None,
+        is_everything: bool = False,
+    ) -> None:
+        """Tells those who listen; nothing is put together where nobody does, and nothing told of no memory."""
+        if not self._parts.events.is_heard(topic):
+            return
+        ids = tuple(dict.fromkeys(memory_ids))
+        if ids or source_id is not None or is_everything:
+            happening = Happening(topic, scope, self._parts.clock.now(), ids, source_id, is_everything)
+            await self._parts.events.publish(happening)
+
+    async def _scrubbed(self) -> bool:
+        """Lets go of what is kept of texts beside the store, and makes sure of the disk; whether nothing is left."""
+        await self._parts.embedder.forget()
+        await self._parts.reranker.forget()
+        self._profiles.let_go()
+        let_go()
+        return await self._parts.store.scrub()
+
+
+def _write_policy(settings: Settings) -> WritePolicy:
+    key = settings.redaction_key.get_secret_value().encode() if settings.redaction_key else b""
+    return WritePolicy(
+        redaction=RedactionPolicy(hash_key=key).but(**settings.redaction),
+        on_blocked=settings.redaction_blocked,
+        confidence_threshold=settings.write_confidence_threshold,
+        strict_embeddings=settings.strict_embeddings,
+        embedding_seconds=settings.embedding_timeout_seconds,
+        importance=settings.importance,
+    )

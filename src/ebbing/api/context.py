@@ -1,0 +1,174 @@
+"""The part of the façade that prepares an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final, TypedDict, Unpack
+
+from ebbing.api.instrumentation import measured
+from ebbing.api.profiles import Knowing
+from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.filters.query import Hit, Query
+from ebbing.domain.memory.confidence import confidence_at
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import Role
+from ebbing.domain.memory.risk import is_risky
+from ebbing.domain.memory.scope import Scope
+from ebbing.ports.event_bus import Topic
+from ebbing.ports.query_rewriter import QueryRewriter
+from ebbing.recall.base.usage_policy import DEFAULT, Policy
+from ebbing.recall.context import Context, context
+from ebbing.recall.query.query_fallback import Climb, Look, Talk
+from ebbing.recall.search import search
+from ebbing.remember.intake.parse_messages import parse_messages, parse_time
+from ebbing.results import Item, hit_item, memory_item
+from ebbing.validation import MAX_QUERY_LENGTH, MAX_TOP_K, checked_query
+
+MAX_CONTEXT_TOKENS: Final = 100_000
+_LOOKED_AT: Final = 3
+"""Times `top_k`: what is searched for, so that enough is left when the policy has judged."""
+
+
+class ContextOptions(TypedDict, total=False):
+    """What else `get_context` can be told."""
+
+    filters: Mapping[str, Any] | None
+    """What every memory must be like, those of the profile too; see docs/filters.md."""
+    top_k: int
+    """Relevant memories at most, 1 to 50; 5 unless said otherwise."""
+    min_score: float
+    """Calibrated relevance in [0, 1] from which a memory is used; 0.6 unless said otherwise."""
+    turns: int
+    """Messages before the question that count as its conversation, 0 to 50; 6 unless said otherwise."""
+    rewriter: QueryRewriter | None
+    """Rewrites a question that neither itself nor its conversation finds anything for; the language model
+    that is set, unless given. None leaves it out."""
+    session_id: str | None
+    """Memories of the scope `session:{id}` may be used, and come first."""
+    channel: str | None
+    """Memories of the scope `channel:{name}` may be used."""
+    user_name: str | None
+    char_name: str | None
+
+
+class Preparing(Knowing):
+    """What brings together all that should be known before an answer."""
+
+    @measured("context")
+    async def get_context(
+        self,
+        query: str | None = None,
+        *,
+        messages: Any = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        max_tokens: int = 1_000,
+        reference_date: datetime | str | float | None = None,
+        **options: Unpack[ContextOptions],
+    ) -> Item:
+        """Profile, relevant and recent memories as a block for a prompt, within a budget.
+
+        Args:
+            query: the question; without it the last user message of `messages`, without both no relevant memories.
+            messages: the conversation, in the forms that `add` takes; a question that leans on it is understood by it.
+            max_tokens: estimated tokens of the block at most, 1 to 100,000.
+            reference_date: the "now" of the conversation; the clock's unless given.
+            options: `top_k`, `min_score`, `turns`, `rewriter`, `session_id`, `channel`, `user_name`, `char_name`,
+                `filters`: see `ContextOptions`.
+
+        Returns:
+            `{"context", "profile_summary", "recent_topics", "memories": [{…, "group"}], "rung", "tokens"}`; `rung` is
+            `question`, `conversation`, `rewrite` or `none`. A relevant memory has its `score`, `risk` and `risky`.
+
+        Raises:
+            InvalidInputError: unusable words, or no owner.
+        """
+        how = _climb({"rewriter": self._parts.chat.rewriter, **options})
+        scope, wanted = self._narrowed(
+            user_id=user_id, agent_id=agent_id, run_id=run_id, filters=options.get("filters")
+        )
+        tokens = _whole(max_tokens, "max_tokens", most=MAX_CONTEXT_TOKENS)
+        talk = _talk(query, messages, options=options)
+        now = self._parts.clock.now() if reference_date is None else parse_time(reference_date, "reference_date")
+        asked = Query("", min(_LOOKED_AT * how.policy.top_k, MAX_TOP_K), now, filter=wanted)
+        made = await context(
+            self._parts.store,
+            await self._look(scope, asked),
+            scope=scope,
+            profile=await self._portrait(scope, wanted, now=now, how=how),
+            talk=talk,
+            query=asked,
+            how=how,
+            max_tokens=tokens,
+        )
+        # What stands in every block, as profile and news do, says nothing about its use.
+        self._parts.usage.returned(scope, made.hits, at=self._parts.clock.now())
+        await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=made.hits)
+        return context_item(made, now)
+
+    async def _look(self, scope: Scope, asked: Query) -> Look:
+        using = await self._searching()
+
+        async def look(text: str) -> list[Hit]:
+            query = replace(asked, text=text[:MAX_QUERY_LENGTH])
+            return list((await search(using, scope, query=query)).hits)
+
+        return look
+
+
+def context_item(made: Context, now: datetime) -> Item:
+    """A context as plain values."""
+    memories: list[Item] = []
+    for group, records in made.rendered.shown.items():
+        for record in records:
+            item = {**memory_item(record), "group": group, "confidence_now": round(confidence_at(record, now), 4)}
+            if record.id in made.hits:
+                risk = made.risks[record.id]
+                item = {**hit_item(made.hits[record.id]), **item, "risk": risk, "risky": is_risky(risk)}
+            memories.append(item)
+    return {
+        "context": made.rendered.text,
+        "profile_summary": made.profile_summary,
+        "recent_topics": list(made.recent_topics),
+        "memories": memories,
+        "rung": made.rung.value,
+        "tokens": made.rendered.tokens,
+    }
+
+
+def _talk(query: str | None, messages: Any, *, options: ContextOptions) -> Talk | None:
+    """The question and what was said before it; None without a question."""
+    said: Sequence[Message] = [] if messages is None else parse_messages(messages)
+    names = {"user_name": options.get("user_name"), "char_name": options.get("char_name")}
+    if query is not None:
+        question = checked_query(query, include="all")
+        if said and said[-1].role is Role.USER and said[-1].content == question:
+            said = said[:-1]
+        return Talk(question, said, **names)
+    last = next((at for at in reversed(range(len(said))) if said[at].role is Role.USER), None)
+    return None if last is None else Talk(said[last].content[:MAX_QUERY_LENGTH], said[:last], **names)
+
+
+def _climb(options: ContextOptions) -> Climb:
+    for name in options:
+        if name not in ContextOptions.__annotations__:
+            raise TypeError(f"get_context() got an unexpected keyword argument {name!r}")
+    score = options.get("min_score", DEFAULT.min_score)
+    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+        raise InvalidInputError("min_score must be a number from 0 to 1")
+    return Climb(
+        policy=Policy(top_k=_whole(options.get("top_k", DEFAULT.top_k), "top_k", most=MAX_TOP_K), min_score=score),
+        turns=_whole(options.get("turns", 6), "turns", least=0, most=50),
+        rewriter=options.get("rewriter"),
+        session=options.get("session_id"),
+        channel=options.get("channel"),
+    )
+
+
+def _whole(value: object, label: str, *, most: int, least: int = 1) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise InvalidInputError(f"{label} must be a whole number from {least} to {most}")
+    return value

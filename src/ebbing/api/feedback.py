@@ -1,0 +1,119 @@
+"""The part of the façade that hears what became of a recalled memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ebbing.api.base import Facade
+from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.memory.feedback import SIGNAL_NAMES, Feedback, Signal
+from ebbing.recall.usage.attribution import cited
+from ebbing.remember.intake.parse_messages import clean_text
+from ebbing.results import Item
+from ebbing.validation import checked_reason
+
+MAX_RECALL_ID: Final = 256
+
+
+class Hearing(Facade):
+    """What tells a memory that was of use from one that was merely returned."""
+
+    async def feedback(
+        self,
+        memory_id: str,
+        signal: str,
+        *,
+        user_id: str | None = None,
+        recall_id: str | None = None,
+        reason: str | None = None,
+    ) -> Item:
+        """Says what became of a recalled memory; durable when it returns.
+
+        `used` and `up` reinforce it: it fades more slowly from now on; `corrected` lets it fade faster. The other
+        signals are kept for `explain` and change nothing else: to put a memory right, `update` or `delete` it.
+
+        Args:
+            signal: `used`, `ignored`, `corrected`, `up` or `down`; or mem0's `POSITIVE` (up), `NEGATIVE` and
+                `VERY_NEGATIVE` (down).
+            recall_id: names the answer that held the memory. The same signal about the same memory and answer counts
+                once, and so does its use, so that a call may be repeated; without it every call counts.
+            reason: in the person's words, at most 1,000 characters; kept with the memory and erased with it.
+
+        Returns:
+            `{"id", "signal", "reason", "counted"}`; `counted` is False for a repeat.
+
+        Raises:
+            MemoryNotFoundError: no such memory, or not this user's.
+            InvalidInputError: an unknown signal, or a `recall_id` that is no short string.
+            TooLargeError: a reason over 1,000 characters.
+            StoreError: it could not be stored.
+        """
+        meant, why, answer_id = _signal(signal), checked_reason(reason), _recall_id(recall_id)
+        scope = await self._known_scope(memory_id, user_id)
+        told = Feedback(memory_id, meant, answer_id or self._parts.ids.new(), self._parts.clock.now(), why)
+        counted = await self._parts.store.usage.tell(scope, told)
+        return {"id": memory_id, "signal": meant.value, "reason": why, "counted": counted}
+
+    async def credit(
+        self,
+        answer: str,
+        found: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        question: str = "",
+        user_id: str | None = None,
+    ) -> Item:
+        """Notes as `used` the memories that an assistant's answer says something of, judged by its words.
+
+        Args:
+            answer: what the assistant said.
+            found: what `search` returned for it; with its `recall_id`, a repeated call counts once.
+            question: what was asked: an answer that repeats it uses no memory by that.
+
+        Returns:
+            `{"used": [ids]}`; memories that are gone meanwhile are left out.
+
+        Raises:
+            InvalidInputError: `answer` or `question` is no string, or `found` is not what `search` returns.
+            StoreError: it could not be stored.
+        """
+        if not isinstance(answer, str) or not isinstance(question, str):
+            raise InvalidInputError("answer and question must be strings")
+        memories, recall_id = _recalled(found)
+        answer_id = recall_id or self._parts.ids.new()
+        used = []
+        for memory_id in cited(clean_text(answer), memories, question=clean_text(question)):
+            scope = await self._scope_of(memory_id, user_id)
+            if scope is not None:
+                told = Feedback(memory_id, Signal.USED, answer_id, self._parts.clock.now())
+                await self._parts.store.usage.tell(scope, told)
+                used.append(memory_id)
+        return {"used": used}
+
+
+def _signal(signal: object) -> Signal:
+    meant = SIGNAL_NAMES.get(signal.strip().lower()) if isinstance(signal, str) else None
+    if meant is None:
+        raise InvalidInputError(f"signal must be one of {', '.join(SIGNAL_NAMES)}")
+    return meant
+
+
+def _recall_id(recall_id: object) -> str | None:
+    if recall_id is None:
+        return None
+    if not isinstance(recall_id, str) or not (name := clean_text(recall_id)) or len(name) > MAX_RECALL_ID:
+        raise InvalidInputError(f"recall_id must be a non-empty string of at most {MAX_RECALL_ID} characters")
+    return name
+
+
+def _recalled(found: object) -> tuple[dict[str, str], str | None]:
+    """Id and text of every memory, and the answer's id if it has one."""
+    results: Any = found
+    recall_id = None
+    if isinstance(found, Mapping):
+        results, recall_id = found.get("results"), found.get("recall_id")
+    try:
+        memories = {str(item["id"]): str(item["memory"]) for item in results or ()}
+    except (KeyError, TypeError):
+        raise InvalidInputError("found must be what search returned: results with id and memory") from None
+    return memories, _recall_id(recall_id)

@@ -1,0 +1,129 @@
+"""The part of the façade that shows whom and what memories tell of."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final
+
+from ebbing.api.base import Facade
+from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.memory.record import Kind, MemoryRecord, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.people.entity_graph import Entity, Graph, Relation, around, graph_of
+from ebbing.results import Item
+from ebbing.validation import checked_flag, checked_time
+
+MAX_HOPS: Final = 5
+MAX_SHOWN: Final = 10_000
+MAX_READ: Final = 50_000
+"""Memories that a graph is made from; of more, the newest."""
+FORMATS: Final = ("json", "dot")
+_PAGE: Final = 1_000
+
+
+class Graphing(Facade):
+    """Who and what somebody's memories are about, and how these belong together."""
+
+    async def graph(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        about: str | None = None,
+        hops: int = 1,
+        as_of: datetime | str | float | None = None,
+        past: bool = False,
+        format: str = "json",
+    ) -> Any:
+        """People, places, organisations and things in the memories, and the relations between them.
+
+        It is worked out from the memories each time: what is deleted is gone from it, what is superseded has an end.
+
+        Args:
+            about: somebody or something by name, or by another word for them ("sister"); without it everything.
+            hops: with `about`, so many relations away, 0 to 5.
+            as_of: as it was at this moment; now unless given.
+            past: tell what ended as well.
+            format: `json`, or `dot` for Graphviz.
+
+        Returns:
+            `{"entities": [{"id", "name", "kind", "aliases", "memory_ids"}], "relations": [{"subject", "relation",
+            "object", "memory_id", "since", "until"}], "truncated"}`; `subject` and `object` are ids of entities, `self`
+            is the person. At most 10,000 relations, the newest; `truncated` says whether some were left out. As `dot`,
+            a text.
+
+        Raises:
+            InvalidInputError: no user or agent, hops outside 0 to 5, an unusable moment or format, or a blank `about`.
+            StoreError: the memories cannot be read.
+        """
+        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=None, filters=None)
+        moment = checked_time(as_of, "as_of") or self._parts.clock.now()
+        told = checked_flag(past, "past")
+        if format not in FORMATS:
+            raise InvalidInputError(f"format must be one of {', '.join(FORMATS)}")
+        if not isinstance(hops, int) or isinstance(hops, bool) or not 0 <= hops <= MAX_HOPS:
+            raise InvalidInputError(f"hops must be a whole number from 0 to {MAX_HOPS}")
+        if about is not None and not (isinstance(about, str) and about.strip()):
+            raise InvalidInputError("about must be a name, or be left out")
+        records = await self._told_by_memories(scope)
+        graph = graph_of(records, at=moment, past=told, owner_name=scope.owner.name)
+        shown = graph if about is None else around(graph, about, hops=hops)
+        return as_dot(shown) if format == "dot" else _graph_item(shown)
+
+    async def _told_by_memories(self, scope: Scope) -> list[MemoryRecord]:
+        found: list[MemoryRecord] = []
+        cursor: str | None = None
+        while len(found) < MAX_READ:
+            page = await self._parts.store.page(scope, kinds=(Kind.MEMORY,), limit=_PAGE, cursor=cursor)
+            found += [one for one in page.records if scope.user_id is None or one.role is not Role.ASSISTANT]
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        return found[::-1]
+
+
+def as_dot(graph: Graph) -> str:
+    """A graph for Graphviz."""
+    lines = ["digraph memory {"]
+    lines += [f"  {_quoted(one.id)} [label={_quoted(one.name)}];" for one in graph.entities]
+    lines += [
+        f"  {_quoted(one.subject)} -> {_quoted(one.object)} [label={_quoted(one.relation)}"
+        f"{', style=dashed' if one.until else ''}];"
+        for one in graph.relations
+    ]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _quoted(text: str) -> str:
+    plain = "".join(char if char.isprintable() else " " for char in text)
+    return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _graph_item(graph: Graph) -> Item:
+    newest = sorted(graph.relations, key=lambda one: one.since, reverse=True)
+    return {
+        "entities": [*map(_entity_item, graph.entities)],
+        "relations": [*map(_relation_item, newest[:MAX_SHOWN])],
+        "truncated": len(newest) > MAX_SHOWN,
+    }
+
+
+def _entity_item(entity: Entity) -> Item:
+    return {
+        "id": entity.id,
+        "name": entity.name,
+        "kind": entity.kind,
+        "aliases": entity.aliases,
+        "memory_ids": entity.memory_ids,
+    }
+
+
+def _relation_item(relation: Relation) -> Item:
+    return {
+        "subject": relation.subject,
+        "relation": relation.relation,
+        "object": relation.object,
+        "memory_id": relation.memory_id,
+        "since": relation.since.isoformat(),
+        "until": relation.until.isoformat() if relation.until else None,
+    }

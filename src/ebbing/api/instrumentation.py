@@ -1,0 +1,53 @@
+"""Calls of the façade that somebody waits for: the upkeep lets them go first, and a meter hears of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from ebbing.api.base import Facade
+from ebbing.domain.errors import EbbingError
+from ebbing.ports.meter import Measure
+
+_Self = TypeVar("_Self", bound=Facade)
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+_Method = Callable[Concatenate[_Self, _Given], Coroutine[Any, Any, _Result]]
+
+
+def _done(measure: Measure, answer: Any) -> None:
+    measure.done(answer)
+
+
+def measured(
+    operation: str, tell: Callable[[Measure, Any], None] = _done
+) -> Callable[[_Method[_Self, _Given, _Result]], _Method[_Self, _Given, _Result]]:
+    """The same method, counted while it runs, so that the upkeep lets it go first, and told to the memory's meter.
+
+    Args:
+        tell: says what came of a call; by default for methods that answer with dicts and lists.
+    """
+
+    def wrap(method: _Method[_Self, _Given, _Result]) -> _Method[_Self, _Given, _Result]:
+        @wraps(method)
+        async def call(self: _Self, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+            meter = self._parts.meter
+            with self._parts.traffic:
+                if not meter.is_on:
+                    return await method(self, *args, **kwargs)
+                measure = meter.begin(operation)
+                try:
+                    answer = await method(self, *args, **kwargs)
+                except EbbingError as error:
+                    measure.failed(error.code)
+                    raise
+                except BaseException:
+                    measure.failed("interrupted")
+                    raise
+                tell(measure, answer)
+                return answer
+
+        return call
+
+    return wrap

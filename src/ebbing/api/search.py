@@ -1,0 +1,206 @@
+"""The part of the façade that reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Unpack
+
+from ebbing.api.base import Facade
+from ebbing.api.instrumentation import measured
+from ebbing.domain.errors import MemoryNotFoundError
+from ebbing.domain.filters.query import Include, Query
+from ebbing.domain.forgetting.usage_model import footing_of
+from ebbing.ports.event_bus import Topic
+from ebbing.ports.meter import Measure
+from ebbing.recall.list_memories import listed
+from ebbing.recall.search import Answer, search
+from ebbing.results import Item, answer, explained_item, history_item, memory_item, retention_item, search_answer
+from ebbing.upkeep.fading.usage_model import retention_of
+from ebbing.validation import (
+    DEFAULT_TOP_K,
+    Listing,
+    Narrowing,
+    checked_expand,
+    checked_limit,
+    checked_listing,
+    checked_narrowing,
+    checked_query,
+    checked_threshold,
+    checked_time,
+    checked_top_k,
+    kinds_of,
+)
+
+
+def _tell(measure: Measure, found: Answer) -> None:
+    measure.found(found.records, scores=found.ranked.scores, dropped=found.dropped)
+
+
+class Recalling(Facade):
+    """What brings memories back and tells about them."""
+
+    async def search(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        filters: Mapping[str, Any] | None = None,
+        top_k: int = DEFAULT_TOP_K,
+        include: Include = "all",
+        reference_date: datetime | str | float | None = None,
+        **narrowing: Unpack[Narrowing],
+    ) -> Any:
+        """The memories and episodes that answer a question, best first.
+
+        Args:
+            query: the question, in any language; cut after 4,000 characters.
+            filters: what the answers must be like; see docs/filters.md.
+            top_k: how many at most, 1 to 50; more is treated as 50.
+            include: `all`, `memories` or `episodes`.
+            reference_date: the "now" that words like "yesterday" mean; `as_of`, else the clock's, unless given.
+            limit: another name for `top_k`.
+            threshold: least score of an answer, in [0, 1]; without it the best `top_k`, however weak.
+            as_of: answer with what was known, valid and not deleted at this moment, in the wording of then.
+            precise: keep only what the score curve sets apart, so that a question with one answer gets one result and
+                a question without gets none; without it, the best `top_k`.
+            explain: add `why` and `score_details` to each result.
+            expand: add `context` to each result: so many turns before and after it, at most 10, in the order said.
+
+        Returns:
+            `{"results": [{"id", "memory", "score", "kind", "source_ids", …}], "recall_id"}`, `score` in [0, 1]. The
+            `recall_id` names the answer for `feedback`. A result that stands for others that say the same names them in
+            `repeat_ids`. `dropped` tells which route failed or was late, and why; the answer is then made without it.
+
+        Raises:
+            InvalidInputError: a blank query, a number out of range, an unusable filter or time, or no owner.
+        """
+        found = await self.recall(
+            query,
+            user_id=user_id,
+            agent_id=agent_id,
+            run_id=run_id,
+            filters=filters,
+            top_k=top_k,
+            include=include,
+            reference_date=reference_date,
+            **narrowing,
+        )
+        return search_answer(found, self._parts.settings.api_version, explained=narrowing.get("explain", False))
+
+    @measured("search", _tell)
+    async def recall(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        filters: Mapping[str, Any] | None = None,
+        top_k: int = DEFAULT_TOP_K,
+        include: Include = "all",
+        reference_date: datetime | str | float | None = None,
+        **narrowing: Unpack[Narrowing],
+    ) -> Answer:
+        """As `search`, with the records and what speaks for each: for doors that answer in forms of their own.
+
+        Args and errors are those of `search`.
+        """
+        checked_narrowing(narrowing)
+        scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
+        as_of, now = checked_time(narrowing.get("as_of"), "as_of"), self._parts.clock.now()
+        asked = Query(
+            text=checked_query(query, include=include),
+            top_k=checked_top_k(top_k, narrowing.get("limit")),
+            now=checked_time(reference_date, "reference_date") or as_of or now,
+            include=include,
+            min_score=checked_threshold(narrowing.get("threshold")),
+            precise=narrowing.get("precise", False),
+            filter=wanted,
+            as_of=as_of,
+            expand=checked_expand(narrowing.get("expand", 0)),
+        )
+        found = await search(await self._searching(), scope, query=asked)
+        ids = [record.id for record in found.records]
+        self._parts.usage.returned(scope, ids, at=now)
+        await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=ids)
+        found.recall_id = self._parts.ids.new()
+        return found
+
+    async def get(self, memory_id: str, *, user_id: str | None = None) -> Item | None:
+        """The memory with this id, or None; with `user_id`, only if it is that user's."""
+        scope = await self._scope_of(memory_id, user_id)
+        found = await self._parts.store.get(scope, [memory_id]) if scope else []
+        return memory_item(found[0]) if found else None
+
+    async def get_all(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        filters: Mapping[str, Any] | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        include: Include = "memories",
+        **which: Unpack[Listing],
+    ) -> Any:
+        """Memories that hold, the newest first.
+
+        Args:
+            filters: what they must be like; see docs/filters.md.
+            limit: how many at most, 1 to 1,000.
+            cursor: `next_cursor` of the page before.
+            superseded: list what is no longer true and what has run out as well; so does a filter that asks for
+                `valid_to` or `expires_at`.
+            as_of: list what was known, valid and not deleted at this moment, in the wording of then.
+
+        Returns:
+            `{"results": […], "next_cursor": str | None}`.
+
+        Raises:
+            InvalidInputError: a limit out of range, a foreign cursor, an unusable filter or time, or no owner.
+        """
+        checked_listing(which)
+        scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
+        page = await listed(
+            self._parts.store,
+            scope,
+            kinds=kinds_of(include),
+            wanted=wanted,
+            as_of=checked_time(which.get("as_of"), "as_of"),
+            at=None if which.get("superseded", False) else self._parts.clock.now(),
+            limit=checked_limit(limit),
+            cursor=cursor,
+        )
+        items = map(memory_item, page.records)
+        return answer(items, self._parts.settings.api_version, next_cursor=page.next_cursor)
+
+    async def history(self, memory_id: str, *, user_id: str | None = None) -> list[Item]:
+        """What happened to a memory, oldest first; empty for an unknown id."""
+        scope = await self._scope_of(memory_id, user_id)
+        return [] if scope is None else [*map(history_item, await self._parts.store.history(scope, memory_id))]
+
+    async def explain(self, memory_id: str, *, user_id: str | None = None) -> Item:
+        """Why a memory is kept: the item with its `provenance`, every decision about it, and whether it is deleted.
+
+        `retention` is `{"chance", "within_days", "from", "is_learned"}`: the probability in (0, 1) that the memory is
+        of use again, from what it is worked out, and whether by what was learned of this owner (else by what is usual);
+        None for what is deleted or told by another memory.
+
+        Raises:
+            MemoryNotFoundError: no such memory, or not this user's.
+        """
+        scope = await self._known_scope(memory_id, user_id)
+        found = await self._parts.store.get(scope, [memory_id], deleted=True)
+        if not found:
+            raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
+        [record] = found
+        retention = None
+        if record.is_active:
+            model = await retention_of(self._parts.store, scope)
+            retention = retention_item(model, footing_of(record, self._parts.clock.now()))
+        history = await self._parts.store.history(scope, memory_id)
+        return explained_item(record, history, retention=retention)

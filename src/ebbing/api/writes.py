@@ -1,0 +1,198 @@
+"""The part of the façade that writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Unpack
+
+from ebbing.api.base import Facade
+from ebbing.api.instrumentation import measured
+from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.pending_extraction import WriteMode
+from ebbing.domain.memory.record import Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.ports.event_bus import Topic
+from ebbing.remember.add import Remembered, add_extracted
+from ebbing.remember.add_raw import add_raw
+from ebbing.remember.edit import NEVER, Edit, delete, restore, update
+from ebbing.remember.extraction.pattern_warmup import patterns_ready
+from ebbing.remember.intake.parse_messages import optional_text, parse_messages, parse_time
+from ebbing.remember.reconcile.message_dedup import forget_source
+from ebbing.results import Item, add_answer, memory_item
+from ebbing.validation import (
+    AddOptions,
+    checked_add_options,
+    checked_flag,
+    checked_metadata,
+    checked_reason,
+    checked_tags,
+    named_by,
+)
+
+_BY_MODEL: Final = frozenset({WriteMode.LLM, WriteMode.SUMMARIZE, WriteMode.STRUCTURED})
+
+
+class Writing(Facade):
+    """What puts memories in, changes them and takes them out."""
+
+    @measured("add")
+    async def add(
+        self,
+        messages: Any,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        infer: bool = True,
+        **options: Unpack[AddOptions],
+    ) -> Any:
+        """Remembers what a conversation says.
+
+        Args:
+            messages: a string, a message dict (`role`, `content`, optional `id`, `name`, `timestamp`), or a list.
+            infer: True keeps the messages as episodes and what is worth keeping as memories; False stores each
+                message as a memory, as it is.
+            metadata: JSON values kept with every record of the call.
+            options: see `AddOptions`.
+
+        Returns:
+            `{"results": [{"id", "memory", "event", "reason", …}], "episode_ids": […]}`; `event` is `ADD`, `UPDATE`
+            where a known memory got a better wording, or `NONE` where it was known already or is not to be kept (then
+            `id` is None). `superseded` holds the ids of memories that are no longer true. Where a language model failed
+            to read some of it, `unread` says why, as a code; see `retry_unread`.
+
+        Raises:
+            InvalidInputError: unusable messages, metadata or options, or no owner.
+            BlockedContentError: the redaction policy blocks a message.
+            TooLargeError: a message over 100,000 characters or metadata over 64 KiB.
+            StoreError: it could not be stored; nothing was.
+        """
+        checked = checked_add_options(options)
+        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
+        parsed = named_by(parse_messages(messages), checked.source_id)
+        values, mode = checked_metadata(metadata), self._mode(checked.mode, infer=checked_flag(infer, "infer"))
+        step = add_raw if mode is WriteMode.RAW else add_extracted
+        using = await self._using(mode)
+        read = (one.content for one in parsed if one.role is Role.USER or scope.agent_id is not None)
+        await patterns_ready(read, reading=mode is not WriteMode.RAW)
+        remembered = await step(
+            using,
+            parsed,
+            scope=scope,
+            metadata=values,
+            trust=checked.trust,
+            tags=checked.tags,
+            expires_at=checked.expires_at,
+        )
+        await self._announce_remembered(scope, remembered)
+        return add_answer(remembered, self._parts.settings.api_version)
+
+    def _mode(self, asked: WriteMode | None, *, infer: bool) -> WriteMode:
+        """How a call is read: as it asks, else as the settings say."""
+        if not infer:
+            return WriteMode.RAW
+        if asked in _BY_MODEL and self._parts.chat.asking is None:
+            raise InvalidInputError(f"mode {asked.value!r} needs a language model: set EBBING_LLM_BASE_URL")
+        return asked or self._parts.chat.mode
+
+    async def update(
+        self,
+        memory_id: str,
+        text: str | None = None,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        user_id: str | None = None,
+        tags: Sequence[str] | None = None,
+        version: int | None = None,
+        expires_at: datetime | str | float | None = None,
+    ) -> Item:
+        """Gives a memory another text, other metadata, other tags, an end, or several of these; returns it.
+
+        Args:
+            expires_at: from when on it appears in no answer; "never" takes such an end away.
+            version: change it only as long as it is this version (`version` of the item).
+
+        Raises:
+            MemoryNotFoundError: no such memory, or not this user's.
+            ConflictError: it is not that version any more.
+            InvalidInputError: nothing to change, or a blank text.
+            BlockedContentError: the redaction policy blocks the text.
+            TooLargeError: a text over 4,000 characters, metadata over 64 KiB, or too many tags.
+        """
+        scope = await self._known_scope(memory_id, user_id)
+        values = None if metadata is None else checked_metadata(metadata)
+        ends = expires_at if expires_at is None or expires_at == NEVER else parse_time(expires_at, "expires_at")
+        edit = Edit(text, values, checked_tags(tags), version, ends)
+        item = memory_item(await update(await self._using(), memory_id, scope=scope, edit=edit))
+        await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id])
+        return item
+
+    async def delete(
+        self,
+        memory_id: str | None = None,
+        *,
+        reason: str | None = None,
+        hard: bool = False,
+        user_id: str | None = None,
+        source_id: str | None = None,
+    ) -> Item:
+        """Takes a memory out of every answer. It can be restored, unless `hard`.
+
+        With `source_id` and `user_id` instead of `memory_id`: the message of this id, and what rests on it alone; what
+        that had replaced holds again.
+
+        Returns:
+            `{"message"}`; for a source also `deleted`, how many records went; with `hard` also `scrubbed`, False where
+            a trace on the disk is still to be overwritten (see `delete_all`).
+
+        Raises:
+            MemoryNotFoundError: no such memory, or not this user's.
+            InvalidInputError: neither or both of memory and source, a source without its user, or an unusable reason.
+            TooLargeError: a reason over 1,000 characters.
+        """
+        if source_id is not None:
+            if memory_id is not None or user_id is None:
+                raise InvalidInputError("give a memory_id alone, or a source_id with its user_id")
+            scope = self._scope(user_id=user_id, filters=None)
+            name = optional_text(source_id, "source_id")
+            if name is None:
+                raise InvalidInputError("source_id must be a non-empty string")
+            gone = await forget_source(self._parts.store, name, scope=scope, now=self._parts.clock.now())
+            if gone:
+                await self._announce(Topic.MEMORY_DELETED, scope, source_id=name)
+            return {"message": "Memories deleted successfully!", "deleted": gone}
+        if memory_id is None:
+            raise InvalidInputError("give a memory_id, or a source_id with its user_id")
+        scope = await self._known_scope(memory_id, user_id)
+        why, for_good = checked_reason(reason), checked_flag(hard, "hard")
+        await delete(await self._writing(), memory_id, scope=scope, reason=why, hard=for_good)
+        await self._announce(Topic.MEMORY_DELETED, scope, memory_ids=[memory_id])
+        more = {"scrubbed": await self._scrubbed()} if for_good else {}
+        return {"message": "Memory deleted successfully!", **more}
+
+    async def restore(self, memory_id: str, *, user_id: str | None = None) -> Item:
+        """Brings a memory back that was deleted, ran out or faded, with its full text, and returns it.
+
+        Raises:
+            MemoryNotFoundError: no such memory, or not this user's.
+            InvalidInputError: it is neither deleted nor faded.
+        """
+        scope = await self._known_scope(memory_id, user_id)
+        item = memory_item(await restore(await self._using(), memory_id, scope=scope))
+        await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id])
+        return item
+
+    async def _announce_remembered(self, scope: Scope, remembered: Remembered) -> None:
+        new: list[str] = []
+        changed: list[str] = []
+        for one in remembered.outcomes:
+            if one.memory_id is not None and one.event is not Event.NONE:
+                (new if one.event is Event.ADD else changed).append(one.memory_id)
+            changed += one.closed_ids
+        if new:
+            await self._announce(Topic.MEMORY_ADDED, scope, memory_ids=new)
+        if changed:
+            await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=changed)

@@ -1,0 +1,290 @@
+"""Whether what was just heard goes with what is known: the same, more of the same, a contradiction, or another matter.
+
+Pure rules over two claims, that is over two statements in a form in which they can be compared (`language.claims` reads
+them from text). Newer wins; who is older, or trusted less, is decided by the caller (`remember.decide`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from operator import or_
+from typing import Final
+
+from ebbing.domain.conflict.claim import Claim, End, Words
+from ebbing.domain.conflict.replacement import is_outdone, replaced
+from ebbing.domain.memory.record import MemoryType
+
+NEAR: Final = 0.95
+"""Calibrated similarity above which two texts say the same, if their numbers and most of their words agree."""
+CLOSE: Final = 0.85
+"""Calibrated similarity from which they do if the new one brings no new content word."""
+_FURTHER: Final = 3
+"""How many words more a statement may hold that takes up again what was over."""
+_BY_DAY: Final = frozenset({"wake_time", "bed_time", "commute"})
+"""Attributes that may be otherwise at weekends."""
+_YES_OR_NO: Final = frozenset({"yes", "no"})
+_STAYS: Final = frozenset({"hometown", "birthday", "birth_year"})
+"""Attributes that are so for good, also of who is dead."""
+_FRAME: Final = 0.6
+"""Share of the words beside the figures that two statements need in common, where one says that it is new."""
+SHARED: Final = 0.5
+"""Share of content words that two texts need in common, whatever their similarity is."""
+
+
+class Relation(StrEnum):
+    """How a new claim stands to a known one."""
+
+    SAME = "same"
+    """It is known already."""
+    RICHER = "richer"
+    """It says what is known, and more."""
+    CONTRADICTS = "contradicts"
+    """Both cannot hold: the older one is over."""
+    APART = "apart"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The relation, and why in words that never hold the text."""
+
+    relation: Relation
+    reason: str
+    guess: bool = False
+    """It holds only if no other memory stands so to the new claim."""
+
+
+APART: Final = Verdict(Relation.APART, "another matter")
+REPLACED: Final = Verdict(Relation.CONTRADICTS, "it says that this is otherwise now", guess=True)
+
+
+def compare(new: Claim, old: Claim, *, similarity: float = 0.0) -> Verdict:
+    """How `new` stands to `old`; `similarity` is the calibrated one of their texts, 0 where there are no vectors."""
+    if new.speaker != old.speaker:
+        return APART
+    rules = (_by_attribute, _by_object, _by_end, _by_resumption, _by_negation, _by_number)
+    found = next((verdict for rule in rules if (verdict := rule(new, old)) is not None), None)
+    if found is None:
+        found = _by_wording(new, old, similarity=similarity)
+    other = replaced(new, old) if found.relation is Relation.APART else is_outdone(new, old)
+    return REPLACED if other and found.relation is not Relation.CONTRADICTS else found
+
+
+def _by_attribute(new: Claim, old: Claim) -> Verdict | None:
+    if _by_the_way(new, old):
+        return Verdict(Relation.CONTRADICTS, f"another value for {readable((new.also or old.also or ('',))[0])}")
+    if new.attribute is None or new.attribute != old.attribute or not new.value or not old.value:
+        return None
+    denied = (new.negated and not new.settled) or (old.negated and not old.settled)
+    if denied or new.past != old.past:
+        return None
+    by_day = new.attribute in _BY_DAY
+    if new.occasion != old.occasion and (by_day or (new.occasion and old.occasion)):
+        return APART
+    if new.value == old.value:
+        return _fuller(new, old, reason="this value is known")
+    if within(old.value, new.value):
+        return Verdict(Relation.RICHER, "it names the known value more exactly")
+    if within(new.value, old.value) and not new.changed:
+        return Verdict(Relation.SAME, "the known value is more exact")
+    if (new.further and new.value | old.value != _YES_OR_NO) or not (new.single or new.changed):
+        return APART
+    return Verdict(Relation.CONTRADICTS, f"another value for {readable(new.attribute)}")
+
+
+def _by_the_way(new: Claim, old: Claim) -> bool:
+    """Whether they differ in what one of them only names by the way."""
+    if new.over or old.over or new.past or old.past or new.event or new.further or new.subject != old.subject:
+        return False
+    if new.subject and not new.changed:
+        return False
+    mine, known = [new.also, (new.attribute, new.value)], [old.also, (old.attribute, old.value)]
+    return any(
+        one[0] == other[0] and one[1] and other[1] and not within(one[1], other[1]) and not within(other[1], one[1])
+        for one in mine
+        for other in known
+        if one and other and (one is new.also or other is old.also)
+    )
+
+
+def _by_object(new: Claim, old: Claim) -> Verdict | None:
+    if not (new.polarity and old.polarity and new.object and old.object):
+        return None
+    if new.subject != old.subject:
+        return APART
+    if new.object != old.object:
+        return None if new.ends else APART
+    if new.polarity == old.polarity:
+        if new.words <= old.words:
+            return Verdict(Relation.SAME, "this taste is known")
+        if old.words < new.words:
+            return Verdict(Relation.RICHER, "it says more about a known taste")
+        return Verdict(Relation.SAME, "this taste is known") if new.adjunct == old.adjunct else APART
+    if new.adjunct == old.adjunct or (not new.adjunct and (new.polarity < 0 or new.changed)):
+        return Verdict(Relation.CONTRADICTS, "the opposite taste about the same thing")
+    return APART
+
+
+def _by_end(new: Claim, old: Claim) -> Verdict | None:
+    once = old.event and not old.gained and old.attribute is None and not old.otherwise.aim
+    for end in new.ends:
+        if once and not end.needs:
+            continue
+        if old.over and not end.within and end.needs != "ban":
+            continue
+        if (end.within and not end.within & old.words) or (end.ongoing and not old.lasting):
+            continue
+        if (end.planned and not old.plan) or (new.once and old.usual):
+            continue
+        subject = frozenset() if end.own else new.subject
+        if any(how(end, old, subject=subject) for how in (_ends_attribute, _ends_words, _ends_taste, _ends_topic)):
+            return Verdict(Relation.CONTRADICTS, "it says that this is over")
+    return None
+
+
+def _ends_attribute(end: End, old: Claim, *, subject: Words) -> bool:
+    if old.also is not None and old.also[0] in end.attributes and old.subject == subject:
+        return not end.words or end.words <= old.words or within(old.also[1], end.object)
+    if old.attribute is None:
+        return False
+    if old.subject == subject and old.value and old.value == end.object and not old.polarity:
+        return True
+    named = old.attribute in end.attributes and "." in old.attribute
+    if not named and (old.attribute.rsplit(".", 1)[-1] not in end.attributes or old.subject != subject):
+        return False
+    return not end.words or within(old.value, end.words) or within(end.words, old.value) or end.words <= old.words
+
+
+def _ends_words(end: End, old: Claim, *, subject: Words) -> bool:
+    liked = end.object <= old.object and len(old.object - end.object) <= 1
+    if old.polarity > 0 and old.object and not (liked or _opens(end.object, old.object)):
+        return False  # who gives up tennis may like to watch it
+    if (old.attribute or "").rpartition(".")[2] in _STAYS:
+        return False
+    if not end.words or not end.words <= old.words | old.kinds or len(old.words) > 3 * len(end.words) + 6:
+        return False
+    given = [any(word in value for value in old.value) for word in end.words]
+    theirs = [word in old.subject for word in end.words]
+    by_name = any(theirs) or any(word in old.otherwise.names or not word.isascii() for word in end.words)
+    named = old.subject and not (subject or end.ongoing) and by_name and any(given) and all(map(or_, given, theirs))
+    whose = old.subject == subject or (not (old.subject and subject) and (old.subject or subject) <= end.words)
+    return whose or end.words <= old.called or bool(named)
+
+
+def _opens(short: Words, full: Words) -> bool:
+    """Whether a thing is called by the beginning of its name, of a script without spaces: 王者 for 王者荣耀."""
+    return any(
+        2 <= len(one) <= len(other) <= len(one) + 2 and not one.isascii() and other.startswith(one)
+        for one in short
+        for other in full
+    )
+
+
+def _ends_taste(end: End, old: Claim, *, subject: Words) -> bool:
+    """What was liked is liked no more: the thing itself is named, not something that is made of it."""
+    return old.polarity > 0 and bool(old.object) and old.object == end.object and old.subject == subject
+
+
+def _ends_topic(end: End, old: Claim, *, subject: Words) -> bool:
+    """What is known of a thing that took a turn: its time where it was moved, its sum where that changed."""
+    shared = end.topics & old.pairs
+    named = any(pair in value for pair in shared for value in old.value)
+    if not shared or old.past or (old.subject != subject and not named):
+        return False
+    return {
+        "time": old.timed,
+        "amount": old.summed,
+        "plan": old.plan or old.timed,
+        "ban": old.negated or old.polarity < 0 or old.type is MemoryType.CONSTRAINT,
+    }.get(end.needs, True)
+
+
+def _by_resumption(new: Claim, old: Claim) -> Verdict | None:
+    """What was said to be over is so again."""
+    if new.over or new.sought or new.subject != old.subject or not (new.resumed or new.changed):
+        return None
+    for end in old.ends:
+        in_words = bool(end.words) and end.words <= new.words and len(new.words - end.words) <= _FURTHER
+        by_name = new.resumed and bool(end.object) and spelled(end.object, new.words)
+        if (in_words or by_name) and not end.within and not end.words <= new.subject:
+            return Verdict(Relation.CONTRADICTS, "it says that this is so again")
+    return None
+
+
+def _by_negation(new: Claim, old: Claim) -> Verdict | None:
+    """One says yes and the other no to the same words."""
+    if new.negated == old.negated or old.event or new.subject != old.subject or new.past or old.past:
+        return None
+    if new.event and not (new.gained or new.resumed):
+        return None
+    said = new.words | new.kinds
+    news = new.resumed or new.gained or (new.changed and (len(new.words - old.words) <= 1 or bool(old.object)))
+    turned = news and old.negated and (old.words <= said or _taken_up(new, old))
+    if old.words and (new.words == old.words or turned) and new.numbers >= old.numbers:
+        return Verdict(Relation.CONTRADICTS, "the opposite of what is known")
+    return None
+
+
+def _taken_up(new: Claim, old: Claim) -> bool:
+    """What was avoided is not avoided any more."""
+    avoided = old.type is MemoryType.CONSTRAINT and old.polarity < 0 and new.polarity >= 0
+    return avoided and bool(old.object) and old.object <= new.words
+
+
+def _by_number(new: Claim, old: Claim) -> Verdict | None:
+    """The same words with other numbers: a new figure if it says so, else another thing."""
+    if new.numbers == old.numbers or not new.numbers or not old.numbers:
+        return None
+    frame, known = new.words - new.numbers, old.words - old.numbers
+    alike = new.subject == old.subject and len(frame & known) >= _FRAME * len(frame | known)
+    same_frame = (frame == known or alike) and new.negated == old.negated
+    if same_frame and new.changed and not new.event and not old.event and new.occasion == old.occasion:
+        return Verdict(Relation.CONTRADICTS, "another figure for the same thing")
+    return APART
+
+
+def _by_wording(new: Claim, old: Claim, *, similarity: float) -> Verdict:
+    if (new.negated, new.past, bool(new.ends)) != (old.negated, old.past, bool(old.ends)) or not new.words:
+        return APART
+    if (
+        new.polarity * old.polarity < 0
+        or (new.event, new.plan) != (old.event, old.plan)
+        or new.occasion != old.occasion
+    ):
+        return APART
+    if new.attribute and old.attribute and new.attribute != old.attribute:
+        return APART
+    shared = len(new.words & old.words) / len(new.words | old.words)
+    if new.words == old.words:
+        return Verdict(Relation.SAME, "known in other words")
+    if similarity > NEAR and shared >= SHARED and new.numbers == old.numbers:
+        return _fuller(new, old, reason="known in other words")
+    if new.words < old.words and new.numbers <= old.numbers and (similarity >= CLOSE or shared >= SHARED):
+        return Verdict(Relation.SAME, "a known memory says this and more")
+    if old.words < new.words and old.numbers <= new.numbers and (similarity >= CLOSE or shared >= SHARED):
+        return Verdict(Relation.RICHER, "it says what is known, and more")
+    return APART
+
+
+def _fuller(new: Claim, old: Claim, *, reason: str) -> Verdict:
+    """The same; richer if every word of the old one is in the new one, and others are."""
+    if old.words < new.words and len(new.words - old.words) >= 2:
+        return Verdict(Relation.RICHER, f"{reason}, and it says more")
+    return Verdict(Relation.SAME, reason)
+
+
+def within(part: Words, whole: Words) -> bool:
+    """Whether every word of `part` stands in `whole`, also as part of a longer word of a script without spaces."""
+    return bool(part) and all(
+        word in whole or (not word.isascii() and any(set(word) <= set(other) for other in whole)) for word in part
+    )
+
+
+def spelled(thing: Words, words: Words) -> bool:
+    """Whether words, or single characters of a script without spaces, name the whole thing."""
+    return all(word in words or (not word.isascii() and set(word) <= words) for word in thing)
+
+
+def readable(attribute: str) -> str:
+    """An attribute as a person would say it."""
+    return attribute.replace(".", " ").replace("_", " ")

@@ -1,0 +1,111 @@
+"""What to do about a fact that was just heard, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from ebbing.domain.memory.record import MemoryType
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One clear third-person statement, read from a message and not yet stored."""
+
+    text: str
+    type: MemoryType = MemoryType.FACT
+    tags: tuple[str, ...] = ()
+    importance: float = 0.5
+    confidence: float = 1.0
+    source: int = 0
+    """Index of the message that it was read from."""
+    source_text: str | None = None
+    rule: str | None = None
+    """Id of the rule, or model and version of the prompt."""
+    method: str = "rule"
+    """What read it: `rule`, `llm`, or `raw`."""
+    attribute: str | None = None
+    """Name of a single-valued attribute (`home`, `employer`, …) when the fact gives its value."""
+    value: str | None = None
+    about: str = "user"
+    """`user` or `agent`."""
+    polarity: int = 0
+    """1 for liked, -1 for disliked or avoided, 0 where it does not apply."""
+    object: str | None = None
+    """What is liked, disliked or avoided, in the speaker's words."""
+    hedged: bool = False
+    """The speaker was not sure."""
+    ended: bool = False
+    """It was so and is no longer ("no longer", "used to", 不再)."""
+    tentative: bool = False
+    """No rule reads it: worth keeping only if it ends or replaces something that is known."""
+    corrects: bool = False
+    """The speaker put something right ("actually …", 不对)."""
+    instead_of: str | None = None
+    """The memory that it puts right, where the speaker said no more than that."""
+    happens_from: datetime | None = None
+    happens_to: datetime | None = None
+    """When it takes or took place, where the words name a date: from, and up to but not including. UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Nothing known says this: store it."""
+
+    fact: Fact
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddClosed:
+    """It was said before what is known, and no longer holds: store it as something that was."""
+
+    fact: Fact
+    memory_id: str
+    """The newer memory that stands against it."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A known memory says less than this: give it the better wording, keep its id."""
+
+    fact: Fact
+    memory_id: str
+    text: str
+    reason: str
+    closes: tuple[str, ...] = ()
+    """Other memories that are no longer true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Supersede:
+    """A known memory is no longer true: close it and store the new one."""
+
+    fact: Fact
+    memory_id: str
+    reason: str
+    closes: tuple[str, ...] = ()
+    """Other memories that are no longer true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """A known memory already says this: store nothing, but note the new source."""
+
+    fact: Fact
+    memory_id: str
+    reason: str
+    closes: tuple[str, ...] = ()
+    """Other memories that are no longer true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """It is not to be kept."""
+
+    fact: Fact
+    reason: str
+
+
+Decision = Add | AddClosed | Update | Supersede | Keep | Ignore

@@ -1,0 +1,201 @@
+"""Whether a statement of something new leaves no room for a known one, although neither gives an attribute.
+
+Three ways in which people say so, whatever the matter is: the same words with another thing in one place ("we deploy on
+Mondays now"), a thing that is named and has become another ("switched the laptop to Linux"), an aim that was reached
+("the mortgage is paid off"). Each is a guess: it counts where there is only one memory that it can mean
+(`remember.decide`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ebbing.domain.conflict.claim import Becomes, Claim, Words
+
+_LONGEST: Final = {True: 4, False: 6}
+"""Words, or characters of a script without spaces, in which two statements of one frame may differ."""
+_TOLD: Final = {True: 4, False: 4}
+"""Words, or characters, in common that tell so much that one thing stands there, also where there may be several."""
+_DAY: Final = "time"
+_BARE: Final = 3
+"""Words beside a thing and its name in a memory that says no more than what it is."""
+_OF_WORK: Final = {"employer", "job"}
+_ATTENDED: Final = {"school", "gym"}
+_MEALS: Final = {"breakfast", "lunch", "dinner", "supper", "早餐", "早饭", "午饭", "午餐", "晚饭", "晚餐", "早上"}
+_JOURNEY: Final = ("go", "to")
+_TAIL: Final = 2
+"""Characters in which two statements must end alike that begin with different ones: 左撇子, 右撇子."""
+_DOES: Final = frozenset("上读住做干班工打跑当")
+"""Who does another thing in the same place may still do the first."""
+_SAME_KIND: Final = ({"job", "position"}, {"team", "favourite.team"})
+"""Attributes under which one matter is told, once as one and once as the other."""
+
+
+def replaced(new: Claim, old: Claim) -> bool:
+    """Whether `old` is over if it is what `new` speaks of."""
+    if new.further or old.past or old.over or (old.event and not old.otherwise.aim):
+        return False
+    if any(_has_become(one, old) for one in new.otherwise.becomes if _is_of(one, old, subject=new.subject)):
+        return True
+    return new.subject == old.subject and (
+        _in_one_frame(new, old)
+        or _is_reached(new, old)
+        or _under_another_name(new, old)
+        or _is_a_rival(new, old)
+        or _has_moved_on(new, old)
+        or _is_as_often(new, old)
+        or _is_denied(new, old)
+    )
+
+
+def _in_one_frame(new: Claim, old: Claim) -> bool:
+    """The same words in the same order, but for one place."""
+    if not (new.otherwise.swapped or new.corrects) or new.negated or new.event or new.past:
+        return False
+    mine, known = new.otherwise.order, old.otherwise.order
+    start, end = _shared(mine, known)
+    frame = (*mine[:start], *mine[len(mine) - end :])
+    mine, known = mine[start : len(mine) - end], known[start : len(known) - end]
+    spaced = all(word.isascii() for word in (*frame, *mine, *known))
+    if not mine or not known or max(len(mine), len(known)) > _LONGEST[spaced]:
+        return False
+    if _is_right_instead(new, old) or _goes_elsewhere(new, old, start=start):
+        return True
+    if new.words.isdisjoint(frame) or TIMES.issuperset(frame):
+        return False
+    if start == 0 and (spaced or end < _TAIL) and not _is_one_place(frame):
+        return False
+    sort = sort_of(mine, new.otherwise.names)
+    if sort != sort_of(known, old.otherwise.names) or not _DOES.isdisjoint((*mine, *known)):
+        return False
+    if new.otherwise.instead in frame or _is_of_several(new, old):
+        return new.otherwise.instead in frame
+    if new.otherwise.many or old.otherwise.many:
+        return _is_one_place(frame) or sort in {_DAY, "figure"} or len(frame) >= _TOLD[spaced]
+    return end > 0 if new.otherwise.tools else sort != "word" or len(frame) > 1
+
+
+def _is_of_several(new: Claim, old: Claim) -> bool:
+    """Whether there may be another such thing however alike the statements are, unless the one is put right."""
+    return not new.corrects and (new.otherwise.several or old.otherwise.several)
+
+
+def _is_right_instead(new: Claim, old: Claim) -> bool:
+    """Whether somebody is put right who is said to be one of a kind: the dog is a setter, and no spaniel."""
+    return new.corrects and bool(new.subject) and not new.kinds.isdisjoint(old.kinds)
+
+
+def _goes_elsewhere(new: Claim, old: Claim, *, start: int) -> bool:
+    """Whether a journey that was planned goes to another place: "we are going to Italy instead"."""
+    if not old.plan or new.otherwise.order[:start] != _JOURNEY:
+        return False
+    return sort_of(new.otherwise.order[start:], new.otherwise.names) == "name"
+
+
+def _is_denied(new: Claim, old: Claim) -> bool:
+    """Whether the new one says of what both speak of that it is not as the old one has it."""
+    wrong = new.denies
+    return bool(wrong) and wrong <= old.words and not new.words.isdisjoint(old.words - wrong)
+
+
+def _is_one_place(frame: tuple[str, ...]) -> bool:
+    """Whether one thing is had there as a rule: at breakfast, in the morning."""
+    said = "".join(frame)
+    return any(word in TIMES and word.isascii() for word in frame) or any(meal in said for meal in _MEALS)
+
+
+def _shared(new: tuple[str, ...], old: tuple[str, ...]) -> tuple[int, int]:
+    """How many words two statements begin with, and end with, in common."""
+    most = min(len(new), len(old))
+    start = next((at for at in range(most) if new[at] != old[at]), most)
+    end = next((at for at in range(most - start) if new[-1 - at] != old[-1 - at]), most - start)
+    return start, end
+
+
+def _is_of(one: Becomes, old: Claim, *, subject: Words) -> bool:
+    """Whether the thing is of whom the memory is about, or the one itself: "we renamed the cat"."""
+    return subject == old.subject or (not subject and (old.subject <= one.thing or one.thing <= old.value))
+
+
+def _has_become(one: Becomes, old: Claim) -> bool:
+    """Whether a memory tells what the thing was: a time where it has another time now, a name where another name."""
+    said = old.words | old.kinds
+    if not one.thing <= (said | old.pairs) or not one.thing or one.value <= said:
+        return False
+    if one.sort == _DAY:
+        return old.timed
+    if one.sort == "figure":
+        return bool(old.numbers)
+    rest = [word for word in old.otherwise.order if not _names(one.thing, word)]
+    named = not old.otherwise.names.isdisjoint(rest)
+    spaced = all(map(str.isascii, (*old.words, *one.value)))
+    alike = named == (one.sort == "name") or not spaced
+    plain = one.sort == "name" or not old.numbers
+    return plain and alike and not old.timed and len(rest) <= 2 * _BARE
+
+
+def _names(thing: Words, word: str) -> bool:
+    return any(word == part or (not part.isascii() and word in part) for part in thing)
+
+
+def _is_reached(new: Claim, old: Claim) -> bool:
+    """Whether it was aimed at what is reached now."""
+    return old.otherwise.aim and bool(new.otherwise.reached) and new.otherwise.reached <= old.words | old.kinds
+
+
+def _under_another_name(new: Claim, old: Claim) -> bool:
+    """Whether one matter is told as two attributes."""
+    both = {new.attribute, old.attribute}
+    return new.changed and not new.over and both in _SAME_KIND and not new.value <= old.value
+
+
+def _is_as_often(new: Claim, old: Claim) -> bool:
+    """Whether one thing is done more or less often now."""
+    often, before = new.otherwise.often, old.otherwise.often
+    if often is None or before is None or not new.otherwise.swapped or new.negated or often[0] == before[0]:
+        return False
+    return not often[1].isdisjoint(before[1])
+
+
+def is_outdone(new: Claim, old: Claim) -> bool:
+    """Whether `old` is over although both share their words: a rival is named, or what was aimed at is reached."""
+    return new.subject == old.subject and (_is_a_rival(new, old) or _is_reached(new, old))
+
+
+def _is_a_rival(new: Claim, old: Claim) -> bool:
+    """Whether somebody uses one thing of a kind now, and used another one."""
+    if not new.otherwise.swaps or new.negated or new.event or new.polarity or old.polarity:
+        return False
+    if _OF_WORK & {new.attribute, old.attribute}:
+        return False
+    mine, known = dict(new.otherwise.rivals), dict(old.otherwise.rivals)
+    if len(mine) != len(new.otherwise.rivals) or len(known) != len(old.otherwise.rivals):
+        return False
+    return any(kind in known and known[kind] != name for kind, name in mine.items())
+
+
+def _has_moved_on(new: Claim, old: Claim) -> bool:
+    """Whether somebody lives or works elsewhere than a memory says that gives no attribute."""
+    if not new.changed or new.over or old.attribute or old.timed or new.value <= old.words:
+        return False
+    matter = (new.attribute or "").rpartition(".")[2]
+    if matter in _ATTENDED:
+        return old.otherwise.attends
+    return old.otherwise.dwells if matter == "home" else old.otherwise.works and not old.numbers and matter in _OF_WORK
+
+
+def sort_of(words: tuple[str, ...], names: Words) -> str:
+    """What some words of a statement name: `time`, `figure`, `name` or `word`."""
+    if any(word in TIMES for word in words):
+        return _DAY
+    if any(word[:1].isdigit() for word in words):
+        return "figure"
+    return "name" if not names.isdisjoint(words) else "word"
+
+
+TIMES: Final = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday weekday weekend morning afternoon evening noon midnight "
+    "januari februari march april may june juli august septemb octob novemb decemb tomorrow spring summer autumn "
+    "winter 周 月 号 日 点 晚 早 上午 下午".split()
+)
+"""Stems, and characters, that name a time."""

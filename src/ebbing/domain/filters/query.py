@@ -1,0 +1,74 @@
+"""What is asked of the memory, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal
+
+from ebbing.domain.filters.tree import EVERYTHING, Filter
+from ebbing.domain.memory.record import Kind, MemoryRecord
+
+Include = Literal["all", "memories", "episodes"]
+KINDS_OF: Final[Mapping[Include, tuple[Kind, ...]]] = {
+    "all": (Kind.MEMORY, Kind.EPISODE),
+    "memories": (Kind.MEMORY,),
+    "episodes": (Kind.EPISODE,),
+}
+INCLUDES: Final = tuple(KINDS_OF)
+
+
+@dataclass(slots=True)
+class Query:
+    """A question with what narrows its answers. Not frozen, like `Hit`."""
+
+    text: str
+    top_k: int
+    now: datetime
+    include: Include = "all"
+    min_score: float = 0.0
+    """Least calibrated score of an answer, in [0, 1]."""
+    precise: bool = False
+    """Only what the score curve sets apart, instead of the best `top_k`."""
+    filter: Filter = EVERYTHING
+    expand: int = 0
+    """Turns before and after each answer that come with it."""
+    as_of: datetime | None = None
+    """Answer with what was believed at this moment."""
+
+
+@dataclass(slots=True)
+class Hit:
+    """One memory that was recalled, and why. Not frozen: a search makes twenty, and freezing costs 1 µs each."""
+
+    record: MemoryRecord
+    score: float
+    """Calibrated relevance in [0, 1]: means the same for every query."""
+    rank_score: float
+    """What the order was made by; comparable within one answer only."""
+    repeat_ids: tuple[str, ...] = ()
+    """Memories that say the same, told once by this one, best first."""
+    routes: Mapping[str, float] = field(default_factory=dict)
+    """Route name to what it gave, to four places: `semantic` cosine, `keyword` BM25F points with those of neighbouring
+    turns, `speaker`, `quote`, `name`, `graph`, `rule` and `time` points in the fused score."""
+    coverage: float = 0.0
+    """Share of the question's wording that it holds, in [0, 1]."""
+    meaning: float = 0.0
+    """Calibrated similarity to the question, in [0, 1]."""
+    session: float = 0.0
+    """Points in the fused score that the other rows of its session lend it: by themselves they find nothing."""
+
+
+def four_places(value: float) -> float:
+    """The value as `round(value, 4)` gives it, in a quarter of the time; for values of a million at most."""
+    return (value * 1e4 + _WHOLE - _WHOLE) / 1e4
+
+
+def each_four_places(values: Iterable[float]) -> list[float]:
+    """Each of them as `four_places` gives it."""
+    return [(value * 1e4 + _WHOLE - _WHOLE) / 1e4 for value in values]
+
+
+_WHOLE: Final = 1.5 * 2.0**52
+"""Added to a float below 2⁵¹ and taken away again, it leaves the nearest whole number."""

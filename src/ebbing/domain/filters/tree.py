@@ -1,0 +1,197 @@
+"""What narrows an answer: a tree of tests, and what it says of a record. docs/filters.md tells it to callers.
+
+A value of None means that the record has none: only `eq` None, `ne` another value and `nin` other values hold of it.
+No record makes an evaluation raise: values that cannot be compared are simply not what was asked for.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from operator import ge, gt, le, lt
+from typing import Any, Final
+
+from ebbing.domain.filters.fields import Field, Op, reader
+from ebbing.domain.filters.timestamps import Span, moment_of
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
+
+Holds = Callable[[Any], bool]
+"""Whether something holds of a value, or of a record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One comparison of one field. Times are `Span`s, the values of `in` and `nin` a tuple."""
+
+    __test__ = False  # not one of pytest's
+
+    field: Field
+    op: Op
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Every part holds; true without any."""
+
+    parts: tuple[Filter, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """At least one part holds."""
+
+    parts: tuple[Filter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoneOf:
+    """Not one of the parts holds."""
+
+    parts: tuple[Filter, ...]
+
+
+Filter = Test | All | AnyOf | NoneOf
+_IDS: Final = frozenset({"user_id", "agent_id", "run_id"})
+EVERYTHING: Final = All()
+"""The filter that narrows nothing."""
+
+
+def matches(wanted: Filter, record: MemoryRecord) -> bool:
+    """Whether the record is what the filter asks for."""
+    return predicate(wanted)(record)
+
+
+def predicate(wanted: Filter) -> Holds:
+    """`matches` with the filter made ready once, for many records."""
+    if isinstance(wanted, Test):
+        read, holds = reader(wanted.field), verdict(wanted)
+        return lambda record: holds(read(record))
+    parts = [predicate(part) for part in wanted.parts]
+    if isinstance(wanted, All):
+        return lambda record: all(part(record) for part in parts)
+    if isinstance(wanted, AnyOf):
+        return lambda record: any(part(record) for part in parts)
+    return lambda record: not any(part(record) for part in parts)
+
+
+def verdict(test: Test) -> Holds:
+    """Whether the test holds of a value of its field."""
+    if test.op is Op.PRESENT:
+        return lambda value: value is not None
+    if test.op in {Op.EQ, Op.NE, Op.IN, Op.NIN}:
+        return _equality(test)
+    if test.op is Op.CONTAINS:
+        return lambda value: _contains(value, test.value)
+    if test.op is Op.ICONTAINS:
+        inside = folded(test.value)
+        return lambda value: _contains(_folded(value), inside)
+    return _in_order(test.op, test.value)
+
+
+def _equality(test: Test) -> Holds:
+    wanted = test.value if test.op in {Op.IN, Op.NIN} else (test.value,)
+    if test.op in {Op.EQ, Op.IN}:
+        return lambda value: any(_is(value, one) for one in wanted)
+    return lambda value: not any(_is(value, one) for one in wanted)
+
+
+def conjuncts(wanted: Filter) -> Iterator[Filter]:
+    """What has to hold all together."""
+    if isinstance(wanted, All):
+        for part in wanted.parts:
+            yield from conjuncts(part)
+    else:
+        yield wanted
+
+
+def named_fields(wanted: Filter) -> frozenset[str]:
+    """The names of the fields that a filter compares."""
+    if isinstance(wanted, Test):
+        return frozenset({wanted.field.name})
+    return frozenset[str]().union(*map(named_fields, wanted.parts))
+
+
+def demanded_ids(wanted: Filter) -> Iterator[tuple[str, str]]:
+    """The ids that every match carries because the filter says so, as (`user_id`, …) and value."""
+    for part in conjuncts(wanted):
+        if isinstance(part, Test) and part.op is Op.EQ and part.value is not None and part.field.name in _IDS:
+            yield part.field.name, part.value.strip() if isinstance(part.value, str) else part.value
+
+
+def beyond(wanted: Filter, scope: Scope) -> Filter:
+    """What the filter asks for beside the ids that the scope sees to."""
+    seen_to = {("user_id", scope.user_id), ("agent_id", scope.agent_id), ("run_id", scope.run_id)}
+    parts = tuple(part for part in conjuncts(wanted) if not (seen_to & {*demanded_ids(part)}))
+    return parts[0] if len(parts) == 1 else All(parts)
+
+
+def folded(text: str) -> str:
+    """The text without differences of case and width (full-width forms, ligatures)."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def is_number(value: object) -> bool:
+    """A truth value is no number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is(value: Any, wanted: Any) -> bool:
+    """The same value; of a list, also one of its elements, unless a list is asked for."""
+    if _same(value, wanted):
+        return True
+    is_asked_for = wanted is not None and not isinstance(wanted, list | tuple)
+    return is_asked_for and isinstance(value, list | tuple) and any(_same(one, wanted) for one in value)
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    """Equality of JSON values, in which 1 is 1.0 but not true."""
+    if isinstance(wanted, Span):
+        moment = _moment(value)
+        return moment is not None and wanted.first <= moment <= wanted.last
+    if is_number(value) or isinstance(value, str):
+        return type_of(value) is type_of(wanted) and bool(value == wanted)
+    if isinstance(value, list | tuple):
+        if not isinstance(wanted, list | tuple) or len(value) != len(wanted):
+            return False
+        return all(map(_same, value, wanted))
+    if isinstance(value, Mapping):
+        if not isinstance(wanted, Mapping) or value.keys() != wanted.keys():
+            return False
+        return all(_same(one, wanted[key]) for key, one in value.items())
+    return value is wanted
+
+
+def type_of(value: object) -> type:
+    """`float` for every number, `str` for every text, else the value's own class."""
+    if is_number(value):
+        return float
+    return str if isinstance(value, str) else type(value)
+
+
+def _contains(value: Any, wanted: Any) -> bool:
+    if isinstance(value, str):
+        return isinstance(wanted, str) and wanted in value
+    return isinstance(value, list | tuple) and any(_same(one, wanted) for one in value)
+
+
+def _folded(value: Any) -> Any:
+    if isinstance(value, str):
+        return folded(value)
+    return [folded(one) for one in value if isinstance(one, str)] if isinstance(value, list | tuple) else None
+
+
+def _in_order(op: Op, wanted: Any) -> Holds:
+    compare: Callable[[Any, Any], bool] = {Op.GT: gt, Op.GTE: ge, Op.LT: lt, Op.LTE: le}[op]
+    if isinstance(wanted, Span):
+        edge = wanted.last if op in {Op.GT, Op.LTE} else wanted.first
+        return lambda value: (moment := _moment(value)) is not None and compare(moment, edge)
+    sort = type_of(wanted)
+    return lambda value: type_of(value) is sort and compare(value, wanted)
+
+
+def _moment(value: Any) -> datetime | None:
+    return moment_of(value) if isinstance(value, datetime | str) else None

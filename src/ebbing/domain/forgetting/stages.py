@@ -1,0 +1,71 @@
+"""When a memory moves from one stage of fading to the next, when its time runs out, and what is spared."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Final
+
+from ebbing.domain.forgetting.curves import Curve, never_fades
+from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Role, Stage
+
+PENDING_DELETION: Final = "pending_deletion"
+"""Tag of what is packed and will be erased when the grace period is over."""
+FADED: Final = "faded"
+"""Begins the `delete_reason` of what was packed."""
+EXPIRED: Final = "expired"
+"""The `delete_reason` of what ran out."""
+STAGES: Final = tuple(Stage)
+"""In the order in which they follow each other."""
+STEPS: Final[Mapping[Stage, float]] = MappingProxyType(
+    {Stage.WORDS: 5 / 7, Stage.SHORT: 4.5 / 7, Stage.PACKED: 3.5 / 7}
+)
+"""Share of the curve's threshold under which time alone brings a memory to this stage: retention 0.5, 0.45 and 0.35 on
+the power law. From 0.7 down to 0.5 a memory has faded, yet stays as it is while there is room for it."""
+REPEATED: Final = 3
+"""What was said so often is not a chance remark."""
+PROTECTED_TYPES: Final = frozenset({MemoryType.PREFERENCE, MemoryType.FACT, MemoryType.PROCEDURAL})
+"""Beside constraints, which never fade at all."""
+
+TTL_DAYS: Final[Mapping[MemoryType, float]] = MappingProxyType(
+    {MemoryType.PREFERENCE: 90.0, MemoryType.CONSTRAINT: 180.0, MemoryType.FACT: 365.0}
+)
+OTHER_TTL_DAYS: Final = 90.0
+LASTING_TTL_TAGS: Final = frozenset({"identity", "pinned"})
+"""What has one of these tags never runs out."""
+
+
+def times_said(record: MemoryRecord) -> int:
+    """How often it was said, as far as that tells how much it matters: an assistant repeats its set phrases."""
+    return 1 if record.role is Role.ASSISTANT else record.mentions
+
+
+def is_protected(record: MemoryRecord, *, types: Collection[MemoryType] = PROTECTED_TYPES) -> bool:
+    """Whether a memory is spared by the curve: it is known to matter, was said again and again, or belongs to the core.
+
+    Where there is no room for everything it goes last.
+    """
+    if never_fades(record) or times_said(record) >= REPEATED:
+        return True
+    return record.kind is Kind.MEMORY and (record.type in types or record.layer is Layer.LONG_TERM)
+
+
+def stage_at(remembered: float, curve: Curve) -> Stage:
+    """The stage that a memory of this retention, in [0, 1], has reached on a curve."""
+    reached = [stage for stage, share in STEPS.items() if remembered < share * curve.forgotten_below]
+    return reached[-1] if reached else Stage.FULL
+
+
+def is_later(one: Stage, other: Stage) -> bool:
+    """Whether a stage comes after another one."""
+    return STAGES.index(one) > STAGES.index(other)
+
+
+def runs_out_at(record: MemoryRecord) -> datetime | None:
+    """When a memory runs out if memories do: so long after it was last said or changed; None for never."""
+    if not LASTING_TTL_TAGS.isdisjoint(record.tags):
+        return None
+    said = max(record.created_at, record.updated_at or record.created_at)
+    kind = MemoryType.CONSTRAINT if "constraint" in record.tags else record.type
+    return said + timedelta(days=TTL_DAYS.get(kind, OTHER_TTL_DAYS))

@@ -1,0 +1,62 @@
+"""What a memory was at a moment: undoes what its history tells of the time after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from ebbing.domain.memory.history import Event, HistoryEntry
+from ebbing.domain.memory.record import MemoryRecord
+
+
+def as_it_was(record: MemoryRecord, history: Sequence[HistoryEntry], *, moment: datetime) -> MemoryRecord:
+    """The record with the wording, the end of validity and the deletion that were known at `moment`.
+
+    `history` is the record's own, oldest first. What no history is kept of (metadata, tags, strength, …) is as it is
+    now.
+    """
+    changes = [told for told in history if told.updated_at is not None]
+    later = [told for told in changes if told.updated_at and told.updated_at > moment]
+    if not later:
+        return record
+    earlier = changes[: len(changes) - len(later)]
+    wordings = (told.old_memory for told in later if told.old_memory is not None)
+    was = replace(
+        record, content=next(wordings, record.content), updated_at=earlier[-1].updated_at if earlier else None
+    )
+    if any(told.event is Event.SUPERSEDE for told in later):
+        was = replace(was, valid_to=None, superseded_by=None)
+    if turn := next((told.event for told in later if told.event in {Event.MERGE, Event.SPLIT}), None):
+        merges = [told for told in earlier if told.event is Event.MERGE]
+        retired = merges[-1].updated_at if turn is Event.SPLIT and merges else None
+        was = replace(was, retired_at=retired, superseded_by=was.superseded_by if retired else None)
+    return _with_deletion(was, earlier, later=later)
+
+
+def _with_deletion(
+    record: MemoryRecord, earlier: Sequence[HistoryEntry], *, later: Sequence[HistoryEntry]
+) -> MemoryRecord:
+    """Deleted or not as before the first later change of that."""
+    turn = next((told.event for told in later if told.event in {Event.DELETE, Event.RESTORE}), None)
+    if turn is Event.DELETE:
+        return replace(record, deleted_at=None, delete_reason=None)
+    if turn is Event.RESTORE:
+        deletion = next((told for told in reversed(earlier) if told.event is Event.DELETE), None)
+        return replace(record, deleted_at=deletion.updated_at if deletion else record.recorded_at)
+    return record
+
+
+def is_believed(record: MemoryRecord, moment: datetime) -> bool:
+    """Whether the record was known and valid, and neither expired, retired nor deleted, at `moment`.
+
+    Ends do not belong to a span.
+    """
+    return (
+        record.recorded_at <= moment
+        and (record.deleted_at is None or record.deleted_at > moment)
+        and (record.retired_at is None or record.retired_at > moment)
+        and (record.valid_from is None or record.valid_from <= moment)
+        and (record.valid_to is None or record.valid_to > moment)
+        and (record.expires_at is None or record.expires_at > moment)
+    )

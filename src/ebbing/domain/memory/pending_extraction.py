@@ -1,0 +1,78 @@
+"""Ways of reading a conversation, and what could not be read yet: the messages are kept, the reading is tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, Self
+
+from ebbing.domain.memory.scope import Scope
+
+EXTRACT: Final = "extract"
+"""Kind of the job that reads messages again."""
+
+
+class WriteMode(StrEnum):
+    """How what is said becomes memories."""
+
+    RULES = "rules"
+    """By the rules of the language packs, without a model."""
+    LLM = "llm"
+    """By a model; the rules give it hints, and stand in for it where it fails."""
+    SUMMARIZE = "summarize"
+    """By a model: one sentence an exchange, if it is worth one."""
+    STRUCTURED = "structured"
+    """By a model: values of attributes, for the profile."""
+    RAW = "raw"
+    """Every message as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A step that a model should have done and did not."""
+
+    reason: str
+    """Code of the error, such as `model_timeout`; no personal text."""
+    messages: tuple[int, ...] = ()
+    """Indices of the messages that were not read."""
+    retry_after_seconds: float | None = None
+    """How long the endpoint asked to be left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Messages that are kept as episodes and wait to be read."""
+
+    scope: Scope
+    episode_ids: tuple[str, ...]
+    mode: WriteMode = WriteMode.LLM
+    agent_facts: bool = False
+
+    @property
+    def key(self) -> str:
+        """Equal for equal work, so that it is queued once."""
+        return self.episode_ids[0] if self.episode_ids else ""
+
+    def payload(self) -> dict[str, Any]:
+        """As JSON values for a job: ids only, so that an erasure leaves nothing of what was said in the queue."""
+        return {
+            "tenant": self.scope.tenant,
+            "user_id": self.scope.user_id,
+            "agent_id": self.scope.agent_id,
+            "run_id": self.scope.run_id,
+            "episode_ids": list(self.episode_ids),
+            "mode": self.mode.value,
+            "agent_facts": self.agent_facts,
+        }
+
+    @classmethod
+    def of(cls, payload: Mapping[str, Any]) -> Self:
+        """What `payload` made a job of.
+
+        Raises:
+            KeyError, ValueError: it is not such a payload.
+        """
+        scope = Scope(**{name: payload[name] for name in ("user_id", "agent_id", "run_id", "tenant")})
+        ids = tuple(str(one) for one in payload["episode_ids"])
+        return cls(scope, ids, WriteMode(payload["mode"]), agent_facts=bool(payload["agent_facts"]))

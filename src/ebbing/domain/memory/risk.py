@@ -1,0 +1,35 @@
+"""How likely it is that using a memory misleads: it may be unsure, old, or beside the point."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from ebbing.domain.memory.confidence import age_of
+from ebbing.domain.memory.record import MemoryRecord, MemoryType
+
+RISKY_ABOVE: Final = 0.7
+_UNSURE_BELOW: Final = 0.6
+_OLD_AFTER: Final = timedelta(days=90)
+_WEAK_BELOW: Final = 0.5
+
+
+def risk(*, confidence: float, age: timedelta, is_fact: bool, relevance: float) -> float:
+    """Risk in [0, 1]: 0.3 for a confidence under 0.6, 0.2 for an age over 90 days, 0.1 for a fact (a wrong one does
+    more harm than a wrong taste), 0.4 for a calibrated relevance under 0.5."""
+    tenths = 3 * (confidence < _UNSURE_BELOW) + 2 * (age > _OLD_AFTER) + is_fact + 4 * (relevance < _WEAK_BELOW)
+    return min(tenths, 10) / 10  # counted in tenths: 0.2 + 0.1 + 0.4 is more than 0.7 in binary fractions
+
+
+def risk_of(record: MemoryRecord, relevance: float, *, now: datetime) -> float:
+    """The risk of using a record that was recalled with a relevance in [0, 1].
+
+    Confidence is the stored one: age has its own share, and would count twice through `confidence_at`.
+    """
+    is_fact = record.type is MemoryType.FACT
+    return risk(confidence=record.confidence, age=age_of(record, now), is_fact=is_fact, relevance=relevance)
+
+
+def is_risky(value: float) -> bool:
+    """Whether a risk is high enough to be pointed out: above 0.7."""
+    return value > RISKY_ABOVE

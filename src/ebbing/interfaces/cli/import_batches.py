@@ -1,0 +1,143 @@
+"""Taking in the messages and records of a file, some at a time, so that it can be stopped and repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+from typing import Any, Final
+
+from ebbing.domain.errors import InvalidInputError
+from ebbing.interfaces.cli.session import Session
+from ebbing.transfer.imported_turn import Exported, Read, Turn, Unreadable
+
+AT_ONCE: Final = 32
+"""Messages or records that are stored together: one transaction, one call of the embedder."""
+
+Key = tuple[str | None, str | None, str]
+"""Agent, run and id of a message."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What became of a file."""
+
+    messages: int = 0
+    """Messages that are stored now."""
+    memories: int = 0
+    """Memories that were read from them."""
+    records: int = 0
+    """Exported records that are stored now."""
+    known: int = 0
+    """Messages and records that were here already."""
+    bad: list[Unreadable] = field(default_factory=list)
+
+    @property
+    def stored(self) -> int:
+        """Messages and records together."""
+        return self.messages + self.records
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as JSON values."""
+        return {
+            "messages": self.messages,
+            "memories": self.memories,
+            "records": self.records,
+            "already_stored": self.known,
+            "bad_lines": [{"line": one.line, "reason": one.reason} for one in self.bad],
+        }
+
+
+class Intake:
+    """Stores what a reader gives, and counts."""
+
+    def __init__(self, session: Session, *, raw: bool) -> None:
+        self.report = Report()
+        self._session = session
+        self._raw = raw
+        self._stored: dict[str, set[Key]] = {}
+        """Per user, the messages that are here already."""
+
+    def take(self, items: Iterable[Read]) -> None:
+        """Takes everything in, in order. What a stopped run has stored is skipped by the next.
+
+        Raises:
+            MissingOwnerError: neither the command nor the file says whose a message is.
+            StoreError: it could not be stored; what came before is.
+        """
+        for batch in _batches(items):
+            first = batch[0]
+            if isinstance(first, Turn):
+                self._take_turns([one for one in batch if isinstance(one, Turn)])
+            elif isinstance(first, Exported):
+                self._take_records([one for one in batch if isinstance(one, Exported)])
+            else:
+                self.report.bad += [one for one in batch if isinstance(one, Unreadable)]
+
+    def _take_turns(self, turns: Sequence[Turn]) -> None:
+        whose = self._session.whose(turns[0].whose)
+        stored = self._known(whose["user_id"])
+        fresh = [turn for turn in turns if (whose["agent_id"], whose["run_id"], turn.message["id"]) not in stored]
+        self.report.known += len(turns) - len(fresh)
+        if not fresh:
+            return
+        try:
+            self._add(fresh, whose)
+        except InvalidInputError as error:
+            if len(fresh) == 1:
+                self.report.bad.append(Unreadable(fresh[0].line, str(error)))
+                return
+            for turn in fresh:
+                self._take_turns([turn])
+
+    def _add(self, turns: Sequence[Turn], whose: dict[str, Any]) -> None:
+        messages = [turn.message for turn in turns]
+        metadata = dict(turns[0].metadata)
+        done = self._session.memory.add(messages, **whose, metadata=metadata, infer=not self._raw)
+        self.report.messages += len(turns)
+        if not self._raw:
+            self.report.memories += sum(result["event"] == "ADD" for result in done["results"])
+
+    def _take_records(self, records: Sequence[Exported]) -> None:
+        given = [one.record for one in records]
+        done = self._session.memory.import_(given, user_id=self._session.named_user)
+        self.report.records += done["imported"]
+        self.report.known += done["known"]
+        for refused in done["refused"]:
+            self.report.bad.append(Unreadable(records[refused["record"]].line, refused["reason"]))
+
+    def _known(self, user: str | None) -> set[Key]:
+        """The messages that a user has, deleted ones too: what was forgotten on purpose does not come back."""
+        if user is None:
+            return set()  # the store itself skips a message that it has
+        if user not in self._stored:
+            self._stored[user] = {
+                (record.get("agent_id"), record.get("run_id"), source)
+                for record in _everything(self._session, user)
+                if record["kind"] == "episode" or record["method"] == "raw"
+                for source in record.get("source_ids", ())
+            }
+        return self._stored[user]
+
+
+def _batches(items: Iterable[Read]) -> Iterator[list[Read]]:
+    """Neighbours that can be stored by one call."""
+    for _, alike in groupby(items, key=_call):
+        while batch := list(islice(alike, AT_ONCE)):
+            yield batch
+
+
+def _call(item: Read) -> tuple[Any, ...]:
+    if isinstance(item, Turn):
+        return (Turn, dict(item.whose), dict(item.metadata))
+    return (type(item),)
+
+
+def _everything(session: Session, user: str) -> Iterator[dict[str, Any]]:
+    cursor: str | None = None
+    while True:
+        page = session.memory.export(user_id=user, cursor=cursor)
+        yield from page["records"]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return

@@ -1,0 +1,56 @@
+"""From what a route was sent to a call of `add`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ebbing.domain.errors import InvalidInputError
+from ebbing.interfaces.http.request_context import Whose
+from ebbing.interfaces.http.request_models import AddBody
+from ebbing.memory import AsyncMemory
+
+_OPTIONS: Final = ("filters", "source_id", "mode", "trust", "tags")
+
+Call = dict[str, Any]
+"""The arguments of an add, as JSON values."""
+
+
+def call_of(body: AddBody, whose: Whose, *, name: str | None = None) -> Call:
+    """The arguments of `add` for a body.
+
+    Args:
+        name: of the request. Messages without an id get one that follows from it, so that a request that is done a
+            second time, because the first end of it was never heard of, stores nothing twice.
+
+    Raises:
+        InvalidInputError: neither or both of text and messages.
+    """
+    if (body.text is None) == (body.messages is None):
+        raise InvalidInputError("give text or messages, one of them")
+    given = body.text if body.messages is None else body.messages
+    infer = body.messages is not None if body.infer is None else body.infer
+    options = {option: value for option in _OPTIONS if (value := getattr(body, option)) is not None}
+    if name is not None and body.source_id is None:
+        given = _named(given, name)
+    return {"messages": given, **whose, "metadata": body.metadata, "infer": infer, **options}
+
+
+async def add(memory: AsyncMemory, call: Call) -> Mapping[str, Any]:
+    """What `add` answers to such arguments."""
+    added: Mapping[str, Any] = await memory.add(call["messages"], **{k: v for k, v in call.items() if k != "messages"})
+    return added
+
+
+def _named(given: Any, name: str) -> list[Any]:
+    """The messages, each with an id."""
+    several = given if isinstance(given, list) else [given]
+    return [_with_id(one, f"{name}-{number}") for number, one in enumerate(several)]
+
+
+def _with_id(message: Any, message_id: str) -> Any:
+    if isinstance(message, str):
+        return {"role": "user", "content": message, "id": message_id}
+    if isinstance(message, dict) and message.get("id") is None:
+        return {**message, "id": message_id}
+    return message

@@ -1,0 +1,182 @@
+"""What a route gets of who calls: the memory of their tenant, and whose of it they may touch."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, TypedDict
+
+from fastapi import Depends, Request
+from starlette.types import Scope as ASGIScope
+
+from ebbing.domain.access_roles import Role
+from ebbing.domain.errors import EbbingError, InvalidInputError
+from ebbing.domain.memory.scope import Scope
+from ebbing.interfaces.http.auth import Principal
+from ebbing.interfaces.http.errors import ProblemError, problem_of
+from ebbing.memory import AsyncMemory
+
+_MOST_TENANTS: Final = 1_024
+"""Views of the memory that are kept; one more costs 20 microseconds."""
+
+
+_LOOKING: Final = frozenset({"GET", "HEAD"})
+
+
+class Whose(TypedDict):
+    """The ids of a call, as the façade takes them."""
+
+    user_id: str | None
+    agent_id: str | None
+    run_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One request's way to the memory."""
+
+    memory: AsyncMemory
+    """Of the caller's tenant and no other."""
+    principal: Principal
+    state: dict[str, Any]
+    """Of the request."""
+
+    @property
+    def request_name(self) -> str | None:
+        """What a request that is to be done once is known by; None for others."""
+        name: str | None = self.state.get("request_name")
+        return name
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether the caller would rather hear at once that it will be done, and somebody here does it."""
+        return bool(self.state.get("may_wait"))
+
+    def acted_on(self, target: str) -> None:
+        """Names what an administrative act was done to, for the log of them; never a person."""
+        self.state["act_target"] = target
+
+    def user(self, named: str | None = None) -> str | None:
+        """Whose memory is meant: the credential's user where it names one, else who is `named`.
+
+        Raises:
+            ProblemError: `forbidden`, the credential is for another user than `named`.
+        """
+        return self.whose(named)["user_id"]
+
+    def whose(self, user_id: str | None = None, agent_id: str | None = None, *, run_id: str | None = None) -> Whose:
+        """The ids of a call, with the credential's user where it names one.
+
+        Raises:
+            ProblemError: `forbidden`, as for `user`.
+        """
+        fixed = self.principal.user
+        if fixed is not None and user_id is not None and user_id.strip() != fixed:
+            raise ProblemError("forbidden", "this credential is for one user, and user_id names another: leave it out")
+        ids: Whose = {"user_id": fixed or user_id, "agent_id": agent_id, "run_id": run_id}
+        self.state.setdefault("touched", []).append({**ids, "tenant": self.principal.tenant})
+        return ids
+
+    def needs(self, role: Role) -> None:
+        """Refuses a credential that may not do this.
+
+        Raises:
+            ProblemError: `forbidden`.
+        """
+        if self.principal.role < role:
+            raise ProblemError("forbidden", f"this needs the right to {role.name.lower()}")
+
+    def needs_whole_tenant(self) -> None:
+        """Refuses a credential for one user, and one without the right to administer.
+
+        Raises:
+            ProblemError: `forbidden`.
+        """
+        self.needs(Role.ADMIN)
+        if self.principal.user is not None:
+            raise ProblemError("forbidden", "this is about the whole tenant, and the credential is for one user")
+
+
+def scope_touched(state: Mapping[str, Any]) -> Scope | None:
+    """Whose memory a request was about; None if of several, or if only an id of a memory was named."""
+    touched: list[dict[str, str | None]] = state.get("touched", [])
+    if not touched or any(one != touched[0] for one in touched):
+        return None
+    try:
+        return Scope(**touched[0])  # type: ignore[arg-type]  # the tenant is there
+    except InvalidInputError:
+        return None
+
+
+class Memories:
+    """The memory of each tenant, kept at hand."""
+
+    def __init__(self, memory: AsyncMemory) -> None:
+        self._memory = memory
+        self._views = {memory.parts.settings.tenant: memory}
+
+    def of(self, tenant: str) -> AsyncMemory:
+        """The view for this tenant."""
+        view = self._views.get(tenant)
+        if view is None:
+            view = self._memory.for_tenant(tenant)
+            if len(self._views) > _MOST_TENANTS:
+                own = self._memory.parts.settings.tenant
+                self._views = {own: self._memory}
+            self._views[tenant] = view
+        return view
+
+
+def caller_of(request: Request, role: Role = Role.READ) -> Caller:
+    """Who sent this request, for routes that are given the bare request.
+
+    Raises:
+        ProblemError: `forbidden`, they have not the right.
+    """
+    return caller_in(request.scope, request.app.state.memories, role=role)
+
+
+def caller_in(scope: ASGIScope, memories: Memories, *, role: Role) -> Caller:
+    """The same before there is a request around its scope.
+
+    Raises:
+        ProblemError: `forbidden`, they have not the right.
+    """
+    state = scope["state"]
+    principal: Principal = state["principal"]
+    caller = Caller(memories.of(principal.tenant), principal, state)
+    caller.needs(role)
+    return caller
+
+
+def _with(role: Role) -> Callable[[Request], Awaitable[Caller]]:
+    async def caller(request: Request) -> Caller:
+        return caller_of(request, role)
+
+    return caller
+
+
+async def _administrator(request: Request) -> AsyncIterator[Caller]:
+    """Notes the act, unless it only looked, whatever became of it."""
+    caller = caller_of(request)
+    outcome = "failed"
+    try:
+        caller.needs_whole_tenant()
+        yield caller
+        outcome = "ok"
+    except (EbbingError, ProblemError) as error:
+        outcome = str(problem_of(error).status)
+        raise
+    finally:
+        if request.method not in _LOOKING:
+            what = f"{request.method} {request.scope['route'].path}"
+            by, target = caller.principal.name, caller.state.get("act_target")
+            await caller.memory.note_act(what, by=by, target=target, outcome=outcome)
+
+
+Reader = Annotated[Caller, Depends(_with(Role.READ))]
+"""A route that only reads: `async def route(caller: Reader)`."""
+Writer = Annotated[Caller, Depends(_with(Role.WRITE))]
+"""A route that changes a user's memories."""
+Administrator = Annotated[Caller, Depends(_administrator)]
+"""A route about the whole tenant."""

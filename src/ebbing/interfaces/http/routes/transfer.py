@@ -1,0 +1,112 @@
+"""`/v1/export` and `/v1/import`: everything of somebody as lines of JSON, as it comes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response, StreamingResponse
+
+from ebbing.domain.errors import InvalidInputError, TooLargeError
+from ebbing.interfaces.http.errors import documented
+from ebbing.interfaces.http.request_context import Caller, Reader, Whose, Writer
+from ebbing.interfaces.http.response_models import Anything
+from ebbing.interfaces.http.responses import Item, encoded
+
+LINES: Final = "application/x-ndjson"
+AT_ONCE: Final = 500
+"""Records that are stored together."""
+MAX_LINE_BYTES: Final = 2**20
+_TOLD: Final = 1_000
+"""Refused records that are named in the answer."""
+
+router = APIRouter(prefix="/v1", tags=["moving"])
+
+Name = Annotated[str | None, Query()]
+
+
+@router.get("/export", response_class=Response, responses={**documented(), 200: {"content": {LINES: {}}}})
+async def export(
+    caller: Reader, *, user_id: Name = None, agent_id: Name = None, run_id: Name = None
+) -> StreamingResponse:
+    """Everything that is kept of somebody, one record a line, the newest first; what is superseded or deleted too."""
+    whose = caller.whose(user_id, agent_id, run_id=run_id)
+    first = await caller.memory.export(**whose)  # what is wrong with the call is told before the answer begins
+    headers = {"Content-Disposition": 'attachment; filename="memories.jsonl"', "Cache-Control": "no-store"}
+    return StreamingResponse(_lines(caller, whose, page=first), headers=headers, media_type=LINES)
+
+
+@router.post(
+    "/import",
+    response_model=Anything,
+    responses=documented(),
+    openapi_extra={"requestBody": {"content": {LINES: {"schema": {"type": "string"}}}, "required": True}},
+)
+async def import_records(caller: Writer, request: Request, *, user_id: Name = None) -> Response:
+    """Bring back exported records, as they come; what is here already stays as it is.
+
+    With `user_id` they become that user's; without it they stay whose they were. A line that cannot be used is told of
+    and stops nothing. What came before a broken connection is stored, and sent again it changes nothing.
+    """
+    taking = _Intake(caller, caller.user(user_id))
+    rest = b""
+    async for chunk in request.stream():
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            await taking.take(line)
+        if len(rest) > MAX_LINE_BYTES:
+            raise TooLargeError(f"a line is longer than {MAX_LINE_BYTES:,} bytes: is it one record a line?")
+    await taking.take(rest)
+    return encoded(await taking.finish())
+
+
+async def _lines(caller: Caller, whose: Whose, *, page: Item) -> AsyncIterator[bytes]:
+    while True:
+        yield b"".join(
+            json.dumps(one, ensure_ascii=False).encode("utf-8", "replace") + b"\n" for one in page["records"]
+        )
+        if page["next_cursor"] is None:
+            return
+        page = await caller.memory.export(**whose, cursor=page["next_cursor"])
+
+
+class _Intake:
+    """Stores the lines of a request, some at a time."""
+
+    def __init__(self, caller: Caller, user_id: str | None) -> None:
+        self._caller, self._user_id = caller, user_id
+        self._waiting: list[tuple[int, Any]] = []
+        self._line = 0
+        self._done = {"imported": 0, "known": 0}
+        self._refused: list[tuple[int, str]] = []
+
+    async def take(self, line: bytes) -> None:
+        """Takes one line; empty ones count only."""
+        self._line += 1
+        if not line.strip():
+            return
+        try:
+            self._waiting.append((self._line, json.loads(line)))
+        except (ValueError, RecursionError):
+            self._refused.append((self._line, "the line is no JSON"))
+        if len(self._waiting) >= AT_ONCE:
+            await self._store()
+
+    async def finish(self) -> Item:
+        """Stores what is left, and tells what became of all."""
+        await self._store()
+        if not self._line or (self._line == 1 and not any((*self._done.values(), self._refused))):
+            raise InvalidInputError("the body is empty: send exported records, one JSON object a line")
+        told = [{"line": line, "reason": reason} for line, reason in sorted(self._refused)[:_TOLD]]
+        return {**self._done, "refused": told, "refused_count": len(self._refused)}
+
+    async def _store(self) -> None:
+        batch, self._waiting = self._waiting, []
+        if not batch:
+            return
+        done = await self._caller.memory.import_([record for _, record in batch], user_id=self._user_id)
+        for name in self._done:
+            self._done[name] += done[name]
+        self._refused += [(batch[one["record"]][0], one["reason"]) for one in done["refused"]]

@@ -1,0 +1,325 @@
+"""Statements about a person as claims that can be compared: what they give the value of, what they like, what they end.
+
+Reads facts in the third person, in English and Chinese, by the patterns of `packs/changes.toml`; no model. Names of
+attributes and well-known values come out in one spelling, so that 上海 and Shanghai are one city.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ebbing.domain.conflict.claim import Claim, End, Words
+from ebbing.domain.memory.record import MemoryType
+from ebbing.language.claims.change_patterns import Changes, Read, changes
+from ebbing.language.claims.endings import MAX_ENDING, SELF, ends_of
+from ebbing.language.claims.normalize_values import NUMBER, object_of, one_spelling, value_of, words_of
+from ebbing.language.claims.replacement_cues import read_otherwise, rivals_of
+from ebbing.language.claims.topic_changes_zh import is_timed, pairs_of, turned
+from ebbing.language.patterns.simplify_chinese import simplified
+from ebbing.language.text.analyzer import normalise
+from ebbing.language.text.caches import kept_of_texts
+from ebbing.language.text.detect_language import detect
+from ebbing.language.text.normalize_numbers import numbered, ungrouped
+
+MAX_COMPARED: Final = 600
+"""Characters of a statement that are read; a longer one tells a story, not one thing."""
+_LASTING: Final = re.compile(
+    r"\S+ (?:is|are|has been|has started|started) (?:\w+ )?\w+ing\b|(?:用户|助手)(?:现在|最近|目前)?(?:正在|在|一直)"
+)
+"""What goes on, which is no single occasion even where a rule takes it for an event."""
+_AHEAD: Final = frozenset({"plan", "goal"})
+"""Tags of what is not there yet."""
+_WISHED: Final = "wants to be"
+"""The attribute whose value is one that may come, whatever else is meant to."""
+_OWNED: Final = frozenset({"公司", "company", "team"})
+"""What somebody belongs to, and of which something is said as if of the person."""
+_ASIDE: Final = re.compile(r", ?(?:and |but )?not [^,]+$|[,，] ?(?:而)?不是[^,，]+$| ?[(（][^()（）]*[)）]")
+"""What is said beside: the date that a time word was given, and what something is not."""
+
+_DENIED: Final = re.compile(
+    r"[,，] ?(?:(?:and |but )?not |(?:而|并)?不(?:是|叫|在))(?P<denied>[^,，]{1,40})$"
+    r"|\b(?:instead of|rather than) (?:on |in |at |to |the |an? )*(?P<instead>[^,]{1,40})$"
+)
+"""What something is not, said at the end."""
+_HOUSE: Final = re.compile(r"^用户家(?:里)?(?=[没有养不])")
+"""我家有狗: what the house has, the person has."""
+_SHOWN: Final = ("over", "gained", "past", "negated", "plan", "sum", "once", "usual", "sought")
+"""Signs that a statement is read for by its words alone."""
+_NEW: Final = re.compile(r"^(?:new|current|present|updated) (?=\w)")
+"""The new number is the number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is known of a statement beside its text, in the words of `domain.decision.Fact`."""
+
+    type: MemoryType = MemoryType.FACT
+    tags: tuple[str, ...] = ()
+    attribute: str | None = None
+    value: str | None = None
+    object: str | None = None
+    polarity: int = 0
+    ended: bool = False
+    corrects: bool = False
+    source: str | None = None
+    """The sentence that it was read from."""
+    speaker: str | None = None
+    """Name of the speaker, where the conversation gives one."""
+    agent: bool = False
+    known: bool = False
+    """It was read before: the attribute stands in its one spelling."""
+
+
+@kept_of_texts(2_048)
+def claim_of(text: str, told: Told) -> Claim:
+    """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
+    pack, language = changes(), _language(text)
+    denied = _denied(told.source or text, pack)
+    text = _HOUSE.sub("用户", simplified(_ASIDE.sub("", ungrouped(text[:MAX_COMPARED]))))
+    normal = numbered(normalise(text))
+    subject, bare = _subject(text, language, pack=pack), _bare_of(text, language, pack=pack)
+    attribute, value = attribute_of(text, told)
+    head, adjunct = object_of(told.object, language) if told.polarity else (frozenset(), frozenset())
+    shows = _signs(normal)
+    over = "over" in shows or told.ended
+    likes = told.polarity != 0 and told.type is MemoryType.PREFERENCE and bool(words_of(normal, pack) & pack.taste)
+    gained = "gained" in shows
+    past = "past" in shows and not over and not gained
+    words = words_of(normal, pack) - words_of(normalise(told.speaker or ""), pack)
+    words -= pack.taste if told.polarity else frozenset()
+    ends = ends_of(text, over=over and not likes, language=language)
+    if language == "zh":
+        ends = _of_their_owner(ends + _turns(normal, told), normal, subject=subject)
+    sentence = f"{normal} {normalise(told.source)}" if told.source else normal
+    settled = bool(attribute and value) and not _stands_in(value or "", normal)
+    attribute = attribute if settled or not over else None
+    return Claim(
+        words=words,
+        type=told.type,
+        lasting=bool(_LASTING.match(bare)),
+        subject=subject,
+        speaker=_speaker(told),
+        attribute=attribute,
+        value=value_of(value, attribute) if value and (settled or not over) else frozenset(),
+        settled=settled,
+        also=_by_the_way(text, attribute, language=language, pack=pack),
+        object=head,
+        adjunct=adjunct,
+        polarity=polarity_of(text, told.polarity),
+        kinds=_kinds(normal, words, pack=pack),
+        numbers=frozenset(NUMBER.findall(normal)),
+        occasion=_occasion(normal, value, pack=pack),
+        negated="negated" in shows,
+        past=past,
+        plan=not _AHEAD.isdisjoint(told.tags) or (told.type is MemoryType.EPISODIC and "plan" in shows),
+        gained=gained,
+        changed=told.corrects or bool(pack.signs["changed"].search(sentence)),
+        further=bool(pack.signs["further"].search(f"{normal} {_around(value, told.source)}")),
+        pairs=pairs_of(normal),
+        timed=is_timed(normal, language),
+        summed="sum" in shows,
+        once="once" in shows,
+        usual="usual" in shows,
+        sought="sought" in shows,
+        called=_called(text, language, pack=pack),
+        resumed=bool(pack.signs["resumed"].search(sentence)),
+        single=_is_single(attribute, pack=pack),
+        ends=ends,
+        corrects=told.corrects,
+        denies=denied,
+        otherwise=read_otherwise(bare, attribute, language=language, pack=pack),
+    )
+
+
+@kept_of_texts(512)
+def _signs(normal: str) -> Words:
+    """What a statement shows by its words alone: it is read when it is heard, and again once it is known."""
+    signs = changes().signs
+    return frozenset(name for name in _SHOWN if signs[name].search(normal))
+
+
+def _denied(sentence: str, pack: Changes) -> Words:
+    """What it says at its end that something is not."""
+    found = _DENIED.search(sentence[:MAX_COMPARED].rstrip(".!。！ "))
+    return words_of(normalise(found["denied"] or found["instead"]), pack) if found else frozenset()
+
+
+def _turns(normal: str, told: Told) -> tuple[End, ...]:
+    """The turns of a statement, or of the sentence that it was read from, where another clause names the thing."""
+    source = numbered(simplified(normalise(told.source or "")))
+    return turned(normal[:MAX_ENDING]) or (turned(source) if len(source) <= MAX_ENDING else ())
+
+
+def _of_their_owner(ends: tuple[End, ...], normal: str, *, subject: Words) -> tuple[End, ...]:
+    """What is over is somebody else's: "我爸的车卖了" ends nothing that does not speak of him."""
+    owner = None if subject else changes().signs["owner"].search(normal)
+    if owner is None:
+        return ends
+    words = words_of(owner.group(), changes())
+    return tuple(replace(end, words=end.words | words, topics=frozenset()) for end in ends)
+
+
+def _around(value: str | None, source: str | None) -> str:
+    """What a sentence says in the clause that gives the value; the whole where none does."""
+    parts = re.split("[,，;；]", normalise(source or ""))
+    return next((part for part in parts if value and normalise(value) in part), " ".join(parts))
+
+
+def _stands_in(value: str, normal: str) -> bool:
+    """Whether a value is said in so many words."""
+    plain = re.escape(normalise(value))
+    return re.search(plain if not value.isascii() else rf"\b{plain}\b", normal) is not None
+
+
+def _by_the_way(text: str, attribute: str | None, *, language: str, pack: Changes) -> tuple[str, Words] | None:
+    for along in pack.along:
+        pattern = along.patterns.get(language) if attribute == along.with_ else None
+        found = pattern.search(text) if pattern else None
+        if found is not None:
+            return along.attribute, value_of(found["value"], along.attribute)
+    return None
+
+
+def is_news(text: str, *, ended: bool = False) -> bool:
+    """Whether a statement tells of a change: something is over, new, or so again, or has a value that can change."""
+    pack, normal = changes(), normalise(text)
+    if ended or any(pack.signs[name].search(normal) for name in ("over", "changed", "resumed")):
+        return True
+    if _language(text) == "zh" and turned(numbered(simplified(normal[:MAX_ENDING]))):
+        return True
+    return bool(ends_of(text, over=False, language=_language(text))) or attribute_of(text, Told())[0] is not None
+
+
+def names_a_value(text: str) -> bool:
+    """Whether a statement gives a value worth keeping on its own, such as a name."""
+    pack, language = changes(), _language(text)
+    found = _reading(_ASIDE.sub("", text), language, pack=pack)
+    return (found is not None and found[0].keep) or pack.preferred[language].search(text) is not None
+
+
+def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
+    """The attribute in its one spelling and the value as said; the packs' own patterns win over what was told."""
+    attribute, value = told.attribute, told.value and _ASIDE.sub("", told.value)
+    if told.known:
+        return attribute, value
+    attribute, value = _read_attribute(text, attribute=attribute, value=value)
+    if attribute and not attribute.endswith((".time", _WISHED)) and changes().signs["ahead"].search(text):
+        return None, value
+    return attribute, value
+
+
+def _read_attribute(text: str, *, attribute: str | None, value: str | None) -> tuple[str | None, str | None]:
+    pack, language = changes(), _language(text)
+    text = _ASIDE.sub("", text[:MAX_COMPARED])
+    versus = pack.preferred[language].search(text)
+    found = _reading(text, language, pack=pack, told=attribute)
+    if versus is not None:
+        better, worse = (versus["a"], versus["b"]) if versus["a"] else (versus["a2"], versus["b2"])
+        pair = sorted(" ".join(sorted(value_of(one))) for one in (better, worse))
+        return f"preferred of {pair[0]} and {pair[1]}", better
+    if found is not None:
+        read, groups, of_relation = found
+        value = read.value or _any_of("value", groups) or value
+        slots = groups | {"which": _any_of("which", groups) or "", "who": _any_of("who", groups) or ""}
+        if read.value is not None:
+            slots["which"] = " ".join(sorted(words_of(normalise(slots["which"]), pack)))
+        name = read.attribute.format_map(slots)
+        who = pack.subject[language].match(text)
+        attribute = f"{who['who']}.{name}" if who and name and of_relation else name
+    if not attribute or not value:
+        return None, value
+    name = ".".join(one_spelling(_NEW.sub("", part), pack) for part in attribute.lower().split("."))
+    return _fitting(name, value, pack=pack), value
+
+
+def _any_of(name: str, groups: Mapping[str, str]) -> str | None:
+    """What stands in a group, or in one of the same name with a number: a pattern of several wordings has several."""
+    return next((text for group, text in groups.items() if group.rstrip("0123456789") == name), None)
+
+
+def _fitting(name: str, value: str, *, pack: Changes) -> str | None:
+    """The attribute that such a value belongs to, None where it may have several or the value names nothing."""
+    owner, dot, last = name.rpartition(".")
+    nameless = (pack.nameless.get(last), pack.nameless["any"])
+    if last in pack.several or any(pattern is not None and pattern.search(value.strip()) for pattern in nameless):
+        return None
+    if last == "home" and rivals_of(value, pack):
+        return None
+    instead = (new for old, new, pattern in pack.instead if old == last and pattern.search(value))
+    return f"{owner}{dot}{next(instead, last)}"
+
+
+def _is_single(attribute: str | None, *, pack: Changes) -> bool:
+    """Whether another value replaces the known one although nothing says that it is new.
+
+    What others do for a living, and where, is told in passing, now by trade, now by rank: there a change must be said.
+    """
+    owner, _, last = (attribute or "").rpartition(".")
+    return pack.soft.isdisjoint((last, attribute)) and not (owner and last in {"job", "employer"})
+
+
+@kept_of_texts(512)
+def _reading(
+    text: str, language: str, *, pack: Changes, told: str | None = None
+) -> tuple[Read, dict[str, str], bool] | None:
+    """The first pattern that reads an attribute from the text, and whether it is the one of somebody else.
+
+    The rest of a sentence about a relation reads like one about the person.
+    """
+    who, bare = pack.subject[language].match(text), _bare_of(text, language, pack=pack)
+    owns = who is not None and who["who"].lower() in _OWNED
+    for read, pattern in pack.reads[language].found_in(*dict.fromkeys((bare, text))):
+        if read.weak and told is not None:
+            continue
+        for said in (text,) if "{who}" in read.attribute else (bare, text) if owns else (bare,):
+            found = pattern.made.search(said)
+            if found is not None and not (read.unless and read.unless.made.search(found.group())):
+                groups = {name: part for name, part in found.groupdict().items() if part}
+                return read, groups, said == bare and who is not None
+    return None
+
+
+def _bare_of(text: str, language: str, *, pack: Changes) -> str:
+    """What is said of somebody else, as if it was said of the person."""
+    who = pack.subject[language].match(text)
+    return f"{SELF[language]}{text[who.end() :]}" if who else text
+
+
+def polarity_of(text: str, polarity: int) -> int:
+    """The polarity that a rule told, turned over where the text denies a dislike ("does not hate")."""
+    return -polarity if polarity < 0 and changes().signs["double"].search(text) else polarity
+
+
+def _kinds(normal: str, words: Words, *, pack: Changes) -> Words:
+    """What the words are kinds of: a cat is a pet."""
+    found = [pack.kinds_of[word] for word in words if word in pack.kinds_of]
+    if not normal.isascii():
+        found += [kinds for member, kinds in pack.kinds_within if member in normal]
+    return frozenset().union(*found)
+
+
+def _occasion(normal: str, value: str | None, *, pack: Changes) -> Words:
+    """Days and seasons beside the value: a favourite season is no occasion."""
+    beside = normal.replace(normalise(value), " ") if value else normal
+    return frozenset(found.group().rstrip("s") for found in pack.occasion.finditer(beside))
+
+
+def _language(text: str) -> str:
+    return "zh" if detect(text) == "zh" else "en"
+
+
+def _speaker(told: Told) -> str:
+    return f"agent:{told.speaker}" if told.agent else f"user:{told.speaker}"
+
+
+def _subject(text: str, language: str, *, pack: Changes) -> Words:
+    found = pack.subject[language].match(text)
+    return words_of(normalise(found["who"]), pack) if found and found["who"].lower() not in _OWNED else frozenset()
+
+
+def _called(text: str, language: str, *, pack: Changes) -> Words:
+    found = pack.subject[language].match(text)
+    return words_of(normalise(found["called"] or ""), pack) if found else frozenset()

@@ -1,0 +1,185 @@
+"""Time expressions in Chinese and English: what they mean, seen from a moment, and where they stand.
+
+Own rules, no library: `dateparser` takes 2 ms a text and finds two of nine Chinese expressions, in part; JioNLP
+has no English; Recognizers-Text does not import beside a current `emoji`. Here a question costs tens of microseconds.
+
+>>> from datetime import UTC, datetime
+>>> span = resolve("上周三我们去了哪里?", now=datetime(2024, 5, 15, tzinfo=UTC))[0]
+>>> span.text, str(span.start.date())
+('上周三', '2024-05-08')
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Final
+
+from ebbing.domain.errors import InvalidInputError
+from ebbing.language.dates import grammar_en as dates_en
+from ebbing.language.dates import grammar_zh as dates_zh
+from ebbing.language.dates.calendar import Direction, Grain, Period, towards
+from ebbing.language.dates.compose import BEGINNING, FOREVER, bounded, counted_off, joined, narrowed, timed
+from ebbing.language.dates.grammar import FIRST_YEAR, LAST_YEAR, Reading, Said, Token, pack
+
+__all__ = ["BEGINNING", "FOREVER", "DateSpan", "absolute", "may_name_time", "resolve"]
+MAX_READ: Final = 20_000
+"""Characters of a text in which time expressions are looked for."""
+_HAN: Final = re.compile(r"[\u4e00-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class DateSpan:
+    """A time expression: `text == said[begin:finish]`, and the period `[start, end)` that it means, in UTC."""
+
+    start: datetime
+    end: datetime
+    text: str
+    begin: int
+    finish: int
+    grain: Grain
+    direction: Direction
+    """On which side of `now` it lies; `none` if it is today or spans it."""
+    explicit: bool
+    """The text names the date itself, year included: it means the same at any `now`."""
+
+
+def resolve(text: str, *, now: datetime, language: str | None = None) -> list[DateSpan]:
+    """The time expressions of a text, in order and without overlap.
+
+    `now` is the moment of the conversation; days begin and end in its time zone. Open ends are `BEGINNING` and
+    `FOREVER`. With `language="en"` Chinese is not read; by default what the text holds is.
+    Raises `InvalidInputError` if `now` has no time zone or lies far from our time.
+    """
+    said = _said(text, now)
+    tokens = _dated(said, language)
+    return [_span(token, said) for token in bounded(tokens, said)] if tokens else []
+
+
+def may_name_time(text: str) -> bool:
+    """Whether `resolve` could find anything in the text, at any `now`."""
+    folded = _fold(text[:MAX_READ])
+    return dates_en.grammar().may_find(folded) or (not folded.isascii() and dates_zh.grammar().may_find(folded))
+
+
+def absolute(text: str, *, now: datetime, language: str | None = None) -> str:
+    """The same text with the date in brackets after each expression that depends on `now`.
+
+    "下周三开会" becomes "下周三（2024-05-22）开会", "next month" becomes "next month (June 2024)". A text that has been
+    treated so comes back unchanged.
+    """
+    said = _said(text, now)
+    pieces, at = [], 0
+    for token in _dated(said, language):
+        assert isinstance(token.value, Reading)
+        if token.value.explicit or _is_written(said, token):
+            continue
+        chinese = bool(_HAN.search(said.text, token.begin, token.finish))
+        note = _note(token.value.period, chinese=chinese)
+        owner = _POSSESSIVE.match(said.folded, token.finish)
+        finish = owner.end() if owner else token.finish
+        pieces += [text[at:finish], f"（{note}）" if chinese else f" ({note})"]
+        at = finish
+    return "".join((*pieces, text[at:]))
+
+
+def _said(text: str, now: datetime) -> Said:
+    if now.utcoffset() is None:
+        raise InvalidInputError("now has no time zone; pass an aware datetime, for example datetime.now(UTC)")
+    if not FIRST_YEAR < now.year < LAST_YEAR:
+        raise InvalidInputError(f"now is not in the years {FIRST_YEAR} to {LAST_YEAR}; pass the conversation's clock")
+    head = text[:MAX_READ]
+    return Said(text=head, folded=_fold(head), now=now)
+
+
+def _dated(said: Said, language: str | None) -> list[Token]:
+    """Dates, times and ranges, not yet opened by "before" or "after"."""
+    tokens = _tokens(said, language)
+    if not tokens:
+        return tokens
+    for step in (timed, narrowed, counted_off, joined):
+        tokens = step(tokens, said)
+    return tokens
+
+
+def _tokens(said: Said, language: str | None) -> list[Token]:
+    found = dates_en.grammar().tokens(said)
+    if language == "en" or said.folded.isascii():
+        return found
+    found += dates_zh.grammar().tokens(said)
+    return [*_apart(found)] if len(found) > 1 else found
+
+
+def _apart(found: list[Token]) -> Iterator[Token]:
+    """The first of those that overlap, and of those that begin together the longest."""
+    finish = 0
+    for token in sorted(found, key=lambda one: (one.begin, -one.finish)):
+        if token.begin >= finish:
+            yield token
+            finish = token.finish
+
+
+@lru_cache(maxsize=1)
+def _simplified() -> dict[int, str]:
+    pairs = pack()["zh"]["traditional"]
+    table = {ord(pairs[at]): pairs[at + 1] for at in range(0, len(pairs), 2)}
+    width = {0xFEE0 + code: chr(code) for code in range(0x21, 0x7F)}
+    return {**width, **table, 0x3000: " "}
+
+
+def _fold(text: str) -> str:
+    """Lower case, half width, simplified; as many characters as before."""
+    folded = text.lower()
+    if len(folded) != len(text):
+        folded = "".join(low if len(low := char.lower()) == 1 else char for char in text)
+    return folded if folded.isascii() else folded.translate(_simplified())
+
+
+def _span(token: Token, said: Said) -> DateSpan:
+    assert isinstance(token.value, Reading)
+    period = token.value.period
+    start, end = period.start.astimezone(UTC), period.end.astimezone(UTC)
+    return DateSpan(
+        start=start,
+        end=max(end, start + timedelta(minutes=1)),
+        text=said.text[token.begin : token.finish],
+        begin=token.begin,
+        finish=token.finish,
+        grain=period.grain,
+        direction=towards(period, said.now),
+        explicit=token.value.explicit,
+    )
+
+
+_POSSESSIVE: Final = re.compile(r"['’]s\b")
+_WRITTEN: Final = re.compile(r"(?:['’]s)?\s?[(（](?:\d{4}|week of|spring|summer|autumn|winter|[A-Z][a-z]+ \d{4})")
+
+
+def _is_written(said: Said, token: Token) -> bool:
+    return bool(_WRITTEN.match(said.text, token.finish))
+
+
+def _note(period: Period, *, chinese: bool) -> str:
+    first, last = period.start, period.end - timedelta(minutes=1)
+    if period.grain == "day" or (period.grain == "hour" and period.end - first > timedelta(hours=1)):
+        return f"{first:%Y-%m-%d}"
+    if period.grain in {"hour", "minute"}:
+        return f"{first:%Y-%m-%d %H:%M}"
+    if first.date() == last.date():
+        return f"{first:%Y-%m-%d %H:%M}-{period.end:%H:%M}"
+    if period.grain == "month":
+        return f"{first.year}年{first.month}月" if chinese else f"{_MONTHS[first.month - 1]} {first.year}"
+    if period.grain == "year":
+        return f"{first.year}年" if chinese else f"{first.year}"
+    if period.grain == "week" and not chinese:
+        return f"week of {first:%Y-%m-%d}"
+    return f"{first:%Y-%m-%d}{'至' if chinese else ' to '}{last:%Y-%m-%d}"
+
+
+_MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)

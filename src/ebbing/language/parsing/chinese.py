@@ -1,0 +1,319 @@
+"""Takes Chinese sentences apart: clauses, subject (also an unspoken one), adverbs, negation, third person.
+
+Patterns are written in simplified characters; text is folded to them one to one for matching, and cut from the
+original, so that a fact keeps the speaker's own script.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from ebbing.language.patterns.pattern_compiler import filled
+from ebbing.language.patterns.rule_pack import Pack, Rewrite, rewritten
+from ebbing.language.text.sentences import GAP, MAX_CLAUSE
+from ebbing.language.text.statement import Sentence, Speaker, Statement, people_of
+
+_MAX_CLAUSES: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A stretch of text as said, and folded to simplified characters; both of one length."""
+
+    said: str
+    folded: str
+
+    def cut(self, start: int, end: int | None = None) -> _Piece:
+        return _Piece(self.said[start:end], self.folded[start:end])
+
+    def after(self, found: re.Match[str] | None) -> _Piece:
+        return self if found is None else self.cut(found.end())
+
+    def stripped(self) -> _Piece:
+        start = len(self.folded) - len(self.folded.lstrip(" ,、:"))
+        return self.cut(start, len(self.folded.rstrip(" ,、:")))
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What is known before a clause is read."""
+
+    speaker: Speaker
+    people: Sequence[Statement]
+    carried: Statement | None
+    """The last clause of the sentence that had a subject: an unspoken subject is the same."""
+    elsewhere: bool = False
+    """That subject is nobody of the speaker's own: a star, a passer-by, people in general."""
+
+
+class ChineseReader:
+    """Reads Chinese with the words of one pack."""
+
+    def __init__(self, pack: Pack) -> None:
+        self._words = pack.words
+        self._gates = pack.gates
+        self._relations = pack.tables["relations"]
+        self._rewrites = pack.rewrites
+        script = pack.tables["script"]
+        self._fold = str.maketrans(script["traditional"], script["simplified"])
+
+    def read(self, sentence: Sentence, speaker: Speaker, *, people: Sequence[Statement]) -> list[Statement]:
+        """The statements of a sentence, in order; `people` were spoken of before."""
+        text = self._rewritten(GAP.sub(",", sentence.text), "sentence")
+        whole = _Piece(text, text.translate(self._fold))
+        told = self._words["told"].search(whole.folded)
+        if self._gates["sentence"].search(whole.folded):
+            return []
+        asked_for = self._gates["request"].search(whole.folded) is not None
+        found: list[Statement] = []
+        carried: Statement | None = None
+        elsewhere = corrects = False
+        for piece in self._asserted(whole, asks=sentence.asks and told is None):
+            if asked_for and not self._words["told_beside"].match(piece.folded):
+                continue
+            asked_for = False
+            elsewhere = elsewhere or self._words["stranger"].match(piece.folded) is not None
+            statement = self._statement(piece, _Heard(speaker, [*people, *found], carried, elsewhere))
+            if statement is None:
+                corrects = corrects or self._says_it_was_wrong(piece)
+                continue
+            found.append(replace(statement, corrects=True) if corrects else statement)
+            if statement.who in {"self", "relation"}:
+                carried, elsewhere = statement, False
+        return found
+
+    def _asserted(self, whole: _Piece, *, asks: bool) -> list[_Piece]:
+        """The clauses that state something: without questions, conditions and what others said."""
+        clauses = list(self._clauses(whole))
+        if asks and clauses and not self._words["tag"].search(whole.folded):
+            clauses.pop()
+        kept: list[_Piece] = []
+        for clause in clauses:
+            if len(clause.folded) > MAX_CLAUSE:
+                continue
+            if self._gates["stop"].search(clause.folded):
+                break
+            if not self._gates["clause"].search(clause.folded):
+                kept.append(clause)
+        return kept
+
+    def _clauses(self, whole: _Piece) -> Iterator[_Piece]:
+        start = 0
+        for edge in list(self._words["edge"].finditer(whole.folded))[:_MAX_CLAUSES]:
+            part = whole.cut(start, edge.start())
+            if self._words["lead_only"].fullmatch(part.folded.strip()) or self._goes_on(part, whole.cut(edge.end())):
+                continue
+            start = edge.end()
+            if part.folded.strip():
+                yield part.stripped()
+        if whole.folded[start:].strip():
+            yield whole.cut(start).stripped()
+
+    def _goes_on(self, part: _Piece, rest: _Piece) -> bool:
+        """Whether the comma only stands between things that are listed ("我喜欢唱歌,跳舞,旅游")."""
+        return bool(self._words["listing"].search(part.folded) and self._words["listed"].match(rest.folded))
+
+    def _statement(self, piece: _Piece, heard: _Heard) -> Statement | None:
+        intro = self._words["intro"].match(piece.folded)
+        corrects = intro is not None and self._words["correction"].search(intro.group()) is not None
+        piece = piece.after(intro).stripped()
+        hedge = self._words["hedge_head"].match(piece.folded)
+        hedged = hedge is not None or self._words["hedge"].search(piece.folded) is not None
+        piece = piece.after(hedge).stripped()
+        tail = self._words["particles"].search(piece.folded)
+        piece = piece.cut(0, tail.start() if tail else None)
+        piece = piece if self._of_another(piece, heard) else self._plain(piece)
+        if len(piece.folded) < 2 or self._gates["clause"].search(piece.folded):
+            return None
+        if self._words["adds"].match(piece.folded):
+            return replace(self._bare(piece, heard.speaker, who="clause"), adds=True)
+        if heard.elsewhere and not self._words["own_words"].search(piece.folded):
+            return replace(_blank(heard.speaker), who="clause", text=piece.said)
+        statement = self._about(piece, heard)
+        mentioned = self._mentioned(statement, piece, speaker=heard.speaker)
+        return replace(statement, hedged=hedged, corrects=corrects, mentioned=mentioned)
+
+    def _says_it_was_wrong(self, piece: _Piece) -> bool:
+        """Whether a clause says no more than that the last word was wrong: 说错了."""
+        intro = self._words["intro"].match(piece.folded)
+        alone = intro is not None and intro.end() == len(piece.folded)
+        return alone and self._words["correction"].search(piece.folded) is not None
+
+    def _of_another(self, piece: _Piece, heard: _Heard) -> bool:
+        """Whether somebody named without an owner is not the speaker's: "my sister is a nurse, her man sells cars"."""
+        relation = heard.carried.relation if heard.carried else None
+        if heard.elsewhere or relation is None:
+            return heard.elsewhere
+        return bool(self._words["has_own"].match(relation) and self._words["spouse"].match(piece.folded))
+
+    def _mentioned(self, statement: Statement, piece: _Piece, *, speaker: Speaker) -> Statement | None:
+        last = None if statement.relation else deque(self._words["mentioned"].finditer(piece.folded), maxlen=1)
+        return self._relation(last[0], piece, speaker=speaker) if last else None
+
+    def _plain(self, piece: _Piece) -> _Piece:
+        said = self._rewritten(piece.said, "clause")
+        return piece if said == piece.said else _Piece(said, said.translate(self._fold))
+
+    def _rewritten(self, said: str, of: str) -> str:
+        """The text in plainer words; what is said in traditional characters stays in them."""
+        folded = said.translate(self._fold)
+        if folded == said:
+            return rewritten(said, self._rewrites[of])
+        rewrites = self._rewrites[of]
+        found = rewrites.places_in(folded)
+        while (place := next(found, None)) is not None:
+            plain = self._put(rewrites.pairs[place][0], said=said, folded=folded)
+            if plain != said:
+                said, folded = plain, plain.translate(self._fold)
+                found = rewrites.places_in(folded, after=place)
+        return said
+
+    def _put(self, rewrite: Rewrite, *, said: str, folded: str) -> str:
+        """One rewriting, found in the folded text and filled from the text as said."""
+        plain, start = "", 0
+        for found in rewrite.find.made.finditer(folded):
+            groups = {name: said[slice(*found.span(name))] for name, text in found.groupdict().items() if text}
+            plain += said[start : found.start()] + filled(rewrite.put, groups)
+            start = found.end()
+        return plain + said[start:]
+
+    def _about(self, piece: _Piece, heard: _Heard) -> Statement:
+        """Whom the clause is about, and what it says."""
+        speaker = heard.speaker
+        if self._words["order"].match(piece.folded):
+            return self._bare(piece, speaker, who="order")
+        if self._words["whole"].match(piece.folded):
+            return self._bare(self._owned(piece), speaker, who="clause")
+        named = self._words["introduced"].match(piece.folded)
+        if named is not None:
+            return self._introduced(named, speaker)
+        kin = self._words["relation_subject"].match(piece.folded)
+        if kin is not None:
+            return self._predicate(self._relation(kin, piece, speaker=speaker), piece, found=kin, speaker=speaker)
+        own = self._words["self_subject"].match(piece.folded)
+        if own is not None:
+            company = self._retold(piece.cut(*own.span("company")).said, speaker) if own["company"] else ""
+            return self._predicate(_blank(speaker, company), piece, found=own, speaker=speaker)
+        return self._unspoken(piece, heard)
+
+    def _owned(self, piece: _Piece) -> _Piece:
+        """The address is the speaker's: 地址改成… reads 我的地址改成…."""
+        if self._words["own_words"].match(piece.folded):
+            return piece
+        return _Piece(f"我的{piece.said}", f"我的{piece.folded}")
+
+    def _unspoken(self, piece: _Piece, heard: _Heard) -> Statement:
+        """A clause whose subject is a pronoun, the clause before, or left out."""
+        speaker = heard.speaker
+        pronoun = self._words["pronoun_subject"].match(piece.folded)
+        known = people_of(heard.people)
+        if heard.elsewhere:
+            return self._bare(piece, speaker, who="clause")
+        if pronoun is not None:
+            if known:
+                return self._predicate(known[-1], piece.after(pronoun), found=None, speaker=speaker)
+        elif heard.carried is not None:
+            return self._carried(heard.carried, piece, speaker=speaker)
+        implied = self._predicate(_blank(speaker), piece, found=None, speaker=speaker)
+        if pronoun is None and self._words["dropped"].match(piece.folded):
+            return implied
+        bare = self._bare(piece, speaker, who="clause")
+        if implied.text and pronoun is None and self._words["own_words"].search(piece.folded) is None:
+            bare = replace(bare, text=implied.text)
+        spoken = pronoun is not None or self._words["own_words"].search(piece.folded) is not None
+        return bare if spoken else replace(bare, implied=implied)
+
+    def _carried(self, before: Statement, piece: _Piece, *, speaker: Speaker) -> Statement:
+        """A clause about whom the clause before is; what that tells of today, this tells of today too."""
+        now = self._words["passing_time"].match(before.lead)
+        said = self._predicate(before, piece, found=None, speaker=speaker)
+        return replace(said, carried=True, lead=f"{now.group() if now else ''}{said.lead}")
+
+    def _relation(self, kin: re.Match[str], piece: _Piece, *, speaker: Speaker) -> Statement:
+        noun, name = kin.group("kin"), kin.group("called") or ""
+        described = piece.said[kin.start("adjective") : kin.end("called") if kin["called"] else kin.end("kin")]
+        return replace(
+            _blank(speaker, f"的{described}"),
+            who="relation",
+            relation=f"{self._relations.get(noun, noun)}{name}",
+            unique=bool(name) or self._words["unique_relation"].fullmatch(noun) is not None,
+        )
+
+    def _introduced(self, named: re.Match[str], speaker: Speaker) -> Statement:
+        """ "张静怡是我的母亲" makes her known to the clauses that follow."""
+        noun, name = named.group("kin"), named.group("name")
+        described = f"的{named.group('adjective')}{noun}"
+        return replace(
+            _blank(speaker, f"{described}{name}"),
+            who="relation",
+            predicate=f"叫{name}",
+            text=f"{speaker.name}{described}是{name}",
+            clause=named.group(),
+            relation=self._relations.get(noun, noun),
+            unique=self._words["unique_relation"].fullmatch(noun) is not None,
+        )
+
+    def _predicate(
+        self, blank: Statement, piece: _Piece, *, found: re.Match[str] | None, speaker: Speaker
+    ) -> Statement:
+        """Adverbs and negation are set apart; what is left is the predicate that the rules match."""
+        time = piece.cut(*found.span("time")) if found and found["time"] else _Piece("", "")
+        rest = piece.cut(found.end("subject") if found else 0)
+        adverbs = self._words["adverb_run"].match(rest.folded)
+        before, rest = rest.cut(0, adverbs.end() if adverbs else 0), rest.after(adverbs)
+        negation = self._words["negation"].match(rest.folded)
+        bare = rest.after(negation)
+        inner = self._words["adverb_run"].match(bare.folded)
+        bare = self._with_have(bare.after(inner), negation)
+        ended = negation is not None and (
+            bare.folded.endswith("了") or self._words["no_more"].search(piece.folded) is not None
+        )
+        length = len(bare.folded.rstrip("了")) or None
+        return replace(
+            blank,
+            clause=piece.folded,
+            predicate=bare.folded[:length],
+            spoken=bare.said[:length],
+            text=f"{blank.subject}{time.said.strip(' ,')}{self._kept(before)}{self._retold(rest.said, speaker)}",
+            negated=negation is not None,
+            ended=ended,
+            lead=f"{time.folded}{before.folded}{inner.group() if inner else ''}",
+        )
+
+    def _with_have(self, bare: _Piece, negation: re.Match[str] | None) -> _Piece:
+        """没 and 没有 before a noun deny that there is one: 没(有)孩子 reads 有孩子."""
+        if negation is None or not negation["has"] or self._words["after_have"].match(bare.folded):
+            return bare
+        return _Piece(f"有{bare.said}", f"有{bare.folded}")
+
+    def _kept(self, adverbs: _Piece) -> str:
+        """The adverbs that say something, 老是 as 经常."""
+        kept = self._words["filler"].sub("", adverbs.said)
+        return self._words["too_often"].sub("经常", kept)
+
+    def _bare(self, piece: _Piece, speaker: Speaker, *, who: Literal["order", "clause"]) -> Statement:
+        predicate = piece.folded.rstrip("了") or piece.folded
+        return replace(
+            _blank(speaker),
+            who=who,
+            clause=piece.folded,
+            predicate=predicate,
+            spoken=piece.said[: len(predicate)],
+            text=self._retold(piece.said, speaker),
+        )
+
+    def _retold(self, said: str, speaker: Speaker) -> str:
+        """我 becomes the speaker, 你 the assistant."""
+        said = self._words["our"].sub(f"{speaker.name}的", said)
+        said = self._words["me"].sub(speaker.name, said)
+        return self._words["you"].sub(speaker.assistant, said)
+
+
+def _blank(speaker: Speaker, described: str = "") -> Statement:
+    """A statement about the speaker, or about whom the description names, that says nothing yet."""
+    subject = f"{speaker.name}{described}"
+    return Statement("self", clause="", predicate="", text="", subject=subject, owner=f"{subject}的")

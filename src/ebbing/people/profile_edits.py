@@ -1,0 +1,94 @@
+"""What a person does to their profile by hand: setting, taking out, and undoing both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.forgetting.curves import PINNED
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.profile import ProfileEdit, ProfileEntry, Section
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.language.text.analyzer import normalise
+from ebbing.people.build_profile import agree
+from ebbing.people.profile_statements import MAX_KEY, stated
+from ebbing.ports.memory_store import Revise
+
+BY_HAND: Final = "profile"
+"""Rule of a memory that somebody told by way of their profile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An entry that a call names."""
+
+    slot: str
+    section: Section
+    key: str
+    memory_ids: tuple[str, ...] = ()
+
+
+def named(names: Iterable[object], entries: Sequence[ProfileEntry], *, edits: Sequence[ProfileEdit]) -> list[Named]:
+    """The entries that names mean (`home`, `preferences.jazz`), those too that were taken out before.
+
+    Raises:
+        InvalidInputError: a name means no entry, or several.
+    """
+    known: dict[str, dict[str, Named]] = {}
+    for edit in edits:
+        _index(known, Named(edit.slot, edit.section, edit.key))
+    for entry in entries:
+        _index(known, Named(entry.slot, entry.section, entry.key, entry.memory_ids))
+    return [_the(known, name) for name in names]
+
+
+def pins_of(told: Iterable[tuple[str | None, MemoryRecord]], *, now: datetime) -> list[ProfileEdit]:
+    """The edits that make memories count as what the person set, each under the key that they gave it, if any."""
+    pins = {}
+    for key, record in told:
+        says = stated(record)
+        if says is not None:
+            pins[says.slot] = ProfileEdit(says.slot, says.section, (key or says.key)[:MAX_KEY], now, record.id)
+    return list(pins.values())
+
+
+def taken_out(entries: Iterable[Named], *, now: datetime) -> list[ProfileEdit]:
+    """The edits that keep entries out."""
+    return [ProfileEdit(entry.slot, entry.section, entry.key, now) for entry in entries]
+
+
+def kept_from_fading(records: Iterable[MemoryRecord]) -> list[Revise]:
+    """The changes by which memories stay, whatever time passes: somebody set by hand what they say."""
+    return [
+        Revise(replace(record, version=record.version + 1, tags=(*record.tags, PINNED)), Event.NONE)
+        for record in records
+        if PINNED not in record.tags
+    ]
+
+
+def says_the_same(record: MemoryRecord, told: MemoryRecord) -> bool:
+    """Whether a memory makes the same entry as what was told."""
+    one, other = stated(record), stated(told)
+    return one is not None and other is not None and one.slot == other.slot and agree(one, other)
+
+
+def was_set_by_hand(record: MemoryRecord) -> bool:
+    """Whether it was told by way of the profile and nowhere else."""
+    return record.provenance.rule == BY_HAND and record.provenance.method == "user"
+
+
+def _index(known: dict[str, dict[str, Named]], one: Named) -> None:
+    for name in (one.key, f"{one.section}.{one.key}"):
+        known.setdefault(normalise(name), {})[one.slot] = one
+
+
+def _the(known: dict[str, dict[str, Named]], name: object) -> Named:
+    if not isinstance(name, str) or not (found := known.get(normalise(name).strip())):
+        raise InvalidInputError("the profile has no entry of this name: `profile` shows the key of each")
+    if len(found) > 1:
+        sections = ", ".join(sorted({one.section for one in found.values()}))
+        raise InvalidInputError(f"several entries have this key: name the section too ({sections}), as in section.key")
+    return next(iter(found.values()))

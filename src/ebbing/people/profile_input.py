@@ -1,0 +1,224 @@
+"""What is told of a person all at once (by their own hand, in a file, for a whole tenant), as facts to remember."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.errors import InvalidInputError, TooLargeError
+from ebbing.domain.forgetting.curves import PINNED
+from ebbing.domain.memory.profile import Origin, Section
+from ebbing.domain.memory.record import MemoryType
+from ebbing.language.signals.preferences import Manner, read_tastes
+from ebbing.language.text.analyzer import normalise
+from ebbing.language.text.detect_language import detect
+from ebbing.language.wording.profile_phrases import (
+    attribute_is_known,
+    attribute_sentence,
+    plain_sentence,
+    rule_sentence,
+)
+
+MAX_GIVEN: Final = 500
+"""Entries of one call."""
+MAX_KEY: Final = 80
+MAX_VALUE: Final = 400
+IMPORTANCE: Final = 0.9
+_WORKED_OUT: Final = frozenset({"stats", "version", "updated_at", "created_at", "summary", "language", "user_id"})
+"""What stands in a profile that is shown and cannot be told."""
+_RENAMED: Final = {"display_name": "name", "location": "home", "city": "home", "occupation": "job"}
+_ALLERGIES: Final = frozenset({"allergy", "allergies", "过敏"})
+_EXCLUDING: Final = ("exclude", "avoid", "no_", "without", "不要", "排除")
+_IDENTITY: Final = frozenset({"name", "preferred_name", "age", "birthday", "gender", "pronouns"})
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One thing that is told."""
+
+    section: Section
+    key: str | None
+    """The attribute of a fact."""
+    value: str
+    text: str | None = None
+    """The statement in full, where it has one."""
+
+
+def given_in(values: object) -> list[Given]:
+    """What a mapping tells: `{"home": "Berlin"}`, or by sections, as `profile` shows it or as a plain list of words.
+
+    Raises:
+        InvalidInputError: it is no mapping of JSON values, or holds nothing to tell.
+        TooLargeError: more than 500 things, a key over 80 or a value over 400 characters.
+    """
+    if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):
+        raise InvalidInputError('a profile is a dict, such as {"home": "Berlin", "preferences": ["jazz"]}')
+    found = list(dict.fromkeys(one for key, value in values.items() for one in _told(key.strip(), value)))
+    if not found:
+        raise InvalidInputError('nothing to tell: give values, such as {"home": "Berlin", "preferences": ["jazz"]}')
+    if len(found) > MAX_GIVEN:
+        raise TooLargeError(f"more than {MAX_GIVEN} entries in one call: pass them in several")
+    return found
+
+
+def fact_of(given: Given, *, method: str, place: int = 0) -> Fact:
+    """The fact that it makes: a sentence in the language of its value, with what the sentence says.
+
+    Args:
+        method: `user` for what the person set by hand, `import` for what they brought along.
+        place: of its message in the call.
+    """
+    language = "zh" if "zh" in {detect(given.value), detect(given.key or "")} else "en"
+    if given.section is Section.CONSTRAINTS:
+        made = _rule(given, language)
+    elif given.section is Section.FACTS:
+        made = _value(given, language)
+    else:
+        made = _taste(given, language)
+    if method == Origin.USER:
+        made["tags"] = (*made["tags"], PINNED)
+    return Fact(
+        **made,
+        importance=IMPORTANCE,
+        confidence=1.0,
+        source=place,
+        method=method,
+        rule="profile",
+        corrects=method == Origin.USER,
+    )
+
+
+def attribute_in(key: str) -> str:
+    """A key as the name of an attribute: in lower case, its words joined as the rules join them (`wake_time`)."""
+    name = " ".join(normalise(key).split())
+    return joined if attribute_is_known(joined := name.replace(" ", "_")) else name
+
+
+def _value(given: Given, language: str) -> dict[str, Any]:
+    if given.key is None:
+        return {"text": given.text or given.value, "type": MemoryType.FACT, "tags": ("fact",)}
+    attribute = attribute_in(given.key)
+    text = given.text or attribute_sentence(attribute, given.value, language=language)
+    if text is None:
+        other = "en" if language == "zh" else "zh"
+        text = attribute_sentence(attribute, given.value, language=other) or f"{attribute}: {given.value}"
+    diet = attribute == "diet"
+    tags = ("constraint", "diet") if diet else ("fact", "identity") if attribute in _IDENTITY else ("fact",)
+    type_ = MemoryType.CONSTRAINT if diet else MemoryType.FACT
+    return {"text": text, "type": type_, "tags": tags, "attribute": attribute, "value": given.value}
+
+
+def _taste(given: Given, language: str) -> dict[str, Any]:
+    likes = given.section is Section.PREFERENCES
+    return {
+        "text": given.text or plain_sentence("likes" if likes else "dislikes", given.value, language=language),
+        "type": MemoryType.PREFERENCE,
+        "tags": ("preference",) if likes else ("preference", "dislike"),
+        "value": given.value,
+        "object": given.value,
+        "polarity": 1 if likes else -1,
+    }
+
+
+def _rule(given: Given, language: str) -> dict[str, Any]:
+    """A rule in the person's words; what must be avoided for health's sake is known for that."""
+    text = given.text or rule_sentence(given.value, language)
+    tastes = read_tastes([text])
+    procedure = tastes.manner != Manner() and not tastes.avoids
+    return {
+        "text": text,
+        "type": MemoryType.PROCEDURAL if procedure else MemoryType.CONSTRAINT,
+        "tags": ("constraint", "health") if tastes.avoids else ("constraint",),
+        "value": tastes.avoids[0] if len(tastes.avoids) == 1 else given.value,
+    }
+
+
+def _told(key: str, value: object) -> Iterator[Given]:
+    if not key or key in _WORKED_OUT or value is None:
+        return
+    if key in set(Section):
+        yield from _in_section(Section(key), value)
+    elif normalise(key) in _ALLERGIES:
+        for one in _words(value):
+            yield Given(Section.CONSTRAINTS, None, one if read_tastes([one]).avoids else _allergic_to(one))
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _told(f"{key}.{name}", inner)
+    else:
+        words = list(_words(value))
+        if words:
+            yield Given(Section.FACTS, _checked_key(_RENAMED.get(key, key)), _checked(", ".join(words)))
+
+
+def _in_section(section: Section, value: object) -> Iterator[Given]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _keyed(section, str(key), value=inner)
+        return
+    for one in value if isinstance(value, Sequence) and not isinstance(value, str) else [value]:
+        if isinstance(one, Mapping):
+            yield from _shown(section, one)
+        else:
+            yield from (Given(section, None, word) for word in _words(one))
+
+
+def _keyed(section: Section, key: str, *, value: object) -> Iterator[Given]:
+    """Named lists of likes ("favorite_genres"), and named values, which are facts."""
+    if section is Section.FACTS:
+        yield from _told(key, value)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        excludes = section is Section.CONSTRAINTS and key.lower().startswith(_EXCLUDING)
+        for one in _words(value):
+            yield Given(Section.DISLIKES if excludes else section, None, one)
+    elif section is Section.CONSTRAINTS:
+        for one in _words(value):
+            yield Given(section, None, _checked(f"{key.replace('_', ' ')}: {one}"))
+    else:
+        yield from _told(key, value)
+
+
+def _shown(section: Section, entry: Mapping[str, Any]) -> Iterator[Given]:
+    """An entry as `profile` shows it; what holds for everybody is nobody's own."""
+    value = entry.get("value")
+    if entry.get("source") == Origin.DEFAULT or not isinstance(value, str):
+        return
+    text, attribute = entry.get("text"), entry.get("attribute")
+    yield Given(
+        section,
+        _checked_key(attribute) if isinstance(attribute, str) and section is Section.FACTS else None,
+        _checked(value),
+        _checked(text) if isinstance(text, str) and text.strip() else None,
+    )
+
+
+def _words(value: object) -> Iterator[str]:
+    """Texts and numbers as words, lists one by one."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Sequence):
+        raise InvalidInputError("a profile's values are texts, numbers, or lists of these")
+    if isinstance(value, str):
+        if value.strip():
+            yield _checked(value)
+    elif isinstance(value, int | float):
+        yield json.dumps(value)
+    else:
+        for one in value:
+            yield from _words(one)
+
+
+def _allergic_to(thing: str) -> str:
+    return f"对{thing}过敏" if detect(thing) == "zh" else f"allergic to {thing}"
+
+
+def _checked(value: str) -> str:
+    if len(value) > MAX_VALUE:
+        raise TooLargeError(f"a value of a profile has at most {MAX_VALUE} characters")
+    return " ".join(value.split())
+
+
+def _checked_key(key: str) -> str:
+    if len(key) > MAX_KEY:
+        raise TooLargeError(f"a key of a profile has at most {MAX_KEY} characters")
+    return key

@@ -1,0 +1,128 @@
+"""A profile as it is shown: with what holds for everybody, with the memories behind it, and in a sentence or two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from ebbing.domain.memory.profile import (
+    Origin,
+    Portrait,
+    ProfileEntry,
+    Section,
+    Snapshot,
+    in_order,
+    joined,
+    shortened,
+)
+from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Provenance
+from ebbing.domain.memory.scope import Scope
+from ebbing.language.text.detect_language import detect
+from ebbing.language.wording.profile_phrases import LANGUAGES, attribute_sentence, plain_sentence
+from ebbing.people.build_profile import draw
+from ebbing.people.profile_input import Given, fact_of
+from ebbing.people.profile_statements import stated
+from ebbing.ports.profile_store import Kept
+
+SHOWN: Final = 10
+"""Entries of a profile that stand in a context and in its summary; what safety asks for comes on top."""
+_TYPES: Final[Mapping[Section, MemoryType]] = {
+    Section.FACTS: MemoryType.FACT,
+    Section.CONSTRAINTS: MemoryType.CONSTRAINT,
+    Section.PREFERENCES: MemoryType.PREFERENCE,
+    Section.DISLIKES: MemoryType.PREFERENCE,
+}
+
+
+def portrait(snapshot: Snapshot, kept: Kept) -> Portrait:
+    """The entries of a snapshot and, where it says nothing, what holds for everybody of the tenant."""
+    hidden = frozenset(edit.slot for edit in kept.edits if edit.memory_id is None)
+    known = {entry.slot for entry in snapshot.entries} | hidden
+    more = [entry for entry in kept.defaults if entry.slot not in known]
+    entries = in_order([*snapshot.entries, *more]) if more else list(snapshot.entries)
+    return Portrait(
+        entries=tuple(entries),
+        summaries={language: summary(entries, language) for language in LANGUAGES},
+        version=snapshot.version,
+        memories=snapshot.memories,
+        built_at=snapshot.built_at,
+        hidden=hidden,
+    )
+
+
+def summary(entries: Sequence[ProfileEntry], language: str) -> str:
+    """The most important entries in `zh` or `en`, at most 240 characters but for what safety asks for.
+
+    A statement in another language is put into this one where that needs no translation of what was said.
+    """
+    shown = shortened(entries, count=SHOWN)
+    return joined([(sentence(entry, language), entry.safety) for entry in shown], language=language)
+
+
+def sentence(entry: ProfileEntry, language: str) -> str:
+    """An entry as a sentence, in `zh` or `en` as far as possible, without a stop at its end."""
+    own = entry.text.rstrip(".。 ")
+    if (entry.language == "zh") == (language == "zh"):
+        return own
+    kind, _, what = entry.slot.partition(":")
+    if kind == "attribute":
+        return attribute_sentence(what, entry.value, language=language) or own
+    if kind == "taste":
+        return plain_sentence(
+            "dislikes" if entry.section is Section.DISLIKES else "likes", entry.value, language=language
+        )
+    return own
+
+
+def stand_in(entry: ProfileEntry, whose: Scope) -> MemoryRecord:
+    """A record for an entry that no memory holds, so that it can be shown beside those that one does."""
+    return MemoryRecord(
+        id=f"{entry.origin}:{entry.name}",
+        whose=whose,
+        content=entry.text,
+        created_at=entry.last_at,
+        recorded_at=entry.last_at,
+        kind=Kind.MEMORY,
+        type=_TYPES[entry.section],
+        language=entry.language,
+        value=entry.value,
+        importance=entry.importance,
+        provenance=Provenance(method=entry.origin.value),
+    )
+
+
+def default_entries(given: Sequence[Given], *, now: datetime) -> list[ProfileEntry]:
+    """Entries that hold for everybody of a tenant; none of them weighs anything."""
+    facts = [fact_of(one, method=Origin.DEFAULT) for one in given]
+    records = [
+        MemoryRecord(
+            id=f"default:{place}",
+            whose=Scope(run_id="default"),
+            content=fact.text,
+            created_at=now,
+            recorded_at=now,
+            type=fact.type,
+            tags=fact.tags,
+            language=detect(fact.text),
+            attribute=fact.attribute,
+            value=fact.value,
+            polarity=fact.polarity,
+        )
+        for place, fact in enumerate(facts)
+    ]
+    statements = [says for record in records if (says := stated(record)) is not None]
+    return [
+        replace(entry, origin=Origin.DEFAULT, memory_ids=(), weight=0.0, mentions=0, importance=0.0)
+        for entry in draw(statements, now=now)
+    ]
+
+
+def differs(one: Sequence[ProfileEntry], other: Sequence[ProfileEntry]) -> bool:
+    """Whether two profiles say different things, whatever they weigh and rest on."""
+
+    def says(entries: Sequence[ProfileEntry]) -> set[tuple[str, str, str, Origin]]:
+        return {(entry.name, entry.value, entry.text, entry.origin) for entry in entries}
+
+    return says(one) != says(other)

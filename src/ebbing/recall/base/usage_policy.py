@@ -1,0 +1,79 @@
+"""Which of the memories that were found may be used, and whether to put them in front of a model at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from ebbing.domain.filters.query import Hit
+from ebbing.domain.memory.record import MemoryRecord, MemoryType, Role
+from ebbing.language.text.analyzer import TextFlag, flags_of, normalise
+
+AgentKind = Literal["general", "recommendation", "personal", "tool"]
+"""What an assistant is for: `general` answers anything, `recommendation` and `personal` live from knowing the person,
+`tool` asks for memories itself."""
+
+_STANDING_TAGS: Final = frozenset({"constraint", "preference", "dislike", "health", "diet"})
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Bounds on what is used of an answer."""
+
+    top_k: int = 5
+    min_score: float = 0.6
+    """Calibrated relevance in [0, 1]."""
+    max_chars: int = 1_200
+    """Characters of an injected block."""
+    session_first: int = 3
+    """So many memories of the running session come before those that hold everywhere."""
+    inject_above: float = 0.8
+    """Score from which a memory is put in front of a general assistant unasked."""
+
+
+DEFAULT: Final = Policy()
+
+
+def usable(record: MemoryRecord, *, session: str | None = None, channel: str | None = None) -> bool:
+    """Whether a memory may be used here: it holds everywhere, or for just this session or channel."""
+    here = {f"session:{session}" if session else "", f"channel:{channel}" if channel else ""}
+    return record.scope == "global" or record.scope in here - {""}
+
+
+def is_standing(record: MemoryRecord) -> bool:
+    """Whether it says what the person wants, likes, avoids or must not have: what advice has to start from."""
+    if record.type in {MemoryType.CONSTRAINT, MemoryType.PREFERENCE} or not _STANDING_TAGS.isdisjoint(record.tags):
+        return True
+    raw = record.provenance.method == "raw" and record.role is not Role.ASSISTANT
+    return raw and bool(flags_of(normalise(record.content)) & (TextFlag.PREFERENCE | TextFlag.INSTRUCTION))
+
+
+def selected(
+    hits: Sequence[Hit], policy: Policy = DEFAULT, *, session: str | None = None, advice: bool = False
+) -> list[Hit]:
+    """At most `top_k` of the hits that reach `min_score`, in their order, the session's own (at most three) first.
+
+    With `advice` (the question asks for a recommendation) half of that is enough for what the person likes, wants or
+    must avoid: "what should I have for dinner?" has little in common with "allergic to seafood", and must find it.
+    """
+    least = policy.min_score
+    good = [
+        hit for hit in hits if hit.score >= least or (advice and hit.score >= least / 2 and is_standing(hit.record))
+    ]
+    own = [hit for hit in good if session is not None and hit.record.scope == f"session:{session}"]
+    first = own[: policy.session_first]
+    return [*first, *(hit for hit in good if hit not in first)][: policy.top_k]
+
+
+def auto_recall(hits: Sequence[Hit], agent: AgentKind = "general", *, policy: Policy = DEFAULT) -> list[Hit]:
+    """What to inject before the model is asked; an empty list leaves recall to the model's own tools.
+
+    A general assistant gets only what scores above 0.8, one that recommends or is personal always gets everything, one
+    with memory tools gets nothing unasked.
+    """
+    if agent in {"recommendation", "personal"}:
+        return list(hits)
+    if agent == "tool":
+        return []
+    return [hit for hit in hits if hit.score > policy.inject_above]

@@ -1,0 +1,106 @@
+"""Letting what is known of a person shape three choices: who answers, what is offered, and how it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+from ebbing.domain.memory.record import MemoryRecord, MemoryType
+from ebbing.language.signals.preferences import Tastes, mentions, read_tastes
+from ebbing.recall.base.usage_policy import is_standing
+
+FAVOURITE: Final = 1.2
+"""Factor for what the person likes."""
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Who should answer, and what to look for."""
+
+    worker: str
+    prefer: tuple[str, ...]
+    exclude: tuple[str, ...]
+    favourite: str | None
+    """What the person likes that decided it; None where the default answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suited(Generic[_Item]):
+    """Something that may be offered."""
+
+    item: _Item
+    score: float
+    favourite: str | None
+    """What the person likes that it is."""
+
+
+def tastes_of(records: Sequence[MemoryRecord]) -> Tastes:
+    """What memories (in any order) say the person likes, dislikes and must avoid; only what was said of themselves as
+    a preference, constraint or rule counts."""
+    told = [record for record in records if is_standing(record) or record.type is MemoryType.PROCEDURAL]
+    return read_tastes(record.content for record in sorted(told, key=lambda record: record.created_at))
+
+
+def route(tastes: Tastes, workers: Mapping[str, str], *, default: str) -> Route:
+    """The worker for the latest favourite that one is for (`workers`: topic to worker name), and filters for it."""
+    exclude = (*tastes.avoids, *tastes.dislikes)
+    for favourite in tastes.likes:
+        for topic, worker in workers.items():
+            if mentions(favourite, topic) or mentions(topic, favourite):
+                return Route(worker, tastes.likes, exclude, favourite)
+    return Route(default, tastes.likes, exclude, None)
+
+
+def suited(
+    items: Sequence[_Item], tastes: Tastes, *, text: Callable[[_Item], str], score: Callable[[_Item], float]
+) -> list[Suited[_Item]]:
+    """What may be offered of the items that were found, best first, without finding anything anew.
+
+    What names something the person dislikes or must avoid is dropped, unless it says it is free of it; what they like
+    counts 1.2 times as much. What is told in other words than names is not recognised: this is no medical safeguard.
+    """
+    kept: list[Suited[_Item]] = []
+    for item in items:
+        told = text(item)
+        if _first(told, (*tastes.avoids, *tastes.dislikes)) is None:
+            favourite = _first(told, tastes.likes)
+            kept.append(Suited(item, score(item) * (FAVOURITE if favourite else 1.0), favourite))
+    return sorted(kept, key=lambda one: -one.score)
+
+
+def generation_hints(tastes: Tastes, language: str = "en") -> list[str]:
+    """How to answer, as sentences for a system prompt in `zh` or `en`; empty where the person did not say."""
+    manner, words = tastes.manner, _HINTS.get(language, _HINTS["en"])
+    given = {
+        "language": manner.language.capitalize() if manner.language else None,
+        "tone": manner.tone,
+        "words": manner.max_words,
+        "characters": manner.max_characters,
+        "brief": manner.brief or None,
+    }
+    return [words[name].format(value) for name, value in given.items() if value is not None]
+
+
+_HINTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "en": {
+        "language": "Answer in {}.",
+        "tone": "The tone should be {}.",
+        "words": "Use at most {} words.",
+        "characters": "Use at most {} characters.",
+        "brief": "Keep it short.",
+    },
+    "zh": {
+        "language": "请用{}回答。",
+        "tone": "语气要{}。",
+        "words": "不超过{}个单词。",
+        "characters": "不超过{}个字。",
+        "brief": "请简短回答。",
+    },
+}
+
+
+def _first(text: str, things: Sequence[str]) -> str | None:
+    return next((thing for thing in things if mentions(text, thing)), None)

@@ -1,0 +1,154 @@
+"""Memories as a block for a prompt: in groups, dated, in the order of time, within a budget of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from ebbing.domain.memory.record import MemoryRecord, Role, content_hash
+from ebbing.language.dates.resolve import absolute
+from ebbing.language.text.token_count import estimate_tokens
+from ebbing.privacy.quote import BULLET, footer, header, quote
+
+Group = Literal["profile", "relevant", "recent"]
+_ORDER: Final[tuple[Group, ...]] = ("profile", "relevant", "recent")
+_FILLED: Final[tuple[tuple[Group, float], ...]] = (("relevant", 0.6), ("profile", 0.8), ("recent", 1.0))
+"""Which group takes its room first, and the share of the budget that is spent when it has."""
+_TITLES: Final[Mapping[str, Mapping[Group, str]]] = {
+    "en": {"profile": "User profile:", "relevant": "Relevant memories:", "recent": "Recent memories:"},
+    "zh": {"profile": "用户画像：", "relevant": "相关记忆：", "recent": "近期记忆："},
+}
+_SPEAKERS: Final = {
+    "en": {Role.USER: "user", Role.ASSISTANT: "assistant", Role.SYSTEM: "system", Role.TOOL: "tool"},
+    "zh": {Role.USER: "用户", Role.ASSISTANT: "助手", Role.SYSTEM: "系统", Role.TOOL: "工具"},
+}
+_CURRENT: Final = {"en": " (current)", "zh": "（当前）"}
+_ENDED: Final = {"en": " (until {})", "zh": "（至 {} 为止）"}
+_WIDTHS: Final = (300, 150, 80, 40)
+"""Characters that a memory gets: fewer where the budget has no room for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A block, and what stands in it."""
+
+    text: str
+    """"" if not a single memory fits."""
+    tokens: int
+    """Estimated; never above the budget."""
+    shown: Mapping[Group, tuple[MemoryRecord, ...]]
+    """The memories in the block, in its order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How memories are written."""
+
+    language: str
+    """`zh` or `en`, for what stands around them; a memory keeps its own."""
+    now: datetime
+    replacing: Collection[str] = ()
+    """Ids of memories that took the place of an earlier one."""
+    needed: Collection[str] = ()
+    """Ids of memories whose absence could do harm: they take their room before all others."""
+
+
+def render(groups: Mapping[Group, Sequence[MemoryRecord]], *, style: Style, max_tokens: int) -> Rendered:
+    """The groups (each best first) as one quoted block of at most `max_tokens` estimated tokens.
+
+    What is needed takes room first, wherever it stands; then what is relevant (to 60 %), the profile (to 80 %), and
+    what is recent. Inside a group the oldest stands first. A memory that stands in one group, or says the same as one
+    that does, is not repeated.
+    """
+    groups = distinct(groups)
+    free = max_tokens - estimate_tokens(header(style.language)) - estimate_tokens(footer())
+    spent = 0
+    lines: dict[Group, list[tuple[MemoryRecord, str]]] = {group: [] for group in _ORDER}
+    for group, share, records in _turns(groups, needed=style.needed):
+        title = estimate_tokens(f"{_TITLES[style.language][group]}\n")
+        for record in records:
+            room = int(free * share) - spent - (0 if lines[group] else title)
+            line = _fitting(record, style, room=room)
+            if line:
+                spent += estimate_tokens(line) + (0 if lines[group] else title)
+                lines[group].append((record, line))
+    for written in lines.values():
+        written.sort(key=lambda one: one[0].created_at)
+    shown = {group: tuple(record for record, _ in lines[group]) for group in _ORDER}
+    if not any(shown.values()):
+        return Rendered("", 0, shown)
+    body = "".join(_written(lines, style.language))
+    text = f"{header(style.language)}{body}{footer()}"
+    return Rendered(text, estimate_tokens(text), shown)
+
+
+def _turns(
+    groups: Mapping[Group, Sequence[MemoryRecord]], *, needed: Collection[str]
+) -> Iterator[tuple[Group, float, list[MemoryRecord]]]:
+    """Who takes room, in which order, and the share of the budget that is spent when they have."""
+    for group, _ in _FILLED if needed else ():
+        yield group, 1.0, [record for record in groups.get(group, ()) if record.id in needed]
+    for group, share in _FILLED:
+        yield group, share, [record for record in groups.get(group, ()) if record.id not in needed]
+
+
+def distinct(groups: Mapping[Group, Sequence[MemoryRecord]]) -> dict[Group, list[MemoryRecord]]:
+    """The groups without what an earlier one (relevant, profile, recent) holds already.
+
+    Two memories are the same by id or by their words. Where a memory was read from the whole of a raw message, it
+    stands in the message's place.
+    """
+    retold = {
+        content_hash(record.provenance.source_text): record
+        for records in groups.values()
+        for record in records
+        if record.provenance.source_text
+    }
+    seen: set[str] = set()
+    kept: dict[Group, list[MemoryRecord]] = {}
+    for group, _ in _FILLED:
+        kept[group] = []
+        for given in groups.get(group, ()):
+            record = retold.get(given.hash, given) if given.provenance.method == "raw" else given
+            if seen.isdisjoint({record.id, record.hash}):
+                kept[group].append(record)
+                seen |= {record.id, record.hash}
+    return kept
+
+
+def line_of(record: MemoryRecord, style: Style, *, width: int = _WIDTHS[0]) -> str:
+    """A memory as one harmless line with its date: relative dates spelled out, raw words under their speaker's name,
+    and whether it is the current value or one that has ended. "" if nothing readable is left of it."""
+    language = style.language
+    text = absolute(record.content, now=record.created_at)
+    if record.provenance.method == "raw" and (record.actor or record.role):
+        speaker = record.actor or _SPEAKERS[language][record.role or Role.USER]
+        text = f"{speaker}: {text}" if language == "en" else f"{speaker}：{text}"
+    quoted = quote(text, width)
+    if not quoted:
+        return ""
+    zone = style.now.tzinfo
+    mark = ""
+    if record.valid_to is not None and record.valid_to <= style.now:
+        mark = _ENDED[language].format(f"{record.valid_to.astimezone(zone):%Y-%m-%d}")
+    elif record.id in style.replacing:
+        mark = _CURRENT[language]
+    return f"{BULLET}{record.created_at.astimezone(zone):%Y-%m-%d} {quoted}{mark}\n"
+
+
+def _fitting(record: MemoryRecord, style: Style, *, room: int) -> str:
+    """The line of a memory, cut until it fits the room; "" if it does not."""
+    for width in _WIDTHS:
+        line = line_of(record, style, width=width)
+        if estimate_tokens(line) <= room:
+            return line
+    return ""
+
+
+def _written(lines: Mapping[Group, Sequence[tuple[MemoryRecord, str]]], language: str) -> Iterator[str]:
+    for group in _ORDER:
+        if lines[group]:
+            yield f"{_TITLES[language][group]}\n"
+            yield from (line for _, line in lines[group])

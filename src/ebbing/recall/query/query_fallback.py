@@ -1,0 +1,233 @@
+"""From a question to its memories in up to three steps, the cheap ones first: as asked, in context, rewritten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from itertools import islice
+from typing import Final
+
+import anyio
+
+from ebbing.domain.errors import EbbingError
+from ebbing.domain.filters.query import Hit
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import Role
+from ebbing.language.signals.vague_questions import is_weak
+from ebbing.language.text.analyzer import wants_advice
+from ebbing.language.text.detect_language import detect
+from ebbing.ports.query_rewriter import QueryRewriter, RewriteRequest
+from ebbing.privacy.strip_recalled import strip_recalled
+from ebbing.recall.base.usage_policy import DEFAULT, Policy, selected, usable
+
+MAX_CONVERSATION: Final = 1_200
+"""Characters of the query that holds the conversation."""
+REWRITE_SECONDS: Final = 2.5
+_MAX_REWRITTEN: Final = 300
+_MAX_PARTS: Final = 3
+"""Turns or clauses that are searched for beside the whole."""
+_MAX_PART: Final = 300
+"""Characters of a turn that count when it is searched for alone."""
+_CLAUSE: Final = re.compile(r"[,，;；:：。!！?？、]|\.\s")
+_USER_QUESTION: Final = {"zh": "用户问题：", "en": "User question: "}
+_MARKED: Final = re.compile(r"^\s*(?:[{\[<#>*`|]|[-+] |\d+[.)] )|```|\*\*|`")
+_WRAPPING: Final = "\"'“”‘’「」『』《》 "
+_SPOKEN: Final = (Role.USER, Role.ASSISTANT)
+
+
+class Rung(StrEnum):
+    """Where an answer comes from."""
+
+    QUESTION = "question"
+    CONVERSATION = "conversation"
+    REWRITE = "rewrite"
+    NONE = "none"
+    """Nothing that was found is good enough to be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A question and the conversation that it closes."""
+
+    question: str
+    before: Sequence[Message] = ()
+    user_name: str | None = None
+    char_name: str | None = None
+
+    @property
+    def language(self) -> str:
+        """`zh` or `en`: that of the question, else of the turn before it."""
+        known = (detect(text) for text in (self.question, *(said.content for said in reversed(self.before))))
+        return next((language for language in known if language in _USER_QUESTION), "en")
+
+
+@dataclass(frozen=True, slots=True)
+class Climbed:
+    """What was found, and how."""
+
+    hits: tuple[Hit, ...]
+    """Those that may be used, best first."""
+    rung: Rung
+    query: str
+    """What was searched for on that rung."""
+
+
+Look = Callable[[str], Awaitable[Sequence[Hit]]]
+"""Searches for a text: hits, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """How far to go for an answer."""
+
+    policy: Policy = DEFAULT
+    turns: int = 6
+    """Messages before the question that count as its conversation."""
+    rewriter: QueryRewriter | None = None
+    """None leaves the third step out."""
+    rewrite_seconds: float = REWRITE_SECONDS
+    session: str | None = None
+    channel: str | None = None
+
+
+async def climb(talk: Talk, look: Look, *, how: Climb) -> Climbed:
+    """The memories for a question, from the first step that finds any that the policy lets through.
+
+    1. the question itself, unless it is weak (names no topic) and there is a conversation to lean on;
+    2. the last turns with the question behind them, and the latest of them that name a topic, each for itself;
+    3. the question as the rewriter puts it, and its clauses.
+
+    A weak question comes last of all by itself. A step after the first that fails leaves what was found before it.
+    """
+    steps = _steps(talk, how)
+    first = await steps[0](talk, look)
+    for step in steps[1:]:
+        if first.rung is not Rung.NONE:
+            return first
+        try:
+            first = await step(talk, look)
+        except EbbingError:
+            continue
+    return first
+
+
+_Step = Callable[[Talk, Look], Awaitable[Climbed]]
+
+
+def _steps(talk: Talk, how: Climb) -> list[_Step]:
+    question: _Step = partial(_by_question, how=how)
+    leaning: list[_Step] = []
+    if _spoken(talk, how.turns):
+        leaning = [partial(_by_conversation, how=how)]
+        leaning += [] if how.rewriter is None else [partial(_by_rewrite, how=how)]
+    return [*leaning, question] if leaning and is_weak(talk.question) else [question, *leaning]
+
+
+async def _by_question(talk: Talk, look: Look, *, how: Climb) -> Climbed:
+    return await _found([talk.question], Rung.QUESTION, talk=talk, look=look, how=how)
+
+
+async def _by_conversation(talk: Talk, look: Look, *, how: Climb) -> Climbed:
+    whole = conversation_query(talk, turns=how.turns)
+    turns = [text[:_MAX_PART] for _, text in _spoken(talk, how.turns)]
+    return await _found([whole, *_telling(reversed(turns))], Rung.CONVERSATION, talk=talk, look=look, how=how)
+
+
+async def _by_rewrite(talk: Talk, look: Look, *, how: Climb) -> Climbed:
+    query = await rewritten(talk, how=how)
+    if query is None:
+        return Climbed((), Rung.NONE, talk.question)
+    parts = _telling(part.strip() for part in _CLAUSE.split(query))
+    return await _found([query, *parts], Rung.REWRITE, talk=talk, look=look, how=how)
+
+
+async def _found(queries: Sequence[str], rung: Rung, *, talk: Talk, look: Look, how: Climb) -> Climbed:
+    """What the first query, or one of the parts behind it, finds.
+
+    A long query says several things and a memory answers one of them, so that its score for the whole is low: the best
+    of its scores counts.
+    """
+    best: dict[str, Hit] = {}
+    for query in dict.fromkeys(queries):
+        for hit in await look(query):
+            known = best.get(hit.record.id)
+            if known is None or hit.score > known.score:
+                best[hit.record.id] = hit
+    ordered = sorted(best.values(), key=lambda hit: -hit.score) if len(queries) > 1 else best.values()
+    hits = [hit for hit in ordered if usable(hit.record, session=how.session, channel=how.channel)]
+    good = selected(hits, how.policy, session=how.session, advice=wants_advice(talk.question))
+    return Climbed(tuple(good), rung if good else Rung.NONE, queries[0])
+
+
+def _telling(parts: Iterable[str]) -> list[str]:
+    """The first few parts that name a topic."""
+    return list(islice((part for part in parts if part and not is_weak(part)), _MAX_PARTS))
+
+
+def conversation_query(talk: Talk, *, turns: int = 6, max_chars: int = MAX_CONVERSATION) -> str:
+    """The last turns, oldest first, and "User question: …" (用户问题：…) as the last line; at most `max_chars` long.
+
+    What does not fit goes from the beginning: the nearer to the question, the likelier it is meant.
+    """
+    last = f"{_USER_QUESTION[talk.language]}{talk.question}"[:max_chars]
+    return _latest([text for _, text in _spoken(talk, turns)], last, max_chars=max_chars)
+
+
+def rewrite_request(talk: Talk, *, turns: int = 6) -> RewriteRequest:
+    """What the rewriter is asked."""
+    names = {Role.USER: talk.user_name or "user", Role.ASSISTANT: talk.char_name or "assistant"}
+    lines = [f"{said.name or names[said.role]}: {' '.join(text.split())}" for said, text in _spoken(talk, turns)]
+    return RewriteRequest(
+        user_name=names[Role.USER],
+        char_name=names[Role.ASSISTANT],
+        user_question=talk.question,
+        recent_conversation=_latest(lines[:-1], lines[-1][:MAX_CONVERSATION], max_chars=MAX_CONVERSATION)
+        if lines
+        else "",
+    )
+
+
+async def rewritten(talk: Talk, *, how: Climb) -> str | None:
+    """The question as the rewriter puts it; None if it failed, took too long, or answered in another form."""
+    if how.rewriter is None:
+        return None
+    answer: str | None = None
+    with anyio.move_on_after(how.rewrite_seconds):
+        try:
+            answer = await how.rewriter.rewrite(rewrite_request(talk, turns=how.turns))
+        except (EbbingError, OSError, RuntimeError, ValueError, LookupError, TypeError):
+            return None  # a rewriter is somebody else's model: whatever it trips over, recall goes on without it
+    return checked_rewrite(answer)
+
+
+def checked_rewrite(answer: object) -> str | None:
+    """A rewriter's answer if it is one plain line of 2 to 300 characters, else None; quotation marks around it go."""
+    if not isinstance(answer, str):
+        return None
+    line = answer.strip()
+    if "\n" in line or "\r" in line or _MARKED.search(line) or not line.isprintable():
+        return None
+    line = line.strip(_WRAPPING)
+    return line if 2 <= len(line) <= _MAX_REWRITTEN else None
+
+
+def _spoken(talk: Talk, turns: int) -> list[tuple[Message, str]]:
+    """The last turns of the two who talk, without memories that were put into them."""
+    said = [(one, strip_recalled(one.content).strip()) for one in talk.before if one.role in _SPOKEN]
+    return [(one, text) for one, text in said if text][-turns:] if turns > 0 else []
+
+
+def _latest(lines: Sequence[str], last: str, *, max_chars: int) -> str:
+    """As many of the lines from the end as fit before the last one; the first that does not fit gives its own end."""
+    kept = [last]
+    room = max_chars - len(last)
+    for line in reversed(lines):
+        if room < 2:
+            break
+        part = line[-(room - 1) :]
+        kept.append(part)
+        room -= len(part) + 1
+    return "\n".join(reversed(kept))

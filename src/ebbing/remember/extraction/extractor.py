@@ -1,0 +1,78 @@
+"""What the messages say, read by the rules or by a language model that the rules give hints to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.pending_extraction import Failed, WriteMode
+from ebbing.domain.memory.record import Kind
+from ebbing.domain.memory.scope import Scope
+from ebbing.ports.memory_store import MemoryStore
+from ebbing.remember.extraction.keep_filter import is_redacted, worth_keeping
+from ebbing.remember.facts.drafts import QUARANTINED
+from ebbing.remember.intake.screening import Screened
+from ebbing.remember.llm.client import Asking, Budget
+from ebbing.remember.llm.write_modes import read_facts
+
+_EARLIER: Final = 4
+"""Messages of the same conversation that the model sees as what was said before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read, and who may be asked what it changes."""
+
+    facts: tuple[Fact, ...]
+    failed: Failed | None = None
+    """Some messages could not be read by the model: they are to be read again."""
+    asking: Asking | None = None
+    """The model with the time that is left of the call; None where it was not asked, or failed."""
+
+
+async def read(
+    kept: Sequence[Screened],
+    *,
+    mode: WriteMode,
+    asking: Asking | None,
+    now: datetime,
+    agent_facts: bool,
+    known: Collection[int] = (),
+    before: Sequence[Message] = (),
+) -> Read:
+    """The facts of the messages that are not `known`; of those that are held back for review, nothing.
+
+    Never raises a `ModelError`. `before` are earlier turns of the same conversation.
+    """
+    if asking is None or mode is WriteMode.RULES:
+        return Read(tuple(worth_keeping(kept, now=now, agent_facts=agent_facts, known=known)))
+    budget = Budget(asking.budget_seconds)
+    found = await read_facts(
+        mode,
+        [one.message if one.held_back is None else replace(one.message, content="") for one in kept],
+        nominate=lambda _: worth_keeping(kept, now=now, agent_facts=agent_facts, known=known),
+        asking=asking,
+        now=now,
+        agent_facts=agent_facts,
+        before=before,
+        known=known,
+    )
+    facts = tuple(fact for fact in found.facts if not is_redacted(fact))
+    left = None if found.failed is not None else replace(asking, budget_seconds=budget.left)
+    return Read(facts, found.failed, left)
+
+
+async def said_before(store: MemoryStore, scope: Scope) -> list[Message]:
+    """The last messages of a conversation that is named by its run, oldest first; none of those held for review."""
+    if scope.run_id is None:
+        return []
+    page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_EARLIER)
+    return [
+        Message(one.content, one.role, name=one.actor, timestamp=one.created_at)
+        for one in reversed(page.records)
+        if one.role is not None and QUARANTINED not in one.tags
+    ]

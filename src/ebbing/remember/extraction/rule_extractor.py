@@ -1,0 +1,202 @@
+"""Facts from messages, by the rules of the language packs and without a model.
+
+A message becomes sentences, a sentence becomes statements (one a clause), a statement meets the rules; the first rule
+that matches makes a fact in the third person. Questions, conditions, quotations, games and tasks never get that far.
+Pure and deterministic; a message of any length costs no more than its first 4,000 characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import Role
+from ebbing.language.parsing.chinese import ChineseReader
+from ebbing.language.parsing.english import EnglishReader
+from ebbing.language.parsing.parentheses import Lifted
+from ebbing.language.patterns.rule_pack import Pack, Packs
+from ebbing.language.text.detect_language import detect
+from ebbing.language.text.sentences import sentences
+from ebbing.language.text.statement import Reader, Sentence, Speaker, Statement
+from ebbing.remember.extraction.detail_fragments import with_detail
+from ebbing.remember.extraction.place_references import placed
+from ebbing.remember.extraction.rule_matching import fact_of
+from ebbing.remember.extraction.short_answers import completed
+
+_LAST_ASKED: Final = 200
+"""Characters at the end of the assistant's message in which it says what it wants to know."""
+_GAME: Final = 200
+"""Characters at the beginning of a message in which a game is begun."""
+MAX_FACTS: Final = 32
+"""Facts taken from one message."""
+_SPEAKERS: Final = {"en": Speaker("User", "the assistant"), "zh": Speaker("用户", "助手")}
+_AGENTS: Final = {"en": Speaker("Assistant", "the user"), "zh": Speaker("助手", "用户")}
+_READERS: Final[dict[str, Callable[[Pack], Reader]]] = {"en": EnglishReader, "zh": ChineseReader}
+
+
+Otherwise = Callable[[Statement], Fact | None]
+"""Makes a fact of a statement that no rule reads, or leaves it."""
+
+
+def extract(
+    messages: Sequence[Message],
+    *,
+    now: datetime,
+    packs: Packs | None = None,
+    agent_facts: bool = False,
+    otherwise: Otherwise | None = None,
+) -> list[Fact]:
+    """The facts that the messages state, in order, each once; `source` is the index of the message.
+
+    User messages tell about the user; with `agent_facts`, assistant messages tell about the agent (`about="agent"`).
+    System and tool messages are never read. "Tomorrow" counts from the message's timestamp, else from `now` (with a
+    time zone). Facts that the speaker was not sure of come with a confidence under 0.7. `otherwise` is asked about what
+    the user says and no rule reads. Raises `InvalidInputError` when the moment has no time zone.
+    """
+    known = packs or Packs.load()
+    found: dict[str, Fact] = {}
+    before: Message | None = None
+    people: dict[Role, list[Statement]] = {}
+    playing = False
+    for index, message in enumerate(messages):
+        if message.role is Role.USER or (agent_facts and message.role is Role.ASSISTANT):
+            heard = _Listening(message, before, known, otherwise, people.setdefault(message.role, []))
+            for fact in () if playing else heard.facts(said_at=message.timestamp or now, source=index):
+                found.setdefault(fact.text.casefold(), fact)
+            playing = playing or heard.begins_a_game()
+        before = message
+    return list(found.values())
+
+
+def statements(messages: Sequence[Message], *, packs: Packs | None = None) -> Iterator[tuple[Statement, Pack]]:
+    """The statements of the user's messages as the rules get to see them, each with the pack of its language."""
+    known = packs or Packs.load()
+    for before, message in zip([None, *messages], messages, strict=False):
+        if message.role is Role.USER:
+            for _, statement, pack in _Listening(message, before, known).statements():
+                yield statement, pack
+
+
+@dataclass(frozen=True, slots=True)
+class _Listening:
+    """One message, heard after another."""
+
+    message: Message
+    before: Message | None
+    packs: Packs
+    otherwise: Otherwise | None = None
+    people: list[Statement] = field(default_factory=list)
+    """Statements about or with people of the speaker's, heard so far."""
+
+    def facts(self, *, said_at: datetime, source: int) -> list[Fact]:
+        """What it states; `source` is the index of the message."""
+        agent = self.message.role is Role.ASSISTANT
+        found: list[Fact] = []
+        before: tuple[Sentence, Statement] | None = None
+        for sentence, statement, its_pack in self.statements():
+            if agent and statement.who not in {"self", "clause"}:
+                continue
+            fact = self._fact(statement, its_pack, said_at=said_at, aside=bool(found))
+            if before is not None and before[0] is sentence:
+                longer = with_detail(found[-1], before[1], detail=statement, own=fact, pack=its_pack, said_at=said_at)
+                if longer is not None:
+                    found[-1] = longer
+                    continue
+            before = None
+            if fact is not None:
+                about = "agent" if agent else "user"
+                found.append(replace(fact, source_text=sentence.text, about=about, source=source))
+                before = sentence, statement
+        return found[:MAX_FACTS]
+
+    def _fact(self, statement: Statement, pack: Pack, *, said_at: datetime, aside: bool) -> Fact | None:
+        if statement.adds:
+            return None
+        fact = fact_of(statement, pack, said_at=said_at, aside=aside)
+        if fact is None and self.otherwise is not None and self.message.role is not Role.ASSISTANT:
+            return self.otherwise(statement.implied or statement)
+        return fact
+
+    def begins_a_game(self) -> bool:
+        """Whether it asks for a game of roles, in which the messages that follow are said."""
+        pack = self.packs.by_language.get(self._language())
+        play = pack.gates.get("play") if pack is not None else None
+        return play is not None and play.search(self.message.content[:_GAME]) is not None
+
+    def _of_a_task(self, pack: Pack) -> bool:
+        """Whether it answers what was asked about a piece of work: who is in the story, the text to put right."""
+        if self.before is None or self.before.role is not Role.ASSISTANT:
+            return False
+        asked = self.before.content[-_LAST_ASKED:]
+        sent, about = pack.gates.get("sent_for"), pack.gates.get("about_work")
+        if sent is not None and sent.search(asked):
+            return True
+        own = pack.words["own_words"].search(self.message.content) is not None
+        return about is not None and not own and about.search(asked) is not None
+
+    def _language(self) -> str:
+        """The message's own language; a bare number or name answers in the language of the question."""
+        own = detect(self.message.content)
+        return detect(self.before.content) if own == "und" and self.before is not None else own
+
+    def statements(self) -> Iterator[tuple[Sentence, Statement, Pack]]:
+        """The statements, each with its sentence and the pack of its language."""
+        pack = self.packs.by_language.get(self._language())
+        if pack is None or pack.gates["message"].search(self.message.content[:400]) or self._of_a_task(pack):
+            return
+        said = sentences(self.message.content)
+        if self.before is not None and self.before.role is not self.message.role:
+            said = completed(said, asked=self.before.content, pack=pack)
+        said = placed(said, before=self.before.content if self.before else "", pack=pack)
+        if self.before is not None and self.before.role is not self.message.role:
+            self._asked_about(self.before.content[-_LAST_ASKED:], pack, whose="asked_about")
+        for sentence in said:
+            if pack.gates["paste"].search(sentence.text):
+                return
+            lifted = Lifted.of(sentence)
+            for part in (lifted.sentence, *lifted.own):
+                its_pack = self.packs.by_language.get(detect(part.text), pack)
+                told = False
+                for statement in _reader(its_pack).read(part, self._speaker(its_pack), people=self.people):
+                    if statement.relation or statement.mentioned:
+                        told = True
+                        self.people.append(statement)
+                    yield sentence, _with_asides(statement, lifted), its_pack
+                if not told:
+                    self._asked_about(part.text, its_pack, whose="mentioned")
+
+    def _asked_about(self, text: str, pack: Pack, *, whose: str) -> None:
+        """Somebody of the speaker's whom a question names is known to what follows."""
+        about = pack.words.get(whose) if pack.language == "en" else None
+        for found in about.finditer(text) if about is not None else ():
+            who = found.groupdict().get("who") or found.group().split(maxsplit=1)[1]
+            self.people.extend(_reader(pack).read(Sentence(f"I see my {who}"), self._speaker(pack), people=()))
+
+    def _speaker(self, pack: Pack) -> Speaker:
+        speakers = _AGENTS if self.message.role is Role.ASSISTANT else _SPEAKERS
+        speaker = speakers[pack.language]
+        return replace(speaker, name=self.message.name) if self.message.name else speaker
+
+
+def _with_asides(statement: Statement, lifted: Lifted) -> Statement:
+    if not lifted.asides:
+        return statement
+    implied = statement.implied and _with_asides(statement.implied, lifted)
+    return replace(statement, text=lifted.back(statement.text), implied=implied)
+
+
+_KEPT: Final[dict[int, tuple[Pack, Reader]]] = {}
+"""One reader a pack: what it compiles costs more than reading a message."""
+
+
+def _reader(pack: Pack) -> Reader:
+    kept = _KEPT.get(id(pack))
+    if kept is not None and kept[0] is pack:
+        return kept[1]
+    reader = _READERS[pack.language](pack)
+    _KEPT[id(pack)] = (pack, reader)
+    return reader

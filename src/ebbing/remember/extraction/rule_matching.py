@@ -1,0 +1,199 @@
+"""One statement meets the rules of its language: the first rule that matches makes a fact."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.record import MemoryType
+from ebbing.language.dates.resolve import BEGINNING, FOREVER, DateSpan, absolute, resolve
+from ebbing.language.patterns.keep_classifier import places_of, signs
+from ebbing.language.patterns.lazy_pattern import Late
+from ebbing.language.patterns.rule_pack import Cue, Pack, Rule
+from ebbing.language.text.statement import Statement
+
+HEDGED_CONFIDENCE: Final = 0.6
+"""Confidence of what the speaker was not sure of: under the default write threshold of 0.7."""
+
+
+def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool = False) -> Fact | None:
+    """The fact that a statement holds by the first rule that matches; None when no rule does.
+
+    What no rule reads is weighed by what is learned of clauses like it: where it is likely to be worth remembering,
+    the weighed rules of the pack say as what; where the speaker is only understood to be the subject, the others are
+    asked before them. `aside`: it is said beside a fact of the same message, and is mostly a detail of it.
+    """
+    weighing = pack.weighing
+    for reading in _readings(statement, pack):
+        rules = pack.rules[reading.who].found_in(reading.predicate, from_start=True)
+        fact = _first(rules, reading, pack=pack, said_at=said_at)
+        if fact is not None:
+            return None if _is_unlikely(fact, statement, pack=pack, aside=aside) else fact
+    last = statement.implied or statement
+    if not last.clause or not last.predicate:
+        return None
+    who, worth = last.who, weigh(last, pack, aside=aside)
+    understood = weighing.least if weighing.understood is None else weighing.understood
+    asked = statement.implied is not None and worth.score >= understood
+    kept = list(pack.rules[who].found_in(last.predicate, from_start=True)) if asked else []
+    silent = weighing.silent[who]
+    if worth.score >= weighing.least:
+        kinds = pack.lasting.kinds(worth.places)
+        kept += _with_patterns(rule for kind in kinds for rule in weighing.rules[who] if rule.type is kind)
+        silent = tuple(rule for rule in silent if not rule.weighed or rule.type is kinds[0])
+    if not kept or _first(_with_patterns(silent), last, pack=pack, said_at=said_at):
+        return None
+    return _first(kept, last, pack=pack, said_at=said_at)
+
+
+def _with_patterns(rules: Iterable[Rule]) -> list[tuple[Rule, Late]]:
+    return [(rule, pattern) for rule in rules for pattern in rule.patterns]
+
+
+def _is_unlikely(fact: Fact, statement: Statement, *, pack: Pack, aside: bool) -> bool:
+    """Whether what is learned speaks too strongly against what a rule has read.
+
+    A single value, a standing wish and the end of something are said in few words: there the rule has the last word.
+    """
+    doubted = pack.weighing.doubted
+    if doubted is None or fact.attribute or fact.ended or statement.who == "order":
+        return False
+    return weigh(statement.implied or statement, pack, aside=aside).score < doubted
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """How a statement weighs."""
+
+    score: float
+    """Log-odds of its being worth remembering for long."""
+    places: list[int]
+    """Where what is learned of its signs stands."""
+
+
+def weigh(statement: Statement, pack: Pack, *, aside: bool = False) -> Worth:
+    """What is learned of clauses like this one, and what the cues add."""
+    cues = cues_of(statement, pack)
+    places = places_of(signs(statement, [cue.id for cue in cues], aside=aside))
+    return Worth(pack.lasting.worth(places) + sum(cue.weight for cue in cues), places)
+
+
+def cues_of(statement: Statement, pack: Pack) -> list[Cue]:
+    """What the statement holds that speaks for or against keeping it."""
+    marks = f"<{statement.who}>{'<not>' * statement.negated}{'<carried>' * statement.carried}"
+    said = f"{marks} {statement.lead} {statement.clause}"
+    small = said.lower()
+    return [cue for cue, find in pack.weighing.cues.left(said) if find.made.search(small if find.small else said)]
+
+
+def _first(rules: Iterable[tuple[Rule, Late]], statement: Statement, *, pack: Pack, said_at: datetime) -> Fact | None:
+    """The fact by the first rule of which a pattern matches; a rule whose pattern matches in vain is asked no more."""
+    silent: Rule | None = None
+    for rule, pattern in rules:
+        found = None if rule is silent else pattern.made.match(statement.predicate)
+        if found is None:
+            continue
+        groups = _groups(found, rule, statement=statement)
+        if groups is not None and (rule.attribute or _personal(statement, pack)):
+            fact = _built(rule, statement, groups=groups, pack=pack)
+            return _dated(fact, rule, said_at=said_at, language=pack.language)
+        silent = rule
+    return None
+
+
+def _personal(statement: Statement, pack: Pack) -> bool:
+    """Whether the speaker comes into it; a clause without a subject of its own may be about anything."""
+    return statement.who != "clause" or pack.words["own_words"].search(statement.clause) is not None
+
+
+def _readings(statement: Statement, pack: Pack) -> list[Statement]:
+    """The statement, and the same in another tense ("I have been a nurse" also reads "I am a nurse")."""
+    return [statement] + [
+        replace(statement, predicate=now + statement.predicate[len(then) :])
+        for then, now in pack.tables.get("perfect", {}).items()
+        if statement.predicate.startswith(then)
+    ]
+
+
+def _groups(found: re.Match[str], rule: Rule, *, statement: Statement) -> Mapping[str, str] | None:
+    """The groups of what was found, in the speaker's own script; None when the rule keeps silent."""
+    if (rule.negated == "no" and statement.negated) or (rule.negated == "only" and not statement.negated):
+        return None
+    said = f"{statement.lead} {statement.predicate}"
+    if rule.unless is not None and rule.unless.made.search(said):
+        return None
+    if rule.needs is not None and not rule.needs.made.search(f"{said} {statement.clause}"):
+        return None
+    spoken = statement.spoken or statement.predicate
+    return {name: spoken[slice(*found.span(name))].strip(" ,") for name, text in found.groupdict().items() if text}
+
+
+def _built(rule: Rule, statement: Statement, *, groups: Mapping[str, str], pack: Pack) -> Fact:
+    value = groups.get("value") or groups.get("object")
+    if value and rule.value_end is not None:
+        value = rule.value_end.made.split(value, maxsplit=1)[0].strip()
+    slots = _Slots(groups, subject=statement.subject, owner=statement.owner, clause=statement.text)
+    polarity = -rule.polarity if statement.negated and rule.polarity > 0 else rule.polarity
+    disliked = polarity < 0 and rule.type is MemoryType.PREFERENCE
+    return Fact(
+        text=statement.text if rule.text is None else rule.text.format_map(slots),
+        type=rule.type,
+        tags=(*rule.tags, "dislike") if disliked else rule.tags,
+        importance=rule.importance,
+        confidence=HEDGED_CONFIDENCE if statement.hedged else rule.confidence,
+        rule=rule.id,
+        attribute=_attribute(rule, statement, groups=groups, pack=pack),
+        value=value or None,
+        polarity=polarity,
+        object=groups.get("object") if polarity else None,
+        hedged=statement.hedged,
+        ended=statement.ended,
+        corrects=statement.corrects,
+    )
+
+
+def _attribute(rule: Rule, statement: Statement, *, groups: Mapping[str, str], pack: Pack) -> str | None:
+    """The single-valued attribute that the fact gives, `sister.home` for somebody else's; None where it gives none."""
+    if rule.attribute is None or (statement.negated and not statement.ended):
+        return None
+    name = rule.attribute.format_map(_Slots({key: text.lower() for key, text in groups.items()})).strip(" .")
+    name = pack.tables.get("attributes", {}).get(name, name)
+    if not name or name == "favourite":
+        return None
+    if statement.relation is None:
+        return name
+    return f"{statement.relation}.{name}" if statement.unique else None
+
+
+def _dated(fact: Fact, rule: Rule, *, said_at: datetime, language: str) -> Fact:
+    """The fact with its time made absolute: "next week" means something else tomorrow."""
+    if not rule.dated:
+        return fact
+    spans = [span for span in resolve(fact.text, now=said_at, language=language) if _bounded(span)]
+    if not spans or (fact.type is MemoryType.EPISODIC and _looks_ahead(rule) and spans[0].direction == "past"):
+        return fact
+    text = absolute(fact.text, now=said_at, language=language)
+    return replace(fact, text=text, happens_from=spans[0].start, happens_to=spans[0].end)
+
+
+def _looks_ahead(rule: Rule) -> bool:
+    """Whether it tells a plan or a goal: a weekday read as a past one is then misread, and better left alone."""
+    return not {"plan", "goal"}.isdisjoint(rule.tags)
+
+
+def _bounded(span: DateSpan) -> bool:
+    return span.start != BEGINNING and span.end != FOREVER
+
+
+class _Slots(dict[str, str]):
+    """Groups for a wording; one that did not take part is empty."""
+
+    def __init__(self, groups: Mapping[str, str], **more: str) -> None:
+        super().__init__(groups, **more)
+
+    def __missing__(self, key: str) -> str:
+        return ""

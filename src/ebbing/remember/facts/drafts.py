@@ -1,0 +1,101 @@
+"""Records before they are stored: what was said, and what was concluded from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.record import Kind, MemoryRecord, Provenance
+from ebbing.index.raw_message import AS_SAID, Call, Said, said_record
+from ebbing.language.claims.claims import attribute_of, polarity_of
+from ebbing.language.claims.normalize_values import object_key
+from ebbing.language.text.detect_language import detect
+from ebbing.language.text.split_text import split_text
+from ebbing.ports.ids import Ids
+from ebbing.remember.facts.new_fact import told_by
+from ebbing.remember.intake.screening import Screened
+
+QUARANTINED: Final = "quarantined"
+"""Tag of an episode that speaks like an order to the model: nothing is learnt from it until somebody reviews it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A record that waits for its vector."""
+
+    record: MemoryRecord
+    utterance: bool
+    """It is a message as it was said."""
+    once: bool = False
+    """The message has an id of the caller's, under which it is stored once only."""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drafting(Call):
+    """The same, with what names the records."""
+
+    ids: Ids = field(kw_only=True)
+
+
+def message_drafts(messages: Sequence[Screened], *, kind: Kind, drafting: Drafting) -> list[Draft]:
+    """One draft a message; a message over 4,000 characters makes several, split where a sentence ends.
+
+    Part n of a message with an id is named `id#n` beside the id itself.
+    """
+    return [
+        _utterance(one, part, number=number, kind=kind, drafting=drafting)
+        for one in messages
+        for number, part in enumerate(split_text(one.message.content), start=1)
+    ]
+
+
+def fact_draft(fact: Fact, source: Screened, *, drafting: Drafting) -> Draft:
+    """The memory that a fact would become."""
+    message, language = source.message, detect(fact.text)
+    attribute, value = attribute_of(fact.text, told_by(fact, message.name))
+    record = MemoryRecord(
+        id=drafting.ids.new(),
+        whose=drafting.scope,
+        content=fact.text,
+        created_at=message.timestamp or drafting.now,
+        recorded_at=drafting.now,
+        type=fact.type,
+        actor=message.name,
+        role=message.role,
+        tags=(*fact.tags, *(tag for tag in drafting.tags if tag not in fact.tags)),
+        metadata=dict(drafting.metadata),
+        expires_at=drafting.expires_at,
+        language=language,
+        attribute=attribute,
+        value=value if attribute else fact.object or value,
+        object=object_key(fact.object, language) if fact.polarity else None,
+        polarity=polarity_of(fact.text, fact.polarity),
+        trust=source.tier,
+        importance=fact.importance,
+        confidence=fact.confidence,
+        provenance=Provenance(
+            source_ids=(message.id,) if message.id else (),
+            source_text=fact.source_text,
+            method=fact.method,
+            rule=fact.rule,
+        ),
+    )
+    return Draft(record, utterance=False)
+
+
+def _utterance(source: Screened, text: str, *, number: int, kind: Kind, drafting: Drafting) -> Draft:
+    message = source.message
+    source_ids: tuple[str, ...] = ()
+    if message.id is not None:
+        source_ids = (message.id,) if number == 1 else (f"{message.id}#{number}", message.id)
+    held_back = kind is Kind.EPISODE and source.held_back is not None
+    record = said_record(
+        Said(drafting.ids.new(), text, drafting, message.role, message.name, message.timestamp, source.tier),
+        kind=kind,
+        tags=(QUARANTINED, *drafting.tags) if held_back else drafting.tags,
+        provenance=Provenance(source_ids=source_ids, method="raw", reason=source.held_back if held_back else None),
+    )
+    return Draft(record, utterance=True, once=bool(source_ids), reason=AS_SAID)

@@ -1,0 +1,92 @@
+"""A fact that was just heard, as the record that it would become and the claim that it makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ebbing.domain.conflict.claim import Claim
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.record import MemoryRecord, Role
+from ebbing.language.claims.claims import Told, claim_of
+from ebbing.ports.memory_store import Insert
+from ebbing.privacy.trust import TrustTier, tier_of
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One fact on its way in."""
+
+    fact: Fact
+    insert: Insert
+    """The memory that it would become, with its index entry."""
+    claim: Claim
+
+    @property
+    def record(self) -> MemoryRecord:
+        """The memory, without its index entry."""
+        return self.insert.record
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that may have to do with a fact."""
+
+    record: MemoryRecord
+    claim: Claim
+    similarity: float = 0.0
+    """Calibrated, in [0, 1]; 0 where there are no vectors."""
+
+
+def heard_as(fact: Fact, insert: Insert) -> Heard:
+    """A fact with the memory that it would become and the claim that it makes."""
+    return Heard(fact, insert, claim_of(fact.text, told_by(fact, insert.record.actor)))
+
+
+def candidate(record: MemoryRecord, similarity: float = 0.0) -> Candidate:
+    """A known memory with the claim that it makes."""
+    return Candidate(record, claim_of(record.content, told_of(record)), similarity)
+
+
+def told_of(record: MemoryRecord) -> Told:
+    """What a memory knows of its own statement."""
+    return Told(
+        type=record.type,
+        tags=record.tags,
+        attribute=record.attribute,
+        value=record.value,
+        object=record.value if record.object else None,
+        polarity=record.polarity,
+        speaker=record.actor,
+        agent=record.role is Role.ASSISTANT,
+        known=True,
+    )
+
+
+def told_by(fact: Fact, speaker: str | None) -> Told:
+    """What a rule found out about a statement."""
+    return Told(
+        type=fact.type,
+        tags=fact.tags,
+        attribute=fact.attribute,
+        value=fact.value,
+        object=fact.object,
+        polarity=fact.polarity,
+        ended=fact.ended,
+        corrects=fact.corrects,
+        source=fact.source_text,
+        speaker=speaker,
+        agent=fact.about == "agent",
+    )
+
+
+def as_candidate(heard: Heard) -> Candidate:
+    """What was just heard, seen from what is heard next."""
+    claim = replace(heard.claim, changed=False, further=False, resumed=False)
+    return Candidate(heard.record, claim)
+
+
+def trust_of(record: MemoryRecord) -> TrustTier:
+    """Whose word a memory rests on; the speaker's role says it where nobody noted it."""
+    if record.trust is not None:
+        return TrustTier(record.trust)
+    return (tier_of(record.role) if record.role else None) or TrustTier.USER

@@ -1,0 +1,132 @@
+"""Records that were exported elsewhere, or earlier, become memories again with everything they hold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Any, Final
+from uuid import UUID
+
+from ebbing.domain.errors import ConflictError, InvalidInputError
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Owner, Scope
+from ebbing.remember.add import Remembering
+from ebbing.remember.facts.drafts import Draft
+from ebbing.remember.vectors.embed_drafts import bare, embedded
+from ebbing.transfer.record_lines import record_from_line
+
+REASON: Final = "imported"
+
+
+@dataclass(slots=True)
+class BroughtBack:
+    """What became of the records."""
+
+    imported: int = 0
+    known: int = 0
+    """Here already: the same id, or the same message."""
+    refused: dict[int, str] = field(default_factory=dict)
+    """Place in the call, from 0, and why."""
+
+
+async def bring_back(
+    using: Remembering, lines: Sequence[Mapping[str, Any]], *, tenant: str, user_id: str | None
+) -> BroughtBack:
+    """Stores what `line_from_record` wrote, one transaction an owner; what is here already stays as it is.
+
+    A line that cannot be used is refused and told of; it never stops the others.
+    """
+    result = BroughtBack()
+    records: list[tuple[int, MemoryRecord]] = []
+    for place, line in enumerate(lines):
+        try:
+            records.append((place, record_from_line(line, tenant=tenant, user_id=user_id)))
+        except InvalidInputError as error:
+            result.refused[place] = str(error)
+    records.sort(key=lambda numbered: repr(numbered[1].whose.owner))
+    for _, group in groupby(records, key=lambda numbered: numbered[1].whose.owner):
+        await _of_one_owner(using, dict(group), result=result)
+    return result
+
+
+async def _of_one_owner(using: Remembering, records: dict[int, MemoryRecord], *, result: BroughtBack) -> None:
+    scope = Scope.of(next(iter(records.values())).whose.owner)
+    names = await _names(using, list(records.values()), scope=scope)
+    fresh: dict[int, MemoryRecord] = {}
+    for place, record in records.items():
+        name = names.here(record.id)
+        if name in names.held:
+            result.known += 1
+        else:
+            names.held.add(name)
+            fresh[place] = _renamed(record, names)
+    inserts = await embedded(using.embedding, [_draft(record) for record in fresh.values()])
+    if not inserts:
+        return
+    try:
+        ids = await using.store.write(scope, inserts)
+    except ConflictError:
+        result.refused |= dict.fromkeys(fresh, "another program was storing the same memories: import again")
+        return
+    await using.note_bare(bare(inserts), scope)
+    new = sum(kept == record.id for kept, record in zip(ids, fresh.values(), strict=True))
+    result.imported += new
+    result.known += len(ids) - new
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Under which ids the owner has, or will have, the records.
+
+    An id that belongs to somebody else in this store becomes another one, always the same: nobody learns by an import
+    what others have, and a repeated import stores nothing twice.
+    """
+
+    owner: Owner
+    held: set[str]
+    """Ids that the owner has."""
+    foreign: set[str]
+    """Ids that somebody else has."""
+
+    def here(self, memory_id: str) -> str:
+        """The id that it has with this owner."""
+        other = _other(memory_id, self.owner)
+        is_other = memory_id not in self.held and (memory_id in self.foreign or other in self.held)
+        return other if is_other else memory_id
+
+
+async def _names(using: Remembering, records: Sequence[MemoryRecord], *, scope: Scope) -> _Names:
+    named = {record.id for record in records}.union(*map(_referred, records))
+    others = {_other(memory_id, scope.owner) for memory_id in named}
+    held = {record.id for record in await using.store.get(scope, sorted(named | others), deleted=True)}
+    return _Names(scope.owner, held, await using.store.taken(sorted(named - held)))
+
+
+def _referred(record: MemoryRecord) -> set[str]:
+    """The ids of other memories that a record names."""
+    return {*record.related_ids, *record.compression_sources, *filter(None, [record.superseded_by])}
+
+
+def _renamed(record: MemoryRecord, names: _Names) -> MemoryRecord:
+    return replace(
+        record,
+        id=names.here(record.id),
+        related_ids=tuple(map(names.here, record.related_ids)),
+        compression_sources=tuple(map(names.here, record.compression_sources)),
+        superseded_by=names.here(record.superseded_by) if record.superseded_by else None,
+    )
+
+
+def _other(memory_id: str, owner: Owner) -> str:
+    """An id for a copy of a memory with another owner: UUID version 8, made of both."""
+    named = json.dumps([memory_id, owner.tenant, owner.kind, owner.name])
+    number = int.from_bytes(hashlib.blake2b(named.encode("utf-8", "surrogatepass"), digest_size=16).digest())
+    return str(UUID(int=number & ~(0xF << 76 | 3 << 62) | 8 << 76 | 2 << 62))
+
+
+def _draft(record: MemoryRecord) -> Draft:
+    said = record.is_verbatim
+    return Draft(record, utterance=said, once=said and bool(record.provenance.source_ids), reason=REASON)

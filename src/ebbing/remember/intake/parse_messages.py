@@ -1,0 +1,150 @@
+"""Whatever a caller passes as `messages` becomes a list of clean `Message` values, or a typed error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from ebbing.domain.errors import InvalidInputError, TooLargeError
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import Role
+from ebbing.language.dates.grammar import FIRST_YEAR, LAST_YEAR
+
+MAX_MESSAGE_LENGTH: Final = 100_000
+"""Characters of one message; a longer one is refused, so that nothing of it is lost unseen."""
+MAX_MESSAGES: Final = 10_000
+_ROLES: Final = {
+    **{role.value: role for role in Role},
+    "human": Role.USER,
+    "ai": Role.ASSISTANT,
+    "function": Role.TOOL,
+    "developer": Role.SYSTEM,
+}
+_MILLISECONDS_FROM: Final = 1e11
+"""Epoch numbers above this (the year 5138 in seconds) are taken for milliseconds."""
+
+
+def parse_messages(messages: object) -> list[Message]:
+    """Accepts a string (one user message), one message dict, or a list of either.
+
+    Blank messages are left out. NUL and lone surrogates, which no store can keep, are dropped or replaced.
+
+    Raises:
+        InvalidInputError: another type, an unknown role, an unreadable timestamp, nothing but blanks.
+        TooLargeError: a message over 100,000 characters, or more than 10,000 messages.
+    """
+    given: Sequence[object]
+    if isinstance(messages, str) or isinstance(messages, Mapping):  # noqa: SIM101 – most are a string
+        given = [messages]
+    elif isinstance(messages, Sequence) and not isinstance(messages, bytes | bytearray):
+        given = messages
+    else:
+        raise InvalidInputError("messages must be a string, a message dict, or a list of these")
+    if len(given) > MAX_MESSAGES:
+        raise TooLargeError(f"more than {MAX_MESSAGES} messages in one call: pass them in several")
+    parsed = [message for at, item in enumerate(given) if (message := _parse(item, at)) is not None]
+    if not parsed:
+        raise InvalidInputError("messages hold no text: there is nothing to remember")
+    return parsed
+
+
+def clean_text(text: str) -> str:
+    """The text without NUL, with lone surrogates replaced by U+FFFD, trimmed."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            # Two halves that belong together become the one character that they are.
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\x00", "").strip()
+
+
+def parse_time(value: object, label: str = "timestamp") -> datetime:
+    """ISO 8601 text, epoch seconds or milliseconds, or a datetime, as aware UTC; a naive time is taken as UTC.
+
+    Raises:
+        InvalidInputError: none of these, or outside the years in which words like "last week" can be understood.
+    """
+    moment = _moment(value)
+    if moment is None:
+        raise InvalidInputError(f"{label} must be ISO 8601 text, epoch seconds, or a datetime")
+    if not FIRST_YEAR < moment.year < LAST_YEAR:
+        raise InvalidInputError(f"{label} must lie between the years {FIRST_YEAR} and {LAST_YEAR}")
+    return moment
+
+
+def _moment(value: object) -> datetime | None:
+    try:
+        if isinstance(value, datetime):
+            return _as_utc(value)
+        if isinstance(value, bool):
+            raise ValueError
+        if isinstance(value, int | float) and math.isfinite(value):
+            return datetime.fromtimestamp(value / 1000 if abs(value) > _MILLISECONDS_FROM else value, UTC)
+        if isinstance(value, str):
+            return _as_utc(datetime.fromisoformat(value.strip()))
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None
+
+
+def _as_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _parse(item: object, at: int) -> Message | None:
+    if isinstance(item, str):
+        said = _checked_text(item, at)
+        return Message(said) if said else None
+    if not isinstance(item, Mapping):
+        raise InvalidInputError(f"message {at} must be a string or a dict with 'role' and 'content'")
+    text = _checked_text(_text_of(item.get("content"), at), at)
+    if not text:
+        return None
+    timestamp = item.get("timestamp")
+    return Message(
+        content=text,
+        role=_role_of(item.get("role", "user"), at),
+        name=optional_text(item.get("name"), f"name of message {at}"),
+        id=optional_text(item.get("id"), f"id of message {at}"),
+        timestamp=None if timestamp is None else parse_time(timestamp, f"timestamp of message {at}"),
+    )
+
+
+def _checked_text(content: str, at: int) -> str:
+    text = clean_text(content)
+    if len(text) > MAX_MESSAGE_LENGTH:
+        raise TooLargeError(f"message {at} is longer than {MAX_MESSAGE_LENGTH} characters: split it")
+    return text
+
+
+def _text_of(content: Any, at: int) -> str:
+    """The text of a content field: a string, or the text parts of a list of parts."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
+        return "\n".join(str(part["text"]) for part in content if isinstance(part.get("text"), str))
+    raise InvalidInputError(f"content of message {at} must be a string or a list of parts")
+
+
+def _role_of(role: object, at: int) -> Role:
+    found = _ROLES.get(str(role).strip().lower())
+    if found is None:
+        raise InvalidInputError(f"role of message {at} must be user, assistant, system or tool")
+    return found
+
+
+def optional_text(value: object, label: str) -> str | None:
+    """A clean string of at most 256 characters, None for nothing."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise InvalidInputError(f"{label} must be a string")
+    text = clean_text(str(value))
+    if len(text) > 256:
+        raise InvalidInputError(f"{label} is longer than 256 characters")
+    return text or None

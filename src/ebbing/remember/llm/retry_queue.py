@@ -1,0 +1,86 @@
+"""Messages that could not be read when they came: noted for later, and read again from the episodes that keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.pending_extraction import EXTRACT, Failed, Unread, WriteMode
+from ebbing.domain.memory.record import MemoryRecord, Role
+from ebbing.ports.job_queue import JobQueue
+from ebbing.ports.memory_store import MemoryStore
+from ebbing.remember.llm.client import Asking
+from ebbing.remember.llm.extract import Extraction
+from ebbing.remember.llm.write_modes import Nominate, read_facts
+
+ATTEMPTS = 10
+"""With pauses that double from a minute to six hours this is about two days."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """What was read at another try; `source` of a fact is an index into these messages."""
+
+    messages: tuple[Message, ...]
+    extraction: Extraction
+    episodes: tuple[MemoryRecord, ...] = ()
+    """What keeps each of the messages."""
+
+
+async def note_unread(queue: JobQueue, unread: Unread, *, failed: Failed, now: datetime) -> int | None:
+    """Queues messages to be read again and returns the job's id; None if there are none.
+
+    Call it after the episodes are stored: the job names them and holds nothing of what was said.
+    """
+    if not unread.episode_ids:
+        return None
+    wait = timedelta(seconds=max(60.0, failed.retry_after_seconds or 0.0))
+    return await queue.enqueue(
+        EXTRACT,
+        unread.key,
+        payload=unread.payload(),
+        run_at=now + wait,
+        max_attempts=ATTEMPTS,
+        whose=unread.scope,
+    )
+
+
+async def reread(
+    store: MemoryStore, unread: Unread, *, nominate: Nominate, asking: Asking | None, now: datetime
+) -> Reread:
+    """Reads kept messages again; those that were deleted meanwhile are left alone."""
+    kept = await store.get(unread.scope, unread.episode_ids)
+    messages = tuple(map(_message, kept))
+    extraction = await read_facts(
+        unread.mode if unread.mode is not WriteMode.RAW else WriteMode.RULES,
+        messages,
+        nominate=nominate,
+        asking=asking,
+        now=now,
+        agent_facts=unread.agent_facts,
+    )
+    return Reread(messages, extraction, tuple(kept))
+
+
+def unread_of(episodes: Sequence[tuple[int, str]], failed: Failed, *, like: Unread) -> Unread:
+    """The work that is left after a failure.
+
+    Args:
+        episodes: index of the message and id of the episode that keeps it (a long message has several).
+        like: scope, mode and subject of the work; its episodes are replaced.
+    """
+    ids = tuple(held for number, held in episodes if number in failed.messages)
+    return Unread(like.scope, ids, like.mode, agent_facts=like.agent_facts)
+
+
+def _message(record: MemoryRecord) -> Message:
+    ids = record.provenance.source_ids
+    return Message(
+        record.content,
+        record.role or Role.USER,
+        name=record.actor,
+        id=ids[-1] if ids else None,
+        timestamp=record.created_at,
+    )

@@ -1,0 +1,55 @@
+"""Where in a conversation a statement comes from: what cannot be traced to a message was made up."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Final
+
+from ebbing.language.text.analyzer import query_terms
+from ebbing.language.text.sentences import sentences
+from ebbing.remember.llm.transcript import Piece
+
+_SIGNS: Final = re.compile(r"[\W_]+")
+_SHORTEST_QUOTE: Final = 2
+_SHARED: Final = 0.5
+"""More than this part of the terms of a quote, or of a statement without one, must stand in the message."""
+
+
+def source_of(text: str, quote: str, *, number: int | None, pieces: Sequence[Piece]) -> tuple[int, str] | None:
+    """The index of the message that says it, and the sentence in it; None where no message does.
+
+    Args:
+        text: the statement.
+        quote: the words that the model copied; may be empty or inexact.
+        number: the message that the model names; may be wrong.
+        pieces: what may be a source.
+    """
+    ordered = sorted(pieces, key=lambda piece: piece.number != number)
+    plain = _plain(quote)
+    if len(plain) >= _SHORTEST_QUOTE:
+        for piece in ordered:
+            if plain in _plain(piece.text):
+                return piece.number, _sentence(piece.text, plain)
+    wanted = set(query_terms(quote)) or set(query_terms(text))
+    best = max(ordered, key=lambda piece: _share(wanted, piece.text), default=None)
+    if best is None or not wanted or _share(wanted, best.text) <= _SHARED:
+        return None
+    return best.number, _sentence(best.text, "", terms=wanted)
+
+
+def _plain(text: str) -> str:
+    return _SIGNS.sub("", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _share(wanted: set[str], text: str) -> float:
+    return len(wanted.intersection(query_terms(text))) / max(1, len(wanted))
+
+
+def _sentence(text: str, plain: str, *, terms: set[str] | None = None) -> str:
+    """The sentence of a text that holds a quote (in plain form) or shares most terms; else the text's beginning."""
+    said = [sentence.text for sentence in sentences(text)]
+    if terms:
+        return max(said, key=lambda one: _share(terms, one), default=text)[:500]
+    return next((one for one in said if plain in _plain(one)), text)[:500]

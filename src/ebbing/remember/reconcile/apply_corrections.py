@@ -1,0 +1,99 @@
+"""A message that only puts the last one right becomes the last statement in the right words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.record import Kind, MemoryRecord, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.language.claims.corrections import Correction, correction_of, put_right
+from ebbing.ports.memory_store import MemoryStore
+from ebbing.remember.intake.screening import Screened
+from ebbing.remember.reconcile.candidates import reach
+
+_RULE: Final = "correction"
+_BACK: Final = 5
+"""Memories, the newest first, among which a word that was wrong is looked for."""
+_SURE: Final = 0.9
+
+
+async def corrected(
+    store: MemoryStore, facts: Sequence[Fact], *, kept: Sequence[Screened], scope: Scope
+) -> tuple[Fact, ...]:
+    """The facts; a message that says nothing but what a word should have been gives the statement that held it.
+
+    The statement is looked for among the facts of the messages before it, which then were never so, and among what is
+    known: there it names the memory that it puts right (`instead_of`).
+    """
+    found = list(facts)
+    for index, one in enumerate(kept):
+        correction = correction_of(one.message.content) if one.message.role is Role.USER and not one.held_back else None
+        if correction is None:
+            continue
+        just_said = [fact for fact in found if fact.source < index]
+        right = _among(correction, just_said[-_BACK:]) if just_said else await _known(store, correction, scope=scope)
+        if right is None:
+            continue
+        wrong, fact = right
+        found = [other for other in found if other is not wrong and other.source != index]
+        found.append(replace(fact, source=index, source_text=one.message.content))
+    return tuple(found)
+
+
+def _among(correction: Correction, facts: Sequence[Fact]) -> tuple[Fact, Fact] | None:
+    """The fact of this call that is wrong, and what it should be."""
+    for fact in reversed(facts):
+        words = correction.of(fact.text, fact.object or fact.value)
+        if words is not None:
+            return fact, _in_the_right_words(fact, words)
+        if correction.wrong is None:
+            break
+    return None
+
+
+async def _known(store: MemoryStore, correction: Correction, *, scope: Scope) -> tuple[None, Fact] | None:
+    """What a known memory should be: one of the last, and the very last where the wrong word is not named."""
+    page = await store.page(reach(scope), limit=_BACK if correction.wrong else 1)
+    if correction.wrong is None and not await _was_just_said(store, page.records, scope=scope):
+        return None
+    for record in page.records:
+        words = correction.of(record.content, record.value)
+        if words is not None and record.superseded_by is None and record.role is Role.USER:
+            return None, replace(_in_the_right_words(_fact_of(record), words), instead_of=record.id)
+    return None
+
+
+async def _was_just_said(store: MemoryStore, records: Sequence[MemoryRecord], *, scope: Scope) -> bool:
+    """Whether a memory was read from the last message of the user."""
+    page = await store.page(scope, kinds=(Kind.EPISODE,), limit=2)
+    last = next((episode.content for episode in page.records if episode.role is Role.USER), "")
+    return any((record.provenance.source_text or record.content) in last for record in records)
+
+
+def _fact_of(record: MemoryRecord) -> Fact:
+    return Fact(
+        text=record.content,
+        type=record.type,
+        tags=record.tags,
+        importance=record.importance,
+        attribute=record.attribute,
+        value=record.value,
+        polarity=record.polarity,
+        object=record.value if record.object else None,
+    )
+
+
+def _in_the_right_words(fact: Fact, words: tuple[str, str]) -> Fact:
+    return replace(
+        fact,
+        text=put_right(fact.text, words),
+        value=fact.value and put_right(fact.value, words),
+        object=fact.object and put_right(fact.object, words),
+        confidence=_SURE,
+        rule=_RULE,
+        corrects=True,
+        tentative=False,
+    )

@@ -1,0 +1,186 @@
+"""Which memories a fact may have to do with: the same words, attribute or object, much the same text or meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.conflict.claim import STATE
+from ebbing.domain.conflict.decision import Decision
+from ebbing.domain.memory.record import Kind, MemoryRecord, content_hash
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import term_hash
+from ebbing.index.shard import KINDS, Shard, digest, micros
+from ebbing.ports.embedder import Calibration
+from ebbing.ports.memory_store import MemoryStore
+from ebbing.remember.facts.new_fact import Candidate, Heard, candidate
+from ebbing.remember.reconcile.decide import changed_by
+
+TOP: Final = 5
+"""Memories of much the same wording, and of much the same meaning, that are looked at for each fact."""
+MAX_EXACT: Final = 20
+"""Memories of the same attribute or object that are."""
+JUST_SAID: Final = 3
+"""The last memories, which are looked at where something is new or over: it may be what was spoken of."""
+RELATED: Final = 0.5
+"""Calibrated similarity from which a memory is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """What is known around some facts."""
+
+    candidates: tuple[tuple[Candidate, ...], ...]
+    """For each fact, without repeats."""
+    generation: int
+    """Of the shard that this was read from."""
+
+    @property
+    def all(self) -> list[Candidate]:
+        """Every candidate once."""
+        return list({one.record.id: one for around in self.candidates for one in around}.values())
+
+
+async def relate(
+    store: MemoryStore,
+    heard: Sequence[Heard],
+    *,
+    scope: Scope,
+    now: datetime,
+    calibration: Calibration | None,
+    always: Sequence[str] = (),
+) -> Related:
+    """The current memories within the scope that may have to do with each fact; those with an id of `always` do.
+
+    A scope that names a user or an agent reaches over its runs: what was said in another session is known.
+    """
+    shard = await store.shard(scope)
+    current = _current(shard, scope, now=now)
+    last = {memory_id: row for row, memory_id in enumerate(shard.ids[: shard.size])} if always else {}
+    asked = [last[memory_id] for memory_id in always if memory_id in last and current[last[memory_id]]]
+    near = [dict.fromkeys(asked, 0.0) | _near(shard, one, current=current, calibration=calibration) for one in heard]
+    ids = dict.fromkeys(shard.ids[row] for rows in near for row in rows)
+    claims = await _compared(store, shard, ids=ids, scope=scope)
+    found = tuple(
+        tuple(
+            replace(claims[shard.ids[row]], similarity=similarity) if similarity else claims[shard.ids[row]]
+            for row, similarity in rows.items()
+            if shard.ids[row] in claims
+        )
+        for rows in near
+    )
+    return Related(found, shard.generation)
+
+
+async def _compared(store: MemoryStore, shard: Shard, *, ids: Collection[str], scope: Scope) -> dict[str, Candidate]:
+    """The candidates of these ids. They are kept with the shard, whose rows are the scope's own, until theirs change.
+
+    How strong a memory is and how often it was used may have changed since: see `as_stored`.
+    """
+    known: dict[str, Candidate] = shard.compared
+    for memory_id in ids:
+        if memory_id not in known and (written := shard.as_written.pop(memory_id, None)) is not None:
+            known[memory_id] = candidate(written)
+    missing = [memory_id for memory_id in ids if memory_id not in known]
+    if missing:
+        known.update((record.id, candidate(record)) for record in await store.get(reach(scope), missing))
+    return {memory_id: known[memory_id] for memory_id in ids if memory_id in known}
+
+
+async def as_stored(
+    store: MemoryStore, related: Related, *, decisions: Iterable[Decision], scope: Scope
+) -> list[Candidate]:
+    """Every candidate once, and those that the decisions change as they are in the store."""
+    changed = dict.fromkeys(memory_id for decision in decisions for memory_id in changed_by(decision))
+    if not changed:
+        return related.all
+    there = {record.id: record for record in await store.get(reach(scope), list(changed))}
+    return [_renewed(one, there.get(one.record.id)) for one in related.all]
+
+
+def _renewed(known: Candidate, stored: MemoryRecord | None) -> Candidate:
+    """The candidate as it is in the store. One that was changed there stays, so that it is not written over."""
+    if stored is None or stored.version != known.record.version:
+        return known
+    return replace(known, record=stored)
+
+
+def reach(scope: Scope) -> Scope:
+    """The scope with all its runs, unless the run is all there is."""
+    return replace(scope, run_id=None) if scope.run_id and (scope.user_id or scope.agent_id) else scope
+
+
+def _current(shard: Shard, scope: Scope, *, now: datetime) -> NDArray[np.bool_]:
+    moment = micros(now)
+    current: NDArray[np.bool_] = shard.alive & (shard.kind == KINDS.index(Kind.MEMORY))
+    current &= (shard.valid_to > moment) & (shard.expires > moment)
+    if scope.agent_id is not None:
+        current &= shard.agent == shard.agents.find(scope.agent_id)
+    return current
+
+
+def _near(
+    shard: Shard, heard: Heard, *, current: NDArray[np.bool_], calibration: Calibration | None
+) -> dict[int, float]:
+    """Rows around one fact with their similarity."""
+    actor = heard.record.actor
+    mask = current & (shard.actor == (0 if actor is None else shard.actors.find(actor)))
+    exact = (shard.digest == digest(content_hash(heard.fact.text))) | _same_matter(shard, heard)
+    rows = list(np.flatnonzero(mask & exact)[-MAX_EXACT:])
+    entry, claim = heard.insert.entry, heard.claim
+    if entry is not None and shard.size:
+        rows += _alike_in_words(shard, entry.terms["term"][entry.terms["tf"] > 0], mask=mask)
+        sought = claim.otherwise.seeks.union(*(end.words for end in claim.ends if end.needs == STATE))
+        if sought:
+            rows += _alike_in_words(shard, _hashes(sought), mask=mask)
+    if claim.changed or claim.ends or claim.over or claim.otherwise.becomes:
+        rows += list(np.flatnonzero(mask)[-JUST_SAID:])
+    similarity = _similarity(shard, heard, calibration=calibration)
+    if similarity is not None:
+        rows += _largest(np.where(mask, similarity, 0.0), RELATED)
+    return {int(row): 0.0 if similarity is None else float(similarity[row]) for row in dict.fromkeys(rows)}
+
+
+def _same_matter(shard: Shard, heard: Heard) -> NDArray[np.bool_]:
+    ended = {name for end in heard.claim.ends for name in end.attributes}
+    names = (
+        code
+        for name, code in shard.attributes.items()
+        if name == heard.record.attribute or name in ended or name.rsplit(".", 1)[-1] in ended
+    )
+    same = np.zeros(shard.size, dtype=np.bool_)
+    for code in names:
+        same |= shard.attribute == code
+    if heard.record.object is not None:
+        same |= shard.object == shard.objects.find(heard.record.object)
+    return same
+
+
+def _hashes(terms: Collection[str]) -> NDArray[np.uint64]:
+    return np.sort(np.fromiter(map(term_hash, terms), np.uint64, len(terms)))
+
+
+def _alike_in_words(shard: Shard, terms: NDArray[np.uint64], *, mask: NDArray[np.bool_]) -> Iterable[int]:
+    terms = np.ascontiguousarray(terms)
+    found = shard.postings.find(terms)
+    held_by = np.bincount(found.term, minlength=len(terms))
+    weights = np.log1p(shard.size / np.maximum(held_by, 1))
+    scores = np.bincount(found.rows, weights=weights[found.term], minlength=shard.size)
+    return _largest(np.where(mask, scores, 0.0), 0.0)
+
+
+def _similarity(shard: Shard, heard: Heard, *, calibration: Calibration | None) -> NDArray[np.float32] | None:
+    entry = heard.insert.entry
+    if calibration is None or entry is None or entry.vector is None or entry.model_id != shard.model_id:
+        return None
+    return calibration.similarity(shard.vectors @ entry.vector)
+
+
+def _largest(scores: NDArray[np.floating], least: float) -> list[int]:
+    top = np.argpartition(scores, -TOP)[-TOP:] if len(scores) > TOP else np.arange(len(scores))
+    return [int(row) for row in top if scores[row] > least]

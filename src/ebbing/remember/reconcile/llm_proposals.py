@@ -1,0 +1,61 @@
+"""What a language model would do about facts, before it is judged by `decide`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+
+from ebbing.domain.conflict.decision import Update
+from ebbing.index.index_entry import IndexEntry
+from ebbing.remember.facts.drafts import Draft
+from ebbing.remember.facts.new_fact import Candidate, Heard
+from ebbing.remember.llm.client import Asking
+from ebbing.remember.llm.decide import decide_with_model
+from ebbing.remember.reconcile.decide import Proposed, refused
+from ebbing.remember.vectors.embed_drafts import Embedding, embedded
+
+
+async def proposed_by(
+    asking: Asking | None,
+    heard: Sequence[Heard],
+    *,
+    candidates: Sequence[Sequence[Candidate]],
+    confidence_threshold: float,
+) -> Proposed | None:
+    """One decision for each fact about which the model says something usable; None without a model.
+
+    It is not asked about what is not to be kept anyway, nor about what the rules only suspect to be news.
+    """
+    around = zip(heard, candidates, strict=True)
+    asked = [pair for pair in around if pair[1] and _is_open(pair[0], confidence_threshold)]
+    if asking is None or not asked:
+        return None
+    decided = await decide_with_model(
+        asking,
+        [one.fact for one, _ in asked],
+        related=[[one.record for one in known] for _, known in asked],
+        said_at=[one.record.created_at for one, _ in asked],
+    )
+    answers = zip(asked, decided.decisions, strict=True)
+    decisions = {one.record.id: decision for (one, _), decision in answers if decision is not None}
+    shown = chain.from_iterable(known for _, known in asked)
+    return Proposed(decisions, {known.record.id: known.record.version for known in shown})
+
+
+def _is_open(heard: Heard, confidence_threshold: float) -> bool:
+    return not heard.fact.tentative and refused(heard, confidence_threshold) is None
+
+
+async def reworded(
+    embedding: Embedding, heard: Sequence[Heard], *, proposed: Proposed | None
+) -> dict[str, IndexEntry | None]:
+    """The index entries of the wordings that the model gives to known memories, and that no fact has itself."""
+    decisions = {} if proposed is None else proposed.decisions
+    drafts = [
+        Draft(replace(one.record, content=decision.text), utterance=False)
+        for one in heard
+        for decision in [decisions.get(one.record.id)]
+        if isinstance(decision, Update) and decision.text != one.record.content
+    ]
+    return {insert.record.content: insert.entry for insert in await embedded(embedding, drafts)}

@@ -1,0 +1,183 @@
+"""Messages that were told before: repeated, they change nothing; edited or deleted, what they led to follows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import chain
+from typing import Final
+
+from ebbing.domain.conflict.decision import Decision, Keep, Supersede, Update
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.memory.scope import Scope
+from ebbing.language.text.split_text import split_text
+from ebbing.ports.memory_store import MemoryStore, Revise
+from ebbing.remember.facts.new_fact import Heard
+from ebbing.remember.intake.screening import Screened
+from ebbing.remember.reconcile.candidates import reach
+from ebbing.remember.reconcile.decide import closed_by
+from ebbing.remember.reconcile.unmerge import take_apart, tellers_of
+
+EDITED: Final = "the message that said so was edited"
+DELETED: Final = "the message that said so was deleted"
+_REOPENED: Final = "what had replaced it was withdrawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What is known of the messages of a call."""
+
+    repeated: frozenset[int] = frozenset()
+    """Places of messages that are stored in just these words."""
+    known: tuple[MemoryRecord, ...] = ()
+    """The current memories that those led to."""
+    episodes: tuple[MemoryRecord, ...] = ()
+    """The earlier wordings of edited messages."""
+    sources: frozenset[str] = frozenset()
+    """Ids of the edited messages."""
+    products: tuple[str, ...] = ()
+    """Ids of the memories that the earlier wordings led to."""
+    evidence: tuple[str, ...] = ()
+    """Of messages that were stored before they were read: their episodes' ids, by place."""
+
+    async def still_said(self, store: MemoryStore, heard: Sequence[Heard], *, scope: Scope) -> list[Heard]:
+        """The facts without those of messages that were deleted or erased while they were read."""
+        if not self.evidence:
+            return list(heard)
+        there = {episode.id for episode in await store.get(reach(scope), self.evidence)}
+        return [one for one in heard if self.evidence[one.fact.source] in there]
+
+    def as_edit(self, decision: Decision) -> Decision:
+        """An edited message does not overrule its earlier wording, which was never true: it puts it right."""
+        if isinstance(decision, Supersede) and decision.memory_id in self.products:
+            return Update(decision.fact, decision.memory_id, decision.fact.text, EDITED, closes=decision.closes)
+        return decision
+
+    async def withdrawn(
+        self,
+        store: MemoryStore,
+        *,
+        decisions: Sequence[Decision],
+        scope: Scope,
+        now: datetime,
+    ) -> list[Revise]:
+        """The end of what the earlier wordings led to and the new ones do not say."""
+        if not self.products:
+            return []
+        told = {one.memory_id for one in decisions if isinstance(one, Keep | Update)}
+        told |= {memory_id for one in decisions for memory_id in closed_by(one)}
+        gone = [memory_id for memory_id in self.products if memory_id not in told]
+        records = await store.get(reach(scope), gone)
+        return await withdrawn(store, records, sources=self.sources, scope=scope, reason=EDITED, now=now)
+
+
+async def told_before(store: MemoryStore, kept: Sequence[Screened], *, scope: Scope) -> Before:
+    """What is stored of these messages, by the ids that the caller gave them."""
+    places = {one.message.id: place for place, one in enumerate(kept) if one.message.id is not None}
+    if not places:
+        return Before()
+    stored = await store.from_sources(scope, list(places))
+    before = _sorted_out(stored, kept, places=places, scope=scope)
+    tellers = await tellers_of(store, _from(stored, before.sources), scope=scope)
+    if not tellers:
+        return before
+    # What they tell is not what these messages say any more; the next merge finds what still repeats.
+    await take_apart(store, tellers, scope=scope)
+    return _sorted_out(await store.from_sources(scope, list(places)), kept, places=places, scope=scope)
+
+
+def _sorted_out(
+    stored: Iterable[MemoryRecord], kept: Sequence[Screened], *, places: Mapping[str, int], scope: Scope
+) -> Before:
+    episodes: defaultdict[str, list[MemoryRecord]] = defaultdict(list)
+    memories: list[MemoryRecord] = []
+    for record in stored:
+        if record.whose.run_id != scope.run_id or _is_raw_memory(record):
+            continue
+        if record.kind is Kind.EPISODE:
+            if record.is_compressed:
+                continue
+            episodes[record.provenance.source_ids[-1]].append(record)
+        else:
+            memories.append(record)
+    same = frozenset(name for name, parts in episodes.items() if _says(parts, kept[places[name]]))
+    edited = frozenset(episodes) - same
+    return Before(
+        repeated=frozenset(map(places.__getitem__, same)),
+        known=tuple(one for one in _from(memories, same) if one.valid_to is None and one.is_active),
+        episodes=tuple(chain.from_iterable(map(episodes.__getitem__, edited))),
+        sources=edited,
+        products=tuple(one.id for one in _from(memories, edited)),
+    )
+
+
+def _from(memories: Iterable[MemoryRecord], sources: frozenset[str]) -> list[MemoryRecord]:
+    return [one for one in memories if not sources.isdisjoint(one.provenance.source_ids)]
+
+
+def _is_raw_memory(record: MemoryRecord) -> bool:
+    """A message that was stored as a memory on purpose, not what was concluded from it."""
+    return record.kind is Kind.MEMORY and record.provenance.method == "raw"
+
+
+def _says(parts: Sequence[MemoryRecord], one: Screened) -> bool:
+    return [part.content for part in parts] == split_text(one.message.content)
+
+
+def withdrawn_episodes(episodes: Iterable[MemoryRecord], *, now: datetime, reason: str = EDITED) -> list[Revise]:
+    """Messages in a wording that no longer stands."""
+    return [_deleted(record, now=now, reason=reason) for record in episodes]
+
+
+async def withdrawn(
+    store: MemoryStore,
+    records: Sequence[MemoryRecord],
+    *,
+    sources: frozenset[str],
+    scope: Scope,
+    reason: str,
+    now: datetime,
+) -> list[Revise]:
+    """Memories lose these sources: what rests on nothing else is deleted, and what it had replaced holds again."""
+    changes: list[Revise] = []
+    for record in records:
+        rest = tuple(name for name in record.provenance.source_ids if name.split("#")[0] not in sources)
+        if rest:
+            kept = replace(record, version=record.version + 1, provenance=replace(record.provenance, source_ids=rest))
+            changes.append(Revise(kept, Event.NONE, reason=reason))
+            continue
+        changes.append(_deleted(record, now=now, reason=reason))
+        replaced = await store.get(reach(scope), record.related_ids)
+        changes += [_without_successor(old, record) for old in replaced if old.superseded_by == record.id]
+    return changes
+
+
+async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now: datetime) -> int:
+    """Deletes a message and what rests on it alone; the number of records that are gone."""
+    records = await store.from_sources(scope, [source_id])
+    if tellers := await tellers_of(store, records, scope=scope):
+        await take_apart(store, tellers, scope=scope)
+        records = await store.from_sources(scope, [source_id])
+    episodes = [one for one in records if one.kind is Kind.EPISODE or _is_raw_memory(one)]
+    memories = [one for one in records if one not in episodes]
+    sources = frozenset({source_id})
+    changes = withdrawn_episodes(episodes, now=now, reason=DELETED)
+    changes += await withdrawn(store, memories, sources=sources, scope=scope, reason=DELETED, now=now)
+    await store.write(reach(scope), changes)
+    return sum(change.event is Event.DELETE for change in changes)
+
+
+def _without_successor(old: MemoryRecord, gone: MemoryRecord) -> Revise:
+    """What a withdrawn memory had replaced: it holds again, unless that was over by then too."""
+    follower = gone.superseded_by if gone.valid_to is not None else None
+    ends = old.valid_to if gone.valid_to is not None else None
+    opened = replace(old, version=old.version + 1, valid_to=ends, superseded_by=follower)
+    return Revise(opened, Event.UPDATE if ends is None else Event.NONE, reason=_REOPENED)
+
+
+def _deleted(record: MemoryRecord, *, now: datetime, reason: str) -> Revise:
+    gone = replace(record, version=record.version + 1, deleted_at=now, delete_reason=reason)
+    return Revise(gone, Event.DELETE, reason=reason)

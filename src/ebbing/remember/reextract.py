@@ -1,0 +1,54 @@
+"""Messages that the language model could not read when they came, read again and learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.pending_extraction import Failed, Unread
+from ebbing.privacy.trust import TrustTier
+from ebbing.remember.add import Remembering, learn
+from ebbing.remember.extraction.extractor import Read
+from ebbing.remember.extraction.keep_filter import is_redacted, worth_keeping
+from ebbing.remember.facts.drafts import Drafting
+from ebbing.remember.facts.new_fact import trust_of
+from ebbing.remember.intake.screening import Screened
+from ebbing.remember.llm.retry_queue import reread
+from ebbing.remember.reconcile.message_dedup import Before
+
+
+async def read_again(using: Remembering, unread: Unread) -> Failed | None:
+    """Reads kept messages and stores what they say; why the model failed again, or None.
+
+    What is learnt counts as said when the message was: what is known since is not overruled.
+
+    Raises:
+        StoreError: it could not be stored.
+    """
+    now = using.clock.now()
+
+    def rules(messages: Sequence[Message]) -> list[Fact]:
+        own = [Screened(message, TrustTier.USER) for message in messages]
+        return worth_keeping(own, now=now, agent_facts=unread.agent_facts, known=())
+
+    again = await reread(using.store, unread, nominate=rules, asking=using.asking, now=now)
+    extraction = again.extraction
+    facts = tuple(fact for fact in extraction.facts if not is_redacted(fact))
+    if facts:
+        kept = [
+            Screened(message, trust_of(episode))
+            for message, episode in zip(again.messages, again.episodes, strict=True)
+        ]
+        drafting = Drafting(unread.scope, again.episodes[0].metadata, now=now, ids=using.ids)
+        asking = using.asking if extraction.failed is None else None
+        await learn(
+            replace(using, mode=unread.mode),
+            Read(facts, extraction.failed, asking),
+            kept=kept,
+            episodes=(),
+            before=Before(evidence=tuple(episode.id for episode in again.episodes)),
+            drafting=drafting,
+        )
+    return extraction.failed

@@ -1,0 +1,314 @@
+"""Records, hits and changes as plain dicts, in the shapes that mem0's users know, with ours added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from hashlib import md5
+from typing import Any
+
+from ebbing.domain.filters.query import Hit, each_four_places, four_places
+from ebbing.domain.forgetting.usage_model import HORIZON_DAYS, USUAL, Footing, Retention
+from ebbing.domain.memory.history import HistoryEntry
+from ebbing.domain.memory.profile import Portrait, ProfileEntry, Section
+from ebbing.domain.memory.record import MemoryRecord, Stage
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.raw_message import Said, type_named_by
+from ebbing.ports.job_queue import Job
+from ebbing.recall.output.explanation import why
+from ebbing.recall.search import Answer
+from ebbing.remember.add import Outcome, Remembered
+
+Item = dict[str, Any]
+
+
+def memory_item(record: MemoryRecord) -> Item:
+    """`id, memory, hash, metadata, created_at, updated_at`, the owner's ids that are set, and what Ebbing knows."""
+    whose, role = record.whose, record.role
+    item: Item = {
+        "id": record.id,
+        "memory": record.content,
+        "hash": md5(record.content.encode("utf-8"), usedforsecurity=False).hexdigest(),
+        "metadata": dict(record.metadata) or None,
+        "created_at": record.created_at.isoformat(),
+        "updated_at": _iso(record.updated_at),
+        "kind": str(record.kind),
+        "type": str(record.type),
+        "layer": str(record.layer),
+        "tags": [*record.tags],
+        "language": record.language,
+        "importance": record.importance,
+        "confidence": record.confidence,
+        "strength": record.strength,
+        "source_ids": [*record.provenance.source_ids],
+        "version": record.version,
+    }
+    # One test a field: a loop over names and values costs a search of twenty answers forty microseconds.
+    if whose.user_id is not None:
+        item["user_id"] = whose.user_id
+    if whose.agent_id is not None:
+        item["agent_id"] = whose.agent_id
+    if whose.run_id is not None:
+        item["run_id"] = whose.run_id
+    if record.actor is not None:
+        item["actor_id"] = record.actor
+    if role is not None:
+        item["role"] = str(role)
+    if record.stage is not Stage.FULL:
+        item["stage"] = str(record.stage)
+    if record.attribute is not None or record.trust is not None or record.value is not None:
+        item |= _told(record)
+    if record.valid_from is not None or record.valid_to is not None or record.expires_at is not None:
+        item |= _times(record)
+    if record.mentions > 1 or record.is_compressed or record.retired_at is not None:
+        item |= _telling(record)
+    return item
+
+
+def _telling(record: MemoryRecord) -> Item:
+    """How often and since when it was said, how general it is, and what tells it instead."""
+    said = {"mentions": record.mentions, "first_said_at": _iso(record.first_said_at)}
+    general = {"abstraction_level": record.abstraction_level} if record.abstraction_level else {}
+    told = {"told_by": record.superseded_by} if record.retired_at is not None else {}
+    return {**said, "is_compressed": record.is_compressed, **general, **told}
+
+
+def _told(record: MemoryRecord) -> Item:
+    told: Item = {} if record.attribute is None else {"attribute": record.attribute}
+    if record.value is not None:
+        told["value"] = record.value
+    if record.trust is not None:
+        told["trust"] = record.trust
+    return told
+
+
+def _times(record: MemoryRecord) -> Item:
+    times = {"valid_from": record.valid_from, "valid_to": record.valid_to, "expires_at": record.expires_at}
+    return {name: moment.isoformat() for name, moment in times.items() if moment is not None}
+
+
+def hit_item(hit: Hit, shown: dict[str, Item] | None = None) -> Item:
+    """A memory item with `score` in [0, 1] and the raw score of each route that found it.
+
+    The item of a record is copied from `shown` where it was made before: making it anew takes four times as long.
+    """
+    item = _copied(hit.record, {} if shown is None else shown)
+    item["score"], item["routes"] = four_places(hit.score), hit.routes
+    if hit.repeat_ids:
+        item["repeat_ids"] = [*hit.repeat_ids]
+    return item
+
+
+def _found_items(found: Answer, shown: dict[str, Item]) -> list[Item]:
+    """The items of its hits, without making these."""
+    items, names = [], found.routes
+    given = (found.records, found.ranked.scores, found.repeat_ids, *map(each_four_places, names.values()))
+    for record, score, same, *routes in zip(*given, strict=True):
+        item = _copied(record, shown)
+        item["score"] = four_places(score)
+        item["routes"] = {name: told for name, told in zip(names, routes, strict=True) if told}
+        if same:
+            item["repeat_ids"] = [*same]
+        items.append(item)
+    return items
+
+
+def _copied(record: MemoryRecord, shown: dict[str, Item]) -> Item:
+    kept = shown.get(record.id)
+    if kept is None:
+        kept = shown[record.id] = _to_copy(record)
+    item = kept.copy()
+    item["tags"], item["source_ids"] = [*item["tags"]], [*item["source_ids"]]
+    if item["metadata"]:
+        item["metadata"] = item["metadata"].copy()
+    return item
+
+
+def _to_copy(record: MemoryRecord) -> Item:
+    """The item of a record with all the keys of a hit, since a dict that grows is laid out anew."""
+    own = record.provenance.source_ids
+    return {**memory_item(record), "tags": record.tags, "source_ids": own, "score": 0.0, "routes": None}
+
+
+def explained_hit_item(hit: Hit, shown: dict[str, Item] | None = None) -> Item:
+    """A hit with `why`, a sentence, and `score_details`: each leg's share of what the order was made by."""
+    details = {"fused": hit.rank_score, "coverage": hit.coverage, "meaning": hit.meaning, **hit.routes}
+    if hit.session:
+        details["session"] = hit.session
+    return {
+        **hit_item(hit, shown),
+        "why": why(hit),
+        "score_details": {name: round(value, 4) for name, value in details.items()},
+    }
+
+
+def search_answer(found: Answer, api_version: str, *, explained: bool) -> Any:
+    """The answer of `search`: hits as items, with the turns around them and the routes that were dropped, if any."""
+    shown = {} if found.shown is None else found.shown
+    if found.at_hand:
+        shown.update((record.id, _to_copy(record)) for record in [*found.at_hand.values()])
+    items = [explained_hit_item(hit, shown) for hit in found.hits] if explained else _found_items(found, shown)
+    for item in items if found.around else ():
+        if item["id"] in found.around:
+            item["context"] = [memory_item(record) for record in found.around[item["id"]]]
+    more = {"dropped": dict(found.dropped)} if found.dropped else {}
+    return answer(items, api_version, recall_id=found.recall_id, **more)
+
+
+def outcome_item(outcome: Outcome) -> Item:
+    """`id, memory, event`, and why."""
+    item: Item = {
+        "id": outcome.memory_id,
+        "memory": outcome.text,
+        "event": str(outcome.event),
+        "reason": outcome.reason,
+        **({"superseded": list(outcome.closed_ids)} if outcome.closed_ids else {}),
+    }
+    record, said = outcome.record, outcome.said
+    if said is not None:
+        item |= _said_item(said)
+    elif record is not None:
+        item |= {
+            "actor_id": record.actor,
+            "role": str(record.role) if record.role else None,
+            "type": str(record.type),
+            "tags": list(record.tags),
+            "importance": round(record.importance, 4),
+            "confidence": round(record.confidence, 4),
+            "source_text": record.provenance.source_text,
+            "rule": record.provenance.rule,
+        }
+    return item
+
+
+def _said_item(said: Said) -> Item:
+    """What a record made of it will tell, as every new one that nobody has weighed or read."""
+    tags = said.call.tags
+    return {
+        "actor_id": said.actor,
+        "role": str(said.role) if said.role else None,
+        "type": str(type_named_by(tags)),
+        "tags": list(tags),
+        "importance": 0.5,
+        "confidence": 1.0,
+        "source_text": None,
+        "rule": None,
+    }
+
+
+def explained_item(record: MemoryRecord, history: Sequence[HistoryEntry], *, retention: Item | None) -> Item:
+    """A memory item with where it comes from, how likely it is needed, what became of it, and every change."""
+    provenance = asdict(record.provenance)
+    provenance["source_ids"] = list(record.provenance.source_ids)
+    return {
+        **memory_item(record),
+        "provenance": provenance,
+        "access_count": record.access_count,
+        "last_accessed_at": _iso(record.last_accessed_at),
+        "retention": retention,
+        "deleted_at": _iso(record.deleted_at),
+        "delete_reason": record.delete_reason,
+        "superseded_by": record.superseded_by,
+        "history": [*map(history_item, history)],
+    }
+
+
+def retention_item(model: Retention, footing: Footing) -> Item:
+    """The chance in (0, 1) of being needed within `within_days`, and from what it is worked out."""
+    return {
+        "chance": round(model.chance(footing), 4),
+        "within_days": int(HORIZON_DAYS),
+        "from": {name: round(value, 4) for name, value in asdict(footing).items()},
+        "is_learned": model != USUAL,
+    }
+
+
+def profile_item(portrait: Portrait, scope: Scope, *, language: str | None = None) -> Item:
+    """A profile by sections, with its summary in `zh` or `en` (by default in the language of most of it)."""
+    chinese = sum(entry.language == "zh" for entry in portrait.entries)
+    spoken = language or ("zh" if 2 * chinese > len(portrait.entries) else "en")
+    sections = {
+        section.value: [_profile_entry(entry) for entry in portrait.entries if entry.section is section]
+        for section in Section
+    }
+    return {
+        f"{scope.owner.kind}_id": scope.owner.name,
+        "version": portrait.version,
+        "updated_at": _iso(portrait.built_at),
+        "summary": portrait.summaries.get(spoken, ""),
+        "language": spoken,
+        **sections,
+        "stats": {"memories": portrait.memories, **{name: len(entries) for name, entries in sections.items()}},
+    }
+
+
+def _profile_entry(entry: ProfileEntry) -> Item:
+    kind, _, attribute = entry.slot.partition(":")
+    more = {"attribute": attribute if kind == "attribute" else None, "told": entry.told}
+    return {
+        "key": entry.key,
+        "value": entry.value,
+        "text": entry.text,
+        "weight": round(entry.weight, 4),
+        "mentions": entry.mentions,
+        "first_at": _iso(entry.first_at),
+        "last_at": _iso(entry.last_at),
+        "memory_ids": list(entry.memory_ids),
+        "source": entry.origin.value,
+        "safety": entry.safety,
+        **{name: value for name, value in more.items() if value is not None},
+    }
+
+
+def history_item(entry: HistoryEntry) -> Item:
+    """One change, in mem0's ten fields and its reason."""
+    return {
+        "id": entry.id,
+        "memory_id": entry.memory_id,
+        "old_memory": entry.old_memory,
+        "new_memory": entry.new_memory,
+        "event": entry.event.value,
+        "created_at": _iso(entry.created_at),
+        "updated_at": _iso(entry.updated_at),
+        "is_deleted": entry.is_deleted,
+        "actor_id": entry.actor_id,
+        "role": entry.role,
+        "reason": entry.reason,
+    }
+
+
+def job_item(job: Job) -> Item:
+    """A job, with the owner's ids where it is about somebody."""
+    whose = asdict(job.whose) if job.whose else {}
+    ids = {name: value for name, value in whose.items() if value is not None and name != "tenant"}
+    return {
+        "id": job.id,
+        "kind": job.kind,
+        "key": job.key,
+        "state": job.state.value,
+        "attempts": job.attempts,
+        "max_attempts": job.max_attempts,
+        "run_at": job.run_at.isoformat(),
+        "leased_until": _iso(job.leased_until),
+        "ended_at": _iso(job.ended_at),
+        "last_error": job.last_error,
+        "progress": dict(job.progress),
+        **ids,
+    }
+
+
+def answer(items: Iterable[Item], api_version: str, **more: Any) -> Any:
+    """`{"results": [...]}` with `more` beside it, or the bare list of version v1.0."""
+    results = list(items)
+    return results if api_version == "v1.0" else {"results": results, **more}
+
+
+def add_answer(remembered: Remembered, api_version: str) -> Any:
+    """The answer of `add`: one result a fact or raw message, and the ids of the episodes kept beside them."""
+    more = {"unread": remembered.unread} if remembered.unread else {}
+    return answer(map(outcome_item, remembered.outcomes), api_version, episode_ids=list(remembered.episode_ids), **more)
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment is not None else None

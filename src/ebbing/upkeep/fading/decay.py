@@ -1,0 +1,189 @@
+"""What fades goes from stage to stage: without its vector, shortened, packed; each can be undone until it is erased.
+
+Two things drive it: time, along the forgetting curve, and room, where an owner's texts outgrow their capacity. With a
+capacity, time decides who goes first and room how far; without one, time decides both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Final
+
+from anyio import to_thread
+
+from ebbing.domain.forgetting.curves import idle_days, never_fades, retention
+from ebbing.domain.forgetting.policy import UpkeepPolicy
+from ebbing.domain.forgetting.stages import is_later, is_protected, stage_at
+from ebbing.domain.forgetting.usage_model import footing_of
+from ebbing.domain.memory.record import MemoryRecord, Stage
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.turn_neighbours import neighbours
+from ebbing.language.text.analyzer import TextFlag
+from ebbing.language.text.text_compression import full_text
+from ebbing.ports.embedder import Calibration
+from ebbing.ports.memory_store import Change
+from ebbing.upkeep.fading.absorb import absorbed
+from ebbing.upkeep.fading.active_records import Living, importances, living
+from ebbing.upkeep.fading.capacity import Lodger, brief, shortened
+from ebbing.upkeep.fading.fade_record import Move, answering, carried_out, is_change, knows_what_was_asked
+from ebbing.upkeep.fading.text_value import standing_of
+from ebbing.upkeep.fading.usage_model import retention_of
+from ebbing.upkeep.step import Planned, StepReport, Upkeeping
+
+MARK: Final = "decay.day"
+"""Under this name the store knows the day on which an owner's memories were last weighed against each other."""
+_WRITTEN: Final = 200
+"""Records in one transaction at most."""
+_DONE: Final = {Stage.WORDS: "drop vector", Stage.SHORT: "shorten", Stage.PACKED: "pack"}
+
+
+async def decay(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+    """Lets fade what time or want of room lets fade, once on each UTC day of `now`: memories are weighed against those
+    that are left, and a second run would let fade what the first has spared. One that was cut short goes on.
+
+    Counts the records that were `processed`, those that `decayed` to another stage, those of them that were
+    `forgotten` (packed, to be erased after the grace period), those `consolidated` into a long-term memory instead,
+    and the `saved_bytes` of readable text.
+
+    Raises:
+        ConflictError: somebody else changed one of the records in between; what was done by then stays.
+        StoreError: the store could not do it.
+    """
+    day = now.astimezone(UTC).date().toordinal()
+    if await using.store.mark(scope, MARK) == day:
+        return StepReport("decay")
+    here = await living(using.store, scope, now=now)
+    calibration = using.embedder.calibration if using.embedder else None
+    plan = partial(planned, here, policy=using.policy, calibration=calibration, now=now)
+    moves = await to_thread.run_sync(plan) if here.records else []
+    report = StepReport("decay", {"processed": len(here.records), "decayed": sum(map(is_change, moves))})
+    gone = [move for move in moves if move.stage is Stage.PACKED]
+    taken = absorbed(here, gone, policy=using.policy, calibration=calibration, now=now)
+    changes: list[Change] = [*taken.changes]
+    needed = await retention_of(using.store, scope)
+    for move in moves:
+        if move.record.id in taken.into:
+            why = "a long-term memory tells it from now on"
+            report.changes.append(Planned(move.record.id, "merge", why))
+            continue
+        change = carried_out(move, now=now)
+        changes.append(replace(change, entry=answering(move, here.shard)) if move.asked else change)
+        if is_change(move):
+            why = f"{move.why}; {needed.told(footing_of(move.record, now))}"
+            report.changes.append(Planned(move.record.id, _DONE[move.stage], why))
+    report.counts |= {
+        "forgotten": len(gone) - len(taken.into),
+        "consolidated": len(taken.into),
+        "saved_bytes": sum(_saved(move) for move in moves),
+    }
+    if not dry_run:
+        for at in range(0, len(changes), _WRITTEN):
+            await using.store.write(scope, changes[at : at + _WRITTEN])
+        await using.store.set_mark(scope, MARK, value=day)
+    return report
+
+
+def planned(here: Living, *, policy: UpkeepPolicy, calibration: Calibration | None, now: datetime) -> list[Move]:
+    """The moves that are due, in the order of the records."""
+    if _is_at_rest(here, policy, now=now):
+        return []
+    standing = standing_of(here.shard)
+    weighed = importances(here, policy=policy, calibration=calibration, now=now)
+    lodgers: list[Lodger] = []
+    moves: dict[int, Move] = {}
+    for place, (record, row, importance) in enumerate(zip(here.records, here.rows, weighed, strict=True)):
+        one = Lodger(
+            record=record,
+            row=row,
+            importance=importance,
+            remembered=retention(replace(record, importance=importance), now, curve=policy.curve),
+            is_protected=is_protected(record),
+            answers=bool(standing.answers[row]),
+            text=record.content,
+            whole=full_text(record),
+        )
+        move = _by_time(one, policy, now=now)
+        if move is not None:
+            moves[place] = move
+            one = replace(one, text=move.text)
+        lodgers.append(one)
+    over = sum(_size(one.text) for one in lodgers) - policy.capacity_bytes
+    if policy.capacity_bytes and over > 0:
+        moves |= _by_room(here, lodgers, over=over, policy=policy)
+    _tell_answers(here, lodgers, moves=moves)
+    return [moves[place] for place in sorted(moves)]
+
+
+def _tell_answers(here: Living, lodgers: Sequence[Lodger], *, moves: dict[int, Move]) -> None:
+    """Notes with each answer that stays that the question before it goes, the first time that one does."""
+    near, place_of = neighbours(here.shard), {one.row: place for place, one in enumerate(lodgers)}
+    for one in [lodgers[place] for place, move in moves.items() if move.stage is Stage.PACKED]:
+        row = int(near.next[one.row])
+        if row not in place_of or not near.previous_other[row] or not here.shard.flags[one.row] & TextFlag.QUESTION:
+            continue
+        at = place_of[row]
+        move = moves.get(at) or _note(lodgers[at], why="the question that it answers goes")
+        if move.stage is not Stage.PACKED and not knows_what_was_asked(here.shard, row):
+            moves[at] = replace(move, asked=one.whole)
+
+
+def _is_at_rest(here: Living, policy: UpkeepPolicy, *, now: datetime) -> bool:
+    """Whether nothing can be due however little each record matters: then they need not be weighed."""
+    if policy.capacity_bytes and here.size > policy.capacity_bytes:
+        return False
+    least = (retention(replace(one, importance=0.0), now, curve=policy.curve) for one in here.records)
+    due = (_stage_due(one, policy, remembered=remembered) for one, remembered in zip(here.records, least, strict=True))
+    return not any(is_later(stage, one.stage) for one, stage in zip(here.records, due, strict=True))
+
+
+def _stage_due(record: MemoryRecord, policy: UpkeepPolicy, *, remembered: float) -> Stage:
+    """The stage that time alone has brought a record to.
+
+    Where there is a capacity, time alone takes the vector and no word: further goes what others need the room of.
+    Measured, packing by time lost evidence while the room was not used up (`python -m evals forgetting`).
+    """
+    stage = Stage.FULL if is_protected(record) else stage_at(remembered, policy.curve)
+    return Stage.WORDS if policy.capacity_bytes and is_later(stage, Stage.WORDS) else stage
+
+
+def _by_time(one: Lodger, policy: UpkeepPolicy, *, now: datetime) -> Move | None:
+    """The move to the stage that time has come to, if that is a later one."""
+    stage = _stage_due(one.record, policy, remembered=one.remembered)
+    if not is_later(stage, one.record.stage):
+        return None
+    text = brief(one.text) if stage is Stage.SHORT else one.text
+    days = idle_days(one.record, now)
+    why = f"it was of no use for {days:.0f} days"
+    if stage is Stage.PACKED or not text:
+        return _move(one, Stage.PACKED, text="", why=why)
+    return _move(one, stage, text=text, why=why)
+
+
+def _by_room(here: Living, lodgers: Sequence[Lodger], *, over: int, policy: UpkeepPolicy) -> dict[int, Move]:
+    """What has to be shortened so that the rest has room, by place; nothing of what never fades."""
+    places = [place for place, one in enumerate(lodgers) if one.text and not never_fades(one.record)]
+    texts = shortened(here.shard, [lodgers[place] for place in places], over=over)
+    why = f"there is room for {policy.capacity_bytes:,} bytes, and other memories are worth more of it"
+    return {
+        places[at]: _move(lodgers[places[at]], Stage.SHORT if text else Stage.PACKED, text=text, why=why)
+        for at, text in texts.items()
+    }
+
+
+def _move(one: Lodger, stage: Stage, *, text: str, why: str) -> Move:
+    return Move(one.record, one.row, stage, text, one.answers, one.importance, one.remembered, why)
+
+
+def _note(one: Lodger, *, why: str) -> Move:
+    return _move(one, one.record.stage, text=one.record.content, why=why)
+
+
+def _saved(move: Move) -> int:
+    return _size(move.record.content) - _size(move.text)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

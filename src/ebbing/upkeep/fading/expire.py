@@ -1,0 +1,58 @@
+"""What has run out is deleted; where memories run out by their type, each is given its day."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+
+from ebbing.domain.forgetting.stages import EXPIRED, runs_out_at
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.shard import NEVER, micros
+from ebbing.ports.memory_store import Revise
+from ebbing.upkeep.step import Planned, StepReport, Upkeeping
+
+_WRITTEN: Final = 200
+
+
+async def expire(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+    """Deletes what has run out; it can be brought back until it is purged.
+
+    With `policy.ttl_on` every record that has no end yet is given the one of its type, so that no answer holds it from
+    that moment on. Counts the `expired` and the `dated`.
+
+    Raises:
+        ConflictError: somebody else changed one of the records in between; what was done by then stays.
+        StoreError: the store could not do it.
+    """
+    report = StepReport("expire", {"expired": 0, "dated": 0})
+    shard = await using.store.shard(scope)
+    wanted = shard.alive & (shard.expires <= micros(now))
+    if using.policy.ttl_on:
+        wanted |= shard.alive & (shard.expires == NEVER)
+    ids = [shard.ids[row] for row in np.flatnonzero(wanted)]
+    for at in range(0, len(ids), _WRITTEN):
+        records = await using.store.get(scope, ids[at : at + _WRITTEN])
+        changes = [change for record in records if (change := _change(record, using, report=report, now=now))]
+        if changes and not dry_run:
+            await using.store.write(scope, changes)
+    return report
+
+
+def _change(record: MemoryRecord, using: Upkeeping, *, report: StepReport, now: datetime) -> Revise | None:
+    ends = record.expires_at or (runs_out_at(record) if using.policy.ttl_on else None)
+    if ends is None:
+        return None
+    dated = replace(record, version=record.version + 1, expires_at=ends)
+    if ends > now:
+        if record.expires_at is not None:
+            return None
+        report.counts["dated"] += 1
+        return Revise(dated, Event.NONE, reason=f"it runs out on {ends:%Y-%m-%d}")
+    report.counts["expired"] += 1
+    report.changes.append(Planned(record.id, "expire", f"it ran out on {ends:%Y-%m-%d}"))
+    return Revise(replace(dated, deleted_at=now, delete_reason=EXPIRED), Event.DELETE, reason=EXPIRED)

@@ -1,0 +1,168 @@
+"""Abstraction: what was done again and again becomes a behaviour, a kind of behaviour, a habit, with a count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+import numpy as np
+from anyio import to_thread
+
+from ebbing.domain.forgetting.curves import never_fades
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.shard import KINDS, ROLES, TYPES, Shard
+from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
+from ebbing.upkeep.habits.habits import (
+    ATTRIBUTE,
+    BEHAVIOUR,
+    Habit,
+    Occasion,
+    habits,
+    is_full,
+    level_of,
+    occasion,
+    told_by,
+)
+from ebbing.upkeep.merging.index_entries import entries_of
+from ebbing.upkeep.merging.merge_records import stepped_behind
+from ebbing.upkeep.merging.mergeable import may_be_told, standing_rows
+from ebbing.upkeep.step import Planned, StepReport, Upkeeping
+
+MARK: Final = "counted at"
+"""Under this name the store knows the state of the owner in which nothing was left to count."""
+_AT_ONCE: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is to be done about one habit."""
+
+    record: MemoryRecord
+    known: MemoryRecord | None
+    behind: tuple[MemoryRecord, ...]
+    """Records that step behind it now."""
+    waiting: bool
+    """Others will, once they are old enough."""
+
+
+async def abstract(
+    using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False, level: int | None = None
+) -> StepReport:
+    """Tells what was done on several days by one memory with a count, and raises the count when it is done again.
+
+    An occasion that says nothing else steps behind it once it is `concrete_days` old. Counts `abstracted` (new ones),
+    `raised` (known ones that tell more) and `merged` (records that another memory tells now).
+
+    Args:
+        level: 1 to 3, how general; as general as the occasions carry unless given.
+
+    Raises:
+        ConflictError: somebody else changed one of the records in between; what was done by then stays.
+        StoreError: the store could not do it.
+    """
+    report = StepReport("abstract", {"abstracted": 0, "raised": 0, "merged": 0})
+    store = using.store
+    shard = await store.shard(scope)
+    if level is None and shard.generation <= await store.mark(scope, MARK):
+        return report
+    waiting, writes = False, 0
+    for habit in await _habits(using, scope, shard=shard, now=now, by_object=level == BEHAVIOUR):
+        if not habit.occasions or not habit.is_often(using.policy.habit_from):
+            continue
+        told = _told(using, habit, level=level, now=now)
+        waiting = waiting or told.waiting
+        if told.record == told.known and not told.behind:
+            continue
+        _tell(report, told)
+        if not dry_run:
+            await using.breathe()
+            await store.write(scope, await _changes(using, told, now=now))
+            writes += 1
+    if not dry_run and not waiting:
+        await _note(store, scope, generation=shard.generation + writes)
+    return report
+
+
+async def _note(store: MemoryStore, scope: Scope, *, generation: int) -> None:
+    """Remembers that nothing is left to count, unless somebody else wrote meanwhile."""
+    if (await store.shard(scope)).generation == generation:
+        await store.set_mark(scope, MARK, value=generation)
+
+
+async def _habits(using: Upkeeping, scope: Scope, *, shard: Shard, now: datetime, by_object: bool) -> list[Habit]:
+    rows = standing_rows(shard, now=now)
+    codes = [code for name, code in shard.attributes.items() if name.startswith(ATTRIBUTE)]
+    told = rows[np.isin(shard.attribute[rows], codes)]
+    known = [one for one in await _records(using, scope, ids=[shard.ids[row] for row in told]) if one.abstraction_level]
+    names = [name for one in known for name in one.compression_sources]
+    counted = await _occasions(using, await _records(using, scope, ids=names), scope=scope)
+    happened = rows[_of_people(shard)[rows]]
+    records = await _records(using, scope, ids=[shard.ids[row] for row in happened])
+    fresh = await _occasions(using, [one for one in records if may_be_told(one)], scope=scope)
+    return habits(known, counted, fresh=fresh, by_object=by_object)
+
+
+def _of_people(shard: Shard) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Rows of what happened, as people told it."""
+    memory, episodic = shard.kind == KINDS.index(Kind.MEMORY), shard.type == TYPES.index(MemoryType.EPISODIC)
+    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = memory & episodic & (shard.role != ROLES.index(Role.ASSISTANT))
+    return found
+
+
+async def _records(using: Upkeeping, scope: Scope, *, ids: Sequence[str]) -> list[MemoryRecord]:
+    found: list[MemoryRecord] = []
+    for start in range(0, len(ids), _AT_ONCE):
+        found += await using.store.get(Scope.of(scope.owner), ids[start : start + _AT_ONCE])
+        await using.breathe()
+    return found
+
+
+async def _occasions(using: Upkeeping, records: Sequence[MemoryRecord], *, scope: Scope) -> list[Occasion]:
+    """The occasions among records; one that tells for others counts the day of each."""
+    names = [name for one in records for name in one.compression_sources]
+    behind = {one.id: one for one in await _records(using, scope, ids=names)}
+
+    def read() -> list[Occasion]:
+        found = (occasion(one, [behind[name] for name in one.compression_sources if name in behind]) for one in records)
+        return [one for one in found if one is not None]
+
+    return await to_thread.run_sync(read)
+
+
+def _told(using: Upkeeping, habit: Habit, *, level: int | None, now: datetime) -> _Told:
+    concrete = now - timedelta(days=using.policy.concrete_days)
+    plain = [one.record for one in habit.occasions if one.done.plain and one.record.is_active]
+    may_step = [one for one in plain if not never_fades(one)]
+    behind = [one for one in may_step if one.created_at <= concrete]
+    full = is_full(habit)
+    record = told_by(habit, level_of(habit, level), new_id=using.ids.new(), now=now)
+    if full and habit.known is not None:
+        behind.append(habit.known)
+    return _Told(record, None if full else habit.known, tuple(behind), len(behind) - full < len(may_step))
+
+
+def _tell(report: StepReport, told: _Told) -> None:
+    report.counts["merged"] += len(told.behind)
+    if told.known is None:
+        report.counts["abstracted"] += 1
+    elif told.record.mentions > told.known.mentions:
+        report.counts["raised"] += 1
+    why = f"one memory tells that it was done on {told.record.mentions} days"
+    report.changes.append(Planned(told.record.id, "abstract", why))
+    report.changes += [Planned(one.id, "merge", why) for one in told.behind]
+
+
+async def _changes(using: Upkeeping, told: _Told, *, now: datetime) -> list[Change]:
+    record, reason = told.record, told.record.provenance.reason or ""
+    changes: list[Change] = []
+    if record != told.known:
+        [entry] = await entries_of(using, [record])
+        is_new = told.known is None
+        changes.append(
+            Insert(record, entry, reason=reason) if is_new else Revise(record, Event.UPDATE, entry=entry, reason=reason)
+        )
+    return [*changes, *(stepped_behind(one, record.id, now=now, reason=reason) for one in told.behind)]

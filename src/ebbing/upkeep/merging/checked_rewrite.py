@@ -1,0 +1,100 @@
+"""What a language model writes in the place of several texts, if it can be trusted with them."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import anyio
+
+from ebbing.domain.errors import EbbingError
+from ebbing.language.text.detect_language import detect
+from ebbing.language.wording.paraphrase import Gist, gist_of
+from ebbing.ports.chat_model import ChatModel, Schema, Turn
+from ebbing.privacy.quote import cut
+from ebbing.privacy.trust import instruction_shaped
+from ebbing.prompts.library import prompt
+
+MAX_NOTES: Final = 60
+"""Texts that are shown at once."""
+MAX_NOTE: Final = 400
+"""Characters of each."""
+GROUNDED: Final = 0.7
+"""Share of what is written that must stand in the texts."""
+_MAX_TOKENS: Final = 400
+_FORM: Final[Schema] = {
+    "title": "told",
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A text and what wrote it."""
+
+    text: str
+    rule: str | None
+    """Model and prompt; None where none was asked."""
+
+
+async def written(
+    model: ChatModel,
+    purpose: Literal["merge", "review"],
+    *,
+    notes: Sequence[Mapping[str, str]],
+    fits: Callable[[str, Sequence[Gist]], bool],
+    timeout_seconds: float,
+) -> Wording | None:
+    """One text for notes (each with a `text`, and a `date` where it matters); None where the model does not answer,
+    or with something that no note says or that does not fit.
+
+    Never raises for what the model does.
+    """
+    shown = [{**note, "text": cut(note["text"], MAX_NOTE)} for note in notes[:MAX_NOTES]]
+    told = prompt(purpose, detect(" ".join(note["text"] for note in shown)))
+    messages = [Turn("system", told.text), Turn("user", json.dumps({"notes": shown}, ensure_ascii=False))]
+    try:
+        with anyio.fail_after(timeout_seconds + 1.0):
+            answer = await model.complete(
+                messages, schema=_FORM, max_tokens=_MAX_TOKENS, timeout_seconds=timeout_seconds
+            )
+    except (EbbingError, OSError, TimeoutError) as error:
+        _log.warning("the language model wrote nothing: %s", error.code if isinstance(error, EbbingError) else "failed")
+        return None
+    text = answer.parsed.get("text") if isinstance(answer.parsed, dict) and not answer.truncated else None
+    gists = [gist_of(" ".join(note.values())) for note in shown]
+    if not isinstance(text, str) or not is_grounded(text, gists) or not fits(text.strip(), gists):
+        _log.warning("the language model wrote what the notes do not say, or at too great length: not taken")
+        return None
+    return Wording(text.strip(), f"{model.model_id} {told.version}")
+
+
+def is_grounded(text: str, notes: Sequence[Gist]) -> bool:
+    """Whether a text says nothing of its own: every number and name stands in a note, and most of its words do."""
+    gist = gist_of(text)
+    parts = frozenset[str]().union(*(note.parts for note in notes))
+    numbers = frozenset[str]().union(*(note.numbers for note in notes))
+    known = {part.removeprefix("=") for part in parts} | frozenset[str]().union(*(note.names for note in notes))
+    strange = [name for name in gist.names if name not in known and f"={name}" not in parts]
+    if not gist.units or strange or not gist.numbers <= numbers or instruction_shaped(text) is not None:
+        return False
+    return len(gist.parts & parts) >= GROUNDED * len(gist.parts)
+
+
+def agrees(text: str, notes: Sequence[Gist]) -> bool:
+    """Whether a text keeps what all notes agree on that must not be lost: numbers, names, and what turns them."""
+    gist = gist_of(text)
+    kept = (
+        (gist.numbers, [note.numbers for note in notes]),
+        (gist.names, [note.names for note in notes]),
+        (gist.turns, [note.turns for note in notes]),
+        (gist.signs, [note.signs for note in notes]),
+    )
+    return all(frozenset.intersection(*agreed) <= there for there, agreed in kept)

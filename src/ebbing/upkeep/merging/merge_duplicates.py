@@ -1,0 +1,211 @@
+"""Merging what repeats: find → gather → word → write, each cluster in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+import numpy as np
+from anyio import to_thread
+from numpy.typing import NDArray
+
+from ebbing.domain.forgetting.policy import UpkeepPolicy
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import IndexEntry
+from ebbing.index.shard import Shard
+from ebbing.index.similar_pairs import near_pairs, overlapping_pairs
+from ebbing.language.text.analyzer import TextFlag
+from ebbing.ports.embedder import Calibration
+from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
+from ebbing.upkeep.merging.cluster import Cluster, Pair, clusters
+from ebbing.upkeep.merging.index_entries import entries_of
+from ebbing.upkeep.merging.merge_records import Merged, merged, stepped_behind
+from ebbing.upkeep.merging.mergeable import blocks, standing_rows, statements_of
+from ebbing.upkeep.merging.reword_long import worded_anew
+from ebbing.upkeep.step import Planned, StepReport, Upkeeping
+
+MARK: Final = "merged up to"
+"""Under this name the store knows the last row that was compared with all others."""
+SHARED_TERMS: Final = 0.5
+"""Of two texts without vectors, share of the shorter one's terms that the other must hold to be compared."""
+_AT_ONCE: Final = 500
+"""Records read in one call."""
+_WRITTEN: Final = 32
+"""Clusters in one transaction at most: short ones keep others waiting no longer than a few milliseconds."""
+
+
+async def merge_repeats(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+    """Lets one record tell what several say, as far as rows came since it last looked.
+
+    Counts `merged` records, the `clusters` they were in, and `saved_bytes` of readable text.
+
+    Raises:
+        ConflictError: somebody else changed one of the records in between; what was merged by then stays.
+        StoreError: the store could not do it.
+    """
+    report = StepReport("compress", {"merged": 0, "clusters": 0, "saved_bytes": 0})
+    store = using.store
+    shard = await store.shard(scope)
+    seen = await store.mark(scope, MARK)
+    if shard.last_seq <= seen:
+        return report
+    calibration = using.embedder.calibration if using.embedder else None
+    standing = standing_rows(shard, now=now)
+    for rows in blocks(shard, standing):
+        found = await _found(using, shard, rows=rows, seen=seen, calibration=calibration, scope=scope)
+        made = [_merged(cluster, using, now=now) for cluster in found]
+        if not dry_run:
+            made = await worded_anew(using, made)
+        for start in range(0, len(made), _WRITTEN):
+            part = made[start : start + _WRITTEN]
+            if not dry_run:
+                await using.breathe()
+                await _write(using, scope, made=part, shard=shard, now=now)
+            for one in part:
+                _tell(report, one)
+    if not dry_run:
+        await store.set_mark(scope, MARK, value=shard.last_seq)
+    return report
+
+
+async def _found(
+    using: Upkeeping,
+    shard: Shard,
+    *,
+    rows: NDArray[np.int64],
+    seen: int,
+    calibration: Calibration | None,
+    scope: Scope,
+) -> list[Cluster]:
+    """The clusters among rows that could be merged, of which at least one row is new."""
+    # What was made by merging was compared when it was made.
+    fresh = (shard.seq[rows] > seen) & (shard.mentions[rows] == 1)
+    if not fresh.any() or len(rows) < 2:
+        return []
+    look = partial(_near, shard, rows, fresh=fresh, calibration=calibration, policy=using.policy)
+    pairs, places = await to_thread.run_sync(look)
+    records = await _read(using.store, scope, ids=[shard.ids[row] for row in rows[places]])
+    group = partial(_grouped, shard, records=records, rows=rows[places], pairs=pairs, policy=using.policy)
+    return await to_thread.run_sync(group)
+
+
+_Near = dict[tuple[int, int], float]
+"""Similarity of pairs of rows by the digests of their texts."""
+
+
+def _near(
+    shard: Shard,
+    rows: NDArray[np.int64],
+    *,
+    fresh: NDArray[np.bool_],
+    calibration: Calibration | None,
+    policy: UpkeepPolicy,
+) -> tuple[_Near, NDArray[np.int64]]:
+    """Which texts are near each other, and the places of all rows that have one of these texts or an equal one."""
+    digests, first, times = np.unique(shard.digest[rows], return_index=True, return_counts=True)
+    code = np.searchsorted(digests, shard.digest[rows])
+    is_fresh = np.bincount(code, weights=fresh) > 0
+    distinct = rows[first]
+    found: _Near = {}
+    if calibration is not None:
+        cosine = calibration.cosine(policy.merge_held_similarity)
+        ones, others = near_pairs(shard, distinct, fresh=is_fresh, cosine=cosine)
+        cosines = np.einsum("ij,ij->i", shard.vectors[distinct[ones]], shard.vectors[distinct[others]])
+        found |= _by_digest(digests, ones, others=others, similarity=calibration.similarity(cosines))
+    bare = ~shard.embedded[distinct]
+    if bare.any():
+        ones, others = overlapping_pairs(shard, distinct, fresh=is_fresh & bare, least=SHARED_TERMS)
+        alike = np.full(len(ones), policy.merge_similarity, dtype=np.float32)
+        found = _by_digest(digests, ones, others=others, similarity=alike) | found
+    involved = {digest for pair in found for digest in pair}
+    wanted = np.isin(digests, list(involved)) | ((times > 1) & is_fresh)
+    return found, np.flatnonzero(wanted[code])
+
+
+def _by_digest(
+    digests: NDArray[np.int64],
+    ones: NDArray[np.int64],
+    *,
+    others: NDArray[np.int64],
+    similarity: NDArray[np.float32],
+) -> _Near:
+    pairs = zip(digests[ones].tolist(), digests[others].tolist(), strict=True)
+    return dict(zip(pairs, similarity.tolist(), strict=True))
+
+
+async def _read(store: MemoryStore, scope: Scope, *, ids: Sequence[str]) -> dict[str, MemoryRecord]:
+    found: dict[str, MemoryRecord] = {}
+    for start in range(0, len(ids), _AT_ONCE):
+        found |= {record.id: record for record in await store.get(scope, ids[start : start + _AT_ONCE])}
+    return found
+
+
+def _grouped(
+    shard: Shard,
+    *,
+    records: dict[str, MemoryRecord],
+    rows: NDArray[np.int64],
+    pairs: _Near,
+    policy: UpkeepPolicy,
+) -> list[Cluster]:
+    there = ((row, records[shard.ids[row]]) for row in rows.tolist() if shard.ids[row] in records)
+    statements = statements_of(there)
+    places: dict[int, list[int]] = {}
+    for place, statement in enumerate(statements):
+        places.setdefault(int(shard.digest[statement.row]), []).append(place)
+    near = [
+        Pair(one, other, similarity)
+        for (first, second), similarity in pairs.items()
+        for one in places.get(first, ())
+        for other in places.get(second, ())
+    ]
+    return clusters(statements, near, policy=policy)
+
+
+def _merged(cluster: Cluster, using: Upkeeping, *, now: datetime) -> Merged:
+    records = [record for statement in cluster.members for record in statement.records]
+    return merged(records, cluster.lead.records[-1], new_id=using.ids.new(), now=now)
+
+
+def _tell(report: StepReport, made: Merged) -> None:
+    report.counts["merged"] += len(made.behind)
+    report.counts["clusters"] += 1
+    report.counts["saved_bytes"] += made.saved_bytes
+    since, until = made.record.first_said_at, made.record.created_at
+    span = f"from {since:%Y-%m-%d} to {until:%Y-%m-%d}" if since and since.date() != until.date() else "on one day"
+    why = f"one memory tells what was said {made.record.mentions} times, {span}"
+    report.changes += [Planned(one.id, "merge", why) for one in made.behind]
+
+
+async def _write(using: Upkeeping, scope: Scope, *, made: Sequence[Merged], shard: Shard, now: datetime) -> None:
+    """The new and changed records with those that step behind them, in one transaction."""
+    if not made:
+        return
+    changes: list[Change] = []
+    for one, entry in zip(made, await _entries(using, made, shard=shard), strict=True):
+        reason = one.record.provenance.reason or ""
+        if one.known is None:
+            changes.append(Insert(one.record, entry, reason=reason))
+        else:
+            event = Event.NONE if one.known.content == one.record.content else Event.UPDATE
+            changes.append(Revise(one.record, event, entry=entry, reason=reason))
+        changes += [stepped_behind(other, one.record.id, now=now, reason=reason) for other in one.behind]
+    await using.store.write(scope, changes)
+
+
+async def _entries(using: Upkeeping, made: Sequence[Merged], *, shard: Shard) -> list[IndexEntry]:
+    """A record has the vector of the one whose words it has, and is a message as it was said where that one is."""
+    row_of = {memory_id: row for row, memory_id in enumerate(shard.ids[: shard.size])}
+    known: dict[int, NDArray[np.float32]] = {}
+    said: set[int] = set()
+    for place, one in enumerate(made):
+        row = row_of[one.source.id]
+        if shard.embedded[row] and one.record.content == one.source.content:
+            known[place] = shard.vectors[row]
+        if shard.flags[row] & TextFlag.UTTERANCE:
+            said.add(place)
+    return await entries_of(using, [one.record for one in made], known=known, utterances=said)

@@ -1,0 +1,130 @@
+"""One record for many that say the same: what it holds, and how the others step behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import chain
+from typing import Any, Final
+
+from ebbing.domain.forgetting.stages import times_said
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.record import Layer, MemoryRecord, Stage
+from ebbing.language.dates.resolve import absolute
+from ebbing.ports.memory_store import Revise
+from ebbing.upkeep.merging.mergeable import bytes_of, said_order, size_of
+
+MAX_TOLD: Final = 200
+"""Records that one tells directly; beyond that it becomes itself one of those that the next one tells."""
+MAX_NAMED: Final = 100
+"""Ids of messages, tags and related memories that one record names; of more, the first and the latest."""
+LASTING: Final = 3
+"""What was said so often belongs to the long term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What a cluster becomes."""
+
+    record: MemoryRecord
+    known: MemoryRecord | None
+    """The record as it was, where it was there before and tells more now."""
+    behind: tuple[MemoryRecord, ...]
+    """The records that it tells from now on, as they are stored."""
+    source: MemoryRecord
+    """The record whose words it has."""
+
+    @property
+    def saved_bytes(self) -> int:
+        """Readable bytes less than before; never below 0."""
+        before = bytes_of(self.behind) + (size_of(self.known.content) if self.known else 0)
+        return before - size_of(self.record.content)
+
+
+def merged(records: Sequence[MemoryRecord], lead: MemoryRecord, *, new_id: str, now: datetime) -> Merged:
+    """The record that tells all of these in the wording of `lead`, which is one of them.
+
+    If one of them was made by merging and has room, it stays and grows; else a new one is made. It has the highest
+    importance, the newest time, and how often and since when the thing was said.
+    """
+    ordered = sorted(records, key=said_order)
+    tellers = [one for one in ordered if one.is_compressed and len(one.compression_sources) < MAX_TOLD - len(ordered)]
+    known = tellers[0] if len(tellers) == 1 else None
+    behind = tuple(one for one in ordered if one is not known)
+    newest, ids = ordered[-1], tuple(one.id for one in behind)
+    values = _together(ordered) | _wording(lead, newest=newest, room=bytes_of(ordered))
+    if known is not None:
+        sources = (*known.compression_sources, *ids)
+        record = replace(known, version=known.version + 1, compression_sources=sources, whose=newest.whose, **values)
+    else:
+        record = replace(
+            newest, id=new_id, version=1, recorded_at=now, compression_sources=ids, is_compressed=True, **values
+        )
+    return Merged(record, known, behind, lead)
+
+
+def stepped_behind(record: MemoryRecord, teller: str, *, now: datetime, reason: str) -> Revise:
+    """The change that takes a record out of the answers because another one tells it."""
+    retired = replace(record, version=record.version + 1, retired_at=now, superseded_by=teller)
+    return Revise(retired, Event.MERGE, reason=reason)
+
+
+def _wording(lead: MemoryRecord, *, newest: MemoryRecord, room: int) -> dict[str, Any]:
+    """The text with what was read from it, and when it was said last.
+
+    A day that the text names by a word ("yesterday") is written out where the word would mean another one by the time
+    of the newest telling; where that takes more than `room` bytes, the time stays that of the words.
+    """
+    text, said = lead.content, newest.created_at
+    dated = absolute(text, now=lead.created_at)
+    if dated != absolute(text, now=said):
+        text, said = (dated, said) if size_of(dated) < room else (text, lead.created_at)
+    names = ("language", "attribute", "value", "object", "polarity", "actor", "role")
+    return {"content": text, "created_at": said, **{name: getattr(lead, name) for name in names}}
+
+
+def _together(ordered: Sequence[MemoryRecord]) -> dict[str, Any]:
+    newest = ordered[-1]
+    each = {name: [getattr(one, name) for one in ordered] for name in _SUMMED_UP}
+    mentions = sum(each["mentions"])
+    lasts = times_said(replace(newest, mentions=mentions)) >= LASTING or Layer.LONG_TERM in each["layer"]
+    said = _few(name for one in ordered for name in one.provenance.source_ids)
+    return {
+        **{name: max(each[name]) for name in ("importance", "confidence", "strength", "growth")},
+        "first_said_at": min(one.first_said_at or one.created_at for one in ordered),
+        "mentions": mentions,
+        "layer": Layer.LONG_TERM if lasts else newest.layer,
+        "stage": Stage.FULL if Stage.FULL in each["stage"] else Stage.WORDS,
+        "access_count": sum(each["access_count"]),
+        "last_accessed_at": max(filter(None, each["last_accessed_at"]), default=None),
+        "expires_at": _if_all(max, each["expires_at"]),
+        "valid_from": _if_all(min, each["valid_from"]),
+        "tags": _few(chain.from_iterable(each["tags"])),
+        "related_ids": _few(chain.from_iterable(each["related_ids"])),
+        "metadata": _shared(each["metadata"]),
+        "provenance": replace(newest.provenance, source_ids=said, reason=f"it was said {mentions} times"),
+    }
+
+
+_SUMMED_UP: Final = (
+    *("importance", "confidence", "strength", "growth", "mentions", "layer", "stage", "access_count"),
+    *("last_accessed_at", "expires_at", "valid_from", "tags", "related_ids", "metadata"),
+)
+
+
+def _if_all(pick: Callable[[Iterable[datetime]], datetime], moments: Sequence[datetime | None]) -> datetime | None:
+    """The earliest or latest of some moments; None if one is missing, which means "for ever"."""
+    there = [moment for moment in moments if moment is not None]
+    return pick(there) if len(there) == len(moments) else None
+
+
+def _few(names: Iterable[str]) -> tuple[str, ...]:
+    distinct = tuple(dict.fromkeys(names))
+    return distinct if len(distinct) <= MAX_NAMED else (distinct[0], *distinct[-(MAX_NAMED - 1) :])
+
+
+def _shared(all_metadata: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What every record's metadata says alike; a source keeps the rest."""
+    first, *others = all_metadata
+    return {name: value for name, value in first.items() if all(name in one and one[name] == value for one in others)}

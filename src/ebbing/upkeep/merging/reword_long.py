@@ -1,0 +1,57 @@
+"""A shorter wording for what several long texts say, by a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from ebbing.language.wording.paraphrase import Gist
+from ebbing.upkeep.merging.checked_rewrite import agrees, written
+from ebbing.upkeep.merging.merge_records import Merged
+from ebbing.upkeep.merging.mergeable import size_of
+from ebbing.upkeep.step import Upkeeping
+
+LONG_ENOUGH: Final = 3
+"""Records that must say a thing before a model is asked to word it."""
+MAX_CHARACTERS: Final = 50
+MAX_WORDS: Final = 30
+"""What a merged memory should have at most: Chinese characters, or words of another script."""
+MAX_ASKED: Final = 20
+"""Calls of the model in one run for one owner."""
+
+
+def is_long(text: str) -> bool:
+    """Whether a text is longer than a merged memory should be."""
+    if any("\u3400" <= char <= "\u9fff" for char in text):
+        return len(text) > MAX_CHARACTERS
+    return len(text.split()) > MAX_WORDS
+
+
+async def worded_anew(using: Upkeeping, made: Sequence[Merged]) -> list[Merged]:
+    """The same, with a short wording where a model finds one for what was said three times or more at length."""
+    asked = [one for one in made if len(one.behind) >= LONG_ENOUGH and is_long(one.record.content)][:MAX_ASKED]
+    if using.asking is None or not asked:
+        return list(made)
+    return [await _short(using, one) if one in asked else one for one in made]
+
+
+async def _short(using: Upkeeping, made: Merged) -> Merged:
+    record = made.record
+
+    def fits(text: str, notes: Sequence[Gist]) -> bool:
+        return not is_long(text) and size_of(text) < size_of(record.content) and agrees(text, notes)
+
+    assert using.asking is not None
+    texts = dict.fromkeys((record.content, *(one.content for one in made.behind)))
+    found = await written(
+        using.asking,
+        "merge",
+        notes=[{"text": text} for text in texts],
+        fits=fits,
+        timeout_seconds=using.policy.llm_timeout_seconds,
+    )
+    if found is None:
+        return made
+    provenance = replace(record.provenance, method="merge", rule=found.rule, source_text=None)
+    return replace(made, record=replace(record, content=found.text, provenance=provenance))

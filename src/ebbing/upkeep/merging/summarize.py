@@ -1,0 +1,190 @@
+"""A summary of what happened: the sentences that stand for most of the others, with their days."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.shard import KINDS, ROLES, TYPES, Shard
+from ebbing.language.wording.paraphrase import Gist, gist_of
+from ebbing.ports.memory_store import Insert
+from ebbing.privacy.quote import cut
+from ebbing.upkeep.merging.checked_rewrite import Wording, written
+from ebbing.upkeep.merging.index_entries import entries_of
+from ebbing.upkeep.merging.mergeable import may_be_told, said_order, standing_rows
+from ebbing.upkeep.step import Planned, StepReport, Upkeeping
+
+MARK: Final = "summed up to"
+"""Under this name the store knows the last row that was there when it was last looked at."""
+TAG: Final = "summary"
+MAX_SUMMED: Final = 200
+"""Memories in one summary."""
+SENTENCES: Final = 4
+"""In one extractive summary, at most."""
+SENTENCE: Final = {"zh": 40, "en": 120}
+"""Characters of each."""
+WRITTEN: Final = {"zh": 160, "en": 600}
+"""Characters of one that a language model wrote."""
+LIKE_OTHERS: Final = 0.7
+"""How much it counts that a sentence is like all others, against being unlike the chosen ones (MMR, Carbonell and
+Goldstein 1998)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Period:
+    """What one summary sums up."""
+
+    records: tuple[MemoryRecord, ...]
+    """In the order in which they were said."""
+    chosen: tuple[MemoryRecord, ...]
+    """Those that stand for the others, in the same order."""
+
+
+async def summarise(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+    """Sums up what happened, once more than `summarize_from` memories of it are in no summary.
+
+    The memories stay as they are. Counts the summaries as `summarized`.
+
+    Raises:
+        StoreError: the store could not do it.
+    """
+    report = StepReport("summarise", {"summarized": 0})
+    shard = await using.store.shard(scope)
+    if shard.last_seq <= await using.store.mark(scope, MARK):
+        return report
+    periods = await _periods(using, scope, shard=shard, now=now)
+    for period in periods:
+        report.counts["summarized"] += 1
+        why = f"{len(period.records)} memories of what happened are summed up"
+        report.changes.append(Planned(period.chosen[0].id, "summarise", why))
+        if not dry_run:
+            await using.breathe()
+            record = await _record(using, period, now=now)
+            [entry] = await entries_of(using, [record])
+            await using.store.write(scope, [Insert(record, entry, reason=why)])
+    if not dry_run:
+        await using.store.set_mark(scope, MARK, value=shard.last_seq)
+    return report
+
+
+async def _periods(using: Upkeeping, scope: Scope, *, shard: Shard, now: datetime) -> list[_Period]:
+    rows = _eventful(shard, now=now)
+    if len(rows) <= using.policy.summarize_from:
+        return []
+    row_of = {shard.ids[row]: row for row in rows.tolist()}
+    made = await using.store.telling(scope, list(row_of))
+    summed = {name for one in made if TAG in one.tags for name in one.compression_sources}
+    records = await using.store.get(scope, [name for name in row_of if name not in summed])
+    periods = []
+    for part in _parts(records, more_than=using.policy.summarize_from):
+        likeness = _likeness(shard, [row_of[one.id] for one in part])
+        periods.append(_Period(tuple(part), _chosen(part, likeness)))
+    return periods
+
+
+def _eventful(shard: Shard, *, now: datetime) -> NDArray[np.int64]:
+    """Rows of what happened, as people told it."""
+    rows = standing_rows(shard, now=now)
+    memory, episodic = shard.kind == KINDS.index(Kind.MEMORY), shard.type == TYPES.index(MemoryType.EPISODIC)
+    found: NDArray[np.int64] = rows[(memory & episodic & (shard.role != ROLES.index(Role.ASSISTANT)))[rows]]
+    return found
+
+
+def _parts(records: Sequence[MemoryRecord], *, more_than: int) -> list[Sequence[MemoryRecord]]:
+    """The memories that belong together, where they are enough, in parts of about one size, none too large."""
+    apart: defaultdict[tuple[str | None, str, str | None], list[MemoryRecord]] = defaultdict(list)
+    for record in sorted(records, key=said_order):
+        if may_be_told(record):
+            apart[record.whose.agent_id, record.scope, record.trust].append(record)
+    parts: list[Sequence[MemoryRecord]] = []
+    for group in apart.values():
+        if len(group) > more_than:
+            size = -(-len(group) // -(-len(group) // MAX_SUMMED))
+            parts += [group[at : at + size] for at in range(0, len(group), size)]
+    return parts
+
+
+def _likeness(shard: Shard, rows: Sequence[int]) -> NDArray[np.float32]:
+    """How like each other the rows are: by their vectors, or by the words they share where one has none."""
+    if shard.embedded[rows].all():
+        vectors = shard.vectors[rows]
+        return vectors @ vectors.T
+    terms = [frozenset(shard.postings.terms_of(row)["term"].tolist()) for row in rows]
+    shared = [[len(one & other) / max(1, len(one | other)) for other in terms] for one in terms]
+    return np.array(shared, dtype=np.float32)
+
+
+def _chosen(records: Sequence[MemoryRecord], likeness: NDArray[np.float32]) -> tuple[MemoryRecord, ...]:
+    """The few that are most like all others and least like each other."""
+    weights = np.array([one.mentions for one in records], dtype=np.float32)
+    central = likeness @ weights / weights.sum()
+    chosen: list[int] = []
+    nearest = np.zeros(len(records), dtype=np.float32)
+    while len(chosen) < min(SENTENCES, len(records)):
+        worth = LIKE_OTHERS * central - (1 - LIKE_OTHERS) * nearest
+        worth[chosen] = -np.inf
+        chosen.append(int(worth.argmax()))
+        nearest = np.maximum(nearest, likeness[chosen[-1]])
+    return tuple(records[place] for place in sorted(chosen))
+
+
+async def _record(using: Upkeeping, period: _Period, *, now: datetime) -> MemoryRecord:
+    records, chosen = period.records, period.chosen
+    language = Counter(one.language for one in records).most_common(1)[0][0]
+    wording = await _from_model(using, period, language=language) or Wording(_extract(chosen, language), None)
+    actors = {one.actor for one in records}
+    sources = dict.fromkeys(name for one in chosen for name in one.provenance.source_ids[:1])
+    return MemoryRecord(
+        id=using.ids.new(),
+        whose=replace(records[-1].whose, run_id=None) if records[-1].whose.user_id else records[-1].whose,
+        content=wording.text,
+        created_at=records[-1].created_at,
+        first_said_at=records[0].first_said_at or records[0].created_at,
+        recorded_at=now,
+        type=MemoryType.SEMANTIC,
+        layer=Layer.LONG_TERM,
+        scope=records[-1].scope,
+        trust=records[-1].trust,
+        actor=actors.pop() if len(actors) == 1 else None,
+        role=Role.USER,
+        tags=(TAG,),
+        language=language,
+        importance=max(one.importance for one in chosen),
+        confidence=min(one.confidence for one in chosen),
+        provenance=Provenance(
+            source_ids=tuple(sources), method="merge", rule=wording.rule, reason=f"sums up {len(records)} memories"
+        ),
+        is_compressed=True,
+        compression_sources=tuple(one.id for one in records),
+    )
+
+
+def _extract(chosen: Sequence[MemoryRecord], language: str) -> str:
+    length = SENTENCE.get(language, SENTENCE["en"])
+    told = [f"{one.created_at:%Y-%m-%d} {cut(one.content, length).rstrip('。.；;')}" for one in chosen]
+    return ("；" if language == "zh" else "; ").join(told)
+
+
+async def _from_model(using: Upkeeping, period: _Period, *, language: str) -> Wording | None:
+    if using.asking is None:
+        return None
+    longest = WRITTEN.get(language, WRITTEN["en"])
+
+    def fits(text: str, _: Sequence[Gist]) -> bool:
+        return len(text) <= longest and len(gist_of(text).units) > 1
+
+    return await written(
+        using.asking,
+        "review",
+        notes=[{"date": f"{one.created_at:%Y-%m-%d}", "text": one.content} for one in period.records],
+        fits=fits,
+        timeout_seconds=using.policy.llm_timeout_seconds,
+    )

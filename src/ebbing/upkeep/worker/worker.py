@@ -1,0 +1,266 @@
+"""Doing queued work: what is due is put into the queue, claimed, done and settled, until somebody says stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+import anyio
+
+from ebbing.domain.backoff import pause_after
+from ebbing.domain.errors import EbbingError, StoreClosedError
+from ebbing.language.text.caches import let_go
+from ebbing.ports.clock import Clock
+from ebbing.ports.job_queue import Job, JobQueue, JobState, NewJob
+from ebbing.ports.random_source import Chance
+from ebbing.upkeep.worker.foreground_traffic import Traffic
+from ebbing.upkeep.worker.schedule import Rhythm, due
+from ebbing.upkeep.worker.stop_signal import Stop
+
+_log: Final = logging.getLogger("ebbing.upkeep")
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """Why a job was not done this time."""
+
+    reason: str
+    """A code such as `model_unavailable`; no personal text."""
+    retry_after: timedelta = timedelta(0)
+    """It waits at least so long."""
+    rests: bool = False
+    """Others of its kind would fare no better now: they wait as long."""
+
+
+STOPPED: Final = Undone("stopped")
+"""The worker was asked to stop, and the job was left where it can go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How hard a worker works."""
+
+    lease: timedelta = timedelta(minutes=2)
+    """How long a job is away if its worker dies; renewed while it is being done."""
+    idle_seconds: float = 2.0
+    """How long it waits before it looks again when nothing is due."""
+    patience_seconds: float = 0.02
+    """How long, between two pieces of work, it lets calls in flight go first."""
+    first_pause: timedelta = timedelta(minutes=1)
+    """How long a job waits that failed once; doubles up to …"""
+    longest_pause: timedelta = timedelta(hours=6)
+
+
+class AtWork:
+    """What whoever does a job is given beside it."""
+
+    def __init__(self, progress: Mapping[str, Any], goes_on: Callable[[], Awaitable[bool]]) -> None:
+        self.progress: dict[str, Any] = dict(progress)
+        """How far it is, as JSON values: noted with the job now and then, and there at the next attempt."""
+        self.goes_on = goes_on
+        """To be awaited between two pieces of work: lets others go first. False when it is time to stop: then leave
+        what is left, and give back `STOPPED`."""
+
+
+Duty = Callable[[Job, AtWork], Awaitable[Undone | None]]
+"""Does a job of one kind; None when it is done. It may raise, and it may be done more than once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """The parts that a worker works with."""
+
+    queue: JobQueue
+    clock: Clock
+    chance: Chance
+    duties: Mapping[str, Duty]
+    """By the kind of job. Those that come first are looked for first."""
+    rhythms: Sequence[Rhythm] = ()
+    tenants: Callable[[], Awaitable[Sequence[str]]] | None = None
+    """Whose turns are planned."""
+    traffic: Traffic = field(default_factory=Traffic)
+    pace: Pace = Pace()
+
+
+@dataclass(slots=True)
+class Worked:
+    """What a worker did so far."""
+
+    done: int = 0
+    failed: int = 0
+    """To be tried again later, or given up."""
+    given_back: int = 0
+    waiting: int = field(default=0, compare=False)
+    """How many wait now, for their time or for a worker, as last counted."""
+
+
+async def run_worker(
+    using: Working, *, stop: Stop, once: bool = False, told: Callable[[Worked], None] | None = None
+) -> Worked:
+    """Plans and does what is due until `stop` is set, or with `once` until nothing is due any more.
+
+    A job that fails waits, each time longer, and is dead after its last attempt. A store that fails is waited for.
+
+    Args:
+        told: called after each job.
+
+    Raises:
+        StoreError: with `once`, the store could not do it.
+        StoreClosedError: the store was closed meanwhile.
+    """
+    worker = Worker(using)
+    while not stop.is_set:
+        try:
+            await worker.plan()
+            settled = await worker.do_next(stop=stop)
+        except EbbingError as error:
+            if once or isinstance(error, StoreClosedError):
+                raise
+            _log.warning("the queue of jobs cannot be used: %s", error.code)
+            settled = False
+        if settled and told is not None:
+            await worker.count(every_seconds=1.0)
+            told(worker.worked)
+        if not settled:
+            if once:
+                break
+            worker.rest()
+            await stop.wait(using.pace.idle_seconds)
+    await worker.count()
+    return worker.worked
+
+
+class Worker:
+    """Does one job after the other."""
+
+    def __init__(self, using: Working) -> None:
+        self._using = using
+        self._seen: dict[str, datetime] = {}
+        self._resting: dict[str, datetime] = {}
+        self._counted = -1.0
+        self._has_read = False
+        self.worked = Worked()
+
+    async def plan(self) -> None:
+        """Queues the turns that have begun, once each however many workers there are."""
+        using = self._using
+        turns = due(using.rhythms, using.clock.now(), seen=self._seen)
+        if not turns or using.tenants is None:
+            return
+        tenants = await using.tenants()
+        each = {rhythm.kind for rhythm in using.rhythms if rhythm.for_each_tenant}
+        await using.queue.enqueue_all(
+            [
+                NewJob(turn.kind, f"{turn.name} {tenant or ''}".strip(), tenant=tenant, once=True)
+                for turn in turns
+                for tenant in (tenants if turn.kind in each else [None])
+            ]
+        )
+        self._seen.update({turn.kind: turn.began for turn in turns})
+
+    async def do_next(self, *, stop: Stop | None = None) -> bool:
+        """Claims one job and sees it settled; False when none is due.
+
+        Raises:
+            StoreError: the queue could not do it.
+        """
+        job = await self._claim()
+        if job is None:
+            return False
+        at_work, self._has_read = AtWork(job.progress, lambda: self._goes_on(stop)), True
+        try:
+            undone = await self._outcome(job, at_work)
+        except BaseException:
+            with anyio.CancelScope(shield=True), suppress(EbbingError):
+                await self._give_back(job, at_work)
+            raise
+        await self._settle(job, at_work, undone=undone)
+        return True
+
+    def rest(self) -> None:
+        """Lets go of the words that jobs were about: where another process erases them, nobody tells this one."""
+        if self._has_read:
+            let_go()
+            self._has_read = False
+
+    async def count(self, *, every_seconds: float = 0.0) -> None:
+        """Counts what waits, unless that was done less than so many seconds ago."""
+        now = anyio.current_time()
+        if self._counted < 0 or now - self._counted >= every_seconds:
+            self._counted, counts = now, await self._using.queue.counts()
+            waiting = (counts.get((kind, JobState.WAITING), 0) for kind in self._using.duties)
+            self.worked.waiting = sum(waiting)
+
+    async def _claim(self) -> Job | None:
+        using, now = self._using, self._using.clock.now()
+        for kind in using.duties:
+            if self._resting.get(kind, now) <= now:
+                job = await using.queue.claim([kind], lease=using.pace.lease)
+                if job is not None:
+                    return job
+        return None
+
+    async def _goes_on(self, stop: Stop | None) -> bool:
+        await self._using.traffic.quiet(at_most=self._using.pace.patience_seconds)
+        return stop is None or not stop.is_set
+
+    async def _outcome(self, job: Job, at_work: AtWork) -> Undone | None:
+        """Does the job while its lease is kept, and gives it up when the lease is lost."""
+        outcome: Undone | BaseException | None = Undone("lease_lost")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(self._keep_lease, job, at_work, lost=tasks.cancel_scope.cancel))
+            # `gather` takes whatever a duty raises as its result: one bad job never takes the worker down.
+            [outcome] = await asyncio.gather(self._using.duties[job.kind](job, at_work), return_exceptions=True)
+            tasks.cancel_scope.cancel()
+        return _failure(outcome, job) if isinstance(outcome, BaseException) else outcome
+
+    async def _keep_lease(self, job: Job, at_work: AtWork, *, lost: Callable[[], None]) -> None:
+        lease = self._using.pace.lease
+        while True:
+            await anyio.sleep(lease.total_seconds() / 3)
+            try:
+                if not await self._using.queue.renew(job, lease=lease, progress=at_work.progress):
+                    lost()
+            except EbbingError as error:
+                _log.warning("the lease of job %s could not be renewed: %s", job.id, error.code)
+
+    async def _settle(self, job: Job, at_work: AtWork, *, undone: Undone | None) -> None:
+        queue, worked, pace = self._using.queue, self.worked, self._using.pace
+        if undone is None:
+            worked.done += await queue.complete(job)
+        elif undone is STOPPED:
+            worked.given_back += await self._give_back(job, at_work)
+        else:
+            wait = pause_after(
+                job.attempts, first=pace.first_pause, longest=pace.longest_pause, share=self._using.chance.share()
+            )
+            wait = max(wait, undone.retry_after)
+            await self._note(job, at_work)
+            worked.failed += await queue.fail(job, undone.reason, retry_after=wait)
+            if undone.rests:
+                rest = max(pace.first_pause, undone.retry_after)
+                self._resting[job.kind] = self._using.clock.now() + rest
+
+    async def _give_back(self, job: Job, at_work: AtWork) -> bool:
+        await self._note(job, at_work)
+        return await self._using.queue.release(job)
+
+    async def _note(self, job: Job, at_work: AtWork) -> None:
+        if at_work.progress != job.progress:
+            await self._using.queue.renew(job, lease=self._using.pace.lease, progress=at_work.progress)
+
+
+def _failure(error: BaseException, job: Job) -> Undone:
+    """What is said of an error: its code, never its words, which may hold what was worked on."""
+    if isinstance(error, EbbingError):
+        return Undone(error.code)
+    if isinstance(error, TimeoutError):
+        return Undone("out_of_time")
+    _log.error("job %s of kind %s failed unexpectedly: %s", job.id, job.kind, type(error).__name__)
+    return Undone(f"unexpected {type(error).__name__}")

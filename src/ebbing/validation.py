@@ -1,0 +1,280 @@
+"""What a caller passes to the façade, checked: it comes back usable, or a typed error says what is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final, TypedDict
+
+from ebbing.domain.errors import InvalidInputError, TooLargeError
+from ebbing.domain.filters.parser import parse_filter
+from ebbing.domain.filters.query import INCLUDES, KINDS_OF, Include
+from ebbing.domain.filters.tree import EVERYTHING, Filter, beyond, demanded_ids, is_number
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.pending_extraction import WriteMode
+from ebbing.domain.memory.record import RESERVED_TAGS, Kind
+from ebbing.domain.memory.scope import Scope
+from ebbing.language.text.caches import kept
+from ebbing.privacy.trust import TrustTier
+from ebbing.remember.intake.parse_messages import clean_text, optional_text, parse_time
+
+DEFAULT_TOP_K: Final = 5
+MAX_TOP_K: Final = 50
+MAX_EXPAND: Final = 10
+MAX_QUERY_LENGTH: Final = 4_000
+MAX_METADATA_BYTES: Final = 65_536
+MAX_PAGE: Final = 1_000
+MAX_RECORDS: Final = 10_000
+MAX_REASON: Final = 1_000
+MAX_TAGS: Final = 32
+MAX_TAG_LENGTH: Final = 64
+
+
+class Narrowing(TypedDict, total=False):
+    """What a search may be given beside its query."""
+
+    limit: int | None
+    """Another name for `top_k`."""
+    threshold: float | None
+    """Least score of an answer, in [0, 1]."""
+    as_of: datetime | str | float | None
+    """Answer with what was believed at this moment."""
+    precise: bool
+    """Only what the score curve sets apart, instead of the best `top_k`."""
+    explain: bool
+    """With each answer, a sentence that says why it came back, and what its score is made of."""
+    expand: int
+    """With each answer, so many turns before and after it."""
+
+
+_NARROWING: Final = frozenset(Narrowing.__annotations__)
+
+
+class Listing(TypedDict, total=False):
+    """What a list may be given beside whose it is."""
+
+    as_of: datetime | str | float | None
+    """What was believed at this moment."""
+    superseded: bool
+    """What is no longer true and what has run out as well."""
+
+
+class AddOptions(TypedDict, total=False):
+    """What an add may be given beside whose it is."""
+
+    filters: Mapping[str, Any] | None
+    """Ids of user, agent and run, as mem0 passes them."""
+    source_id: str | None
+    """Id of the one message that is added: added again it changes nothing, with another text it counts as edited."""
+    trust: str | None
+    """Nothing of the call counts for more than the word of a `user`, `import`, `assistant`, `tool` or `document`."""
+    mode: str | None
+    """How it is read: `rules`, `llm`, `summarize`, `structured` or `raw`; as the settings say unless given."""
+    tags: Sequence[str] | None
+    """Kept with every record of the call; a memory stored as it is (`infer=False`) is of the type that a well-known tag
+    among them names: `preference`, `dislike`, `constraint`, `fact` or `identity`."""
+    expires_at: datetime | str | float | None
+    """From this moment on nothing of the call appears in any answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAddOptions:
+    """The same, usable."""
+
+    filters: Mapping[str, Any] | None = None
+    source_id: str | None = None
+    trust: TrustTier | None = None
+    mode: WriteMode | None = None
+    tags: tuple[str, ...] = ()
+    expires_at: datetime | None = None
+
+
+_NO_OPTIONS: Final = CheckedAddOptions()
+
+
+def checked_add_options(given: Mapping[str, Any]) -> CheckedAddOptions:
+    """Refuses a name that `AddOptions` does not have, as Python refuses a wrong argument, and unusable values."""
+    if not given:
+        return _NO_OPTIONS
+    for name in given:
+        if name not in AddOptions.__annotations__:
+            raise TypeError(f"add() got an unexpected keyword argument {name!r}")
+    trust = given.get("trust")
+    if trust is not None and trust not in set(TrustTier):
+        raise InvalidInputError(f"trust must be one of {', '.join(TrustTier)}")
+    mode = given.get("mode")
+    if mode is not None and mode not in set(WriteMode):
+        raise InvalidInputError(f"mode must be one of {', '.join(WriteMode)}")
+    return CheckedAddOptions(
+        given.get("filters"),
+        given.get("source_id"),
+        None if trust is None else TrustTier(trust),
+        None if mode is None else WriteMode(mode),
+        checked_tags(given.get("tags")) or (),
+        None if given.get("expires_at") is None else parse_time(given["expires_at"], "expires_at"),
+    )
+
+
+def checked_tags(tags: object) -> tuple[str, ...] | None:
+    """Free words to find memories by, each once; None for None. Those that a memory's own life sets are refused."""
+    if tags is None:
+        return None
+    if not isinstance(tags, Sequence) or isinstance(tags, str | bytes | bytearray):
+        raise InvalidInputError("tags must be a list of strings")
+    found = tuple(dict.fromkeys(clean_text(tag) if isinstance(tag, str) else "" for tag in tags))
+    if not all(found) or RESERVED_TAGS & set(found):
+        raise InvalidInputError(f"a tag must be a non-blank string and none of {', '.join(sorted(RESERVED_TAGS))}")
+    if len(found) > MAX_TAGS or any(len(tag) > MAX_TAG_LENGTH for tag in found):
+        raise TooLargeError(f"tags are at most {MAX_TAGS}, of at most {MAX_TAG_LENGTH} characters each")
+    return found
+
+
+def named_by(messages: list[Message], source_id: str | None) -> list[Message]:
+    """The messages, the only one of them under the caller's `source_id`."""
+    if source_id is None:
+        return messages
+    if len(messages) != 1 or messages[0].id not in {None, source_id}:
+        raise InvalidInputError("source_id names one message: give each of several its own id")
+    return [replace(messages[0], id=optional_text(source_id, "source_id"))]
+
+
+def checked_narrowing(given: Mapping[str, Any]) -> None:
+    """Refuses a name that `Narrowing` does not have, as a call with a wrong argument is refused, and unclear flags."""
+    if not given:
+        return
+    if not given.keys() <= _NARROWING:
+        [name, *_] = given.keys() - _NARROWING
+        raise TypeError(f"search() got an unexpected keyword argument {name!r}")
+    checked_flag(given.get("precise", False), "precise")
+    checked_flag(given.get("explain", False), "explain")
+
+
+def checked_listing(given: Mapping[str, Any]) -> None:
+    """Refuses a name that `Listing` does not have, as a call with a wrong argument is refused, and unclear flags."""
+    for name in given:
+        if name not in Listing.__annotations__:
+            raise TypeError(f"get_all() got an unexpected keyword argument {name!r}")
+    checked_flag(given.get("superseded", False), "superseded")
+
+
+def checked_expand(turns: object) -> int:
+    """How many turns before and after an answer are wanted."""
+    if not isinstance(turns, int) or isinstance(turns, bool) or not 0 <= turns <= MAX_EXPAND:
+        raise InvalidInputError(f"expand must be a whole number from 0 to {MAX_EXPAND}")
+    return turns
+
+
+def checked_top_k(top_k: int, limit: int | None) -> int:
+    """How many answers are wanted, at most 50."""
+    if limit is not None and top_k not in {DEFAULT_TOP_K, limit}:
+        raise InvalidInputError("top_k and limit are the same thing: give one of them")
+    wanted = top_k if limit is None else limit
+    if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted < 1:
+        raise InvalidInputError("top_k must be a whole number of at least 1")
+    return min(wanted, MAX_TOP_K)
+
+
+def checked_flag(value: object, label: str) -> bool:
+    """A truth value and nothing that merely counts as one: the text "false" would."""
+    if not isinstance(value, bool):
+        raise InvalidInputError(f"{label} must be True or False")
+    return value
+
+
+def checked_time(given: object, label: str) -> datetime | None:
+    """The moment that was given as a datetime, ISO 8601 text or epoch number; None for None."""
+    return None if given is None else parse_time(given, label)
+
+
+def checked_reason(reason: object, label: str = "reason") -> str | None:
+    """Why something was done, in the caller's words; None for nothing."""
+    if reason is None:
+        return None
+    if not isinstance(reason, str):
+        raise InvalidInputError(f"{label} must be a string")
+    if len(reason) > MAX_REASON:
+        raise TooLargeError(f"{label} is longer than {MAX_REASON} characters")
+    return clean_text(reason) or None
+
+
+def checked_threshold(threshold: object) -> float:
+    """The least score of an answer, 0 for None."""
+    if threshold is None:
+        return 0.0
+    if not isinstance(threshold, int | float) or not is_number(threshold) or not 0 <= threshold <= 1:
+        raise InvalidInputError("threshold must be a number from 0 to 1")
+    return float(threshold)
+
+
+_PLAIN: Final = frozenset({str, type(None)})
+
+
+def scoped(filters: Mapping[str, Any] | None, *, tenant: str, **ids: str | None) -> tuple[Scope, Filter]:
+    """Whose memory is meant, by arguments or by ids that the filters demand, and what else the filters ask for."""
+    if not filters and _PLAIN.issuperset(map(type, ids.values())):
+        return _named_scope((ids.get("user_id"), ids.get("agent_id"), ids.get("run_id")), tenant), EVERYTHING
+    wanted = parse_filter(filters)
+    named = {name: value for name, value in ids.items() if value is not None}
+    for name, value in demanded_ids(wanted):
+        given = ids.get(name)
+        if isinstance(given, str) and given.strip() != value:
+            raise InvalidInputError(f"{name} differs between the argument and filters")
+        named.setdefault(name, value)
+    scope = Scope(**named, tenant=tenant)
+    return scope, beyond(wanted, scope)
+
+
+@kept(4_096)
+def _named_scope(names: tuple[str | None, str | None, str | None], tenant: str) -> Scope:
+    return Scope(*names, tenant=tenant)
+
+
+def checked_query(query: object, *, include: object) -> str:
+    """The question, clean and cut after 4,000 characters."""
+    if not isinstance(query, str) or not (text := clean_text(query)):
+        raise InvalidInputError("query must be a non-empty string")
+    if include not in INCLUDES:
+        raise InvalidInputError(f"include must be one of {', '.join(INCLUDES)}")
+    return text[:MAX_QUERY_LENGTH]
+
+
+def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A copy that is sure to be JSON, at most 64 KiB of it; empty for None."""
+    if metadata is None:
+        return {}
+    if not isinstance(metadata, Mapping) or not all(isinstance(key, str) for key in metadata):
+        raise InvalidInputError("metadata must be a dict with string keys")
+    try:
+        text = json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
+        size = len(text.encode("utf-8"))
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInputError("metadata must hold JSON values only, in valid Unicode, not too deeply") from None
+    if size > MAX_METADATA_BYTES:
+        raise TooLargeError(f"metadata is larger than {MAX_METADATA_BYTES} bytes of JSON")
+    checked: dict[str, Any] = json.loads(text)
+    return checked
+
+
+def kinds_of(include: Include) -> tuple[Kind, ...]:
+    """The kinds of record that `include` names."""
+    if include not in INCLUDES:
+        raise InvalidInputError(f"include must be one of {', '.join(INCLUDES)}")
+    return KINDS_OF[include]
+
+
+def checked_limit(limit: object) -> int:
+    """The size of a page, 1 to 1,000."""
+    if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= MAX_PAGE:
+        raise InvalidInputError(f"limit must be a whole number from 1 to {MAX_PAGE}")
+    return limit
+
+
+def checked_records(records: object) -> Sequence[Mapping[str, Any]]:
+    """Exported records; what is in each is checked one by one later."""
+    if not isinstance(records, Sequence) or isinstance(records, str | bytes | bytearray):
+        raise InvalidInputError("records must be a list of exported records")
+    if len(records) > MAX_RECORDS:
+        raise TooLargeError(f"more than {MAX_RECORDS} records in one call: pass them in several")
+    return records
