@@ -28,14 +28,15 @@ STEPS: dict[str, dict[str, Any]] = {
     "speaker bonus": {"speaker_bonus": 0.0},
     "instruction bonus": {"instruction_bonus": 0.0},
     "preference bonus": {"preference_bonus": 0.0},
-    "date bonus": {"date_bonus": 0.0},
+    "date bonus": {"date_bonus": 0.0, "in_time_bonus": 0.0},
     "quotes and names": {"quote_bonus": 0.0, "name_bonus": 0.0},
     "entity neighbours": {"graph_bonus": 0.0},
     "session prior": {"session_prior": 0.0, "diary_session_prior": 0.0},
     "weight of the assistant": {"assistant_weight": 1.0},
     "newer value first": {"newer_depth": 0},
     "duplicate collapse": {"collapse_from": 1_000, "same_similarity": 2.0},
-    "cut-off of precise answers": {"precise_gap": 1e9, "precise_meaning": -1.0},
+    "cut-off of precise answers": {"precise_gap": 1e9, "precise_meaning": -1.0, "precise_other_language": -1.0},
+    "meaning for the words of the other language": {"other_language_weight": 0.0},
 }
 """The name of a step, and the settings that switch it off."""
 CENTRING = "language centring"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from evals import compression, conflicts, extraction, memorybank, topics, worth
+from evals import compression, conflicts, everyday, extraction, life, memorybank, topics, worth
 from evals.ablations import ablate
 from evals.datasets import LOADERS
 from evals.embedding import KeptE5, warm
@@ -48,9 +48,11 @@ def main(arguments: list[str] | None = None) -> None:
     for module, name, asks in (
         (conflicts, "conflicts", "is what is no longer true closed, and nothing else?"),
         (worth, "worth", "is what is worth remembering told from what passes?"),
+        (life, "life", "what is kept of everyday conversations, and does it answer?"),
         (memorybank, "memorybank", "what is kept of real conversations?"),
         (compression, "compression", "what does merging save, and what does it cost?"),
         (topics, "topics", "is everything found that was said about a topic?"),
+        (everyday, "everyday", "does recall hold in a mixed store, for dates and for weak questions?"),
     ):
         command = commands.add_parser(name, help=asks)
         module.add_options(command)

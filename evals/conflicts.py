@@ -1,7 +1,7 @@
 """Does what is said later close what is no longer true, and nothing else?
 
     python -m evals conflicts                # every part of both languages; errors of the tuning half and fresh part
-    python -m evals conflicts --errors all   # the the other errors too: read them only after the last tuning
+    python -m evals conflicts --errors all   # the other errors too: read them only after the last tuning
     python -m evals conflicts --crowd        # each pair that may be read is told to somebody who is known well
 
 The sets are `evals/data/conflicts_{en,zh}.jsonl`: pairs of messages. In an *update*, the second says that the first is

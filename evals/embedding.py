@@ -11,10 +11,10 @@ from typing import Final
 
 import numpy as np
 
-from ebbing.adapters.e5 import E5Embedder
-from ebbing.adapters.e5_centring import Centring, Role
-from ebbing.adapters.embedding_cache import CachingEmbedder
-from ebbing.adapters.embedding_text import clean
+from ebbing.adapters.embedders.e5 import E5Embedder
+from ebbing.adapters.embedders.e5_centring import Centring, Role
+from ebbing.adapters.embedders.embedding_cache import CachingEmbedder
+from ebbing.adapters.embedders.embedding_text import clean
 from ebbing.ports.embedder import Calibration, Embedder, Vectors
 from evals.tokens import KeptTokens
 

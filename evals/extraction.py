@@ -1,7 +1,7 @@
 """Do the rules take the right facts from a sentence, and nothing else?
 
     python -m evals extraction              # every part of both languages; errors of the tuning half and the fresh part
-    python -m evals extraction --errors all # the the other errors too: read them only after the last tuning
+    python -m evals extraction --errors all # the other errors too: read them only after the last tuning
 
 The sets are `evals/data/extraction_{en,zh}.jsonl`: sentences and short dialogues, half of them not worth remembering.
 An item belongs to the test half by a hash of its id. The fresh part, `extraction_fresh_{en,zh}.jsonl`, was written in

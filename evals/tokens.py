@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ebbing.adapters.e5 import DIM, E5Embedder
-from ebbing.adapters.e5_centring import Role
+from ebbing.adapters.embedders.e5 import DIM, E5Embedder
+from ebbing.adapters.embedders.e5_centring import Role
 from ebbing.ports.embedder import Vectors
 
 

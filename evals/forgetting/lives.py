@@ -18,6 +18,8 @@ from evals.year.words import holds
 
 TOP = 10
 """Hits of a search that count."""
+FIRST = 3
+"""Those of them that somebody reads."""
 Found = Mapping[str, Any]
 """What `search` returns."""
 Marks = Mapping[str, float]
@@ -184,7 +186,8 @@ def _year_exams(asked: Sequence[Any], told: Mapping[str, set[str]]) -> Iterator[
         fact: Fact = one.fact
 
         def marks(found: Found, value: str = fact.value) -> Marks:
-            return {"found": float(any(holds(hit["memory"], value) for hit in found["results"][:TOP]))}
+            right = [holds(hit["memory"], value) for hit in found["results"][:TOP]]
+            return {"found": float(any(right)), "first": float(any(right[:FIRST]))}
 
         sources = frozenset(told.get(fact.id, ()))
         yield Exam(f"{fact.id}?{one.language}", one.text, fact.group, marks, sources)

@@ -73,8 +73,15 @@ def _year_figures(lived: Sequence[Lived], whole: Sequence[Lived]) -> Figures:
         "found": _mean(lived, "found", _CHOSEN["lasting"]),
         "recalled": found,
         "retention": unseen_ratio([one.judged for one in lived]),
-        "by_group": {group: _mean(lived, "found", _in(group)) for group in _groups(lived)},
+        "by_group": _by_group(lived, "found"),
+        "first_by_group": _by_group(lived, "first"),
     }
+
+
+def _by_group(lived: Sequence[Lived], what: str) -> dict[str, float]:
+    """The share of all questions, for the lasting facts and for each group."""
+    groups = {group: _mean(lived, what, _in(group)) for group in _groups(lived)}
+    return {"lasting": _mean(lived, what, _CHOSEN["lasting"]), **groups}
 
 
 def _group_of(fact: str, lived: Iterable[Lived]) -> str:

@@ -14,7 +14,7 @@ _TITLES = {
     "memdaily-zh": "MemDaily, raw log",
     "year": "a synthetic year",
 }
-_YEAR_GROUPS = (*LASTING, "habit", "event")
+_YEAR_GROUPS = ("lasting", *LASTING, "habit", "event")
 
 
 def shown(tables: Tables) -> str:
@@ -66,11 +66,12 @@ def _year_tables(rows: Mapping[str, Mapping[str, Any]]) -> str:
         ["", *measures],
         [[keeper, *(_percent(row["recalled"][name]) for name in measures)] for keeper, row in rows.items()],
     )
-    groups = [group for group in _YEAR_GROUPS if group in first["by_group"]]
-    by_group = _table(
-        "found, of all questions of a group",
-        ["", *groups],
-        [[keeper, *(_percent(row["by_group"].get(group)) for group in groups)] for keeper, row in rows.items()],
+    by_group = "\n\n".join(
+        _group_table(title, rows, what=what)
+        for title, what in (
+            ("found, of all questions of a group", "by_group"),
+            ("found among the first three, of all questions of a group", "first_by_group"),
+        )
     )
     days = [str(month["day"]) for month in first["months"]]
     sizes = _table(
@@ -79,6 +80,13 @@ def _year_tables(rows: Mapping[str, Mapping[str, Any]]) -> str:
         [[keeper, *(f"{month['bytes'] / 1000:,.0f}" for month in row["months"])] for keeper, row in rows.items()],
     )
     return f"{overview}\n\n{found}\n\n{by_group}\n\n{sizes}"
+
+
+def _group_table(title: str, rows: Mapping[str, Mapping[str, Any]], *, what: str) -> str:
+    first = next(iter(rows.values()))
+    groups = [group for group in _YEAR_GROUPS if group in first[what]]
+    cells = [[keeper, *(_percent(row[what].get(group)) for group in groups)] for keeper, row in rows.items()]
+    return _table(title, ["", *groups], cells)
 
 
 def _floors_table(tables: Tables) -> str:

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ebbing.adapters.e5 import E5Embedder
+from ebbing.adapters.embedders.e5 import E5Embedder
 from evals.bounds import Bound, report
 from evals.http.cost import cost
 from evals.http.crash import crash
@@ -19,7 +19,6 @@ from evals.speed.population import ConstantEmbedder, population
 PARTS = ("cost", "load", "crash")
 COST, LOAD, CRASH = "CPU of one request", "clients at once", "kill -9"
 BOUNDS = (
-    Bound(COST, "search over HTTP", "times the bare route", 3.0),
     Bound(LOAD, "all", "errors", 0.0),
     Bound(LOAD, "all", "p99 / p50", 10.0),
     Bound(LOAD, "search", "p99 / p50", 10.0),

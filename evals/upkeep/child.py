@@ -13,7 +13,7 @@ import time
 from ebbing import Memory
 from ebbing.interfaces.http.worker import modest
 from ebbing.wiring.build import build, load_settings
-from ebbing.wiring.process_priority import yield_processor
+from ebbing.wiring.parts.process_priority import yield_processor
 from evals.speed.population import ConstantEmbedder
 
 
