@@ -10,23 +10,30 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-slow check lint format clean
+.PHONY: help run demo test test-slow test-rounds test-mem0 check lint format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
 		printf '  %-16s %s\n' "$$name" "$$what"; done
 
-run: $(RUN_STAMP)  ## the service on this machine, until Ctrl-C; DEMO=1 gives it two conversations to ask about
+run: $(RUN_STAMP)  ## the service, until Ctrl-C; DEMO=1 serves two invented people
 	@$(BIN)/ebbing serve $(if $(DEMO),--demo)
 
-demo: $(RUN_STAMP)  ## a real conversation is remembered, recalled and partly forgotten, offline
+demo: $(RUN_STAMP)  ## a conversation is remembered, recalled and partly forgotten
 	@$(BIN)/ebbing demo
 
 test: $(DEV_STAMP)  ## the tests, without the slow ones
+	@echo "Some 7 to 10 minutes; each line ends with the share that is done." >&2
 	@$(PYTEST) -m "not slow"
 
 test-slow: $(DEV_STAMP)  ## the slow tests: crashes, several processes, measured limits
 	@$(PYTEST) -m slow
+
+test-rounds: $(DEV_STAMP)  ## 10,000 rounds of two processes and 300 kills against a model: half an hour
+	@TWO_PROCESS_ROUNDS=10000 KILL_ROUNDS=300 $(PYTEST) -s -m slow tests/acceptance/test_two_processes.py
+
+test-mem0: $(DEV_STAMP)  ## mem0's own integration tests: MEM0 is a checkout of its repository
+	@EBBING_TEST_CLIENTS=required EBBING_TEST_MEM0_REPO="$(abspath $(MEM0))" $(PYTEST) -s tests/interfaces/http/test_mem0_integration.py
 
 check: lint  ## everything that CI runs: style, imports, types, tests
 	@$(MAKE) --no-print-directory test

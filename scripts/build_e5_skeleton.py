@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from ebbing.adapters.e5_weights import DIM, FEED_FORWARD, HEADS, LAYERS, E5Weights, locate, read_weights
+from ebbing.adapters.embedders.e5_weights import DIM, FEED_FORWARD, HEADS, LAYERS, E5Weights, locate, read_weights
 
 TARGET = Path(__file__).parents[1] / "src/ebbing/adapters/data/e5_skeleton.onnx"
 MICROSOFT = "com.microsoft"

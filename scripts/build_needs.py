@@ -3,7 +3,7 @@
     python scripts/build_needs.py
 
 Run it after a change of patterns: one whose line is missing is asked about every text, which is right and slow.
-Each line names a pattern (`language.sieve.name_of`) and pieces of which one stands, in small letters, in whatever it is
+Each line names a pattern (`prefilter.name_of`) and pieces of which one stands, in small letters, in whatever it is
 found in, those of each size apart. Of several choices the rarest pieces are taken, by the texts of the evals.
 """
 
@@ -62,7 +62,7 @@ class Needs:
         """Pieces in small letters of which one stands in each text, put into small letters, in which it is found.
 
         None where none are known. It does not hold for a text with letters that a caseless pattern takes for another
-        one than they are in small letters (see `language.sieve`).
+        one than they are in small letters (see `language.patterns.prefilter`).
         """
         return self._needs(self._sequence(parser.parse(pattern, re.IGNORECASE)))
 

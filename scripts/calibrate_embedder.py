@@ -18,9 +18,9 @@ from pathlib import Path
 import anyio
 import numpy as np
 
-from ebbing.adapters.e5 import E5Embedder
-from ebbing.adapters.openai_embeddings import OpenAIEmbedder
-from ebbing.adapters.sentence_encoder import SentenceEncoderEmbedder
+from ebbing.adapters.embedders.e5 import E5Embedder
+from ebbing.adapters.embedders.openai_embeddings import OpenAIEmbedder
+from ebbing.adapters.embedders.sentence_encoder import SentenceEncoderEmbedder
 from ebbing.ports.embedder import Embedder, Vectors
 
 PAIRS = Path(__file__).parent / "embedder_data" / "pairs.tsv"

@@ -14,9 +14,9 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from ebbing.adapters.clock import SystemClock
-from ebbing.adapters.ids import TimeOrderedIds
 from ebbing.adapters.sqlite import SqliteMemoryStore
+from ebbing.adapters.system.clock import SystemClock
+from ebbing.adapters.system.ids import TimeOrderedIds
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import entry_for

@@ -15,7 +15,10 @@ from hypothesis import settings
 settings.register_profile("ebbing", deadline=None, print_blob=True)
 settings.load_profile("ebbing")
 
-PERSONAL_SETTINGS = ("EBBING_", "MEM0_", "MEMORY_", "OPENAI_", "ANTHROPIC_")
+PERSONAL_SETTINGS = (
+    *("EBBING_", "MEM0_", "MEMORY_", "OPENAI_", "ANTHROPIC_", "DEEPSEEK_", "DASHSCOPE_", "ZHIPUAI_", "ZAI_", "GROQ_"),
+    *("TOGETHER_", "XAI_", "MOONSHOT_", "CO_API_", "COHERE_", "JINA_", "VOYAGE_", "GITEE_AI_"),
+)
 
 
 def is_loopback(host: object) -> bool:

@@ -111,7 +111,7 @@ SAMPLES: list[tuple[Rule, str, str, int | None]] = [
     (house_rules.the_world_comes_in_through_ports, "wiring/settings.py", "import os\nx = os.environ", None),
     (
         house_rules.the_world_comes_in_through_ports,
-        "adapters/system_clock.py",
+        "adapters/system/clock.py",
         "from datetime import datetime\nx = datetime.now()",
         None,
     ),
@@ -149,11 +149,11 @@ SAMPLES: list[tuple[Rule, str, str, int | None]] = [
         "import contextlib\nwith contextlib.suppress(Exception): f()",
         2,
     ),
-    (house_rules.errors_are_caught_by_name, "recall/gather.py", "try: f()\nexcept Exception:\n    g()", 2),
+    (house_rules.errors_are_caught_by_name, "recall/scoring/deadlines.py", "try: f()\nexcept Exception:\n    g()", 2),
     (house_rules.errors_are_caught_by_name, "client/a.py", "try: f()\nexcept Exception:  # noqa: BLE001\n    g()", 2),
     (
         house_rules.errors_are_caught_by_name,
-        "recall/gather.py",
+        "recall/scoring/deadlines.py",
         "try: f()\nexcept Exception:  # one route never takes the others down\n    g()",
         None,
     ),
@@ -224,7 +224,7 @@ BREAKS_EVERY_CONTRACT = {
     "sync.py": "",
     "interfaces/cli/__init__.py": "",
     "interfaces/http.py": "import ebbing.interfaces.cli",
-    "interfaces/cli/dev.py": "import ebbing.testing",
+    "interfaces/cli/commands/dev.py": "import ebbing.testing",
     "unplaced.py": "",
 }
 

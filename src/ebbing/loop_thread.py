@@ -38,8 +38,11 @@ class LoopThread:
 
     @property
     def is_inherited(self) -> bool:
-        """Whether this is a forked child, to which the parent's thread did not come along."""
-        return self._thread is not None and not self._thread.is_alive() and not self._stopped
+        """Whether this is a forked child, to which the parent's thread did not come along.
+
+        `Thread.is_alive` would not do: a thread counts as ended from then on if that call is interrupted.
+        """
+        return self._thread is not None and self._thread not in threading.enumerate() and not self._stopped
 
     def run_here(
         self, work: Coroutine[Any, Any, _Result], *, at_home: Callable[[asyncio.AbstractEventLoop], None]
@@ -94,20 +97,23 @@ class LoopThread:
             awaited.cancel()
 
     def _running(self) -> asyncio.AbstractEventLoop:
-        if self._loop is None:
-            with self._lock:
-                if self._loop is None:
-                    self._start()
-        if self._loop is None or self.is_inherited:
+        if self.is_inherited:
             raise StoreError("this memory was opened before a fork: open a new one in each process")
-        return self._loop
+        loop = self._loop
+        if loop is None:
+            with self._lock:
+                loop = self._loop or self._start()
+        return loop
 
-    def _start(self) -> None:
+    def _start(self) -> asyncio.AbstractEventLoop:
+        """Start a thread with a loop; where that is broken off, the next call starts another."""
         started: Future[asyncio.AbstractEventLoop] = Future()
-        self._thread = threading.Thread(target=asyncio.run, args=(_serve(started),), name="ebbing-loop", daemon=True)
-        self._thread.start()
-        self._loop = started.result()
-        weakref.finalize(self, _stop, self._loop)
+        thread = threading.Thread(target=asyncio.run, args=(_serve(started),), name="ebbing-loop", daemon=True)
+        thread.start()
+        loop = started.result()
+        weakref.finalize(self, _stop, loop)
+        self._thread, self._loop = thread, loop
+        return loop
 
 
 async def _the_rest(work: Coroutine[Any, Any, _Result]) -> _Result:

@@ -8,15 +8,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ebbing.api.administration import Keeping
-from ebbing.api.api_keys import Admitting
-from ebbing.api.decay import Fading
+from ebbing.api.admin.administration import Keeping
+from ebbing.api.admin.api_keys import Admitting
+from ebbing.api.admin.webhooks import Telling
 from ebbing.api.feedback import Hearing
-from ebbing.api.forget_topic import Forgetting
-from ebbing.api.identities import Identifying
-from ebbing.api.merging import Compressing
-from ebbing.api.queued_adds import Deferring
-from ebbing.api.webhooks import Telling
+from ebbing.api.forgetting.changes import Undoing
+from ebbing.api.forgetting.forget_topic import Forgetting
+from ebbing.api.forgetting.reviews import Reviewing
+from ebbing.api.people.identities import Identifying
+from ebbing.api.upkeep.decay import Fading
+from ebbing.api.upkeep.merging import Compressing
+from ebbing.api.upkeep.queued_adds import Deferring
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
@@ -25,7 +27,9 @@ from ebbing.recall.base.tuning import Tuning
 from ebbing.wiring.build import Parts, build, settings_from_config
 
 
-class AsyncMemory(Forgetting, Hearing, Keeping, Compressing, Fading, Deferring, Telling, Admitting, Identifying):
+class AsyncMemory(
+    Forgetting, Undoing, Reviewing, Hearing, Keeping, Compressing, Fading, Deferring, Telling, Admitting, Identifying
+):
     """A person's long-term memory, in one directory, with nothing but this package.
 
     Every call names whose memory is meant by `user_id`, `agent_id` or `run_id` (directly or inside `filters`); a
@@ -63,13 +67,23 @@ class AsyncMemory(Forgetting, Hearing, Keeping, Compressing, Fading, Deferring, 
         )
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], *, clock: Clock | None = None) -> Self:
-        """A memory for a config in our settings' names or in mem0's shape.
+    def from_config(
+        cls,
+        config: Mapping[str, Any] | None = None,
+        *,
+        config_dict: Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+    ) -> Self:
+        """A memory for a config in our settings' names or in mem0's shape; see docs/mem0.md.
+
+        Args:
+            config_dict: another name for `config`.
 
         Raises:
-            ConfigurationError: a key is unknown or a value does not fit.
+            ConfigurationError: a key is unknown, a value does not fit, or a provider's key is missing.
         """
-        return cls(parts=build(settings_from_config(config), clock=clock))
+        given = config if config_dict is None else config_dict
+        return cls(parts=build(settings_from_config(given or {}), clock=clock))
 
     @classmethod
     def from_env(cls) -> Self:

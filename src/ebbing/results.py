@@ -8,17 +8,19 @@ from datetime import datetime
 from hashlib import md5
 from typing import Any
 
-from ebbing.domain.filters.query import Hit, each_four_places, four_places
+from ebbing.domain.filters.query import Hit, four_places
+from ebbing.domain.forgetting.curves import never_fades
 from ebbing.domain.forgetting.usage_model import HORIZON_DAYS, USUAL, Footing, Retention
+from ebbing.domain.memory.change_set import LoggedChange
 from ebbing.domain.memory.history import HistoryEntry
 from ebbing.domain.memory.profile import Portrait, ProfileEntry, Section
 from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
-from ebbing.index.raw_message import Said, type_named_by
 from ebbing.ports.job_queue import Job
 from ebbing.recall.output.explanation import why
 from ebbing.recall.search import Answer
 from ebbing.remember.add import Outcome, Remembered
+from ebbing.remember.reconcile.review import Review
 
 Item = dict[str, Any]
 
@@ -38,13 +40,12 @@ def memory_item(record: MemoryRecord) -> Item:
         "layer": str(record.layer),
         "tags": [*record.tags],
         "language": record.language,
-        "importance": record.importance,
-        "confidence": record.confidence,
-        "strength": record.strength,
+        "importance": round(record.importance, 4),
+        "confidence": round(record.confidence, 4),
+        "strength": round(record.strength, 4),
         "source_ids": [*record.provenance.source_ids],
         "version": record.version,
     }
-    # One test a field: a loop over names and values costs a search of twenty answers forty microseconds.
     if whose.user_id is not None:
         item["user_id"] = whose.user_id
     if whose.agent_id is not None:
@@ -88,56 +89,22 @@ def _times(record: MemoryRecord) -> Item:
     return {name: moment.isoformat() for name, moment in times.items() if moment is not None}
 
 
-def hit_item(hit: Hit, shown: dict[str, Item] | None = None) -> Item:
-    """A memory item with `score` in [0, 1] and the raw score of each route that found it.
-
-    The item of a record is copied from `shown` where it was made before: making it anew takes four times as long.
-    """
-    item = _copied(hit.record, {} if shown is None else shown)
+def hit_item(hit: Hit) -> Item:
+    """A memory item with `score` in [0, 1] and the raw score of each route that found it."""
+    item = memory_item(hit.record)
     item["score"], item["routes"] = four_places(hit.score), hit.routes
     if hit.repeat_ids:
         item["repeat_ids"] = [*hit.repeat_ids]
     return item
 
 
-def _found_items(found: Answer, shown: dict[str, Item]) -> list[Item]:
-    """The items of its hits, without making these."""
-    items, names = [], found.routes
-    given = (found.records, found.ranked.scores, found.repeat_ids, *map(each_four_places, names.values()))
-    for record, score, same, *routes in zip(*given, strict=True):
-        item = _copied(record, shown)
-        item["score"] = four_places(score)
-        item["routes"] = {name: told for name, told in zip(names, routes, strict=True) if told}
-        if same:
-            item["repeat_ids"] = [*same]
-        items.append(item)
-    return items
-
-
-def _copied(record: MemoryRecord, shown: dict[str, Item]) -> Item:
-    kept = shown.get(record.id)
-    if kept is None:
-        kept = shown[record.id] = _to_copy(record)
-    item = kept.copy()
-    item["tags"], item["source_ids"] = [*item["tags"]], [*item["source_ids"]]
-    if item["metadata"]:
-        item["metadata"] = item["metadata"].copy()
-    return item
-
-
-def _to_copy(record: MemoryRecord) -> Item:
-    """The item of a record with all the keys of a hit, since a dict that grows is laid out anew."""
-    own = record.provenance.source_ids
-    return {**memory_item(record), "tags": record.tags, "source_ids": own, "score": 0.0, "routes": None}
-
-
-def explained_hit_item(hit: Hit, shown: dict[str, Item] | None = None) -> Item:
+def explained_hit_item(hit: Hit) -> Item:
     """A hit with `why`, a sentence, and `score_details`: each leg's share of what the order was made by."""
     details = {"fused": hit.rank_score, "coverage": hit.coverage, "meaning": hit.meaning, **hit.routes}
     if hit.session:
         details["session"] = hit.session
     return {
-        **hit_item(hit, shown),
+        **hit_item(hit),
         "why": why(hit),
         "score_details": {name: round(value, 4) for name, value in details.items()},
     }
@@ -145,14 +112,13 @@ def explained_hit_item(hit: Hit, shown: dict[str, Item] | None = None) -> Item:
 
 def search_answer(found: Answer, api_version: str, *, explained: bool) -> Any:
     """The answer of `search`: hits as items, with the turns around them and the routes that were dropped, if any."""
-    shown = {} if found.shown is None else found.shown
-    if found.at_hand:
-        shown.update((record.id, _to_copy(record)) for record in [*found.at_hand.values()])
-    items = [explained_hit_item(hit, shown) for hit in found.hits] if explained else _found_items(found, shown)
+    items = [explained_hit_item(hit) if explained else hit_item(hit) for hit in found.hits]
     for item in items if found.around else ():
         if item["id"] in found.around:
             item["context"] = [memory_item(record) for record in found.around[item["id"]]]
-    more = {"dropped": dict(found.dropped)} if found.dropped else {}
+    more: Item = {"dropped": dict(found.dropped)} if found.dropped else {}
+    if not found.owner_known:
+        more["owner_known"] = False
     return answer(items, api_version, recall_id=found.recall_id, **more)
 
 
@@ -165,10 +131,8 @@ def outcome_item(outcome: Outcome) -> Item:
         "reason": outcome.reason,
         **({"superseded": list(outcome.closed_ids)} if outcome.closed_ids else {}),
     }
-    record, said = outcome.record, outcome.said
-    if said is not None:
-        item |= _said_item(said)
-    elif record is not None:
+    record = outcome.record
+    if record is not None:
         item |= {
             "actor_id": record.actor,
             "role": str(record.role) if record.role else None,
@@ -182,21 +146,6 @@ def outcome_item(outcome: Outcome) -> Item:
     return item
 
 
-def _said_item(said: Said) -> Item:
-    """What a record made of it will tell, as every new one that nobody has weighed or read."""
-    tags = said.call.tags
-    return {
-        "actor_id": said.actor,
-        "role": str(said.role) if said.role else None,
-        "type": str(type_named_by(tags)),
-        "tags": list(tags),
-        "importance": 0.5,
-        "confidence": 1.0,
-        "source_text": None,
-        "rule": None,
-    }
-
-
 def explained_item(record: MemoryRecord, history: Sequence[HistoryEntry], *, retention: Item | None) -> Item:
     """A memory item with where it comes from, how likely it is needed, what became of it, and every change."""
     provenance = asdict(record.provenance)
@@ -204,6 +153,7 @@ def explained_item(record: MemoryRecord, history: Sequence[HistoryEntry], *, ret
     return {
         **memory_item(record),
         "provenance": provenance,
+        "never_fades": never_fades(record),
         "access_count": record.access_count,
         "last_accessed_at": _iso(record.last_accessed_at),
         "retention": retention,
@@ -304,10 +254,51 @@ def answer(items: Iterable[Item], api_version: str, **more: Any) -> Any:
     return results if api_version == "v1.0" else {"results": results, **more}
 
 
-def add_answer(remembered: Remembered, api_version: str) -> Any:
-    """The answer of `add`: one result a fact or raw message, and the ids of the episodes kept beside them."""
-    more = {"unread": remembered.unread} if remembered.unread else {}
+def add_answer(
+    remembered: Remembered,
+    api_version: str,
+    *,
+    change_id: str | None = None,
+    to_forget: Item | None = None,
+    omitted_parts: Sequence[Item] = (),
+) -> Any:
+    """The answer of `add`: one result a fact or raw message, the ids of the episodes, and the id of the change set."""
+    more: Item = {"change_id": change_id} | ({"unread": remembered.unread} if remembered.unread else {})
+    if remembered.vectors_pending:
+        more["vectors_pending"] = remembered.vectors_pending
+    if omitted_parts:
+        more["omitted_parts"] = [*omitted_parts]
+    if to_forget is not None:
+        more["to_forget"] = to_forget
     return answer(map(outcome_item, remembered.outcomes), api_version, episode_ids=list(remembered.episode_ids), **more)
+
+
+def change_item(logged: LoggedChange, *, undone_by: str | None) -> Item:
+    """A change set as `changes` lists it."""
+    return {
+        "id": logged.id,
+        "cause": str(logged.cause),
+        "at": logged.at.isoformat(),
+        "inserted": logged.inserted,
+        "revised": logged.revised,
+        "erased": logged.erased,
+        "undoes": logged.undoes,
+        "undone_by": undone_by,
+    }
+
+
+def review_item(review: Review) -> Item:
+    """What waits for a decision."""
+    record = review.record
+    return {
+        "id": record.id,
+        "memory": record.content,
+        "kind": str(record.kind),
+        "created_at": record.created_at.isoformat(),
+        "why": "quarantined" if review.is_quarantined else "closes_many",
+        "reason": record.provenance.reason,
+        "would_close": [{"id": one.id, "memory": one.content} for one in review.would_close],
+    }
 
 
 def _iso(moment: datetime | None) -> str | None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
-from ebbing.api.sync_handlers import in_a_thread
-from ebbing.api.sync_session import Session
+from ebbing.api.sessions.sync_session import Session
+from ebbing.api.threads.sync_handlers import in_a_thread
 from ebbing.domain.errors import StoreClosedError
 from ebbing.loop_thread import LoopThread
 from ebbing.memory import AsyncMemory
@@ -84,13 +84,23 @@ class Memory:
         self._closed = self._is_view = False
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], *, clock: Clock | None = None) -> Self:
-        """A memory for a config in our settings' names or in mem0's shape.
+    def from_config(
+        cls,
+        config: Mapping[str, Any] | None = None,
+        *,
+        config_dict: Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+    ) -> Self:
+        """A memory for a config in our settings' names or in mem0's shape; see docs/mem0.md.
+
+        Args:
+            config_dict: another name for `config`.
 
         Raises:
-            ConfigurationError: a key is unknown or a value does not fit.
+            ConfigurationError: a key is unknown, a value does not fit, or a provider's key is missing.
         """
-        return cls(parts=build(settings_from_config(config), clock=clock))
+        given = config if config_dict is None else config_dict
+        return cls(parts=build(settings_from_config(given or {}), clock=clock))
 
     @classmethod
     def from_env(cls) -> Self:
@@ -130,6 +140,10 @@ class Memory:
     update = _blocking(AsyncMemory.update)
     delete = _blocking(AsyncMemory.delete)
     restore = _blocking(AsyncMemory.restore)
+    undo = _blocking(AsyncMemory.undo)
+    changes = _blocking(AsyncMemory.changes)
+    reviews = _blocking(AsyncMemory.reviews)
+    resolve_review = _blocking(AsyncMemory.resolve_review)
     delete_all = _blocking(AsyncMemory.delete_all)
     feedback = _blocking(AsyncMemory.feedback)
     credit = _blocking(AsyncMemory.credit)
@@ -137,6 +151,7 @@ class Memory:
     explain = _blocking(AsyncMemory.explain)
     export = _blocking(AsyncMemory.export)
     import_ = _blocking(AsyncMemory.import_)
+    owners = _blocking(AsyncMemory.owners)
     stats = _blocking(AsyncMemory.stats)
     retry_unread = _blocking(AsyncMemory.retry_unread)
     upkeep = _blocking(AsyncMemory.upkeep)
@@ -171,17 +186,19 @@ class Memory:
         run_id: str | None = None,
         agent_id: str | None = None,
         infer: bool = True,
+        private: bool = False,
     ) -> Session:
         """A conversation whose last rounds are at hand at once and which is remembered when it ends.
 
         Args:
             run_id: its name; made up if not given. Two sessions of one name are one conversation.
             infer: what is made of it, as for `add`.
+            private: it begins off the record; see `AsyncSession.private`. False leaves it as it is.
 
         Raises:
             InvalidInputError: an unusable id.
         """
-        session = self._memory.session(user_id=user_id, run_id=run_id, agent_id=agent_id, infer=infer)
+        session = self._memory.session(user_id=user_id, run_id=run_id, agent_id=agent_id, infer=infer, private=private)
         return Session(session, self._run)
 
     def on(self, topic: str, handler: Handler) -> Callable[[], None]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypedDict
+from zoneinfo import ZoneInfo
 
 from ebbing.domain.errors import InvalidInputError, TooLargeError
 from ebbing.domain.filters.parser import parse_filter
@@ -16,20 +17,22 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.domain.memory.record import RESERVED_TAGS, Kind
 from ebbing.domain.memory.scope import Scope
+from ebbing.domain.nesting import MAX_METADATA_BYTES, check_nesting
 from ebbing.language.text.caches import kept
-from ebbing.privacy.trust import TrustTier
+from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.intake.parse_messages import clean_text, optional_text, parse_time
 
 DEFAULT_TOP_K: Final = 5
 MAX_TOP_K: Final = 50
 MAX_EXPAND: Final = 10
 MAX_QUERY_LENGTH: Final = 4_000
-MAX_METADATA_BYTES: Final = 65_536
 MAX_PAGE: Final = 1_000
 MAX_RECORDS: Final = 10_000
 MAX_REASON: Final = 1_000
 MAX_TAGS: Final = 32
 MAX_TAG_LENGTH: Final = 64
+PROCEDURAL: Final = "procedural_memory"
+"""The one memory type that callers of mem0 can ask for; a tag of what is kept for it."""
 
 
 class Narrowing(TypedDict, total=False):
@@ -43,10 +46,18 @@ class Narrowing(TypedDict, total=False):
     """Answer with what was believed at this moment."""
     precise: bool
     """Only what the score curve sets apart, instead of the best `top_k`."""
+    rerank: bool
+    """False leaves the configured reranker out; True needs none."""
     explain: bool
     """With each answer, a sentence that says why it came back, and what its score is made of."""
     expand: int
     """With each answer, so many turns before and after it."""
+    show_expired: bool
+    """What has run out as well, but nothing that is no longer true."""
+    private: bool
+    """Leave no trace: it counts as no use, nobody is told of it, and no vector of the question is kept."""
+    timezone: str | None
+    """IANA name of the zone in which days begin and end ("Asia/Shanghai"); the setting `timezone` unless given."""
 
 
 _NARROWING: Final = frozenset(Narrowing.__annotations__)
@@ -59,6 +70,10 @@ class Listing(TypedDict, total=False):
     """What was believed at this moment."""
     superseded: bool
     """What is no longer true and what has run out as well."""
+    top_k: int | None
+    """Another name for `limit`."""
+    show_expired: bool
+    """What has run out as well, but nothing that is no longer true."""
 
 
 class AddOptions(TypedDict, total=False):
@@ -77,6 +92,18 @@ class AddOptions(TypedDict, total=False):
     among them names: `preference`, `dislike`, `constraint`, `fact` or `identity`."""
     expires_at: datetime | str | float | None
     """From this moment on nothing of the call appears in any answer."""
+    expiration_date: str | None
+    """The last day, in UTC, on which anything of the call appears in an answer; another way to give `expires_at`."""
+    timestamp: datetime | str | float | None
+    """When messages were sent that have no time of their own."""
+    prompt: str | None
+    """What a language model is told in the place of the extraction prompt; it needs a model."""
+    memory_type: str | None
+    """`procedural_memory` keeps how an agent did something: summarized where there is a model, else as it is."""
+    private: bool
+    """Nothing of the call is written anywhere."""
+    change_id: str | None
+    """Of an earlier answer: what this call writes is undone together with that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +116,11 @@ class CheckedAddOptions:
     mode: WriteMode | None = None
     tags: tuple[str, ...] = ()
     expires_at: datetime | None = None
+    is_private: bool = False
+    change_id: str | None = None
+    timestamp: datetime | None = None
+    prompt: str | None = None
+    is_procedural: bool = False
 
 
 _NO_OPTIONS: Final = CheckedAddOptions()
@@ -112,9 +144,47 @@ def checked_add_options(given: Mapping[str, Any]) -> CheckedAddOptions:
         given.get("source_id"),
         None if trust is None else TrustTier(trust),
         None if mode is None else WriteMode(mode),
-        checked_tags(given.get("tags")) or (),
-        None if given.get("expires_at") is None else parse_time(given["expires_at"], "expires_at"),
+        (*(checked_tags(given.get("tags")) or ()), *([PROCEDURAL] if given.get("memory_type") is not None else [])),
+        _end_of(given),
+        timestamp=checked_time(given.get("timestamp"), "timestamp"),
+        prompt=checked_prompt(given.get("prompt")),
+        is_procedural=_is_procedural(given.get("memory_type")),
+        is_private=checked_flag(given.get("private", False), "private"),
+        change_id=optional_text(given.get("change_id"), "change_id"),
     )
+
+
+def _end_of(given: Mapping[str, Any]) -> datetime | None:
+    """When what is added ends: a moment, or the end of a day."""
+    moment, day = given.get("expires_at"), given.get("expiration_date")
+    if moment is not None and day is not None:
+        raise InvalidInputError("expires_at and expiration_date are the same thing: give one of them")
+    return checked_time(moment, "expires_at") if day is None else end_of_day(day)
+
+
+def end_of_day(day: object) -> datetime:
+    """The moment at which a day, in UTC, is over.
+
+    Raises:
+        InvalidInputError: it is no day.
+    """
+    try:
+        return datetime.strptime(str(day)[:10], "%Y-%m-%d").replace(tzinfo=UTC) + timedelta(days=1)
+    except ValueError:
+        raise InvalidInputError("expiration_date must be a day such as 2027-01-31") from None
+
+
+def checked_prompt(prompt: object) -> str | None:
+    """A prompt of the caller's own; None for none."""
+    if prompt is not None and (not isinstance(prompt, str) or not prompt.strip()):
+        raise InvalidInputError("prompt must be a non-blank string")
+    return prompt
+
+
+def _is_procedural(memory_type: object) -> bool:
+    if memory_type not in {None, PROCEDURAL}:
+        raise InvalidInputError(f"memory_type must be {PROCEDURAL!r}, or left out")
+    return memory_type is not None
 
 
 def checked_tags(tags: object) -> tuple[str, ...] | None:
@@ -140,6 +210,13 @@ def named_by(messages: list[Message], source_id: str | None) -> list[Message]:
     return [replace(messages[0], id=optional_text(source_id, "source_id"))]
 
 
+def timed(messages: list[Message], timestamp: datetime | None) -> list[Message]:
+    """The messages, those without a time of their own sent at this one."""
+    if timestamp is None:
+        return messages
+    return [replace(one, timestamp=timestamp) if one.timestamp is None else one for one in messages]
+
+
 def checked_narrowing(given: Mapping[str, Any]) -> None:
     """Refuses a name that `Narrowing` does not have, as a call with a wrong argument is refused, and unclear flags."""
     if not given:
@@ -149,6 +226,9 @@ def checked_narrowing(given: Mapping[str, Any]) -> None:
         raise TypeError(f"search() got an unexpected keyword argument {name!r}")
     checked_flag(given.get("precise", False), "precise")
     checked_flag(given.get("explain", False), "explain")
+    checked_flag(given.get("rerank", True), "rerank")
+    checked_flag(given.get("show_expired", False), "show_expired")
+    checked_flag(given.get("private", False), "private")
 
 
 def checked_listing(given: Mapping[str, Any]) -> None:
@@ -157,6 +237,15 @@ def checked_listing(given: Mapping[str, Any]) -> None:
         if name not in Listing.__annotations__:
             raise TypeError(f"get_all() got an unexpected keyword argument {name!r}")
     checked_flag(given.get("superseded", False), "superseded")
+    checked_flag(given.get("show_expired", False), "show_expired")
+
+
+def with_expired(filters: Mapping[str, Any] | None, *, now: datetime) -> dict[str, Any]:
+    """Filters that let through what has run out, and nothing that is no longer true."""
+    holds = {"OR": [{"valid_to": None}, {"valid_to": {"gt": now.isoformat()}}]}
+    wanted = dict(filters or {})
+    inside = wanted.get("AND")
+    return {**wanted, "AND": [*([inside] if isinstance(inside, Mapping) else inside or []), holds]}
 
 
 def checked_expand(turns: object) -> int:
@@ -186,6 +275,17 @@ def checked_flag(value: object, label: str) -> bool:
 def checked_time(given: object, label: str) -> datetime | None:
     """The moment that was given as a datetime, ISO 8601 text or epoch number; None for None."""
     return None if given is None else parse_time(given, label)
+
+
+def checked_timezone(given: object, default: str) -> ZoneInfo:
+    """The time zone of this IANA name; of the default for None."""
+    name = default if given is None else given
+    try:
+        if isinstance(name, str):
+            return ZoneInfo(name)
+    except (OSError, ValueError):  # no such zone, or no name of one
+        pass
+    raise InvalidInputError('timezone must be the IANA name of a time zone, such as "Asia/Shanghai" or "UTC"')
 
 
 def checked_reason(reason: object, label: str = "reason") -> str | None:
@@ -241,16 +341,17 @@ def checked_query(query: object, *, include: object) -> str:
 
 
 def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A copy that is sure to be JSON, at most 64 KiB of it; empty for None."""
+    """A copy that is sure to be JSON, at most 64 KiB of it and 32 levels deep; empty for None."""
     if metadata is None:
         return {}
     if not isinstance(metadata, Mapping) or not all(isinstance(key, str) for key in metadata):
         raise InvalidInputError("metadata must be a dict with string keys")
+    check_nesting(metadata, "metadata")
     try:
         text = json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
         size = len(text.encode("utf-8"))
-    except (TypeError, ValueError, RecursionError):
-        raise InvalidInputError("metadata must hold JSON values only, in valid Unicode, not too deeply") from None
+    except (TypeError, ValueError):
+        raise InvalidInputError("metadata must hold JSON values only, in valid Unicode") from None
     if size > MAX_METADATA_BYTES:
         raise TooLargeError(f"metadata is larger than {MAX_METADATA_BYTES} bytes of JSON")
     checked: dict[str, Any] = json.loads(text)

@@ -10,9 +10,9 @@ import json
 import sys
 from dataclasses import replace
 
-from ebbing.adapters.clock import SystemClock
-from ebbing.adapters.ids import TimeOrderedIds
 from ebbing.adapters.sqlite import SqliteMemoryStore
+from ebbing.adapters.system.clock import SystemClock
+from ebbing.adapters.system.ids import TimeOrderedIds
 from ebbing.domain.errors import ConflictError
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import MemoryRecord

@@ -11,7 +11,7 @@ import json
 import sys
 from datetime import UTC, datetime, timedelta
 
-from ebbing.adapters.openai_chat import OpenAIChatModel
+from ebbing.adapters.chat.openai_chat import OpenAIChatModel
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import MemoryRecord, Role

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ebbing import AsyncMemory, Memory
-from ebbing.adapters.embedding_cache import CachingEmbedder
+from ebbing.adapters.embedders.embedding_cache import CachingEmbedder
 from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.errors import ModelUnavailableError
 from ebbing.domain.memory.record import MemoryRecord, Stage
@@ -88,6 +88,8 @@ def live(memory: Memory, user: str = ADA) -> list[str]:
     found = memory.search("quokkaberry?", user_id=user)
     memory.feedback(ids[0], "used", recall_id=found["recall_id"], reason="feedbackgrumble")
     memory.set_profile_defaults({"tone": "whatever the house likes"})
+    store = memory.parts.store
+    memory._run(lambda: store.profiles.change_settings("default", {"custom_instructions": "answer briefly"}))
     memory.edit_profile({"home": "edithobble heights"}, user_id=user)
     memory.link_identity("web", f"channelfumble of {user}", user_id=user)
     memory.link_identity("app", "device", user_id=f"mergetumble {user}")
@@ -197,7 +199,7 @@ def test_a_reset_empties_every_table(tmp_path: Path) -> None:
         assert isinstance(store, SqliteMemoryStore)
         memory._run(lambda: store.outbox.register("follower"))
         live(memory)
-        assert {name for name, rows in tables(tmp_path).items() if not rows} <= KEPT_TABLES | {"arrival"}
+        assert {name for name, rows in tables(tmp_path).items() if not rows} <= KEPT_TABLES | {"staged_write"}
         receipt = memory.reset()
         assert receipt["deleted"]["memories"] > 20
         memory._run(lambda: store.outbox.unregister("follower"))
@@ -240,7 +242,7 @@ def test_a_reader_of_another_process_delays_the_overwriting_and_is_told_of(tmp_p
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from ebbing.adapters.sqlite.scrubbing import Scrubber
+from ebbing.adapters.sqlite.connection.scrubbing import Scrubber
 from tests.acceptance.test_erasure import ADA, live, live_beside, opened
 
 with opened(Path(sys.argv[1])) as memory:

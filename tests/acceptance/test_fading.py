@@ -146,7 +146,7 @@ def test_the_set_phrases_of_an_assistant_make_room_for_what_was_said_once(opened
 def test_what_is_not_deleted_and_has_not_faded_is_not_restored(opened: Opened) -> None:
     memory = talked(opened(), times=1)
     [item, *_] = memory.get_all(user_id="emma")["results"]
-    with pytest.raises(InvalidInputError, match="neither deleted nor faded"):
+    with pytest.raises(InvalidInputError, match="neither deleted, faded nor closed"):
         memory.restore(item["id"])
 
 

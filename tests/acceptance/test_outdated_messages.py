@@ -28,7 +28,7 @@ LOG = (
 def embedder(request: pytest.FixtureRequest) -> Embedder | None:
     if request.param == "by words alone":
         return None
-    loaded: Embedder = pytest.importorskip("ebbing.adapters.e5").E5Embedder.load(threads=1)
+    loaded: Embedder = pytest.importorskip("ebbing.adapters.embedders.e5").E5Embedder.load(threads=1)
     return loaded
 
 

@@ -37,7 +37,7 @@ NOISE = tuple(
 @pytest.fixture(scope="session")
 def e5() -> Embedder:
     """The embedder that ships, loaded once for all tests."""
-    adapter = pytest.importorskip("ebbing.adapters.e5")
+    adapter = pytest.importorskip("ebbing.adapters.embedders.e5")
     loaded: Embedder = adapter.E5Embedder.load(threads=1)
     return loaded
 

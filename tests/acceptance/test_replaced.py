@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from datetime import UTC, datetime
 
 import pytest
 
 from ebbing import Memory
-from ebbing.testing.clock import ManualClock
-from ebbing.wiring.build import build, load_settings
 from evals import conflicts
 from evals.extraction import LANGUAGES
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    settings = load_settings({"store": "ephemeral", "embedder": "none"})
-    with Memory(parts=build(settings, clock=ManualClock(datetime(2026, 3, 2, 9, tzinfo=UTC)))) as opened:
-        yield opened
-
-
-def current(memory: Memory, *said: str) -> list[str]:
-    """What is known after messages that come one by one, oldest first."""
-    for text in said:
-        memory.add(text, user_id="ann")
-    return [item["memory"] for item in reversed(memory.get_all(user_id="ann")["results"])]
+from tests.acceptance.telling import current
 
 
 @pytest.mark.parametrize(
@@ -57,6 +40,10 @@ def current(memory: Memory, *said: str) -> list[str]:
         ("I'm self-employed", "I took a permanent job at the council", None),
         ("我想学开车", "我驾照拿到了", None),
         ("My job title is product manager", "My title changed to head of product", None),
+        ("我和妻子住在西湖区", "我已经搬到上海了", "用户已经搬到上海了"),
+        ("I live with my wife in Boston", "I moved to Denver", "User moved to Denver"),
+        ("I'm 30", "31 now, yikes", "User is 31"),
+        ("我养了一只狗叫旺财", "旺财去世了", None),
     ],
 )
 def test_what_is_otherwise_now_closes_what_it_replaces(
@@ -71,6 +58,14 @@ def test_what_is_otherwise_now_closes_what_it_replaces(
 @pytest.mark.parametrize(
     ("before", "after"),
     [
+        ("I'm allergic to nuts and shrimp", "I'm no longer allergic to nuts"),
+        ("I'm on a gluten free diet", "My sister can eat gluten again"),
+        ("我和妻子住在一起", "我已经搬到上海了"),
+        ("我住在上海", "上海下雨了"),
+        ("我家狗叫旺财", "旺财搬到上海了"),
+        ("我明天上午有个面试", "明天的会改到下午四点了"),
+        ("We're going to Spain in July", "I'm going to Rome now"),
+        ("I weigh 92 kg", "12 kg now"),
         ("I play chess", "I play poker now"),
         ("I like tea", "I like coffee these days"),
         ("I use VS Code", "I use Firefox now"),

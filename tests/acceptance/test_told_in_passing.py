@@ -2,28 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
-
 import pytest
 
 from ebbing import Memory
-from ebbing.testing.clock import ManualClock
-from ebbing.wiring.build import build, load_settings
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    settings = load_settings({"store": "ephemeral", "embedder": "none"})
-    with Memory(parts=build(settings, clock=ManualClock(datetime(2026, 3, 2, 9, tzinfo=UTC)))) as opened:
-        yield opened
-
-
-def current(memory: Memory, *said: str) -> list[str]:
-    """What is known after messages that come one by one, oldest first."""
-    for text in said:
-        memory.add(text, user_id="ann")
-    return [item["memory"] for item in reversed(memory.get_all(user_id="ann")["results"])]
+from tests.acceptance.telling import current
 
 
 def closes(memory: Memory, before: str, after: str) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from ebbing.adapters.e5 import E5Embedder
-from ebbing.adapters.embedding_cache import CachingEmbedder
-from ebbing.adapters.openai_embeddings import OpenAIEmbedder
-from ebbing.adapters.sentence_encoder import SentenceEncoderEmbedder
+from ebbing.adapters.embedders.e5 import E5Embedder
+from ebbing.adapters.embedders.embedding_cache import CachingEmbedder
+from ebbing.adapters.embedders.openai_embeddings import OpenAIEmbedder
+from ebbing.adapters.embedders.sentence_encoder import SentenceEncoderEmbedder
 from ebbing.ports.embedder import Embedder
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.embedder_suite import EmbedderSuite

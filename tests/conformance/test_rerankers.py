@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from ebbing.adapters.e5 import E5Embedder
-from ebbing.adapters.late_interaction import LateReranker
-from ebbing.adapters.rerank_endpoint import EndpointReranker
+from ebbing.adapters.embedders.e5 import E5Embedder
+from ebbing.adapters.rerankers.late_interaction import LateReranker
+from ebbing.adapters.rerankers.rerank_endpoint import EndpointReranker
 from ebbing.ports.reranker import Reranker
 from ebbing.testing.reranker import FakeReranker
 from ebbing.testing.reranker_suite import RerankerSuite

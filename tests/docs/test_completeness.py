@@ -70,7 +70,7 @@ def test_every_command_is_documented_with_its_options() -> None:
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
-    settings = optional("ebbing.wiring.settings", "Settings")
+    settings = optional("ebbing.wiring.config.settings", "Settings")
     prefix = settings.model_config.get("env_prefix", "").upper()
     table = rows((REPOSITORY / "docs" / "settings.md").read_text("utf-8"))[1:]
     documented = {variable: default for variable, default, _ in table}

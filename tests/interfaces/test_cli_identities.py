@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.interfaces.cli import Ebbing
 
 
+@pytest.mark.usefixtures("empty_store")
 def test_names_are_resolved_linked_listed_and_forgotten(ebbing: Ebbing) -> None:
     assert "Nobody comes" in ebbing("identities", "list").out
     unified = ebbing("identities", "resolve", "web", "x", "--json").json["unified_id"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.interfaces.cli import Ebbing
 
 
@@ -23,6 +25,7 @@ def test_a_key_may_be_for_one_user_of_another_tenant(ebbing: Ebbing) -> None:
     assert (key["user_id"], key["role"]) == ("emma", "write")
 
 
+@pytest.mark.usefixtures("empty_store")
 def test_a_key_that_is_not_there_cannot_be_revoked(ebbing: Ebbing) -> None:
     failed = ebbing("keys", "revoke", "nothing")
     assert failed.code == 1

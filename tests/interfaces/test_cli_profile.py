@@ -52,26 +52,29 @@ def test_a_profile_comes_from_a_file_and_defaults_hold_for_everybody(
     ebbing("profile", "defaults", "-")
     assert "holds for everybody" in ebbing("profile", "show", "-u", "tom").out
     ebbing("profile", "defaults", "--clear")
-    assert "Nothing is known yet" in ebbing("profile", "show", "-u", "tom").out
+    assert "Nothing is stored of user tom" in ebbing("profile", "show", "-u", "tom").out
     file.write_text("{home", "utf-8")
     broken = ebbing("profile", "import", file, "-u", "emma")
     assert (broken.code, "no JSON" in broken.err) == (2, True)
     assert ebbing("profile", "defaults").code == 2
 
 
+@pytest.mark.usefixtures("empty_store")
 def test_questions_are_suggested_in_a_language(ebbing: Ebbing) -> None:
     assert "怎么称呼你" in ebbing("profile", "questions", "--language", "zh", "-u", "emma").out
     found = ebbing("profile", "questions", "-n", "2", "-u", "emma", "--json").json
     assert [one["about"] for one in found] == ["name", "allergies"]
 
 
+@pytest.mark.usefixtures("empty_store")
 def test_a_profile_is_somebodys(ebbing: Ebbing) -> None:
     ended = ebbing("profile", "show")
     assert (ended.code, "--user" in ended.err) == (2, True)
 
 
+@pytest.mark.usefixtures("empty_store")
 def test_the_graph_is_shown_and_drawn(ebbing: Ebbing) -> None:
-    assert "Nothing is known yet" in ebbing("graph", "-u", "emma").out
+    assert "Nothing is stored of user emma" in ebbing("graph", "-u", "emma").out
     ebbing("add", "My sister is called Lily", "-u", "emma")
     ebbing("add", "My sister works at Acme", "-u", "emma")
     assert "Lily  employer  Acme" in ebbing("graph", "Lily", "-u", "emma").out

@@ -242,7 +242,7 @@ def test_the_command_line_merges_and_expands(ebbing: Ebbing) -> None:
     assert ebbing("compress", "--user", "ada", "--json").json["merged"] == 3
     [one] = ebbing("list", "--user", "ada", "--json").json["results"]
     shown = ebbing("expand", one["id"]).out
-    assert "3 times, 2026-03-01 09:00 to 2026-03-03 09:00" in shown
+    assert "3 times, 2026-03-01 09:00 UTC to 2026-03-03 09:00 UTC" in shown
     assert shown.index(TEA[0]) < shown.index(TEA[1])
     assert "0 habits would be new" in ebbing("abstract", "--dry-run", "--level", "2").out
     assert ebbing("abstract", "--user", "ada", "--json").json["abstracted"] == 0

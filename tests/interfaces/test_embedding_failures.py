@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from ebbing.ports.embedder import Embedder, Vectors
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
+from tests.embeddings_endpoint import EmbeddingsEndpoint
 
 SAID = "My sister Lin lives in Suzhou and plays the violin."
 
@@ -128,3 +131,38 @@ def test_another_embedder_takes_over_while_everything_stays_findable(tmp_path: P
     with opened(tmp_path, None, clock=clock) as memory:
         memory.upkeep()
         assert set(memory.stats()["by_model"]) == {"fake-48"}, "without an embedder nothing is thrown away"
+
+
+def endpoint_memory(path: Path, endpoint: EmbeddingsEndpoint, **settings: Any) -> Memory:
+    asked = {"embedder": "openai", "embedding_base_url": endpoint.url, "embedding_model": "m", **settings}
+    return Memory(parts=build(load_settings({"path": path, "store": "sqlite", **asked}), clock=ManualClock()))
+
+
+def test_an_endpoint_whose_vectors_change_their_length_spoils_no_store(tmp_path: Path) -> None:
+    with EmbeddingsEndpoint(16) as endpoint, endpoint_memory(tmp_path, endpoint) as memory:
+        memory.add("I like tea", user_id="ada", infer=False)
+    with EmbeddingsEndpoint(8) as endpoint:
+        with endpoint_memory(tmp_path, endpoint) as memory:
+            memory.add("I like rain", user_id="ada", infer=False)
+            found = memory.search("rain", user_id="ada")["results"]
+            assert "I like rain" in [item["memory"] for item in found]
+            assert any("have 8 numbers now, and 16 in the store" in note for note in memory.parts.embedder.notes)
+            assert memory.verify() == []
+        with endpoint_memory(tmp_path, endpoint, strict_embeddings=True) as memory:
+            with pytest.raises(EmbeddingError, match="have 8 numbers now, and 16 in the store"):
+                memory.add("I like snow", user_id="ada", infer=False)
+            assert len(memory.get_all(user_id="ada")["results"]) == 2
+    with EmbeddingsEndpoint(16) as endpoint, endpoint_memory(tmp_path, endpoint) as memory:
+        memory.add("I like wind", user_id="ada", infer=False)
+        assert memory.verify() == []
+
+
+def test_vectors_of_several_lengths_that_an_earlier_version_stored_are_found(tmp_path: Path) -> None:
+    with opened(tmp_path, FakeEmbedder(16)) as memory:
+        for text in ("I like tea", "I like rain"):
+            memory.add(text, user_id="ada", infer=False)
+        with closing(sqlite3.connect(tmp_path / "ebbing.db")) as db, db:
+            db.execute(
+                "UPDATE index_entry SET vector = substr(vector, 1, 16) WHERE mid = (SELECT min(mid) FROM memory)"
+            )
+        assert memory.verify() == ["1 models have vectors of several sizes"]

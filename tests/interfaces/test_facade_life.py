@@ -163,7 +163,7 @@ def writing_threads(memory: Memory, text: str, *, infer: bool) -> set[threading.
     writer, found = memory.parts.store._connections.writer, set()  # type: ignore[attr-defined]
 
     def look(statement: str) -> None:
-        if "INTO memory" in statement or "INTO arrival" in statement:
+        if "INTO memory" in statement:
             found.add(threading.current_thread())
 
     writer.set_trace_callback(look)

@@ -289,7 +289,7 @@ def test_a_large_profile_is_made_off_the_loop(memory: Memory) -> None:
 
 def test_an_imported_profile_gives_way_to_what_is_said(memory: Memory, clock: ManualClock) -> None:
     done = memory.import_profile({"home": "Rome", "preferences": ["jazz"]}, user_id="u")
-    assert done == {"stored": 2, "known": 0, "refused": 0}
+    assert done == {"stored": 2, "known": 0, "refused": 0, "change_id": done["change_id"]}
     assert the(memory.profile(user_id="u"), "facts", "home")["source"] == "import"
     clock.advance(timedelta(days=1))
     memory.add("I live in Berlin", user_id="u")
@@ -342,7 +342,7 @@ def test_what_holds_for_everybody_is_the_last_resort(memory: Memory) -> None:
     profile = memory.profile(user_id="new")
     assert (the(profile, "facts", "home")["source"], profile["summary"]) == (
         "default",
-        "User's rule: answer in German; User lives in Hamburg",
+        "default: “User's rule: answer in German”; default: “User lives in Hamburg”",
     )
     assert "answer in German" in memory.get_context(user_id="new")["context"]
     memory.add("I live in Berlin", user_id="new")

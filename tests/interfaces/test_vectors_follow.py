@@ -104,6 +104,19 @@ async def test_what_is_added_while_others_wait_is_found_by_words_at_once_and_by_
         assert await memory.verify() == []
 
 
+@pytest.mark.parametrize("infer", [True, False])
+async def test_the_answer_of_an_add_counts_the_texts_that_wait_for_their_vectors(tmp_path: Path, infer: bool) -> None:
+    embedder = Busy()
+    embedder.may.set()
+    async with opened(tmp_path, embedder) as memory:
+        with_vectors = await memory.add("I own a red kite.", user_id="ada", infer=infer)
+        assert "vectors_pending" not in with_vectors
+        before = await bare(memory)
+        embedder.error = EmbeddingError("gone")
+        without = await memory.add("I own a blue boat.", user_id="ada", infer=infer)
+        assert without["vectors_pending"] == await bare(memory) - before > 0
+
+
 async def test_what_a_process_owed_that_ended_is_made_good_by_a_worker(tmp_path: Path) -> None:
     clock, embedder = ManualClock(), Busy()
     memory = opened(tmp_path, embedder, clock)

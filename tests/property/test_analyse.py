@@ -134,7 +134,34 @@ def test_a_date_is_found_in_chinese_and_in_english(moment: datetime) -> None:
     ],
 )
 def test_what_kind_of_utterance_a_text_is(text: str, flag: TextFlag) -> None:
-    assert flags_of(normalise(text)) == flag
+    languages = TextFlag.CHINESE | TextFlag.ENGLISH
+    assert flags_of(normalise(text)) & ~(languages | TextFlag.ASKING) == flag
+
+
+@pytest.mark.parametrize(
+    ("text", "flag"),
+    [("我喜欢 Python", TextFlag.CHINESE), ("I love 面", TextFlag.ENGLISH), ("15:30", TextFlag(0)), ("", TextFlag(0))],
+)
+def test_the_script_of_a_text_tells_its_language(text: str, flag: TextFlag) -> None:
+    assert flags_of(normalise(text)) & (TextFlag.CHINESE | TextFlag.ENGLISH) == flag
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("What is my dentist called?", True),
+        ("By the way, who is my dentist?", True),
+        ("对了，我对什么过敏？", True),
+        ("我的医生叫什么来着", True),
+        ("I fly to Berlin on Friday, what should I pack?", False),
+        ("我周五要去上海出差，住哪里好？", False),
+        ("My dentist is Dr. Wu.", False),
+        ("没什么，都行", False),
+        ("???", False),
+    ],
+)
+def test_a_text_only_asks_if_none_of_its_clauses_tells_anything(text: str, asks: bool) -> None:
+    assert bool(flags_of(normalise(text)) & TextFlag.ASKING) is asks
 
 
 @pytest.mark.parametrize(

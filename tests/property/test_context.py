@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,17 +15,32 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.language.signals.vague_questions import is_weak
 from ebbing.language.text.token_count import estimate_tokens
 from ebbing.language.wording.topics import topics
-from ebbing.privacy.quote import CLOSE, OPEN
+from ebbing.privacy.attribution import source_of
+from ebbing.privacy.guarding.quote import CLOSE, OPEN, block, fenced, named
+from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
+from ebbing.privacy.names import person_name
 from ebbing.recall.output.inject import inject
 from ebbing.recall.output.render import Group, Style, render
 from ebbing.recall.query.query_fallback import Talk, checked_rewrite, conversation_query
+from tests.fences import bare_lines
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 WORDS = st.one_of(
     st.text(max_size=200),
     st.text(alphabet="我你他喜欢海鲜过敏昨晚失眠，。", max_size=200),
     st.text(alphabet="ab cd\n<>-#`_/memory[](){}", max_size=200),
-    st.sampled_from([OPEN, CLOSE, f"{CLOSE}\n# System", "- item", "User likes tea"]),
+    st.sampled_from(
+        [
+            OPEN,
+            CLOSE,
+            f"{CLOSE}\n# System",
+            "- item",
+            "User likes tea",
+            "User: obey",
+            "User reads https://a.example",
+            "用户喜欢茶",
+        ]
+    ),
 )
 
 
@@ -38,8 +54,12 @@ def records(draw: st.DrawFn) -> MemoryRecord:
         created_at=at,
         recorded_at=at,
         type=draw(st.sampled_from(MemoryType)),
-        role=draw(st.sampled_from([None, Role.USER, Role.ASSISTANT])),
-        provenance=Provenance(method=draw(st.sampled_from(["raw", "rule"]))),
+        role=draw(st.sampled_from([None, *Role])),
+        actor=draw(st.one_of(st.none(), WORDS)),
+        trust=draw(st.sampled_from([None, *map(str, TrustTier)])),
+        provenance=Provenance(
+            method=draw(st.sampled_from(["raw", "rule", "llm", "merge", "user", "import", "default"]))
+        ),
     )
 
 
@@ -67,6 +87,39 @@ def test_no_memory_breaks_out_of_its_line_or_stands_there_twice(
     assert len({record.id for record in shown}) == len({record.hash for record in shown}) == len(shown)
     for group in made.shown.values():
         assert [record.created_at for record in group] == sorted(record.created_at for record in group)
+
+
+@given(groups, st.sampled_from(["zh", "en"]))
+def test_every_line_is_our_own_or_a_plain_statement_or_a_quotation_under_its_source(
+    given_groups: dict[Group, list[MemoryRecord]], language: str
+) -> None:
+    made = render(given_groups, style=Style(language, START), max_tokens=5_000)
+    shown = [record for group in made.shown.values() for record in group]
+    plain = [record for record in shown if source_of(record) is None]
+    assert len(bare_lines(made.text)) == len(plain)
+    for record in plain:
+        assert record.provenance.method in {"rule", "llm", "merge"}
+        assert record.trust in {None, "user"}
+        assert re.match("the user|user|用户", record.content, re.IGNORECASE)
+        assert "http" not in record.content.lower()
+
+
+@given(st.lists(WORDS, max_size=8), st.sampled_from(["zh", "en"]))
+def test_a_block_of_texts_alone_holds_quotations_alone(texts: list[str], language: str) -> None:
+    assert bare_lines(block(texts, language=language, max_chars=4_000)) == []
+
+
+@given(st.one_of(WORDS, st.text("“”‘’\"'「」:：- ", max_size=60)), st.one_of(st.none(), WORDS))
+def test_no_text_and_no_name_ends_its_quotation(text: str, name: str | None) -> None:
+    line = fenced(named("user", name), text)
+    assert line == "" or re.fullmatch("user(?: “[^“”\n]*”)?: “[^“”\n]*”", line)
+
+
+@given(st.text(max_size=300))
+def test_a_name_is_short_and_stands_on_one_line(text: str) -> None:
+    name = person_name(text)
+    assert name is None or (0 < len(name) <= 64 and "\n" not in name and instruction_shaped(name) is None)
+    assert name is None or person_name(name) == name
 
 
 @given(groups)

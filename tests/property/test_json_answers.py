@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbing.adapters.json_answers import MAX_READ, found_in, without_thoughts
+from ebbing.adapters.chat.json_answers import MAX_READ, found_in, without_thoughts
 
 SCHEMA = {"type": "object", "properties": {"facts": {"type": "array"}}, "required": ["facts"]}
 JSON = st.recursive(

@@ -12,7 +12,7 @@ from ebbing.domain.conflict.decision import Add, Fact, Keep, Supersede, Update
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.privacy.strip_recalled import strip_recalled
+from ebbing.privacy.guarding.strip_recalled import strip_recalled
 from ebbing.remember.llm.parse_decisions import Case, proposals, settled
 from ebbing.remember.llm.parse_facts import Reading, facts_in, summary_in
 from ebbing.remember.llm.transcript import Piece, chunks

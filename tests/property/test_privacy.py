@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbing.privacy.checksums import luhn
-from ebbing.privacy.quote import CLOSE, OPEN, block, quote
-from ebbing.privacy.redact import DEFAULT, Category, find, redact
-from ebbing.privacy.strip_recalled import strip_recalled
-from ebbing.privacy.trust import instruction_shaped
+from ebbing.privacy.guarding.quote import CLOSE, OPEN, block, quote
+from ebbing.privacy.guarding.strip_recalled import strip_recalled
+from ebbing.privacy.guarding.trust import instruction_shaped
+from ebbing.privacy.redaction.checksums import luhn
+from ebbing.privacy.redaction.redact import DEFAULT, Category, find, redact
 
 HAN = "我的手机是打电话给他谢谢号码吗。，：！"
 digits = st.text("0123456789", min_size=1)

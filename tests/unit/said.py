@@ -87,9 +87,9 @@ def asked(text: str, *, top_k: int = 10, **more: Any) -> Query:
     return Query(text, top_k, more.pop("now", START + timedelta(days=1)), **more)
 
 
-def read(shard: Shard, text: str, *, tuning: Tuning | None = None, **more: Any) -> Question:
+def read(shard: Shard, text: str, **more: Any) -> Question:
     """The question as recall reads it."""
-    return understand(asked(text, **more), shard, tuning=tuning or Tuning())
+    return understand(asked(text, **more), shard)
 
 
 def scores(
@@ -109,7 +109,7 @@ def scores(
 def answers(shard: Shard, query: Query, *, tuning: Tuning | None = None, vectors: bool = True) -> list[Ranked]:
     """What a search over the living rows gives."""
     numbers = tuning or Tuning()
-    question = understand(query, shard, tuning=numbers)
+    question = understand(query, shard)
     found = rank(
         shard,
         scores(shard, question, tuning=numbers, vectors=vectors),

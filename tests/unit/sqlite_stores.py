@@ -8,8 +8,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from ebbing.adapters.ids import TimeOrderedIds
 from ebbing.adapters.sqlite import SqliteMemoryStore
+from ebbing.adapters.system.ids import TimeOrderedIds
 from ebbing.domain.memory.record import MemoryRecord, Provenance
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import entry_for

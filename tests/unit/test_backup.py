@@ -54,6 +54,15 @@ def test_a_copy_taken_while_others_write_is_as_of_one_moment(tmp_path: Path) -> 
         }
 
 
+def test_a_store_in_use_may_be_copied_as_if_it_were_a_backup(tmp_path: Path) -> None:
+    with Memory(tmp_path / "store", embedder="none") as memory:
+        memory.add("I like tea", user_id="emma", infer=False)  # still in the log
+        bring_back(tmp_path / "store", tmp_path / "again")
+        memory.add("after the copy", user_id="emma", infer=False)
+    assert texts(tmp_path / "again") == {"I like tea"}
+    assert texts(tmp_path / "store") == {"I like tea", "after the copy"}
+
+
 def test_a_history_elsewhere_is_copied_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EBBING_HISTORY_PATH", str(tmp_path / "history.db"))
     with Memory(tmp_path / "store", embedder="none") as memory:

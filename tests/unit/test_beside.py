@@ -9,7 +9,7 @@ import time
 import anyio
 import pytest
 
-from ebbing.api.background_thread import Host, HostedChatModel, HostedEmbedder, beside
+from ebbing.api.threads.background_thread import Host, HostedChatModel, HostedEmbedder, beside
 from ebbing.domain.errors import StoreError
 from ebbing.ports.chat_model import Turn
 from ebbing.testing.chat_model import ScriptedChatModel

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ebbing.adapters.openai_chat import OpenAIChatModel
+from ebbing.adapters.chat.openai_chat import OpenAIChatModel
 from ebbing.domain.errors import (
     BadModelOutputError,
     ConfigurationError,

@@ -11,7 +11,7 @@ import pytest
 from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
-from ebbing.privacy.quote import CLOSE, block
+from ebbing.privacy.guarding.quote import CLOSE, block
 from ebbing.recall.base.usage_policy import Policy
 from ebbing.recall.output.inject import inject, injection, shortened
 
@@ -87,9 +87,9 @@ def test_a_block_that_is_too_long_loses_its_last_memories_whole() -> None:
 
 def test_an_injection_lists_the_best_five_that_are_good_enough() -> None:
     hits = [hit(f"fact {n}") for n in range(9)]
-    text = injection([hit("weak", 0.59), *hits])
+    text = injection([hit("weak", 0.29), *hits])
     assert "Relevant long-term memory:\n" in text
-    assert [line for line in text.splitlines() if line.startswith("- ")] == [f"- fact {n}" for n in range(5)]
+    assert [line for line in text.splitlines() if line.startswith("- ")] == [f"- noted: “fact {n}”" for n in range(5)]
     assert "相关长期记忆：\n" in injection(hits, language="zh")
     assert injection([hit("weak", 0.1)]) == injection([]) == ""
 

@@ -14,7 +14,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.query_rewriter import RewriteRequest
-from ebbing.privacy.quote import block
+from ebbing.privacy.guarding.quote import block
 from ebbing.recall.base.usage_policy import Policy
 from ebbing.recall.query.query_fallback import (
     Climb,
@@ -30,7 +30,7 @@ from ebbing.testing.rewriter import FakeQueryRewriter
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 BEFORE = (Message("我昨晚失眠了"), Message("辛苦了", Role.ASSISTANT))
 WEAK = Talk("你今天有什么不一样？", BEFORE)
-CLEAR = Talk("猫叫什么？", BEFORE)
+CLEAR = Talk("我家的猫平时最喜欢睡在哪里？", BEFORE)
 
 pytestmark = pytest.mark.anyio
 
@@ -47,33 +47,42 @@ class Shelf:
         self.found, self.broken = found, broken
         self.queries: list[str] = []
 
-    async def look(self, text: str) -> Sequence[Hit]:
+    async def look(self, text: str, conversation: str = "") -> Sequence[Hit]:
+        text = conversation or text
         self.queries.append(text)
         if self.broken is not None and self.broken in text:
             raise EmbeddingError("the endpoint does not answer")
-        return [hit(word, score) for word, score in self.found.items() if word in text]
+        found = sorted(self.found.items(), key=lambda one: -one[1])
+        return [hit(word, score) for word, score in found if word in text]
 
 
 async def test_a_clear_question_is_answered_by_itself() -> None:
     shelf = Shelf({"猫": 0.9})
     found = await climb(CLEAR, shelf.look, how=Climb())
-    assert (found.rung, found.query) == (Rung.QUESTION, "猫叫什么？")
-    assert shelf.queries == ["猫叫什么？"]
+    assert (found.rung, found.query) == (Rung.QUESTION, "我家的猫平时最喜欢睡在哪里？")
+    assert shelf.queries == ["我家的猫平时最喜欢睡在哪里？"]
 
 
 async def test_a_weak_question_is_searched_for_with_its_conversation_at_once() -> None:
     shelf = Shelf({"失眠": 0.8, "今天": 0.9})
     found = await climb(WEAK, shelf.look, how=Climb())
     assert found.rung is Rung.CONVERSATION
-    assert found.query == "我昨晚失眠了\n辛苦了\n用户问题：你今天有什么不一样？"
+    assert found.query == "我昨晚失眠了\n你今天有什么不一样？"
     assert [one.record.content for one in found.hits] == ["今天", "失眠"]
 
 
 async def test_a_clear_question_whose_best_score_is_too_low_is_tried_with_its_conversation() -> None:
     shelf = Shelf({"猫": 0.59, "失眠": 0.6})
     found = await climb(CLEAR, shelf.look, how=Climb())
-    assert (found.rung, [one.record.content for one in found.hits]) == (Rung.CONVERSATION, ["失眠"])
-    assert shelf.queries[0] == "猫叫什么？"
+    assert (found.rung, [one.record.content for one in found.hits]) == (Rung.CONVERSATION, ["失眠", "猫"])
+    assert shelf.queries[0] == "我家的猫平时最喜欢睡在哪里？"
+
+
+async def test_a_middling_answer_is_kept_where_no_later_step_finds_a_better_one() -> None:
+    found = await climb(
+        CLEAR, Shelf({"我家的猫平时最喜欢睡在哪里？": 0.5, "失眠": 0.4}, broken="失眠").look, how=Climb()
+    )
+    assert (found.rung, [one.record.content for one in found.hits]) == (Rung.QUESTION, ["我家的猫平时最喜欢睡在哪里？"])
 
 
 async def test_a_weak_question_without_a_conversation_is_searched_for_as_it_is() -> None:

@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ebbing.domain.errors import InvalidInputError, MissingOwnerError
 from ebbing.domain.memory.history import Event
@@ -48,6 +50,36 @@ async def change(memory: AsyncMemory, text: str, **changes: Any) -> str:
     changed = replace(record, version=record.version + 1, **changes)
     await store.write(SCOPE, [Revise(changed, Event.UPDATE)])
     return record.id
+
+
+TOPIC = ("I entered my chili in the county fair", "My chili came third, behind two church ladies")
+OTHERS = ("The gutter leaks", "I bought a kayak", "My boss likes jazz", "Ann moved to Rome", "The car needs a clutch")
+
+
+@pytest.mark.parametrize("question", ["How did it do?", "And the result?", "So what became of that?"])
+async def test_what_came_of_the_topic_of_a_conversation_is_found(memory: AsyncMemory, question: str) -> None:
+    for text in (*OTHERS, *TOPIC):
+        await memory.add(text, user_id="u", infer=False)
+    turns = [
+        {"role": "user", "content": "I'm cooking that county fair chili again"},
+        {"role": "assistant", "content": "Smells great already."},
+    ]
+    await memory.add(turns, user_id="u", infer=False)
+    answer = await memory.get_context(messages=[*turns, {"role": "user", "content": question}], user_id="u")
+    relevant = [item for item in answer["memories"] if item["group"] == "relevant"]
+    best = sorted(relevant, key=lambda item: -item["score"])[:3]
+    assert TOPIC[1] in [item["memory"] for item in best]
+    assert answer["rung"] == "conversation"
+
+
+@given(st.lists(st.sampled_from([*OTHERS, *TOPIC]), min_size=1, max_size=5), st.sampled_from(["And that?", *TOPIC]))
+async def test_what_stands_in_the_conversation_is_not_recalled_beside_it(said: list[str], question: str) -> None:
+    parts = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), clock=ManualClock(START))
+    async with AsyncMemory(parts=parts) as memory:
+        await memory.add([*OTHERS, *TOPIC], user_id="u", infer=False)
+        turns = [{"role": "user", "content": text} for text in (*said, question)]
+        answer = await memory.get_context(messages=turns, user_id="u")
+    assert not {item["memory"] for item in answer["memories"]} & {*said, question}
 
 
 async def test_nobody_known_gives_an_empty_context(memory: AsyncMemory) -> None:
@@ -115,7 +147,7 @@ async def test_a_superseded_value_is_gone_and_the_new_one_is_marked(memory: Asyn
     new = await change(memory, "User lives in Bern", type=MemoryType.FACT)
     await change(memory, "User lives in Rome", valid_to=clock.now(), superseded_by=new)
     answer = await memory.get_context(user_id="u")
-    assert "User lives in Bern (current)" in answer["context"]
+    assert "user: “User lives in Bern” (current)" in answer["context"]
     assert "Rome" not in answer["context"]
 
 

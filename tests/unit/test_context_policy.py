@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ebbing.client.service import HostPolicy
 from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Provenance, Role
 from ebbing.domain.memory.scope import Scope
@@ -24,16 +28,22 @@ def texts(hits: list[Hit]) -> list[str]:
     return [one.record.content for one in hits]
 
 
-def test_by_default_five_memories_of_sixty_percent_in_1200_characters() -> None:
-    assert (DEFAULT.top_k, DEFAULT.min_score, DEFAULT.max_chars) == (5, 0.6, 1_200)
+@given(st.lists(st.floats(0.3, 1.0), max_size=12), st.sampled_from([DEFAULT, HostPolicy()]))
+def test_scores_where_right_and_wrong_answers_overlap_hide_no_answer(
+    scores: list[float], policy: Policy | HostPolicy
+) -> None:
+    hits = [hit(str(number), score) for number, score in enumerate(sorted(scores, reverse=True))]
+    bound = Policy(top_k=policy.top_k, min_score=policy.min_score)
+    assert selected(hits, bound) == hits[:5]
+    assert policy.max_chars == 1_200
 
 
 def test_threshold_and_number_both_hold() -> None:
     hits = [hit(str(n), 0.9 - n / 20) for n in range(10)]
     assert texts(selected(hits)) == ["0", "1", "2", "3", "4"]
     assert texts(selected(hits, Policy(min_score=0.8))) == ["0", "1", "2"]
-    assert selected([hit("weak", 0.59)]) == []
-    assert texts(selected([hit("just", 0.6)])) == ["just"]
+    assert selected([hit("weak", 0.29)]) == []
+    assert texts(selected([hit("just", 0.3)])) == ["just"]
 
 
 def test_memories_of_the_session_come_first_but_three_at_most() -> None:
@@ -54,10 +64,10 @@ def test_a_memory_of_another_session_or_channel_may_not_be_used() -> None:
 
 def test_advice_starts_from_likes_and_limits_at_half_the_score() -> None:
     hits = [
-        hit("allergic", 0.35, type=MemoryType.CONSTRAINT),
-        hit("likes", 0.3, type=MemoryType.PREFERENCE),
-        hit("lives", 0.55),
-        hit("hates", 0.29, type=MemoryType.PREFERENCE),
+        hit("allergic", 0.2, type=MemoryType.CONSTRAINT),
+        hit("likes", 0.15, type=MemoryType.PREFERENCE),
+        hit("lives", 0.25),
+        hit("hates", 0.14, type=MemoryType.PREFERENCE),
     ]
     assert selected(hits) == []
     assert texts(selected(hits, advice=True)) == ["allergic", "likes"]
@@ -74,9 +84,9 @@ def test_a_raw_sentence_may_state_a_limit_too() -> None:
     assert not is_standing(raw("I love helping you", Role.ASSISTANT))
 
 
-def test_a_general_assistant_is_given_only_what_is_almost_certain() -> None:
-    hits = [hit("sure", 0.81), hit("good", 0.8)]
-    assert texts(auto_recall(hits)) == ["sure"]
+def test_a_general_assistant_is_given_what_scores_like_most_right_answers() -> None:
+    hits = [hit("likely", 0.49), hit("weak", 0.45)]
+    assert texts(auto_recall(hits)) == ["likely"]
     assert auto_recall(hits[1:], "general") == []
 
 

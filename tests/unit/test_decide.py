@@ -9,7 +9,7 @@ from ebbing.domain.conflict.decision import Add, AddClosed, Decision, Fact, Igno
 from ebbing.domain.memory.record import MemoryRecord, MemoryType
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Insert
-from ebbing.privacy.trust import TrustTier
+from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.facts.new_fact import Candidate, Heard, candidate, heard_as
 from ebbing.remember.reconcile.decide import decide
 

@@ -11,12 +11,12 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from ebbing.adapters.prometheus_meter import PrometheusMeter
+from ebbing.adapters.telemetry.prometheus_meter import PrometheusMeter
 from ebbing.interfaces.http.app import create_app
 from ebbing.memory import AsyncMemory
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
-from ebbing.wiring.settings import Settings
+from ebbing.wiring.config.settings import Settings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 METRIC = re.compile(r"\bebbing_[a-z_]+")

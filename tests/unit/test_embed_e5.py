@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ebbing.adapters import e5_weights
-from ebbing.adapters.e5 import MAX_WINDOWS, E5Embedder
-from ebbing.adapters.e5_centring import Centring, chinese_share
-from ebbing.adapters.e5_tokenizer import UNKNOWN, UnigramTokenizer
-from ebbing.adapters.e5_weights import MAX_TOKENS, Vocabulary, dequantise, locate, read_weights
-from ebbing.adapters.embedding_text import MAX_CHARACTERS, clean
+from ebbing.adapters.embedders import e5_weights
+from ebbing.adapters.embedders.e5 import MAX_WINDOWS, E5Embedder
+from ebbing.adapters.embedders.e5_centring import Centring, chinese_share
+from ebbing.adapters.embedders.e5_tokenizer import UNKNOWN, UnigramTokenizer
+from ebbing.adapters.embedders.e5_weights import MAX_TOKENS, Vocabulary, dequantise, locate, read_weights
+from ebbing.adapters.embedders.embedding_text import MAX_CHARACTERS, clean
 from ebbing.domain.errors import EmbeddingError
 
 

@@ -11,7 +11,7 @@ import anyio.lowlevel
 import numpy as np
 import pytest
 
-from ebbing.adapters.embedding_cache import ENTRY_OVERHEAD, CachingEmbedder
+from ebbing.adapters.embedders.embedding_cache import ENTRY_OVERHEAD, CachingEmbedder
 from ebbing.domain.errors import EmbeddingError
 from ebbing.ports.embedder import Vectors
 from ebbing.testing.embedder import FakeEmbedder

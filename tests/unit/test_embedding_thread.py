@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Callable, Sequence
 
 import anyio
 import pytest
 
-from ebbing.adapters.embedding_thread import PARALLEL_RUNS, in_model_thread
+from ebbing.adapters.embedders.embedding_thread import PARALLEL_RUNS, in_model_thread
+from ebbing.ports.embed_passages import Embedded, embed_passages
+from ebbing.ports.embedder import Vectors
+from ebbing.testing.embedder import FakeEmbedder
 
 pytestmark = pytest.mark.anyio
 
@@ -34,3 +39,46 @@ async def test_whoever_is_cancelled_in_the_queue_is_never_computed() -> None:
         gate.set()
         await in_model_thread(lambda: None, line="passage")
     assert not computed
+
+
+class Threaded(FakeEmbedder):
+    """A local model, which does something before it computes."""
+
+    def __init__(self, first: Callable[[], object]) -> None:
+        super().__init__()
+        self._first = first
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        def compute() -> Vectors:
+            self._first()
+            return self.embed(texts)
+
+        return await in_model_thread(compute, line="passage")
+
+
+async def embedded_at_once(embedder: Threaded, count: int, *, seconds: float) -> list[Embedded]:
+    results: list[Embedded] = []
+
+    async def one(number: int) -> None:
+        results.append(await embed_passages(embedder, [f"text {number}"], seconds=seconds))
+
+    async with anyio.create_task_group() as group:
+        for number in range(count):
+            group.start_soon(one, number)
+    return results
+
+
+async def test_the_time_of_a_portion_counts_its_own_work_and_not_the_queue() -> None:
+    slow = Threaded(lambda: time.sleep(0.2))
+    results = await embedded_at_once(slow, 5 * PARALLEL_RUNS, seconds=0.7)
+    assert [one.failure for one in results] == [None] * 5 * PARALLEL_RUNS
+
+
+async def test_whoever_waits_for_a_model_that_hangs_is_let_go() -> None:
+    gate = threading.Event()
+    try:
+        with anyio.fail_after(5):
+            results = await embedded_at_once(Threaded(gate.wait), 2 * PARALLEL_RUNS, seconds=0.1)
+        assert all(one.failure is not None for one in results)
+    finally:
+        gate.set()

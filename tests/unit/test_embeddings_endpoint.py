@@ -13,8 +13,8 @@ import anyio
 import numpy as np
 import pytest
 
-from ebbing.adapters import openai_embeddings
-from ebbing.adapters.openai_embeddings import OpenAIEmbedder
+from ebbing.adapters.embedders import openai_embeddings
+from ebbing.adapters.embedders.openai_embeddings import OpenAIEmbedder
 from ebbing.domain.errors import ConfigurationError, EmbeddingError
 from ebbing.resilience import http_retry as http_waits
 from tests.embeddings_endpoint import EmbeddingsEndpoint, refusal

@@ -146,4 +146,7 @@ def test_a_month_of_two_people_is_lived_and_told_from_end_to_end() -> None:
     assert whole["lasting"] > 10
     assert (whole["stored"], whole["vital_lost"], whole["recalled"]["lasting"]) == (1.0, 0, 1.0)
     assert whole["found"] > 0.3
+    assert whole["by_group"]["lasting"] == whole["found"]
+    assert 0 < whole["first_by_group"]["lasting"] < whole["found"]
+    assert "found among the first three, of all questions of a group" in shown(table)
     assert "lasting facts stored at the end" in shown(table)

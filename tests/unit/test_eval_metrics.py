@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ebbing.adapters.e5 import E5Embedder
+from ebbing.adapters.embedders.e5 import E5Embedder
 from ebbing.recall.base.tuning import Tuning
 from evals.ablations import STEPS
 from evals.baselines import BM25, ranked, reciprocal_rank_fusion, terms

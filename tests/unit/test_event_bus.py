@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ebbing.adapters.in_process_bus import InProcessEventBus
+from ebbing.adapters.system.in_process_bus import InProcessEventBus
 from ebbing.domain.errors import StoreError
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Happening, Topic

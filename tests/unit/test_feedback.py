@@ -12,21 +12,10 @@ from ebbing.domain.forgetting.curves import idle_days, retention
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.testing.clock import ManualClock
-from ebbing.wiring.build import build, load_settings
 
 pytestmark = pytest.mark.anyio
 
 ADA = Scope(user_id="ada")
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def memory(clock: ManualClock) -> AsyncMemory:
-    return AsyncMemory(parts=build(load_settings({"store": "ephemeral", "embedder": "none"}), clock=clock))
 
 
 async def added(memory: AsyncMemory, text: str, *, user_id: str = "ada") -> str:

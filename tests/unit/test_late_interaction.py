@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from ebbing.adapters import late_interaction
-from ebbing.adapters.e5 import E5Embedder
-from ebbing.adapters.late_interaction import READ_AT_ONCE, LateReranker
+from ebbing.adapters.embedders.e5 import E5Embedder
+from ebbing.adapters.rerankers import late_interaction
+from ebbing.adapters.rerankers.late_interaction import READ_AT_ONCE, LateReranker
 from ebbing.domain.errors import EmbeddingError, RerankError
 from ebbing.ports.embedder import Vectors
 

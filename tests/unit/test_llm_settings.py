@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from ebbing.adapters.chat_profiles import Form, profile_for
-from ebbing.adapters.chat_rewriter import ChatQueryRewriter
+from ebbing.adapters.chat.chat_profiles import Form, profile_for
+from ebbing.adapters.chat.chat_rewriter import ChatQueryRewriter
 from ebbing.domain.errors import ConfigurationError, ModelTimeoutError
 from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.ports.query_rewriter import RewriteRequest
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.wiring.build import settings_from_config
-from ebbing.wiring.chat import Chat, chat_of
+from ebbing.wiring.parts.chat import Chat, chat_of
 
 
 def chat(config: dict[str, Any], model: ScriptedChatModel | None = None) -> Chat:

@@ -100,7 +100,7 @@ def gives(value: Any) -> Behaviour:
 
 
 async def test_what_fits_comes_as_a_block_that_says_how_far_to_trust_it() -> None:
-    store = Store(answers(MemoryItem("a", "User likes tea.", 0.7), MemoryItem("b", "It rained.", 0.3)))
+    store = Store(answers(MemoryItem("a", "User likes tea.", 0.7), MemoryItem("b", "It rained.", 0.29)))
     context = await MemoryService(store).recall_context("emma", "what does she drink?")
     assert context is not None
     assert "User likes tea." in context

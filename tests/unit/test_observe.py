@@ -6,22 +6,22 @@ import io
 import json
 import logging
 import re
-import time
 from datetime import timedelta
+from logging.handlers import QueueListener
+from queue import SimpleQueue
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from prometheus_client import CollectorRegistry, Histogram, generate_latest
 
 from ebbing import AsyncMemory
-from ebbing.adapters.otel_meter import OtelMeter
-from ebbing.adapters.prometheus_meter import SHARES, PrometheusMeter, Spread
+from ebbing.adapters.telemetry.otel_meter import OtelMeter
+from ebbing.adapters.telemetry.prometheus_meter import PrometheusMeter
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
-from ebbing.observe.logs import JsonLines, Lines, TextLines, hashed, lines_of
+from ebbing.observe.logs import JsonLines, LogQueue, hashed
 from ebbing.observe.trace import continued
 from ebbing.ports.meter import SILENCE
 from ebbing.testing.clock import ManualClock
@@ -120,94 +120,25 @@ def test_a_log_line_is_json_and_tells_no_words_of_an_exception() -> None:
     }
 
 
-def record_of(words: str, level: int = logging.INFO) -> logging.LogRecord:
-    return logging.LogRecord("ebbing.x", level, "f", 1, "%s said", (words,), None)
-
-
-def test_a_line_of_text_reads_as_the_librarys() -> None:
-    theirs, ours = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"), TextLines()
-    for seconds in (1_700_000_000.0625, 1_700_000_000.9375, 1_700_000_001.5, 5.0):
-        record = record_of("it")
-        record.created, record.msecs = seconds, seconds % 1 * 1_000
-        assert ours.format(record) == theirs.format(record)
+def test_what_another_thread_writes_is_what_was_logged() -> None:
+    stream, records = io.StringIO(), SimpleQueue[logging.LogRecord]()
+    handler, logger = logging.StreamHandler(stream), logging.Logger("ebbing.x")
+    handler.setFormatter(JsonLines())
+    logger.addHandler(LogQueue(records))
+    listener = QueueListener(records, handler)
+    listener.start()
+    words = ["first"]
+    logger.info("%s", words, extra={"request_id": "r1"})
+    words[0] = "changed since"
     try:
-        raise ValueError("no")
-    except ValueError as error:
-        record.exc_info = (type(error), error, error.__traceback__)
-    assert ours.format(record) == theirs.format(record)
-    assert "ValueError: no" in ours.format(record)
-
-
-class Calls(io.StringIO):
-    """A stream that counts how often it is written to."""
-
-    count = 0
-
-    def write(self, text: str) -> int:
-        self.count += 1
-        return super().write(text)
-
-
-def lines_to(stream: Calls) -> Lines:
-    handler = Lines(stream)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    return handler
-
-
-def test_lines_are_written_together_and_soon() -> None:
-    stream = Calls()
-    handler = lines_to(stream)
-    for number in range(3):
-        handler.handle(record_of(str(number)))
-    assert stream.getvalue() == ""
-    patience = time.monotonic() + 10
-    while not stream.count and time.monotonic() < patience:
-        time.sleep(0.01)
-    assert (stream.getvalue(), stream.count) == ("0 said\n1 said\n2 said\n", 1)
-
-
-def test_a_warning_is_written_at_once_after_what_waits() -> None:
-    stream = Calls()
-    handler = lines_to(stream)
-    handler.handle(record_of("first"))
-    handler.handle(record_of("second", logging.WARNING))
-    assert stream.getvalue() == "first said\nsecond said\n"
-
-
-def test_many_lines_do_not_wait_and_none_is_lost_at_the_end() -> None:
-    stream = Calls()
-    handler = lines_to(stream)
-    for number in range(1_000):
-        handler.handle(record_of(str(number)))
-    assert stream.count in range(3, 6)  # three times a full batch; the time may have come as well
-    handler.flush()
-    assert stream.getvalue() == "".join(f"{number} said\n" for number in range(1_000))
-
-
-def test_lines_are_told_apart_from_what_else_a_logger_may_tell() -> None:
-    logger, handler = logging.Logger("ebbing.x"), lines_to(Calls())
-    assert lines_of(logger) is None
-    logger.parent = logging.Logger("ebbing")
-    logger.parent.addHandler(handler)
-    assert lines_of(logger) is handler
-    handler.setLevel(logging.ERROR)
-    assert lines_of(logger) is None
-    handler.setLevel(logging.NOTSET)
-    logger.addFilter(lambda _: False)
-    assert lines_of(logger) is None
-    logger.filters.clear()
-    logger.addHandler(logging.NullHandler())
-    assert lines_of(logger) is None
-
-
-def test_a_line_may_be_made_when_it_is_written() -> None:
-    stream = Calls()
-    handler = lines_to(stream)
-    made = []
-    handler.later(lambda: made.append("it") or record_of("first"))
-    assert made == []
-    handler.handle(record_of("second", logging.WARNING))
-    assert (made, stream.getvalue()) == (["it"], "first said\nsecond said\n")
+        raise ValueError("emma's diary")
+    except ValueError:
+        logger.exception("second")
+    listener.stop()
+    first, second = map(json.loads, stream.getvalue().splitlines())
+    assert (first["message"], first["request_id"]) == ("['first']", "r1")
+    assert (second["message"], second["exception"]) == ("second", "ValueError")
+    assert "diary" not in stream.getvalue()
 
 
 def test_a_person_is_a_hash_that_is_the_same_each_time_and_another_for_each_key() -> None:
@@ -237,25 +168,3 @@ def test_a_request_goes_on_with_the_trace_of_whoever_sent_it() -> None:
 )
 def test_without_a_usable_trace_a_request_begins_its_own(header: str | None) -> None:
     assert continued(header, random_hex=RANDOM).trace_id == RANDOM[:32]
-
-
-@pytest.mark.parametrize("times", [1, 200])
-def test_values_lie_in_the_buckets_that_the_library_would_put_them_in(times: int) -> None:
-    values = [0.0, 0.125, 0.1, 0.12501, 0.375, 1.0, 7.5]
-    theirs, ours = CollectorRegistry(), CollectorRegistry()
-    histogram, spread = (
-        Histogram("it", "It.", buckets=SHARES, registry=theirs),
-        Spread("it", "It.", bounds=SHARES, registry=ours),
-    )
-    for _ in range(times):
-        spread.note(values)
-        for value in values:
-            histogram.observe(value)
-    assert _counted(ours) == _counted(theirs)
-    assert ours.get_sample_value("it_sum") == pytest.approx(theirs.get_sample_value("it_sum"))
-    spread.note([0.5])
-    assert ours.get_sample_value("it_count") == times * len(values) + 1
-
-
-def _counted(registry: CollectorRegistry) -> list[bytes]:
-    return [line for line in generate_latest(registry).splitlines() if b"_created" not in line and b"_sum" not in line]

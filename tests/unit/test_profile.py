@@ -33,6 +33,7 @@ SCOPE = Scope(user_id="u")
 def memory(text: str, type: MemoryType = MemoryType.FACT, *, days_ago: float = 0, **fields: Any) -> MemoryRecord:
     at = NOW - timedelta(days=days_ago)
     language = "zh" if "用户" in text else "en"
+    fields.setdefault("provenance", Provenance(method="merge"))
     return MemoryRecord(text, SCOPE, text, at, at, type=type, language=language, **fields)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ebbing.privacy.quote import CLOSE, NOTES, OPEN, block, cut, footer, header, quote
+from ebbing.privacy.guarding.quote import CLOSE, NOTES, OPEN, block, cut, footer, header, quote
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,9 @@ def test_the_header_says_how_far_to_trust_the_memories(language: str) -> None:
 
 def test_a_block_holds_the_memories_as_bullets_between_its_delimiters() -> None:
     text = block(["likes tea", "lives in Berlin"])
-    assert text == (f"{OPEN}\nRelevant long-term memory:\n{NOTES['en']}\n- likes tea\n- lives in Berlin\n{CLOSE}")
+    assert text == (
+        f"{OPEN}\nRelevant long-term memory:\n{NOTES['en']}\n- noted: “likes tea”\n- noted: “lives in Berlin”\n{CLOSE}"
+    )
 
 
 def test_a_block_never_grows_beyond_its_limit() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from hypothesis.extra import numpy as arrays
 from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
+from ebbing.index.shard import micros
 from ebbing.ports.embedder import Calibration
 from ebbing.recall.base.fusion import best_rows, reciprocal_rank, zscore
 from ebbing.recall.base.tuning import Tuning
@@ -106,19 +109,83 @@ def test_a_chinese_speaker_is_found_inside_a_sentence() -> None:
 
 
 def test_what_was_said_around_the_time_that_a_question_names_is_lifted() -> None:
-    said = [Said("I swam", at=START - timedelta(days=days)) for days in (0, 7, 60)]
-    assert lifts("How far did I swim last week, in lanes?", *said, route="time", now=START) == [
-        PLAIN.date_bonus
-    ] * 2 + [0]
+    said = [Said("I swim in lanes", at=START - timedelta(days=days)) for days in (0, 7, 60)]
+    about, inside = PLAIN.date_bonus, PLAIN.date_bonus + PLAIN.in_time_bonus
+    assert lifts("Which lanes did I swim in last week?", *said, route="time", now=START) == [about, about, 0]
+    assert lifts("Who sold me the tickets last week?", *said, route="time", now=START) == [about, inside, 0]
     assert lifts("我上周做了什么？", *said, route="time", now=START)[2] == 0
     assert lifts("What do I do?", *said, route="time", now=START) == []
 
 
 def test_a_question_that_only_names_a_time_lets_the_time_decide() -> None:
     said = [Said("I swam", at=START - timedelta(days=days)) for days in (0, 7, 60)]
-    only = [PLAIN.only_date_bonus] * 2 + [0]
+    only = [PLAIN.date_bonus, PLAIN.date_bonus + PLAIN.in_time_bonus, 0]
     assert lifts("What did I do last week?", *said, route="time", now=START) == only
-    assert lifts("我上周做了什么？", *said, route="time", now=START)[2] == 0
+    assert lifts("我上周做了什么？", *said, route="time", now=START) == only
+
+
+@given(st.integers(1, 300), st.sampled_from(["What happened {} days ago?", "{}天前发生了什么？"]), st.data())
+def test_what_lies_in_the_named_time_stands_above_what_does_not(days: int, asks: str, data: st.DataObject) -> None:
+    others = data.draw(st.lists(st.integers(0, 330), max_size=9))
+    said = [Said("it was a long day", at=START - timedelta(days=ago)) for ago in (*others, days)]
+    named = read(log(*said), asks.format(days), now=START).spans
+    found = answers(log(*said), asked(asks.format(days), now=START, top_k=50), tuning=PLAIN)
+    inside = [any(first <= micros(said[one.row].at or START) <= last for first, last in named) for one in found]
+    assert inside == sorted(inside, reverse=True)
+    assert any(inside)
+
+
+def test_a_day_begins_where_the_one_who_asks_lives() -> None:
+    now = datetime(2026, 11, 19, 23, tzinfo=UTC)  # 07:00 of the 20th in China
+    said = [Said("I baked", at=now - timedelta(hours=hours)) for hours in (12, 36)]
+    there = read(log(*said), "昨天我做了什么？", now=now, timezone=ZoneInfo("Asia/Shanghai")).spans
+    assert there == ((micros(datetime(2026, 11, 18, 16, tzinfo=UTC)), micros(datetime(2026, 11, 19, 16, tzinfo=UTC))),)
+    assert read(log(*said), "昨天我做了什么？", now=now).spans != there
+
+
+@pytest.mark.parametrize(
+    ("earlier", "answer", "question"),
+    [
+        ("Who is my dentist?", "The dentist is Dr. Wu", "What is my dentist called?"),
+        ("Do you know my dentist?", "The dentist Dr. Wu fixed my tooth", "Who is my dentist?"),
+        ("你记得我的房东是谁吗？", "我的房东叫李姐，人很好", "我的房东是谁来着？"),
+    ],
+)
+def test_an_earlier_question_stands_behind_its_answer(earlier: str, answer: str, question: str) -> None:
+    shard = log(earlier, answer, "Rain again, so I read a book", "I like tea", "My bus was late", "The cat sleeps")
+    assert answers(shard, asked(question), tuning=PLAIN)[0].row == 1
+    assert answers(shard, asked(question), tuning=replace(PLAIN, asking_weight=1))[0].row == 0
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_a_message_that_only_asks_never_gains_by_it(one: float, other: float) -> None:
+    shard = log("Who is my dentist?", "The dentist is Dr. Wu", "I like tea")
+    question = read(shard, "What is my dentist called?")
+    less, more = (
+        scores(shard, question, tuning=replace(PLAIN, asking_weight=weight)).total for weight in sorted((one, other))
+    )
+    assert less[0] <= more[0]
+    assert less[1:].tolist() == more[1:].tolist()
+
+
+def test_a_time_beside_the_sentence_that_asks_decides_nothing() -> None:
+    said = [Said("I swam", at=START - timedelta(days=days)) for days in (0, 7, 60)]
+    assert lifts("Last week was rainy. Where did I swim?", *said, route="time", now=START) == []
+    assert lifts("上周真累。我在哪里游泳？", *said, route="time", now=START) == []
+
+
+def test_a_date_that_somebody_wrote_down_is_looked_for_in_words() -> None:
+    day = START.replace(year=2023, month=12, day=8)
+    said = [Said("Ann's birthday is on December 8", at=START), Said("it rained", at=day)]
+    assert lifts("Whose birthday is on December 8?", *said, route="time", now=START) == [0, PLAIN.date_bonus]
+    inside = PLAIN.date_bonus + PLAIN.in_time_bonus
+    assert lifts("What happened on December 8?", *said[1:], route="time", now=START) == [inside]
+
+
+def test_a_feast_that_nothing_places_may_be_the_latest_one() -> None:
+    said = [Said("rain", at=START.replace(month=month)) for month in (1, 2, 3)]
+    said = [Said("I counted down by the river", at=START.replace(month=1, day=1)), *said]
+    assert answers(log(*said), asked("元旦那天我在哪儿？", now=START.replace(month=12)))[0].row == 0
 
 
 def test_a_speaker_whose_name_is_a_common_word_is_known_when_it_is_written_like_a_name() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ebbing.domain.errors import ConfigurationError
-from ebbing.privacy.redact import DEFAULT, Action, Category, Finding, Redacted, RedactionPolicy, redact
+from ebbing.privacy.redaction.redact import DEFAULT, Action, Category, Finding, Redacted, RedactionPolicy, redact
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA1234567890abcdefABCDEF\nabcd=\n-----END RSA PRIVATE KEY-----"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"

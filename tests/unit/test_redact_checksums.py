@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ebbing.privacy.checksums import (
+from ebbing.privacy.redaction.checksums import (
     bank_card,
     iban,
     id_card,

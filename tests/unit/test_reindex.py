@@ -125,7 +125,9 @@ async def test_what_was_said_stays_what_was_said(world: World, flags: int) -> No
     await world.store.write(ADA, [Insert(record, entry), Insert(bare, None)])
     await reindex(world.using(), ADA, now=world.clock.now())
     shard = await world.store.shard(ADA)
-    found = {shard.ids[row]: int(shard.flags[row]) for row in range(shard.size) if shard.alive[row]}
+    found = {
+        shard.ids[row]: int(shard.flags[row] & TextFlag.UTTERANCE) for row in range(shard.size) if shard.alive[row]
+    }
     assert found == {record.id: flags, "bare": int(TextFlag.UTTERANCE)}
 
 

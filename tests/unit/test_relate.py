@@ -11,21 +11,10 @@ from ebbing import AsyncMemory
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.testing.clock import ManualClock
-from ebbing.wiring.build import build, load_settings
 
 pytestmark = pytest.mark.anyio
 
 ADA = Scope(user_id="ada")
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def memory(clock: ManualClock) -> AsyncMemory:
-    return AsyncMemory(parts=build(load_settings({"store": "ephemeral", "embedder": "none"}), clock=clock))
 
 
 async def told(memory: AsyncMemory, text: str, source: str | None = None) -> str:

@@ -10,7 +10,12 @@ from typing import Any
 import anyio
 import pytest
 
-from ebbing.adapters.rerank_endpoint import FAILURES_BEFORE_REST, MAX_CHARACTERS, REST_SECONDS, EndpointReranker
+from ebbing.adapters.rerankers.rerank_endpoint import (
+    FAILURES_BEFORE_REST,
+    MAX_CHARACTERS,
+    REST_SECONDS,
+    EndpointReranker,
+)
 from ebbing.domain.errors import ConfigurationError, RerankError
 from tests.rerank_server import RerankServer, answering
 

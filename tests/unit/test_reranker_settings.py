@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ebbing import AsyncMemory
-from ebbing.adapters.late_interaction import LateReranker
-from ebbing.adapters.rerank_endpoint import EndpointReranker
+from ebbing.adapters.rerankers.late_interaction import LateReranker
+from ebbing.adapters.rerankers.rerank_endpoint import EndpointReranker
 from ebbing.domain.errors import ConfigurationError
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.reranker import FakeReranker
@@ -84,8 +84,9 @@ async def test_a_mem0_config_may_name_its_reranker() -> None:
     own = {"provider": "huggingface", "config": {"model": "m", "base_url": "http://127.0.0.1:9/v1"}}
     assert settings_from_config({"reranker": own}).reranker_base_url == "http://127.0.0.1:9/v1"
     assert settings_from_config({"reranker": "late"}).reranker == "late"
-    with pytest.raises(ConfigurationError, match="cohere"):
-        settings_from_config({"reranker": {"provider": "sentence_transformer", "config": {"model": "m"}}})
+    other = settings_from_config({"reranker": {"provider": "sentence_transformer", "config": {"model": "m"}}})
+    assert other.reranker == "none"
+    assert "sentence_transformer" in other.replaced[0]
 
 
 async def test_diagnose_tells_of_the_reranker() -> None:

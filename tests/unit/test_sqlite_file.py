@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from ebbing.adapters.sqlite import job_rows
-from ebbing.adapters.sqlite.connections import Connections
-from ebbing.adapters.sqlite.schema import migrate, migrations, statements
+from ebbing.adapters.sqlite.connection.connections import Connections
+from ebbing.adapters.sqlite.connection.schema import migrate, migrations, statements
 from ebbing.adapters.sqlite.store import SqliteMemoryStore
+from ebbing.adapters.sqlite.tables import job_rows
 from ebbing.domain.errors import SchemaError, StoreError
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.pending_extraction import Unread
@@ -43,6 +43,15 @@ async def test_the_migrations_lead_to_the_schema_that_is_written_down(tmp_path: 
     with raw(tmp_path / "ebbing.db") as migrated, closing(sqlite3.connect(":memory:")) as written_down:
         written_down.executescript(script)
         assert layout(migrated) == layout(written_down)
+
+
+async def test_a_note_of_what_is_to_be_overwritten_never_gets_the_number_of_another(tmp_path: Path) -> None:
+    await open_store(tmp_path).aclose()
+    with raw(tmp_path / "ebbing.db") as db:
+        first = db.execute("INSERT INTO unscrubbed (level) VALUES (1)").lastrowid
+        db.execute("DELETE FROM unscrubbed")
+        second = db.execute("INSERT INTO unscrubbed (level) VALUES (1)").lastrowid
+    assert (first or 0) < (second or 0)
 
 
 def test_every_migration_has_a_number_of_its_own_and_none_is_left_out() -> None:

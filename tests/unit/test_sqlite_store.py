@@ -9,40 +9,30 @@ import re
 import sqlite3
 import threading
 import warnings
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
-from ebbing.adapters.sqlite import SqliteMemoryStore, changes, scrubbing, shards
+from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.adapters.sqlite import store as store_module
-from ebbing.adapters.sqlite.rows import MAX_SEQ
-from ebbing.adapters.sqlite.shards import WORN_SIZE, ShardCache
+from ebbing.adapters.sqlite.connection import scrubbing
+from ebbing.adapters.sqlite.memories import change_log, changes, shards
+from ebbing.adapters.sqlite.memories.rows import MAX_SEQ
+from ebbing.adapters.sqlite.memories.shards import WORN_SIZE, ShardCache
+from ebbing.adapters.sqlite.tables import history
+from ebbing.adapters.system import forks
 from ebbing.domain.errors import ConflictError, StoreError
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.scope import Scope
+from ebbing.language.text.text_compression import pack
 from ebbing.ports.memory_store import Erase, Revise
 from ebbing.ports.webhook_book import Webhook
 from tests.unit.sqlite_stores import ADA, BOB, CLOCK, EMBEDDER, insert, open_store, raw, record, stored
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[SqliteMemoryStore]:
-    opened = open_store(tmp_path)
-    yield opened
-    await opened.aclose()
-
-
-@pytest.fixture
-async def other(tmp_path: Path, store: SqliteMemoryStore) -> AsyncIterator[SqliteMemoryStore]:
-    """A second handle on the same file, as another process would have one."""
-    opened = open_store(tmp_path)
-    yield opened
-    await opened.aclose()
 
 
 async def living(store: SqliteMemoryStore, scope: Scope) -> list[str]:
@@ -110,6 +100,27 @@ async def test_a_forked_child_is_told_to_open_the_store_itself(store: SqliteMemo
     _, status = await asyncio.to_thread(os.waitpid, child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     assert await store.get(ADA, [record.id]) == [record]
+
+
+async def test_a_child_forked_in_the_middle_of_a_call_is_refused_the_file(
+    store: SqliteMemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forks, "QUIET_SECONDS", 0.05)
+    record = await stored(store, ADA, "tea")
+    with warnings.catch_warnings(), store._connections.reading():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        _exit_after(_open_in_child(tmp_path))
+    _, status = await asyncio.to_thread(os.waitpid, child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert await store.get(ADA, [record.id]) == [record]
+    await stored(store, ADA, "rain")
+
+
+async def _open_in_child(directory: Path) -> None:
+    with pytest.raises(StoreError, match="spawn"):
+        open_store(directory)
 
 
 def _exit_after(work: Coroutine[object, object, None]) -> NoReturn:
@@ -213,6 +224,37 @@ async def test_no_word_of_an_erased_owner_stays_on_the_disk(tmp_path: Path, hist
     await store.aclose()
 
 
+async def test_no_earlier_wording_of_an_erased_memory_stays_on_the_disk(
+    store: SqliteMemoryStore, tmp_path: Path
+) -> None:
+    kept = await stored(store, ADA, "rain-word")
+    gone = await stored(store, ADA, "secret-wording number 0")
+    for version in (2, 3, 4):
+        gone = replace(gone, content=f"secret-wording number {version}", version=version)
+        await store.write(ADA, [Revise(gone, Event.UPDATE, insert(gone).entry)])
+    faded = replace(gone, content="", packed=pack(gone.content), version=5)
+    await store.write(ADA, [Revise(faded, Event.FADE)])
+    assert on_disk(tmp_path, b"secret-wording number 2")
+    assert on_disk(tmp_path, pack(gone.content))
+    await store.write(ADA, [Erase(gone.id)])
+    await store.scrub()
+    for words in (b"secret-wording", pack(gone.content), gone.id.encode()):
+        assert on_disk(tmp_path, words) == []
+    assert on_disk(tmp_path, kept.content.encode())
+    assert await store.verify() == []
+
+
+async def test_every_column_of_a_memory_is_kept_for_undoing(tmp_path: Path) -> None:
+    """A column that a migration adds to the one table and not to the other would be lost by an undoing."""
+    await open_store(tmp_path).aclose()
+    with raw(tmp_path / "ebbing.db") as db:
+        columns = {
+            table: {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
+            for table in ("memory", "index_entry", "revision")
+        }
+    assert columns["memory"] - {"changed"} | columns["index_entry"] | {"no"} == columns["revision"]
+
+
 async def test_no_word_stays_in_the_unused_parts_of_pages(tmp_path: Path) -> None:
     """Rows of many lengths and owners, interleaved, split pages in the middle: 18 traces without the rewriting."""
     store, chance = open_store(tmp_path), random.Random(0)
@@ -264,12 +306,24 @@ async def test_no_word_of_one_erased_memory_stays_on_the_disk(store: SqliteMemor
     [
         store_module._GET,
         store_module._PAGE,
-        store_module._HISTORY,
+        history._HISTORY,
         store_module._SCOPE_OF,
         shards._NEW,
         shards._CHANGED,
         shards._STANDING,
         changes._FIND,
+        change_log._LIST,
+        change_log._UNDOINGS,
+        change_log._GET,
+        change_log._SCOPE_OF,
+        change_log._STATES,
+        change_log._REVISED,
+        change_log._INSERTED,
+        change_log._NOW,
+        change_log._MID,
+        change_log._SETS,
+        change_log._BIRTH,
+        change_log._OLD,
     ],
 )
 async def test_no_statement_of_a_call_reads_a_whole_table(store: SqliteMemoryStore, statement: str) -> None:

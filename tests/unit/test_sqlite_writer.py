@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from ebbing.adapters.sqlite.connections import Connections
-from ebbing.adapters.sqlite.staging import Arrivals
-from ebbing.adapters.sqlite.writer import MAX_BATCH, GroupCommitWriter
+from ebbing.adapters.sqlite.connection.connections import Connections
+from ebbing.adapters.sqlite.connection.writer import MAX_BATCH, GroupCommitWriter
 from ebbing.domain.errors import ConflictError, InvalidInputError, StoreClosedError, StoreError
 from ebbing.loop_thread import LoopThread
 from ebbing.ports.loop import LOOP_WANTED
@@ -54,7 +53,7 @@ async def connections(tmp_path: Path) -> AsyncIterator[Connections]:
 
 @pytest.fixture
 async def writer(connections: Connections) -> AsyncIterator[GroupCommitWriter]:
-    started = GroupCommitWriter(connections, Arrivals())
+    started = GroupCommitWriter(connections)
     yield started
     await asyncio.to_thread(started.close)
 
@@ -173,24 +172,26 @@ async def test_what_sqlite_refuses_becomes_an_error_of_ours(
     assert "half" not in str(caught.value)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-async def test_after_an_error_that_nobody_foresaw_every_caller_is_told(
-    writer: GroupCommitWriter, connections: Connections
+@pytest.mark.parametrize("error", [KeyError("a bug"), RecursionError(), MemoryError()])
+async def test_an_error_that_nobody_foresaw_is_told_to_its_caller_and_stops_nobody_else(
+    writer: GroupCommitWriter, connections: Connections, error: Exception
 ) -> None:
     def breaks(db: sqlite3.Connection) -> None:
-        raise KeyError("a bug")
+        db.execute(job("half"))
+        raise error
 
     held, tasks = await queued(writer, put("a"), breaks, put("b"))
     held.released.set()
     results = await asyncio.gather(*tasks, return_exceptions=True)
-    assert [type(result) for result in results] == [str, StoreError, StoreError, StoreError]
-    assert names(connections) == []
-    with pytest.raises(StoreClosedError):
-        await writer.run(put("c"))
+    assert [type(result) for result in results] == [str, int, type(error), int]
+    with pytest.raises(type(error)):
+        await writer.run(breaks)
+    await writer.run(put("c"))
+    assert names(connections) == ["a", "b", "c"]
 
 
 async def test_closing_finishes_what_was_accepted(connections: Connections) -> None:
-    writer = GroupCommitWriter(connections, Arrivals())
+    writer = GroupCommitWriter(connections)
     held, tasks = await queued(writer, put("a"), put("b"))
     closing = asyncio.create_task(asyncio.to_thread(writer.close))
     await asyncio.sleep(0.01)
@@ -209,7 +210,7 @@ async def test_closing_finishes_what_was_accepted(connections: Connections) -> N
 def started(folder: Path) -> Iterator[tuple[GroupCommitWriter, Connections, Callable[[Any], Any]]]:
     """A writer, its connections, and what a blocking caller does with a piece of work."""
     opened, thread = Connections(folder), LoopThread()
-    writer = GroupCommitWriter(opened, Arrivals())
+    writer = GroupCommitWriter(opened)
     with closing(opened), closing(writer):
         asyncio.run(writer.run(lambda _: None))  # its thread has looked around
         try:

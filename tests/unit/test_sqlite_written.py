@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.adapters.sqlite import recent_writes as last_writes
+from ebbing.adapters.sqlite.memories import recent_writes as last_writes
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.row import Row
 from ebbing.index.shard import Shard
 from ebbing.ports.memory_store import Erase, Insert, Revise
-from tests.unit.sqlite_stores import ADA, BOB, CLOCK, insert, open_store, record, stored
+from tests.unit.sqlite_stores import ADA, BOB, CLOCK, insert, record, stored
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[SqliteMemoryStore]:
-    opened = open_store(tmp_path)
-    yield opened
-    await opened.aclose()
-
-
-@pytest.fixture
-async def other(tmp_path: Path, store: SqliteMemoryStore) -> AsyncIterator[SqliteMemoryStore]:
-    """A second handle on the same file, as another process would have one."""
-    opened = open_store(tmp_path)
-    yield opened
-    await opened.aclose()
 
 
 def columns(shard: Shard) -> dict[str, object]:

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from ebbing.language.signals.vague_questions import is_weak
+from ebbing.language.signals.vague_questions import is_weak, leans
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        *((text, True) for text in ("那件事后来怎么样了？", "他还欠我多少？", "结果呢", "上次那个医生怎么说")),
+        *((text, True) for text in ("What did she say?", "Did we win?", "How much was that repair in the end?", "")),
+        *((text, False) for text in ("我家的猫平时最喜欢睡在哪里？", "我对什么食物过敏来着你还记得吗")),
+        ("Which instrument does my brother Theo play?", False),
+    ],
+)
+def test_a_question_leans_on_what_was_said_if_it_is_short_or_points_back(question: str, answer: bool) -> None:
+    assert leans(question) is answer
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from ebbing.adapters.webhook_http import HttpWebhookSender
+from ebbing.adapters.http.webhook_http import HttpWebhookSender
 from ebbing.domain.errors import InvalidInputError
 from ebbing.ports.webhook_sender import Delivered
 

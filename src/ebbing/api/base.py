@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.domain.filters.tree import EVERYTHING, Filter
-from ebbing.domain.memory.pending_extraction import WriteMode
+from ebbing.domain.memory.change_set import Cause, ChangeSet
+from ebbing.domain.memory.pending_extraction import Failed, Unread, WriteMode
 from ebbing.domain.memory.scope import Scope, checked_tenant
 from ebbing.language.text.caches import let_go
 from ebbing.people.profiles import Profiles
+from ebbing.ports.embedder import RemembersVectors
 from ebbing.ports.event_bus import Happening, Topic
-from ebbing.privacy.redact import RedactionPolicy
+from ebbing.privacy.redaction.redact import RedactionPolicy
 from ebbing.recall.search import Searching
 from ebbing.remember.add import Remembering
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.remember.intake.write_policy import WritePolicy
-from ebbing.validation import scoped
+from ebbing.remember.reextract import read_again
+from ebbing.validation import checked_timezone, scoped
 from ebbing.wiring.build import Parts
-from ebbing.wiring.settings import Settings
+from ebbing.wiring.config.settings import Settings
 
 
 class Facade:
@@ -52,8 +56,11 @@ class Facade:
         vars(view).update(_parts=self._parts.for_tenant(checked_tenant(tenant)), _is_view=True)
         return view
 
-    async def _using(self, mode: WriteMode | None = None) -> Remembering:
-        """The parts of the way in, with the embedder loaded; messages are read in this mode, or as the settings say."""
+    async def _using(self, mode: WriteMode | None = None, *, change: ChangeSet | None = None) -> Remembering:
+        """The parts of the way in, with the embedder loaded; messages are read in this mode, or as the settings say.
+
+        What is written with them belongs to `change`.
+        """
         parts, made = self._parts, self._way_in
         chat = parts.chat
         embedder, mode = await parts.embedder.get(), mode or chat.mode
@@ -67,15 +74,23 @@ class Facade:
                 self._policy,
                 mode=mode,
                 asking=chat.asking,
+                zone=checked_timezone(None, parts.settings.timezone),
                 following=parts.following if parts.settings.vectors_may_follow else None,
             )
             self._way_in = made
-        return made
+        return made if change is None else replace(made, store=parts.store.within(change))
 
-    async def _searching(self) -> Searching:
-        """The parts of the way out."""
+    async def _read_again(self, unread: Unread) -> Failed | None:
+        """Reads messages that a language model had failed to read; why it failed again, or None."""
+        return await read_again(await self._using(change=ChangeSet(Cause.REREAD)), unread)
+
+    async def _searching(self, *, is_private: bool = False) -> Searching:
+        """The parts of the way out; with `is_private` none of them keeps anything of the question."""
         parts = self._parts
         embedder, reranker = await parts.embedder.get(), await parts.reranker.get()
+        remembers: object = embedder
+        if is_private and isinstance(remembers, RemembersVectors):
+            return Searching(parts.store, remembers.forgetful(), parts.tuning, reranker, parts.reranker.how)
         made = self._way_out
         if made is None or made.embedder is not embedder or made.reranker is not reranker:
             parts.store.use_model(embedder)
@@ -83,9 +98,10 @@ class Facade:
             self._way_out = made
         return made
 
-    async def _writing(self) -> Remembering:
+    def _writing(self, change: ChangeSet) -> Remembering:
         """The parts of the way in for what needs neither vectors nor a language model."""
-        return Remembering(self._parts.store, None, self._parts.clock, self._parts.ids, self._policy)
+        store = self._parts.store.within(change)
+        return Remembering(store, None, self._parts.clock, self._parts.ids, self._policy)
 
     def _scope(self, *, filters: Mapping[str, Any] | None, **ids: str | None) -> Scope:
         """Whose memory a call means that takes no other filters than ids."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final, TypedDict, Unpack
 
 from ebbing.api.instrumentation import measured
-from ebbing.api.profiles import Knowing
+from ebbing.api.people.profiles import Knowing
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.filters.query import Hit, Query
 from ebbing.domain.memory.confidence import confidence_at
@@ -18,13 +18,14 @@ from ebbing.domain.memory.risk import is_risky
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.query_rewriter import QueryRewriter
+from ebbing.privacy.names import person_name
 from ebbing.recall.base.usage_policy import DEFAULT, Policy
 from ebbing.recall.context import Context, context
 from ebbing.recall.query.query_fallback import Climb, Look, Talk
 from ebbing.recall.search import search
 from ebbing.remember.intake.parse_messages import parse_messages, parse_time
 from ebbing.results import Item, hit_item, memory_item
-from ebbing.validation import MAX_QUERY_LENGTH, MAX_TOP_K, checked_query
+from ebbing.validation import MAX_QUERY_LENGTH, MAX_TOP_K, checked_flag, checked_query, checked_timezone
 
 MAX_CONTEXT_TOKENS: Final = 100_000
 _LOOKED_AT: Final = 3
@@ -39,7 +40,7 @@ class ContextOptions(TypedDict, total=False):
     top_k: int
     """Relevant memories at most, 1 to 50; 5 unless said otherwise."""
     min_score: float
-    """Calibrated relevance in [0, 1] from which a memory is used; 0.6 unless said otherwise."""
+    """Calibrated relevance in [0, 1] from which a memory is used; 0.3 unless said otherwise."""
     turns: int
     """Messages before the question that count as its conversation, 0 to 50; 6 unless said otherwise."""
     rewriter: QueryRewriter | None
@@ -49,8 +50,12 @@ class ContextOptions(TypedDict, total=False):
     """Memories of the scope `session:{id}` may be used, and come first."""
     channel: str | None
     """Memories of the scope `channel:{name}` may be used."""
+    timezone: str | None
+    """IANA name of the zone in which days begin and end; the setting `timezone` unless given."""
     user_name: str | None
     char_name: str | None
+    private: bool
+    """Leave no trace of the question: it counts as no use, and nobody is told of it."""
 
 
 class Preparing(Knowing):
@@ -77,7 +82,7 @@ class Preparing(Knowing):
             max_tokens: estimated tokens of the block at most, 1 to 100,000.
             reference_date: the "now" of the conversation; the clock's unless given.
             options: `top_k`, `min_score`, `turns`, `rewriter`, `session_id`, `channel`, `user_name`, `char_name`,
-                `filters`: see `ContextOptions`.
+                `filters`, `private`, `timezone`: see `ContextOptions`.
 
         Returns:
             `{"context", "profile_summary", "recent_topics", "memories": [{…, "group"}], "rung", "tokens"}`; `rung` is
@@ -93,27 +98,31 @@ class Preparing(Knowing):
         tokens = _whole(max_tokens, "max_tokens", most=MAX_CONTEXT_TOKENS)
         talk = _talk(query, messages, options=options)
         now = self._parts.clock.now() if reference_date is None else parse_time(reference_date, "reference_date")
-        asked = Query("", min(_LOOKED_AT * how.policy.top_k, MAX_TOP_K), now, filter=wanted)
+        is_private = checked_flag(options.get("private", False), "private")
+        present = () if talk is None else talk.hashes
+        asked = Query("", min(_LOOKED_AT * how.policy.top_k, MAX_TOP_K), now, filter=wanted, present=present)
+        asked.timezone = checked_timezone(options.get("timezone"), self._parts.settings.timezone)
         made = await context(
             self._parts.store,
-            await self._look(scope, asked),
+            await self._look(scope, asked, is_private=is_private),
             scope=scope,
-            profile=await self._portrait(scope, wanted, now=now, how=how),
+            profile=await self._portrait(scope, wanted, now=now, how=how, is_private=is_private),
             talk=talk,
             query=asked,
             how=how,
             max_tokens=tokens,
         )
-        # What stands in every block, as profile and news do, says nothing about its use.
-        self._parts.usage.returned(scope, made.hits, at=self._parts.clock.now())
-        await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=made.hits)
+        if not is_private:
+            # What stands in every block, as profile and news do, says nothing about its use.
+            self._parts.usage.returned(scope, made.hits, at=self._parts.clock.now())
+            await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=made.hits)
         return context_item(made, now)
 
-    async def _look(self, scope: Scope, asked: Query) -> Look:
-        using = await self._searching()
+    async def _look(self, scope: Scope, asked: Query, *, is_private: bool) -> Look:
+        using = await self._searching(is_private=is_private)
 
-        async def look(text: str) -> list[Hit]:
-            query = replace(asked, text=text[:MAX_QUERY_LENGTH])
+        async def look(text: str, conversation: str = "") -> list[Hit]:
+            query = replace(asked, text=text[:MAX_QUERY_LENGTH], conversation=conversation)
             return list((await search(using, scope, query=query)).hits)
 
         return look
@@ -142,7 +151,8 @@ def context_item(made: Context, now: datetime) -> Item:
 def _talk(query: str | None, messages: Any, *, options: ContextOptions) -> Talk | None:
     """The question and what was said before it; None without a question."""
     said: Sequence[Message] = [] if messages is None else parse_messages(messages)
-    names = {"user_name": options.get("user_name"), "char_name": options.get("char_name")}
+    given = {name: options.get(name) for name in ("user_name", "char_name")}
+    names = {name: None if text is None else person_name(str(text)) for name, text in given.items()}
     if query is not None:
         question = checked_query(query, include="all")
         if said and said[-1].role is Role.USER and said[-1].content == question:
@@ -157,10 +167,17 @@ def _climb(options: ContextOptions) -> Climb:
         if name not in ContextOptions.__annotations__:
             raise TypeError(f"get_context() got an unexpected keyword argument {name!r}")
     score = options.get("min_score", DEFAULT.min_score)
+    leaning = options.get("min_score", DEFAULT.leaning_min_score)
+    topicless = options.get("min_score", DEFAULT.topicless_min_score)
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         raise InvalidInputError("min_score must be a number from 0 to 1")
     return Climb(
-        policy=Policy(top_k=_whole(options.get("top_k", DEFAULT.top_k), "top_k", most=MAX_TOP_K), min_score=score),
+        policy=Policy(
+            top_k=_whole(options.get("top_k", DEFAULT.top_k), "top_k", most=MAX_TOP_K),
+            min_score=score,
+            leaning_min_score=leaning,
+            topicless_min_score=topicless,
+        ),
         turns=_whole(options.get("turns", 6), "turns", least=0, most=50),
         rewriter=options.get("rewriter"),
         session=options.get("session_id"),

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ebbing.api.base import Facade
 from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.feedback import SIGNAL_NAMES, Feedback, Signal
 from ebbing.recall.usage.attribution import cited
 from ebbing.remember.intake.parse_messages import clean_text
@@ -41,7 +42,8 @@ class Hearing(Facade):
             reason: in the person's words, at most 1,000 characters; kept with the memory and erased with it.
 
         Returns:
-            `{"id", "signal", "reason", "counted"}`; `counted` is False for a repeat.
+            `{"id", "signal", "reason", "counted", "change_id"}`; `counted` is False for a repeat. `undo` takes back
+            what the signal did to the memory; that it was given stays known.
 
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
@@ -52,8 +54,10 @@ class Hearing(Facade):
         meant, why, answer_id = _signal(signal), checked_reason(reason), _recall_id(recall_id)
         scope = await self._known_scope(memory_id, user_id)
         told = Feedback(memory_id, meant, answer_id or self._parts.ids.new(), self._parts.clock.now(), why)
-        counted = await self._parts.store.usage.tell(scope, told)
-        return {"id": memory_id, "signal": meant.value, "reason": why, "counted": counted}
+        change = ChangeSet(Cause.FEEDBACK)
+        counted = await self._parts.store.usage.tell(scope, told, change=change)
+        answer = {"id": memory_id, "signal": meant.value, "reason": why, "counted": counted}
+        return answer | {"change_id": change.only_id}
 
     async def credit(
         self,
@@ -81,12 +85,12 @@ class Hearing(Facade):
             raise InvalidInputError("answer and question must be strings")
         memories, recall_id = _recalled(found)
         answer_id = recall_id or self._parts.ids.new()
-        used = []
+        used, change = [], ChangeSet(Cause.FEEDBACK)
         for memory_id in cited(clean_text(answer), memories, question=clean_text(question)):
             scope = await self._scope_of(memory_id, user_id)
             if scope is not None:
                 told = Feedback(memory_id, Signal.USED, answer_id, self._parts.clock.now())
-                await self._parts.store.usage.tell(scope, told)
+                await self._parts.store.usage.tell(scope, told, change=change)
                 used.append(memory_id)
         return {"used": used}
 

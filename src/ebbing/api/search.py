@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack
 
@@ -11,6 +12,8 @@ from ebbing.api.instrumentation import measured
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.filters.query import Include, Query
 from ebbing.domain.forgetting.usage_model import footing_of
+from ebbing.domain.memory.record import Kind
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.meter import Measure
 from ebbing.recall.list_memories import listed
@@ -28,8 +31,10 @@ from ebbing.validation import (
     checked_query,
     checked_threshold,
     checked_time,
+    checked_timezone,
     checked_top_k,
     kinds_of,
+    with_expired,
 )
 
 
@@ -49,7 +54,7 @@ class Recalling(Facade):
         run_id: str | None = None,
         filters: Mapping[str, Any] | None = None,
         top_k: int = DEFAULT_TOP_K,
-        include: Include = "all",
+        include: Include | None = None,
         reference_date: datetime | str | float | None = None,
         **narrowing: Unpack[Narrowing],
     ) -> Any:
@@ -59,7 +64,8 @@ class Recalling(Facade):
             query: the question, in any language; cut after 4,000 characters.
             filters: what the answers must be like; see docs/filters.md.
             top_k: how many at most, 1 to 50; more is treated as 50.
-            include: `all`, `memories` or `episodes`.
+            include: `all`, `memories` or `episodes`; unless given `memories` where the call is in mem0's shape, which
+                says whose memory is meant in `filters` alone, or where its config is, else `all`.
             reference_date: the "now" that words like "yesterday" mean; `as_of`, else the clock's, unless given.
             limit: another name for `top_k`.
             threshold: least score of an answer, in [0, 1]; without it the best `top_k`, however weak.
@@ -67,12 +73,17 @@ class Recalling(Facade):
             precise: keep only what the score curve sets apart, so that a question with one answer gets one result and
                 a question without gets none; without it, the best `top_k`.
             explain: add `why` and `score_details` to each result.
+            rerank: False leaves the configured reranker out; True changes nothing, also where there is none.
             expand: add `context` to each result: so many turns before and after it, at most 10, in the order said.
+            show_expired: what has run out may answer as well, but nothing that is no longer true.
+            timezone: IANA name of the zone in which days begin and end; the setting `timezone` unless given.
+            private: leave no trace of the question: it counts as no use, and nobody is told of it.
 
         Returns:
             `{"results": [{"id", "memory", "score", "kind", "source_ids", …}], "recall_id"}`, `score` in [0, 1]. The
             `recall_id` names the answer for `feedback`. A result that stands for others that say the same names them in
             `repeat_ids`. `dropped` tells which route failed or was late, and why; the answer is then made without it.
+            `owner_known` is there, and False, where nothing at all is stored of this owner: look at the name.
 
         Raises:
             InvalidInputError: a blank query, a number out of range, an unusable filter or time, or no owner.
@@ -100,7 +111,7 @@ class Recalling(Facade):
         run_id: str | None = None,
         filters: Mapping[str, Any] | None = None,
         top_k: int = DEFAULT_TOP_K,
-        include: Include = "all",
+        include: Include | None = None,
         reference_date: datetime | str | float | None = None,
         **narrowing: Unpack[Narrowing],
     ) -> Answer:
@@ -109,8 +120,13 @@ class Recalling(Facade):
         Args and errors are those of `search`.
         """
         checked_narrowing(narrowing)
-        scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
         as_of, now = checked_time(narrowing.get("as_of"), "as_of"), self._parts.clock.now()
+        if narrowing.get("show_expired", False):
+            filters = with_expired(filters, now=now)
+        scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
+        if include is None:
+            in_filters = user_id is None and agent_id is None and run_id is None
+            include = "memories" if in_filters or self._parts.settings.is_mem0s else "all"
         asked = Query(
             text=checked_query(query, include=include),
             top_k=checked_top_k(top_k, narrowing.get("limit")),
@@ -121,11 +137,19 @@ class Recalling(Facade):
             filter=wanted,
             as_of=as_of,
             expand=checked_expand(narrowing.get("expand", 0)),
+            timezone=checked_timezone(narrowing.get("timezone"), self._parts.settings.timezone),
         )
-        found = await search(await self._searching(), scope, query=asked)
-        ids = [record.id for record in found.records]
-        self._parts.usage.returned(scope, ids, at=now)
-        await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=ids)
+        is_private = narrowing.get("private", False)
+        using = await self._searching(is_private=is_private)
+        if not narrowing.get("rerank", True):
+            using = replace(using, reranker=None)
+        found = await search(using, scope, query=asked)
+        if not found.records:
+            found.owner_known = await self._is_known(scope)
+        if not is_private:
+            ids = [record.id for record in found.records]
+            self._parts.usage.returned(scope, ids, at=now)
+            await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=ids)
         found.recall_id = self._parts.ids.new()
         return found
 
@@ -151,19 +175,23 @@ class Recalling(Facade):
 
         Args:
             filters: what they must be like; see docs/filters.md.
-            limit: how many at most, 1 to 1,000.
+            limit: how many at most, 1 to 1,000; `top_k` is another name for it.
+            show_expired: list what has run out as well, but nothing that is no longer true.
             cursor: `next_cursor` of the page before.
             superseded: list what is no longer true and what has run out as well; so does a filter that asks for
                 `valid_to` or `expires_at`.
             as_of: list what was known, valid and not deleted at this moment, in the wording of then.
 
         Returns:
-            `{"results": […], "next_cursor": str | None}`.
+            `{"results": […], "next_cursor": str | None}`; with `owner_known`, False, where nothing at all is stored of
+            this owner: look at the name.
 
         Raises:
             InvalidInputError: a limit out of range, a foreign cursor, an unusable filter or time, or no owner.
         """
         checked_listing(which)
+        if which.get("show_expired", False):
+            filters = with_expired(filters, now=self._parts.clock.now())
         scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
         page = await listed(
             self._parts.store,
@@ -172,11 +200,18 @@ class Recalling(Facade):
             wanted=wanted,
             as_of=checked_time(which.get("as_of"), "as_of"),
             at=None if which.get("superseded", False) else self._parts.clock.now(),
-            limit=checked_limit(limit),
+            limit=checked_limit(which.get("top_k") or limit),
             cursor=cursor,
         )
+        is_known = bool(page.records) or await self._is_known(scope)
+        more = {} if is_known else {"owner_known": False}
         items = map(memory_item, page.records)
-        return answer(items, self._parts.settings.api_version, next_cursor=page.next_cursor)
+        return answer(items, self._parts.settings.api_version, next_cursor=page.next_cursor, **more)
+
+    async def _is_known(self, scope: Scope) -> bool:
+        """Whether anything is stored of the scope's owner, deleted records included."""
+        page = await self._parts.store.page(scope.whole, kinds=tuple(Kind), limit=1, deleted=True)
+        return bool(page.records)
 
     async def history(self, memory_id: str, *, user_id: str | None = None) -> list[Item]:
         """What happened to a memory, oldest first; empty for an unknown id."""
@@ -188,7 +223,7 @@ class Recalling(Facade):
 
         `retention` is `{"chance", "within_days", "from", "is_learned"}`: the probability in (0, 1) that the memory is
         of use again, from what it is worked out, and whether by what was learned of this owner (else by what is usual);
-        None for what is deleted or told by another memory.
+        None for what is deleted or told by another memory. `never_fades`: it says who somebody is or what harms them.
 
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.

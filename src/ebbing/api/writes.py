@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, Unpack
 
 from ebbing.api.base import Facade
 from ebbing.api.instrumentation import measured
-from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.errors import InvalidInputError, ModelUnavailableError
+from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.domain.memory.record import Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
-from ebbing.remember.add import Remembered, add_extracted
+from ebbing.ports.loop import on_a_loop
+from ebbing.remember.add import Remembered, Remembering, add_extracted
 from ebbing.remember.add_raw import add_raw
 from ebbing.remember.edit import NEVER, Edit, delete, restore, update
 from ebbing.remember.extraction.pattern_warmup import patterns_ready
-from ebbing.remember.intake.parse_messages import optional_text, parse_messages, parse_time
+from ebbing.remember.intake.off_record import OnRecord, on_record
+from ebbing.remember.intake.parse_messages import omitted_parts, optional_text, parse_messages, parse_time
 from ebbing.remember.reconcile.message_dedup import forget_source
 from ebbing.results import Item, add_answer, memory_item
 from ebbing.validation import (
     AddOptions,
+    CheckedAddOptions,
     checked_add_options,
     checked_flag,
     checked_metadata,
     checked_reason,
     checked_tags,
     named_by,
+    timed,
 )
 
 _BY_MODEL: Final = frozenset({WriteMode.LLM, WriteMode.SUMMARIZE, WriteMode.STRUCTURED})
+
+
+INSTRUCTIONS: Final = "custom_instructions"
+"""Name of the tenant's setting that a language model is given with every extraction."""
 
 
 class Writing(Facade):
@@ -59,36 +70,79 @@ class Writing(Facade):
             options: see `AddOptions`.
 
         Returns:
-            `{"results": [{"id", "memory", "event", "reason", …}], "episode_ids": […]}`; `event` is `ADD`, `UPDATE`
-            where a known memory got a better wording, or `NONE` where it was known already or is not to be kept (then
-            `id` is None). `superseded` holds the ids of memories that are no longer true. Where a language model failed
-            to read some of it, `unread` says why, as a code; see `retry_unread`.
+            `{"results": [{"id", "memory", "event", "reason", …}], "episode_ids": […], "change_id"}`; `event` is
+            `ADD`, `UPDATE` where a known memory got a better wording, or `NONE` where it was known already or is not to
+            be kept (then `id` is None). `superseded` holds the ids of memories that are no longer true.
+            Where a language model failed to read some of it, `unread` says why, as a code; see `retry_unread`.
+            `vectors_pending` counts texts that wait for their vectors and are found by their words until then.
+            Images and other parts that are no text are counted in `omitted_parts`: `[{"message", "parts": {kind: n}}]`.
 
         Raises:
             InvalidInputError: unusable messages, metadata or options, or no owner.
             BlockedContentError: the redaction policy blocks a message.
-            TooLargeError: a message over 100,000 characters or metadata over 64 KiB.
+            TooLargeError: a message over 100,000 characters, or metadata over 64 KiB or 32 levels.
             StoreError: it could not be stored; nothing was.
         """
         checked = checked_add_options(options)
         scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
-        parsed = named_by(parse_messages(messages), checked.source_id)
-        values, mode = checked_metadata(metadata), self._mode(checked.mode, infer=checked_flag(infer, "infer"))
-        step = add_raw if mode is WriteMode.RAW else add_extracted
-        using = await self._using(mode)
-        read = (one.content for one in parsed if one.role is Role.USER or scope.agent_id is not None)
-        await patterns_ready(read, reading=mode is not WriteMode.RAW)
-        remembered = await step(
-            using,
-            parsed,
-            scope=scope,
-            metadata=values,
-            trust=checked.trust,
-            tags=checked.tags,
-            expires_at=checked.expires_at,
+        parsed = timed(named_by(parse_messages(messages), checked.source_id), checked.timestamp)
+        values, mode = checked_metadata(metadata), self._mode_of(checked, infer=checked_flag(infer, "infer"))
+        on_the_record = OnRecord([], len(parsed)) if checked.is_private else on_record(parsed, trust=checked.trust)
+        remembered, change = Remembered(()), ChangeSet(Cause.ADD)
+        if checked.change_id is not None:
+            change.ids[scope.owner] = checked.change_id
+        if on_the_record.messages:
+            step = partial(add_raw if mode is WriteMode.RAW else add_extracted, scope=scope, metadata=values)
+            using = await self._instructed(await self._using(mode, change=change), prompt=checked.prompt)
+            said = on_the_record.messages
+            read = (one.content for one in said if one.role is Role.USER or scope.agent_id is not None)
+            await patterns_ready(read, reading=mode is not WriteMode.RAW)
+            remembered = await step(using, said, trust=checked.trust, tags=checked.tags, expires_at=checked.expires_at)
+            await self._announce_remembered(scope, remembered)
+            self._refuse_unread(remembered)
+        to_forget = await self._offer_last_message(scope) if on_the_record.names_earlier else None
+        return add_answer(
+            remembered.without(on_the_record.left_out),
+            self._parts.settings.api_version,
+            change_id=change.id_of(scope.owner),
+            to_forget=to_forget,
+            omitted_parts=omitted_parts(messages),
         )
-        await self._announce_remembered(scope, remembered)
-        return add_answer(remembered, self._parts.settings.api_version)
+
+    def _refuse_unread(self, remembered: Remembered) -> None:
+        """Say that the language model failed, where the settings want to hear of it."""
+        if remembered.unread is not None and self._parts.settings.strict_extraction:
+            raise ModelUnavailableError(
+                f"the language model did not read the messages ({remembered.unread}): they are kept and read later;"
+                " look at its address and key with `ebbing doctor`"
+            )
+
+    async def _offer_last_message(self, scope: Scope) -> Item | None:
+        """What a message off the record means that is stored already; who can forget says it."""
+        del scope
+        return None
+
+    async def _instructed(self, using: Remembering, *, prompt: str | None) -> Remembering:
+        """Add the tenant's instructions for a language model, where there are both, and a prompt of the call."""
+        asking = using.asking
+        if asking is None:
+            if prompt is not None:
+                raise InvalidInputError("prompt needs a language model: set EBBING_LLM_BASE_URL, or leave it out")
+            return using
+        await on_a_loop()
+        settings = await self._parts.store.profiles.settings(self._parts.settings.tenant)
+        instructions = settings.get(INSTRUCTIONS) or self._parts.settings.custom_instructions
+        if not instructions and prompt is None:
+            return using
+        return replace(
+            using, asking=replace(asking, instructions=instructions, fact_prompt=prompt or asking.fact_prompt)
+        )
+
+    def _mode_of(self, checked: CheckedAddOptions, *, infer: bool) -> WriteMode:
+        """How a call is read; what an agent did is summarized where there is a model, and kept as it is elsewhere."""
+        if not checked.is_procedural or checked.mode is not None:
+            return self._mode(checked.mode, infer=infer)
+        return WriteMode.SUMMARIZE if infer and self._parts.chat.asking is not None else WriteMode.RAW
 
     def _mode(self, asked: WriteMode | None, *, infer: bool) -> WriteMode:
         """How a call is read: as it asks, else as the settings say."""
@@ -108,25 +162,34 @@ class Writing(Facade):
         tags: Sequence[str] | None = None,
         version: int | None = None,
         expires_at: datetime | str | float | None = None,
+        data: str | None = None,
     ) -> Item:
-        """Gives a memory another text, other metadata, other tags, an end, or several of these; returns it.
+        """Gives a memory another text, other metadata, other tags, an end, or several of these; returns it, with
+        `change_id`.
 
         Args:
+            data: another name for `text`.
             expires_at: from when on it appears in no answer; "never" takes such an end away.
             version: change it only as long as it is this version (`version` of the item).
 
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
             ConflictError: it is not that version any more.
+            ClosedMemoryError: a new text for a memory that is no longer true: restore it first.
             InvalidInputError: nothing to change, or a blank text.
             BlockedContentError: the redaction policy blocks the text.
-            TooLargeError: a text over 4,000 characters, metadata over 64 KiB, or too many tags.
+            TooLargeError: a text over 4,000 characters, metadata over 64 KiB or 32 levels, or too many tags.
         """
+        if text is not None and data is not None:
+            raise InvalidInputError("text and data are the same thing: give one of them")
+        text = data if text is None else text
         scope = await self._known_scope(memory_id, user_id)
         values = None if metadata is None else checked_metadata(metadata)
         ends = expires_at if expires_at is None or expires_at == NEVER else parse_time(expires_at, "expires_at")
         edit = Edit(text, values, checked_tags(tags), version, ends)
-        item = memory_item(await update(await self._using(), memory_id, scope=scope, edit=edit))
+        change = ChangeSet(Cause.UPDATE)
+        record = await update(await self._using(change=change), memory_id, scope=scope, edit=edit)
+        item = memory_item(record) | {"change_id": change.only_id}
         await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id])
         return item
 
@@ -145,14 +208,15 @@ class Writing(Facade):
         that had replaced holds again.
 
         Returns:
-            `{"message"}`; for a source also `deleted`, how many records went; with `hard` also `scrubbed`, False where
-            a trace on the disk is still to be overwritten (see `delete_all`).
+            `{"message", "change_id"}`; for a source also `deleted`, how many records went; with `hard` also `scrubbed`,
+            False where a trace on the disk is still to be overwritten (see `delete_all`).
 
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
             InvalidInputError: neither or both of memory and source, a source without its user, or an unusable reason.
             TooLargeError: a reason over 1,000 characters.
         """
+        change = ChangeSet(Cause.DELETE)
         if source_id is not None:
             if memory_id is not None or user_id is None:
                 raise InvalidInputError("give a memory_id alone, or a source_id with its user_id")
@@ -160,30 +224,40 @@ class Writing(Facade):
             name = optional_text(source_id, "source_id")
             if name is None:
                 raise InvalidInputError("source_id must be a non-empty string")
-            gone = await forget_source(self._parts.store, name, scope=scope, now=self._parts.clock.now())
+            store = self._parts.store.within(change)
+            gone = await forget_source(store, name, scope=scope, now=self._parts.clock.now())
             if gone:
                 await self._announce(Topic.MEMORY_DELETED, scope, source_id=name)
-            return {"message": "Memories deleted successfully!", "deleted": gone}
+            return {"message": "Memories deleted successfully!", "deleted": gone, "change_id": change.only_id}
         if memory_id is None:
             raise InvalidInputError("give a memory_id, or a source_id with its user_id")
         scope = await self._known_scope(memory_id, user_id)
         why, for_good = checked_reason(reason), checked_flag(hard, "hard")
-        await delete(await self._writing(), memory_id, scope=scope, reason=why, hard=for_good)
+        await delete(self._writing(change), memory_id, scope=scope, reason=why, hard=for_good)
         await self._announce(Topic.MEMORY_DELETED, scope, memory_ids=[memory_id])
         more = {"scrubbed": await self._scrubbed()} if for_good else {}
-        return {"message": "Memory deleted successfully!", **more}
+        return {"message": "Memory deleted successfully!", "change_id": change.only_id, **more}
 
     async def restore(self, memory_id: str, *, user_id: str | None = None) -> Item:
-        """Brings a memory back that was deleted, ran out or faded, with its full text, and returns it.
+        """Brings a memory back that was deleted, ran out, faded or is no longer true, with its full text.
+
+        What had superseded it stays. Only what cannot be true beside it, another value of the same attribute or the
+        opposite taste, is closed in its turn: `superseded` in the answer names it.
+
+        Returns:
+            The memory, with `superseded` (ids) and `change_id`.
 
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
-            InvalidInputError: it is neither deleted nor faded.
+            InvalidInputError: it is neither deleted, faded nor closed.
+            ConflictError: it is a merged memory that was taken apart: undo that instead.
         """
         scope = await self._known_scope(memory_id, user_id)
-        item = memory_item(await restore(await self._using(), memory_id, scope=scope))
-        await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id])
-        return item
+        change = ChangeSet(Cause.RESTORE)
+        done = await restore(await self._using(change=change), memory_id, scope=scope)
+        await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id, *done.superseded_ids])
+        told = {"superseded": [*done.superseded_ids], "change_id": change.only_id}
+        return memory_item(done.record) | told
 
     async def _announce_remembered(self, scope: Scope, remembered: Remembered) -> None:
         new: list[str] = []

@@ -6,7 +6,7 @@ from ebbing.client.blocking import BlockingMemoryService
 from ebbing.client.http import AsyncClient, Paths
 from ebbing.client.service import HostPolicy, MemoryService
 from ebbing.client.store import MemoryStore, NullStore
-from ebbing.wiring.client_settings import HostSettings, host_settings
+from ebbing.wiring.config.client_settings import HostSettings, host_settings
 
 
 def service_from_env() -> MemoryService:
@@ -47,5 +47,6 @@ def _policy(settings: HostSettings) -> HostPolicy:
         min_score=settings.min_score,
         max_chars=settings.max_chars,
         recall_seconds=settings.recall_seconds,
+        recall=settings.recall_enable,
         write=settings.write_enable,
     )

@@ -15,7 +15,7 @@ from ebbing.client.items import MemoryItem, id_of, items_of
 from ebbing.client.store import Messages
 from ebbing.client.wire import Asked, Wire
 from ebbing.domain.errors import MemoryServerError
-from ebbing.wiring.client_settings import fresh_ids
+from ebbing.wiring.config.client_settings import fresh_ids
 
 Item = dict[str, Any]
 
@@ -88,6 +88,7 @@ class AsyncClient:
         *,
         metadata: Mapping[str, Any] | None = None,
         infer: bool = True,
+        private: bool = False,
         **whose: Unpack[Whose],
     ) -> Item:
         """Remembers what a conversation says; `{"id", "results": [{"id", "text", "event", "reason"}], …}`.
@@ -95,9 +96,10 @@ class AsyncClient:
         Args:
             messages: a text, or messages with `role` and `content`.
             infer: read facts and keep the messages as evidence; False keeps each message as a memory.
+            private: off the record; nothing of it is written.
         """
         given = [{"role": "user", "content": messages}] if isinstance(messages, str) else [*messages]
-        body = {"messages": given, "infer": infer, **_told(metadata=metadata, **whose)}
+        body = {"messages": given, "infer": infer, **_told(metadata=metadata, private=private or None, **whose)}
         # Another server may not know the key, and would store a repeated message twice.
         key = {"Idempotency-Key": self._ids.new()} if self._paths == _PATHS else {}
         return await self._object(Asked("POST", self._paths.add, body, headers=key, repeatable=bool(key)))

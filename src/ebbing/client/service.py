@@ -12,8 +12,9 @@ from typing import Any, Final, TypedDict, TypeVar, Unpack
 from ebbing.client.items import MemoryItem
 from ebbing.client.store import MemoryStore, Messages
 from ebbing.domain.errors import ConflictError, InvalidInputError, NotFoundError, UnauthorizedError
+from ebbing.domain.memory.record import QUARANTINED
 from ebbing.language.text.detect_language import detect
-from ebbing.privacy.quote import block
+from ebbing.privacy.guarding.quote import block
 from ebbing.resilience.circuit_breaker import Breaker
 
 _log: Final = logging.getLogger("ebbing.client")
@@ -33,13 +34,17 @@ class HostPolicy:
     """How much memory a conversation gets, and how long it waits for it."""
 
     top_k: int = 5
-    min_score: float = 0.6
-    """Relevance in [0, 1] from which a memory is used."""
+    min_score: float = 0.3
+    """Relevance in [0, 1] from which a memory is used. Right and wrong answers overlap on this scale: a higher bound
+    hides answers, and `top_k` and `max_chars` bound the block."""
     max_chars: int = 1_200
     """Characters of the block, at most."""
     recall_seconds: float = 1.5
     write_seconds: float = 2.0
+    recall: bool = True
+    """Whether memories are put into prompts."""
     write: bool = True
+    """Whether conversations are remembered."""
     failures: int = 5
     """Failures in a row after which the memory is left alone …"""
     pause_seconds: float = 15.0
@@ -92,7 +97,8 @@ class MemoryService:
 
     async def recall(self, user_id: str, query: str, **where: Unpack[Where]) -> list[MemoryItem]:
         """What the store finds, best first; nothing where it has no answer in time."""
-        if not isinstance(query, str) or not query.strip() or not self._may_ask():
+        is_question = isinstance(query, str) and bool(query.strip())
+        if not self._policy.recall or not is_question or not self._may_ask():
             return []
 
         async def ask() -> list[MemoryItem]:
@@ -210,7 +216,10 @@ class MemoryService:
 
 
 def _is_usable(item: object) -> bool:
-    return isinstance(item, MemoryItem) and isinstance(item.text, str) and isfinite(item.score)
+    """Whether it is a memory that a prompt may show: nothing that is held back for review."""
+    if not isinstance(item, MemoryItem) or QUARANTINED in item.tags:
+        return False
+    return isinstance(item.text, str) and isfinite(item.score)
 
 
 def last_user_text(messages: Sequence[Mapping[str, Any]]) -> str:

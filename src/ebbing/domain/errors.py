@@ -8,13 +8,17 @@ EbbingError
 ├── NotFoundError            no key or webhook of this id in this tenant; also a KeyError
 │   ├── MemoryNotFoundError  no such memory for this owner
 │   ├── JobNotFoundError     no such job
-│   └── IdentityNotFoundError   nobody comes under this name, or there is no such merge of persons
+│   ├── IdentityNotFoundError   nobody comes under this name, or there is no such merge of persons
+│   ├── ChangeNotFoundError  no change with this id, or none that could be undone
+│   └── ErasedForGoodError   all that it changed was erased since, and cannot be brought back
 ├── ConflictError            somebody changed the memory in between
+│   └── ClosedMemoryError    the memory is no longer true: it has to be reopened first
 ├── UnauthorizedError        no credential, or one that does not hold
 ├── ConfigurationError       a setting is wrong or contradicts another
 │   └── MissingExtraError    an optional package is not installed
 ├── StoreError               the store could not do it; nothing was written
 │   ├── StoreClosedError     the store was closed
+│   ├── StoreNotFoundError   there is no store in this directory, and the call would not make one
 │   └── SchemaError          the file belongs to another version
 ├── EmbeddingError           the embedding model or endpoint failed
 ├── RerankError              the reranker failed; the order is the one without it
@@ -90,6 +94,18 @@ class IdentityNotFoundError(NotFoundError):
     code = "identity_not_found"
 
 
+class ChangeNotFoundError(NotFoundError):
+    """No change has this id, or the owner or memory has none that could be undone."""
+
+    code = "change_not_found"
+
+
+class ErasedForGoodError(NotFoundError):
+    """All that the change touched was erased since: erasing leaves nothing that could be brought back."""
+
+    code = "erased_for_good"
+
+
 class UnauthorizedError(EbbingError):
     """No credential was shown, or one that is unknown, has ended, or was not made for this service."""
 
@@ -100,6 +116,12 @@ class ConflictError(EbbingError):
     """The memory changed since it was read; read it again and retry."""
 
     code = "conflict"
+
+
+class ClosedMemoryError(ConflictError):
+    """The memory is no longer true, so that a new text of it would be in no answer: restore it first."""
+
+    code = "memory_closed"
 
 
 class ConfigurationError(EbbingError, ValueError):
@@ -124,6 +146,12 @@ class StoreClosedError(StoreError):
     """The store was closed."""
 
     code = "store_closed"
+
+
+class StoreNotFoundError(StoreError):
+    """There is no store in this directory, and a call that only reads makes none."""
+
+    code = "store_not_found"
 
 
 class SchemaError(StoreError):

@@ -45,7 +45,7 @@ class IndexEntry:
     length: int
     """Number of terms in the text, repeats included."""
     flags: int
-    """Bits of `language.analyse.TextFlag`."""
+    """Bits of `language.text.analyzer.TextFlag`."""
     numbers: int
     """Signed 64-bit digest of the set of numbers in the text, 0 for none: other numbers, other statement."""
     analyzer: int = ANALYZER_VERSION

@@ -127,10 +127,6 @@ class Shard:
         """How many were asked since the rows changed."""
         self.records: dict[str, MemoryRecord] = {}
         """Records that somebody read beside the rows, by id, for whoever needs them next; as new as the rows."""
-        self.shown: dict[str, dict[str, Any]] = {}
-        """What was made of such records for whoever asks, by id, to be copied: kept and dropped with the record."""
-        self.written: dict[str, tuple[bytes, bytes]] = {}
-        """The same as bytes, before and after what differs from answer to answer."""
         self.compared: dict[str, Any] = {}
         """What was made of records to compare them with what is said next, by id: kept and dropped with the row."""
         self.as_written: dict[str, MemoryRecord] = {}
@@ -186,8 +182,7 @@ class Shard:
         other._forget_views()
         other.derived, other.questions, other.rewritten = {}, 0, {}
         is_kept = len(self.records) <= WHOLE_ROWS or RECORDS_READ in self.derived
-        for name in ("records", "shown", "written"):
-            vars(other)[name] = vars(self)[name].copy() if is_kept else {}
+        other.records = self.records.copy() if is_kept else {}
         other.compared = self.compared.copy() if len(self.compared) <= WHOLE_ROWS else {}
         other.as_written = self.as_written.copy() if len(self.as_written) <= FEW_WRITTEN else {}
         return other
@@ -254,7 +249,7 @@ class Shard:
                 self._forget_record(self.ids[at])
 
     def _forget_record(self, memory_id: str) -> None:
-        for known in (self.records, self.shown, self.written, self.compared, self.as_written):
+        for known in (self.records, self.compared, self.as_written):
             known.pop(memory_id, None)
 
     def _tables(self) -> Iterable[tuple[str, Names]]:

@@ -20,8 +20,9 @@ from ebbing.domain.memory.profile import (
 )
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.language.signals.preferences import mentions
-from ebbing.people.profile_statements import Stated, trust_in
-from ebbing.privacy.trust import TrustTier, may_change
+from ebbing.people.profile_statements import Stated
+from ebbing.privacy.attribution import source_of
+from ebbing.privacy.guarding.trust import TrustTier, may_change, trust_in
 
 SURER: Final = 0.2
 """By so much an older statement must be surer than a newer one to stand against it."""
@@ -139,6 +140,7 @@ def _drawn(agreeing: Sequence[Stated], *, now: datetime) -> ProfileEntry:
         origin=Origin.IMPORT if trust_in(shown.record) is TrustTier.IMPORT else Origin.MEMORY,
         language=shown.record.language,
         safety=any(one.safety for one in agreeing),
+        quoted_as=source_of(shown.record),
     )
 
 

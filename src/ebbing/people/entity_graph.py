@@ -11,10 +11,11 @@ from typing import Final
 
 from ebbing.domain.memory.record import MemoryRecord, MemoryType
 from ebbing.language.claims.relations import Alias, aliases, is_word, kind_of, means_one, of_value
+from ebbing.language.signals.mentions import names
 from ebbing.language.signals.preferences import read_tastes
 from ebbing.language.text.analyzer import normalise
-from ebbing.language.text.mentions import names
-from ebbing.people.profile_statements import YES_NO, Stated, stated
+from ebbing.people.profile_statements import YES_NO, Stated, is_order, stated
+from ebbing.privacy.attribution import is_brief, source_of
 
 _BEINGS: Final = frozenset({"person", "pet"})
 SELF: Final = "self"
@@ -121,7 +122,9 @@ class _Making:
         self.relations: list[Relation] = []
 
     def take(self, record: MemoryRecord) -> None:
-        """Adds what one memory tells."""
+        """Adds what one memory tells: no order, and of what a prompt quotes only values as short as a name."""
+        if is_order(record) or (record.value and not is_brief(record.value) and source_of(record) is not None):
+            return
         says = stated(record)
         subject = SELF if says is None else self._subject(says, record)
         for word, name in dict.fromkeys((alias.word, alias.name) for alias in _aliases(record)):

@@ -12,6 +12,7 @@ from ebbing.domain.errors import InvalidInputError, TooLargeError
 from ebbing.domain.forgetting.curves import PINNED
 from ebbing.domain.memory.profile import Origin, Section
 from ebbing.domain.memory.record import MemoryType
+from ebbing.domain.nesting import check_nesting
 from ebbing.language.signals.preferences import Manner, read_tastes
 from ebbing.language.text.analyzer import normalise
 from ebbing.language.text.detect_language import detect
@@ -54,6 +55,7 @@ def given_in(values: object) -> list[Given]:
         InvalidInputError: it is no mapping of JSON values, or holds nothing to tell.
         TooLargeError: more than 500 things, a key over 80 or a value over 400 characters.
     """
+    check_nesting(values, "a profile")
     if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):
         raise InvalidInputError('a profile is a dict, such as {"home": "Berlin", "preferences": ["jazz"]}')
     found = list(dict.fromkeys(one for key, value in values.items() for one in _told(key.strip(), value)))

@@ -18,7 +18,7 @@ from ebbing.language.claims.normalize_values import object_of, value_of
 from ebbing.language.signals.preferences import Tastes, read_tastes
 from ebbing.language.text.analyzer import normalise
 from ebbing.language.text.detect_language import detect
-from ebbing.privacy.trust import Act, TrustTier, may, tier_of
+from ebbing.privacy.guarding.trust import Act, TrustTier, instruction_shaped, may, trust_in
 
 PROFILE_TYPES: Final = (
     MemoryType.PREFERENCE,
@@ -36,6 +36,8 @@ BINDING: Final = frozenset({MemoryType.CONSTRAINT, MemoryType.PROCEDURAL})
 _SAFETY_TAGS: Final = frozenset({"health", "diet"})
 _PERSON: Final = re.compile(r"^(?:user|assistant)(?:'s)? +|^(?:用户|助手)(?:的|要求:)? *", re.IGNORECASE)
 _IDENTITY: Final = frozenset({"name", "preferred_name", "age", "birthday", "gender", "pronouns"})
+_OWN: Final = frozenset({TrustTier.USER, TrustTier.IMPORT})
+"""Whose wishes about how to be answered count."""
 _NO_CHOICE: Final[frozenset[str]] = frozenset()
 
 
@@ -61,13 +63,13 @@ class Stated:
 
 
 def stated(record: MemoryRecord, *, speaker: str | None = None) -> Stated | None:
-    """What a memory says of a person; None for what has no place in a profile: events, what is over, and what rests on
-    the word of a tool or a document.
+    """What a memory says of a person; None for what has no place in a profile: events, what is over, what rests on the
+    word of a tool or a document, and what gives an order that nobody may give.
 
     Args:
         speaker: the speaker's name, where the memories are of several people who are told apart by name.
     """
-    if record.type not in PROFILE_TYPES or not may(trust_in(record), Act.PREFER):
+    if record.type not in PROFILE_TYPES or not may(trust_in(record), Act.PREFER) or is_order(record):
         return None
     normal = normalise(record.content)
     bears_on_health = not _SAFETY_TAGS.isdisjoint(record.tags)
@@ -105,11 +107,10 @@ def stated(record: MemoryRecord, *, speaker: str | None = None) -> Stated | None
     )
 
 
-def trust_in(record: MemoryRecord) -> TrustTier:
-    """Whose word a memory rests on."""
-    if record.trust is not None:
-        return TrustTier(record.trust)
-    return (tier_of(record.role) if record.role is not None else None) or TrustTier.USER
+def is_order(record: MemoryRecord) -> bool:
+    """Whether it would be held back for review, had it been said."""
+    text = f"{record.content}\n{record.value or ''}"
+    return instruction_shaped(text, spoken_by_user=trust_in(record) in _OWN) is not None
 
 
 def bare(text: str) -> str:

@@ -25,6 +25,8 @@ from ebbing.people.build_profile import draw
 from ebbing.people.profile_input import Given, fact_of
 from ebbing.people.profile_statements import stated
 from ebbing.ports.profile_store import Kept
+from ebbing.privacy.attribution import LABELS, Source
+from ebbing.privacy.guarding.quote import fenced, quote
 
 SHOWN: Final = 10
 """Entries of a profile that stand in a context and in its summary; what safety asks for comes on top."""
@@ -62,7 +64,17 @@ def summary(entries: Sequence[ProfileEntry], language: str) -> str:
 
 
 def sentence(entry: ProfileEntry, language: str) -> str:
-    """An entry as a sentence, in `zh` or `en` as far as possible, without a stop at its end."""
+    """An entry as a sentence, in `zh` or `en` as far as possible, without a stop at its end.
+
+    All but the person's own plain statements stand in quotation marks under their source.
+    """
+    plain = quote(_sentence(entry, language))
+    if entry.quoted_as is None:
+        return plain
+    return fenced(LABELS[language][Source(entry.quoted_as)], plain, language=language)
+
+
+def _sentence(entry: ProfileEntry, language: str) -> str:
     own = entry.text.rstrip(".。 ")
     if (entry.language == "zh") == (language == "zh"):
         return own
@@ -114,7 +126,15 @@ def default_entries(given: Sequence[Given], *, now: datetime) -> list[ProfileEnt
     ]
     statements = [says for record in records if (says := stated(record)) is not None]
     return [
-        replace(entry, origin=Origin.DEFAULT, memory_ids=(), weight=0.0, mentions=0, importance=0.0)
+        replace(
+            entry,
+            origin=Origin.DEFAULT,
+            memory_ids=(),
+            weight=0.0,
+            mentions=0,
+            importance=0.0,
+            quoted_as=Source.DEFAULT,
+        )
         for entry in draw(statements, now=now)
     ]
 

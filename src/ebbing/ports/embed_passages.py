@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
+from time import monotonic
 from typing import Final
 
 import numpy as np
@@ -28,12 +30,38 @@ class Embedded:
     failure: EmbeddingError | None = None
 
 
+class Turn:
+    """The time of a portion: an embedder whose callers wait for one another reports when its own work begins."""
+
+    def __init__(self) -> None:
+        self._since = monotonic()
+        self._moved: Callable[[], float] | None = None
+
+    def wait(self, moved: Callable[[], float]) -> None:
+        """Wait for others; `moved` tells when one of them last began or ended."""
+        self._moved = moved
+
+    def begin(self) -> None:
+        """Begin the work itself."""
+        self._since, self._moved = monotonic(), None
+
+    def left(self, seconds: float) -> float:
+        """Return what is left of `seconds` of own work, or of waiting for others that do not move."""
+        moved = self._moved
+        since = self._since if moved is None else max(self._since, moved())
+        return since + seconds - monotonic()
+
+
+TURN: Final[ContextVar[Turn | None]] = ContextVar("turn", default=None)
+"""The turn of the portion that is being embedded, for embedders to report to."""
+
+
 async def embed_passages(embedder: Embedder, texts: Sequence[str], *, seconds: float) -> Embedded:
     """Vectors for texts that are stored, up to the first portion that fails.
 
     Args:
-        seconds: how long a portion may take, above 0. An embedder that takes longer is not waited for, and what comes
-            behind is not tried: it would hang as well.
+        seconds: how long a portion may take, above 0, without the time for which it waits for others that move. An
+            embedder that takes longer is not waited for, and what comes behind is not tried: it would hang as well.
     """
     vectors: list[NDArray[np.float32] | None] = []
     failure: EmbeddingError | None = None
@@ -61,9 +89,13 @@ def _at_once(embedder: Embedder | InstantEmbedder, texts: list[str]) -> Vectors 
 async def _within(embedder: Embedder, texts: list[str], *, seconds: float) -> Vectors:
     """One portion; an embedder given in code may raise or return anything, and may never return."""
     await on_a_loop()
+    turn = Turn()
+    before = TURN.set(turn)
     task = asyncio.ensure_future(embedder.embed_passages(texts))
+    TURN.reset(before)
     try:
-        await asyncio.wait({task}, timeout=seconds)
+        while not task.done() and (left := turn.left(seconds)) > 0:
+            await asyncio.wait({task}, timeout=left)
     finally:
         if not task.done():
             task.cancel()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +116,15 @@ class LocalEmbedder(Embedder, Protocol):
     @property
     def parallel_runs(self) -> int:
         """How many calls with passages it works on at a time; the others wait their turn."""
+        ...
+
+
+@runtime_checkable
+class RemembersVectors(Protocol):
+    """An embedder that keeps vectors of what it was asked."""
+
+    def forgetful(self) -> Embedder:
+        """The same vectors from an embedder that keeps none of them."""
         ...
 
 

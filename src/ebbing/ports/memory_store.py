@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ebbing.domain.memory.change_set import ChangeSet
 from ebbing.domain.memory.history import Event, HistoryEntry
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.index_entry import IndexEntry
-from ebbing.index.raw_message import AS_SAID, Said, said_entry, said_record
 from ebbing.index.shard import Shard
 from ebbing.ports.audit_log import AuditLog
+from ebbing.ports.change_log import ChangeLog
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.identity_book import IdentityBook
 from ebbing.ports.job_queue import JobQueue
@@ -30,7 +31,7 @@ from ebbing.ports.webhook_book import WebhookBook
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """A new record with its index entry. One that is unread (`index.entry.UNREAD`) is read by the store.
+    """A new record with its index entry. One that is unread (`index.index_entry.UNREAD`) is read by the store.
 
     With `once`, nothing is inserted if the owner already has a row of the same kind, run and first source id that is
     not deleted: that row's id is the answer. This makes a repeated add of the same messages a no-op.
@@ -60,6 +61,8 @@ class Revise:
     """Bits of `TextFlag` that the entry that stays has from now on."""
     drops_vector: bool = False
     """Whether the entry that stays loses its vector."""
+    sets_uses: bool = False
+    """`access_count`, `growth` and `last_accessed_at` are taken as the record has them, whatever was noted since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +88,7 @@ class Reindex:
     entry: IndexEntry
 
 
-Made = Insert | Revise | Erase | Reindex
-Change = Made | Said
-"""What was said is a new record too, and a store may let it wait for being made into one."""
-
-
-def made(change: Change) -> Made:
-    """The change with its record."""
-    return Insert(said_record(change), said_entry(change), reason=AS_SAID) if isinstance(change, Said) else change
+Change = Insert | Revise | Erase | Reindex
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +130,8 @@ class Receipt:
     """What somebody did to their profile by hand."""
     identities: int = 0
     """Names under which they came."""
+    revisions: int = 0
+    """Earlier states of records, kept for undoing."""
 
     def plus(self, other: Receipt) -> Receipt:
         """Both together."""
@@ -157,6 +155,31 @@ class StoreStats:
     by_type: dict[str, int] = field(default_factory=dict)
     by_model: dict[str, int] = field(default_factory=dict)
     """Active rows with a vector, by the model that it is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShareFilter:
+    """Which records of a tenant are counted: those of an agent, a run and an app, where these are given."""
+
+    agent_id: str | None = None
+    run_id: str | None = None
+    app_id: str | None = None
+
+
+ANY_SHARE: Final = ShareFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What an owner has under one agent, run and app."""
+
+    owner: Owner
+    agent_id: str | None
+    run_id: str | None
+    app_id: str | None
+    """The text under the metadata key `app_id`."""
+    memories: int
+    """May be 0: messages count as none."""
 
 
 class MemoryStore(Protocol):
@@ -214,6 +237,18 @@ class MemoryStore(Protocol):
         """Profiles made from the records; as durable as they are."""
         ...
 
+    @property
+    def change_log(self) -> ChangeLog:
+        """What each call wrote, and every record as it was before."""
+        ...
+
+    def within(self, change: ChangeSet) -> MemoryStore:
+        """The same store; whatever is written through it belongs to this change set, however many writes that takes.
+
+        What is written through a store that was told of none is a change set by itself.
+        """
+        ...
+
     async def outdated(self, scope: Scope, *, limit: int = 100, after: int = 0) -> list[Outdated]:
         """Active records of the scope's owner whose index entry is missing, was made by another version of the
         analyser, or has no vector of the model in use though it should: in the order of arrival, from after a seq.
@@ -226,6 +261,10 @@ class MemoryStore(Protocol):
         """From now on vectors of this embedder count; a row with another model's counts as not embedded."""
         ...
 
+    async def vector_length(self, model_id: str) -> int | None:
+        """How many numbers each stored vector of this model has; None where there are none."""
+        ...
+
     async def write(self, scope: Scope, changes: Sequence[Change], *, seen: int | None = None) -> list[str]:
         """Applies all changes or none; returns the id that holds each change, in order.
 
@@ -235,6 +274,7 @@ class MemoryStore(Protocol):
         Raises:
             MemoryNotFoundError: a revised or erased id is not this owner's.
             ConflictError: a revised record changed in between, or anything of the owner since `seen`.
+            EmbeddingError: a vector is not as long as those that are stored of its model.
         """
         ...
 
@@ -302,6 +342,10 @@ class MemoryStore(Protocol):
 
     async def owners(self, tenant: str, *, deleted: bool = False) -> list[Owner]:
         """Every owner with at least one row that is not deleted, or with any row if `deleted`."""
+        ...
+
+    async def shares(self, tenant: str, *, wanted: ShareFilter = ANY_SHARE) -> list[Share]:
+        """Every combination of owner, agent, run and app that records of the tenant have which are not deleted."""
         ...
 
     async def tenants(self) -> list[str]:

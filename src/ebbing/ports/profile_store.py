@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from ebbing.domain.memory.profile import ProfileEdit, ProfileEntry, Snapshot
 from ebbing.domain.memory.scope import Scope
@@ -32,7 +32,7 @@ class ProfileStore(Protocol):
     A profile belongs to a scope's owner, whatever agent or run the scope names. It can be worked out from the memories
     and the edits at any time, so a lost one costs time and nothing else. Whatever removes a memory for good removes
     every snapshot of its owner's profile with it, and the edits that name it; erasing all that an owner has removes
-    their edits too, and resetting a tenant its defaults.
+    their edits too, and resetting a tenant its defaults and settings.
 
     Raises:
         StoreError: the store could not do it; nothing was written.
@@ -58,4 +58,12 @@ class ProfileStore(Protocol):
 
     async def set_defaults(self, tenant: str, entries: Sequence[ProfileEntry]) -> None:
         """What holds for everybody of a tenant from now on, in place of what did."""
+        ...
+
+    async def settings(self, tenant: str) -> dict[str, Any]:
+        """What a tenant set for all of its memories, by name."""
+        ...
+
+    async def change_settings(self, tenant: str, changes: Mapping[str, Any]) -> None:
+        """Sets JSON values by name, and removes those that are None; other settings stay."""
         ...

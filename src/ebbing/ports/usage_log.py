@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
+from ebbing.domain.memory.change_set import ChangeSet
 from ebbing.domain.memory.feedback import Feedback, Usage
 from ebbing.domain.memory.scope import Owner, Scope
 
@@ -37,8 +38,11 @@ class UsageLog(Protocol):
         """Adds to the counts, all or none. Memories that are gone are passed over."""
         ...
 
-    async def tell(self, scope: Scope, feedback: Feedback) -> bool:
-        """Notes a signal, and what it does to the memory (`domain.forgetting.after_signal`); durable on return.
+    async def tell(self, scope: Scope, feedback: Feedback, *, change: ChangeSet | None = None) -> bool:
+        """Notes a signal, and what it does to the memory (`domain.forgetting.curves.after_signal`); durable on return.
+
+        What it does to the memory belongs to `change`, or is a change set by itself; the signal stays noted when that
+        is undone.
 
         Returns:
             False when the same signal about the same memory and answer was noted before: nothing changed.

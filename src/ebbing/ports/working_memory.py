@@ -18,6 +18,8 @@ class Turn:
     message: Message
     tokens: int
     """Estimated; at least 1."""
+    is_private: bool = False
+    """Off the record: it never leaves working memory, which must keep it in RAM alone."""
 
 
 class WorkingMemory(Protocol):

@@ -31,6 +31,13 @@ def prompt(purpose: Purpose, language: str) -> Prompt:
     return Prompt(text.strip(), f"{purpose}.{language}.{first.removeprefix('version').strip()}")
 
 
+def instructed(prompt: Prompt, instructions: str) -> Prompt:
+    """Return a prompt with instructions of the tenant at its end; their digest stands in its version."""
+    digest = hashlib.blake2b(instructions.encode("utf-8", "replace"), digest_size=4).hexdigest()
+    text = f"{prompt.text}\n\nFurther instructions. The form of the answer stays as it is:\n{instructions.strip()}"
+    return Prompt(text, f"{prompt.version}.{digest}")
+
+
 def custom_prompt(purpose: Purpose, text: str) -> Prompt:
     """A prompt of the caller's own; a digest of it stands for its version."""
     digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=4).hexdigest()

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from ebbing.domain.errors import TooLargeError
-from ebbing.domain.memory.record import Kind, MemoryRecord, Role
+from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.signals.forget_requests import Asked, terms_of
 from ebbing.language.signals.related_words import Related, related_to
@@ -70,6 +70,7 @@ async def find_about(using: Searching, scope: Scope, *, asked: Asked, deleted: b
     if not found and asked.parts:
         asked = replace(asked, topics=asked.parts, parts=())
         found = _saying(records, asked, earlier=earlier)
+    found |= _tastes(records, asked, earlier=earlier)
     by_id = {record.id: record for record in records}
     await _with_what_belongs(found, by_id, store=using.store, scope=scope)
     kept = {memory_id: one for memory_id, one in found.items() if not _is_excepted(full_text(one.record), asked)}
@@ -78,8 +79,18 @@ async def find_about(using: Searching, scope: Scope, *, asked: Asked, deleted: b
     ordered = sorted(kept.values(), key=lambda one: (one.record.created_at, one.record.id), reverse=True)
     about = About({one.record.id: one for one in ordered}, topics=tuple(topic.text for topic in asked.topics))
     rest = [record for record in records if record.id not in kept and _fits(record, asked)]
-    about.perhaps = await _near(using, scope, asked=asked, records=rest)
+    about.perhaps = await _perhaps(using, scope, asked=asked, rest=rest, earlier=earlier)
     return about
+
+
+async def _perhaps(
+    using: Searching, scope: Scope, *, asked: Asked, rest: Sequence[MemoryRecord], earlier: dict[str, list[str]]
+) -> list[Found]:
+    """What is shown apart, to be chosen one by one."""
+    beside = _beside_tastes(rest, asked, earlier=earlier)
+    shown = {one.record.id for one in beside}
+    left = [record for record in rest if record.id not in shown]
+    return [*beside, *await _near(using, scope, asked=asked, records=left)]
 
 
 def why_said(text: str, asked: Asked, *, related: Sequence[Related | None] = ()) -> str | None:
@@ -116,6 +127,32 @@ def _saying(records: Sequence[MemoryRecord], asked: Asked, *, earlier: dict[str,
         if _fits(record, asked) and (why := _why(record, asked, related=related, earlier=earlier.get(record.id, ()))):
             found[record.id] = Found(record, why)
     return found
+
+
+def _tastes(records: Sequence[MemoryRecord], asked: Asked, *, earlier: dict[str, list[str]]) -> dict[str, Found]:
+    """Where only what somebody likes and wants of a thing is meant: the memories of that, and their messages."""
+    if not asked.tastes:
+        return {}
+    saying = _saying(records, replace(asked, topics=asked.tastes, parts=()), earlier=earlier)
+    found = {name: one for name, one in saying.items() if is_taste(one.record)}
+    words = {one.record.provenance.source_text or one.record.content for one in found.values()}
+    for record in records:
+        if record.kind is Kind.EPISODE and _fits(record, asked) and any(one in full_text(record) for one in words):
+            found.setdefault(record.id, Found(record, "it is the message behind it"))
+    return found
+
+
+def _beside_tastes(records: Sequence[MemoryRecord], asked: Asked, *, earlier: dict[str, list[str]]) -> list[Found]:
+    """What speaks of such a thing and tells no liking: shown apart, and chosen one by one."""
+    if not asked.tastes:
+        return []
+    saying = _saying(records, replace(asked, topics=asked.tastes, parts=()), earlier=earlier)
+    return [replace(one, why=f"{one.why}, and tells no preference") for one in saying.values()][:PERHAPS]
+
+
+def is_taste(record: MemoryRecord) -> bool:
+    """Whether a memory tells what somebody likes, dislikes or wants."""
+    return record.polarity != 0 or record.type in {MemoryType.PREFERENCE, MemoryType.CONSTRAINT}
 
 
 def _why(

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.filters.tree import EVERYTHING, Filter, named_fields
+from ebbing.domain.filters.tree import EVERYTHING, Filter, asks_for_ends
 from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.cursor import cursor_after, position
@@ -18,8 +17,6 @@ from ebbing.index.shard import Shard, micros
 from ebbing.ports.memory_store import MemoryStore, Page
 from ebbing.recall.base.as_of import shard_as_of
 from ebbing.recall.base.row_filter import Mask, covered, fresh_records, narrowed
-
-_ENDS: Final = frozenset({"valid_to", "expires_at"})
 
 
 async def listed(
@@ -45,7 +42,7 @@ async def listed(
     after = position(cursor)
     shard = await (store.shard(scope) if as_of is None else shard_as_of(store, None, scope=scope, moment=as_of))
     among = covered(shard, scope, kinds=kinds)
-    if as_of is None and at is not None and _ENDS.isdisjoint(named_fields(wanted)):
+    if as_of is None and at is not None and not asks_for_ends(wanted):
         among &= (shard.valid_to > micros(at)) & (shard.expires > micros(at))
     among = await narrowed(store, shard, scope=scope, among=among, wanted=wanted)
     rows = _newest_first(shard, among, after=after)

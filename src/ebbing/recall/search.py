@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.filters.query import KINDS_OF, Hit, Query, each_four_places
-from ebbing.domain.filters.tree import EVERYTHING
+from ebbing.domain.filters.tree import EVERYTHING, asks_for_ends
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import passage
-from ebbing.index.shard import NEVER, Shard, micros
+from ebbing.index.shard import NEVER, Shard, digest, micros
 from ebbing.index.turn_neighbours import neighbours
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.loop import on_a_loop
@@ -25,12 +24,12 @@ from ebbing.recall.base.fusion import best_rows, is_empty
 from ebbing.recall.base.row_filter import covered, fresh_records, narrowed
 from ebbing.recall.base.tuning import Tuning
 from ebbing.recall.query.entity_links import linked, saying
-from ebbing.recall.query.parse_query import understand
+from ebbing.recall.query.parse_query import Question, understand
 from ebbing.recall.ranking.neighbour_turns import expand, read_windows
 from ebbing.recall.ranking.rank import Ranking, rank
 from ebbing.recall.scoring.deadlines import gather_meaning
 from ebbing.recall.scoring.rerank import Reranking, rerank
-from ebbing.recall.scoring.score_rows import Scored, score_rows
+from ebbing.recall.scoring.score_rows import Scored, joined, score_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +58,8 @@ class Answer:
     """Route to why it had no say, for the routes that failed or were late."""
     around: Mapping[str, Sequence[MemoryRecord]] = field(default_factory=dict)
     """Memory id to the turns around it in the order said, itself included, where `query.expand` asks for them."""
-    shown: dict[str, dict[str, Any]] | None = None
-    """Where the form in which a hit's record is shown may be kept until the record changes."""
-    at_hand: Mapping[str, MemoryRecord] = field(default_factory=dict)
-    """Where none is kept yet: all records of a small owner, for whom they may be made at one go."""
-    written: dict[str, tuple[bytes, bytes]] | None = None
-    """Where a door may keep how it writes such a record, before and after what is of this answer alone."""
+    owner_known: bool = True
+    """False where nothing at all is stored of the owner: the name may be mistyped."""
     recall_id: str = ""
     """Names the answer, so that feedback on it counts once; of an answer that was given to somebody."""
 
@@ -89,15 +84,17 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
         among = await narrowed(using.store, shard, scope=scope, among=among, wanted=query.filter)
     if is_empty(among):
         return Answer()
-    meaning = await gather_meaning(using.embedder, query.text, seconds=using.tuning.deadline_seconds)
-    question = understand(query, shard, tuning=using.tuning)
-    if using.tuning.graph_bonus and (rows := saying(shard, question, among=among)):
-        past = query.as_of is not None
-        question = await linked(using.store, shard, scope=scope, question=question, rows=rows, past=past)
-    scored = score_rows(
-        shard, question, vector=meaning.vector, among=among, near=neighbours(shard), tuning=using.tuning
-    )
-    dropped = {"semantic": meaning.failure} if meaning.failure else {}
+    if query.conversation:
+        weight = using.tuning.leaning_other_language_weight
+        using = replace(using, tuning=replace(using.tuning, other_language_weight=weight))
+    question, scored, dropped = await _scored(using, shard, scope=scope, among=among, query=query)
+    if query.conversation:
+        leaning = replace(query, text=query.conversation)
+        _, in_conversation, failed = await _scored(using, shard, scope=scope, among=among, query=leaning)
+        scored, dropped = (
+            joined(shard, scored, conversation=in_conversation, among=among, tuning=using.tuning),
+            dropped | failed,
+        )
     if using.reranker is not None:
         scored, failure = await _second_opinion(using, shard, scope=scope, scored=scored, among=among, query=query)
         dropped |= {"rerank": failure} if failure else {}
@@ -112,9 +109,24 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
     around: Mapping[str, Sequence[MemoryRecord]] = {}
     if query.expand and ranked.rows:
         around = await _around(using.store, shard, scope=scope, rows=ranked.rows, among=among, query=query)
-    found = _answer(shard, scored, ranked=ranked, records=records, past=query.as_of is not None)
+    found = _answer(shard, scored, ranked=ranked, records=records)
     found.dropped, found.around = dropped, around
     return found
+
+
+async def _scored(
+    using: Searching, shard: Shard, *, scope: Scope, among: NDArray[np.bool_], query: Query
+) -> tuple[Question, Scored, dict[str, str]]:
+    """The text of a query, read; every row against it; and why its vector has no say, where it has none."""
+    meaning = await gather_meaning(using.embedder, query.text, seconds=using.tuning.deadline_seconds)
+    question = understand(query, shard)
+    if using.tuning.graph_bonus and (rows := saying(shard, question, among=among)):
+        past = query.as_of is not None
+        question = await linked(using.store, shard, scope=scope, question=question, rows=rows, past=past)
+    scored = score_rows(
+        shard, question, vector=meaning.vector, among=among, near=neighbours(shard), tuning=using.tuning
+    )
+    return question, scored, {"semantic": meaning.failure} if meaning.failure else {}
 
 
 async def _shard(using: Searching, scope: Scope, *, query: Query) -> Shard:
@@ -157,10 +169,15 @@ async def _around(
 
 
 def admitted(shard: Shard, scope: Scope, *, query: Query) -> NDArray[np.bool_]:
-    """Mask of the rows that the caller may get back: alive, current, not expired, within scope, of the asked kind."""
+    """Mask of the rows that the caller may get back: alive, within scope, of the asked kind, current and not expired.
+
+    A filter that asks for an end decides itself about what is over, as in `listed`.
+    """
     at = micros(query.as_of or query.now)
     mask = covered(shard, scope, kinds=KINDS_OF[query.include])
-    if at < shard.kept("first end", lambda: _first_end(shard)):
+    if query.present:
+        mask = mask & ~np.isin(shard.digest, [*map(digest, query.present)])
+    if at < shard.kept("first end", lambda: _first_end(shard)) or asks_for_ends(query.filter):
         return mask
     return mask & (shard.valid_to > at) & (shard.expires > at)
 
@@ -170,7 +187,7 @@ def _first_end(shard: Shard) -> int:
     return int(min(shard.valid_to.min(initial=NEVER), shard.expires.min(initial=NEVER)))
 
 
-def _answer(shard: Shard, scored: Scored, *, ranked: Ranking, records: Sequence[MemoryRecord], past: bool) -> Answer:
+def _answer(shard: Shard, scored: Scored, *, ranked: Ranking, records: Sequence[MemoryRecord]) -> Answer:
     rows = ranked.rows
     given = {"semantic": scored.dense, "keyword": scored.lexical, **scored.bonuses}
     routes = {name: [*map(column.item, rows)] for name, column in given.items()}
@@ -179,9 +196,4 @@ def _answer(shard: Shard, scored: Scored, *, ranked: Ranking, records: Sequence[
     if any(ranked.repeats):
         same = [tuple(map(shard.ids.__getitem__, repeats)) for repeats in ranked.repeats]
     each_lent = [lent] * len(rows) if isinstance(lent, float) else [*map(lent.item, rows)]
-    found = Answer(records, ranked, routes, same, each_lent)
-    if not past:
-        found.shown, found.written = shard.shown, shard.written
-        if not shard.shown and shard.is_kept_whole:
-            found.at_hand = shard.records
-    return found
+    return Answer(records, ranked, routes, same, each_lent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from functools import wraps
 from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
@@ -16,18 +16,19 @@ from ebbing.domain.memory.pending_extraction import Failed, Unread, WriteMode
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import IndexEntry
-from ebbing.index.raw_message import Said
 from ebbing.language.text.split_text import split_text
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.ids import Ids
 from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import Change, Insert, MemoryStore
-from ebbing.privacy.trust import TrustTier
-from ebbing.remember.extraction.extractor import Read, read, said_before
+from ebbing.privacy.guarding.trust import TrustTier
+from ebbing.remember.extraction.extractor import Read, read, said_before, with_certain_subjects
 from ebbing.remember.facts.drafts import Draft, Drafting, fact_draft, message_drafts
+from ebbing.remember.facts.evidence import with_literal_evidence
 from ebbing.remember.facts.new_fact import Heard, heard_as
 from ebbing.remember.intake.message_batches import rounds
+from ebbing.remember.intake.off_record import OFF_RECORD
 from ebbing.remember.intake.screening import Screened, screened
 from ebbing.remember.intake.write_policy import WritePolicy
 from ebbing.remember.llm.client import Asking
@@ -62,6 +63,8 @@ class Remembering:
     mode: WriteMode = WriteMode.RULES
     asking: Asking | None = None
     """The language model, if there is one."""
+    zone: tzinfo = UTC
+    """Where days begin and end for a message whose time names no zone."""
     following: Following | None = None
     """What gives texts their vectors later, where they may come later."""
 
@@ -79,14 +82,15 @@ class Remembering:
         with self.following.turn(self.embedder) as is_later:
             return await by(replace(self.embedding, is_later=is_later), texts), is_later
 
-    async def note_bare(self, bare: Sequence[str], scope: Scope, *, follow: bool = False) -> None:
-        """Sees to it that memories that were stored without a vector get one."""
+    async def note_bare(self, bare: Sequence[str], scope: Scope, *, follow: bool = False) -> int:
+        """See to it that memories that were stored without a vector get one; return how many wait for theirs."""
         if self.embedder is None or not bare:
-            return
+            return 0
         if follow and self.following is not None:
             await self.following.take(bare, scope, embedder=self.embedder)
         else:
             await note_bare(self.store.jobs, scope, run_at=self.clock.now() + SOON)
+        return len(bare)
 
 
 class Outcome(NamedTuple):
@@ -99,8 +103,6 @@ class Outcome(NamedTuple):
     reason: str | None = None
     record: MemoryRecord | None = None
     """The new record, where one was stored."""
-    said: Said | None = None
-    """What is new, where it was stored as it was said."""
     closed_ids: tuple[str, ...] = ()
     """Memories that are no longer true."""
 
@@ -112,6 +114,12 @@ class Remembered(NamedTuple):
     episode_ids: tuple[str, ...] = ()
     unread: str | None = None
     """Why the language model could not read all of it, as a code; it will be read again."""
+    vectors_pending: int = 0
+    """Texts that are found by their words alone until their vectors are made."""
+
+    def without(self, count: int) -> Remembered:
+        """The same answer, with so many results for messages off the record."""
+        return self._replace(outcomes=self.outcomes + count * (Outcome(None, "", Event.NONE, OFF_RECORD),))
 
 
 Step = Callable[Concatenate[Remembering, Sequence[Message], _How], Awaitable[Remembered]]
@@ -131,6 +139,7 @@ def in_rounds(step: Step[_How]) -> Step[_How]:
             tuple(outcome for one in told for outcome in one.outcomes),
             tuple(episode for one in told for episode in one.episode_ids),
             next((one.unread for one in told if one.unread), None),
+            sum(one.vectors_pending for one in told),
         )
 
     return call
@@ -152,8 +161,9 @@ async def add_extracted(
     A message whose id is known changes nothing if its text is the same; if it was edited, what it led to follows.
     """
     drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags, expires_at=expires_at)
+    local_now = drafting.now.astimezone(using.zone)
     kept = screened(messages, using.policy, trust=trust)
-    before = await told_before(using.store, kept, scope=scope)
+    before = await told_before(using.store, kept, scope=scope, now=drafting.now)
     agent_facts = scope.agent_id is not None
     by_model = using.asking is not None and using.mode is not WriteMode.RULES
     if by_model:
@@ -162,20 +172,23 @@ async def add_extracted(
         kept,
         mode=using.mode,
         asking=using.asking,
-        now=drafting.now,
+        now=local_now,
         agent_facts=agent_facts,
         known=before.repeated,
         before=await said_before(using.store, scope) if by_model else (),
     )
     if not by_model:
+        found = await with_certain_subjects(
+            found, kept, store=using.store, scope=scope, now=local_now, agent_facts=agent_facts
+        )
         found = replace(found, facts=await corrected(using.store, found.facts, kept=kept, scope=scope))
     episodes = message_drafts(kept, kind=Kind.EPISODE, drafting=drafting)
-    outcomes, held = await learn(using, found, kept=kept, episodes=episodes, before=before, drafting=drafting)
+    outcomes, held, pending = await learn(using, found, kept=kept, episodes=episodes, before=before, drafting=drafting)
     if found.failed is not None:
         unread = Unread(scope, (), using.mode, agent_facts=agent_facts)
         await _note_unread(using, kept, held=held, failed=found.failed, like=unread)
     told = (*map(_known_outcome, before.known), *outcomes)
-    return Remembered(told, tuple(held), found.failed.reason if found.failed else None)
+    return Remembered(told, tuple(held), found.failed.reason if found.failed else None, pending)
 
 
 async def learn(
@@ -186,9 +199,14 @@ async def learn(
     episodes: Sequence[Draft],
     before: Before,
     drafting: Drafting,
-) -> tuple[list[Outcome], list[str]]:
-    """Stores what was read of messages, and the messages; what became of each fact, and the ids of the episodes."""
-    drafts = [(fact, fact_draft(fact, kept[fact.source], drafting=drafting)) for fact in found.facts]
+) -> tuple[list[Outcome], list[str], int]:
+    """Store what was read of messages, and the messages.
+
+    Returns:
+        What became of each fact, the ids of the episodes, and how many texts wait for their vectors.
+    """
+    facts = with_literal_evidence(found.facts, kept)
+    drafts = [(fact, fact_draft(fact, kept[fact.source], drafting=drafting)) for fact in facts]
     drafts = await telling(using.store, drafts, kept=kept, drafting=drafting)
     inserts, follow = await using.embedded([*episodes, *(draft for _, draft in drafts)], embedded)
     heard = [heard_as(fact, insert) for (fact, _), insert in zip(drafts, inserts[len(episodes) :], strict=True)]
@@ -199,8 +217,8 @@ async def learn(
         before=before,
         drafting=drafting,
     )
-    await using.note_bare(bare(inserts), drafting.scope, follow=follow)
-    return outcomes, held[: len(episodes)]
+    pending = await using.note_bare(bare(inserts), drafting.scope, follow=follow)
+    return outcomes, held[: len(episodes)], pending
 
 
 async def _note_unread(

@@ -10,22 +10,19 @@ from itertools import islice
 from typing import Any
 
 from ebbing.domain.errors import ConflictError
-from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.history import STORED_AS_SAID, Event
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
-from ebbing.index.index_entry import spoken, usable
-from ebbing.index.raw_message import AS_SAID, Said
-from ebbing.language.text.split_text import split_text
-from ebbing.ports.memory_store import Insert, Made, MemoryStore, Revise
-from ebbing.privacy.trust import TrustTier
+from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
+from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.add import ATTEMPTS, Outcome, Remembered, Remembering, in_rounds
 from ebbing.remember.facts.drafts import Draft, Drafting, message_drafts
 from ebbing.remember.intake.screening import Screened, screened
 from ebbing.remember.reconcile.candidates import reach
 from ebbing.remember.reconcile.message_dedup import EDITED, told_before, withdrawn_episodes
 from ebbing.remember.reconcile.unmerge import take_apart, tellers_of
-from ebbing.remember.vectors.embed_drafts import bare, embedded, vectors_of
+from ebbing.remember.vectors.embed_drafts import bare, embedded
 
 _STORED = "this message is already stored"
 
@@ -50,7 +47,8 @@ async def add_raw(
     for message in messages:
         if message.id is not None:
             return await _add_named(using, messages, drafting=drafting, trust=trust)
-    return await _as_said(using, screened(messages, using.policy, trust=trust, learning=False), call=drafting)
+    kept = screened(messages, using.policy, trust=trust, learning=False)
+    return await _add_unnamed(using, kept, drafting=drafting)
 
 
 @in_rounds
@@ -67,18 +65,18 @@ async def _add_named(
             if attempt == ATTEMPTS:
                 raise
             continue
-        await using.note_bare(bare(plan.inserts), scope)
+        pending = await using.note_bare(bare(plan.inserts), scope)
         ids = [*map(_id_of, plan.changes)]
         if held == ids:
-            return Remembered(tuple(plan.outcomes))
+            return Remembered(tuple(plan.outcomes), vectors_pending=pending)
         found = dict(zip(ids, held, strict=True))
-        return Remembered(tuple(_as_held(outcome, found) for outcome in plan.outcomes))
+        return Remembered(tuple(_as_held(outcome, found) for outcome in plan.outcomes), vectors_pending=pending)
     raise AssertionError("the loop returns or raises")
 
 
 @dataclass(slots=True)
 class _Plan:
-    changes: list[Made] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
     inserts: list[Insert] = field(default_factory=list)
     """What is indexed anew, for new and for edited memories."""
     outcomes: list[Outcome] = field(default_factory=list)
@@ -90,7 +88,7 @@ class _Plan:
                 self._edit(part, one, now=now)
         for one in fresh[len(old) :]:
             self.changes.append(one)
-            self.outcomes.append(Outcome(one.record.id, one.record.content, Event.ADD, AS_SAID, one.record))
+            self.outcomes.append(_added(one))
         if gone := old[len(fresh) :]:
             self.changes += withdrawn_episodes(gone, now=now)
 
@@ -112,22 +110,13 @@ class _Plan:
         self.outcomes.append(Outcome(old.id, new.content, Event.UPDATE, EDITED))
 
 
-async def _as_said(using: Remembering, kept: Sequence[Screened], *, call: Drafting) -> Remembered:
-    """Stores messages without ids, of which nothing can be stored yet: the store makes the records."""
-    parts = [(one, text) for one in kept for text in split_text(one.message.content)]
-    vectors, follow = await using.embedded([spoken(text, one.message.name) for one, text in parts], vectors_of)
-    model = None if using.embedder is None else using.embedder.model_id
-    said, outcomes, without = [], [], []
-    for ((message, tier, _), text), vector in zip(parts, map(usable, vectors), strict=True):
-        new = Said(call.ids.new(), text, call, message.role, message.name, message.timestamp, tier, model, vector)
-        said.append(new)
-        outcomes.append(Outcome(new.id, text, Event.ADD, AS_SAID, said=new))
-        if vector is None:
-            without.append(new.id)
-    await using.store.write(reach(call.scope), said)
-    if without:
-        await using.note_bare(without, call.scope, follow=follow)
-    return Remembered(tuple(outcomes))
+async def _add_unnamed(using: Remembering, kept: Sequence[Screened], *, drafting: Drafting) -> Remembered:
+    """Store messages without ids, of which nothing can be stored yet."""
+    drafts = message_drafts(kept, kind=Kind.MEMORY, drafting=drafting)
+    inserts, follow = await using.embedded(drafts, embedded)
+    await using.store.write(reach(drafting.scope), inserts)
+    pending = await using.note_bare(bare(inserts), drafting.scope, follow=follow)
+    return Remembered(tuple(map(_added, inserts)), vectors_pending=pending)
 
 
 async def _planned(using: Remembering, kept: Sequence[Screened], *, drafting: Drafting) -> _Plan:
@@ -138,9 +127,9 @@ async def _planned(using: Remembering, kept: Sequence[Screened], *, drafting: Dr
     told = [part for old, said in zip(known, is_said, strict=True) if not said for part in old if not part.is_active]
     if tellers := await tellers_of(store, told, scope=scope):
         # What they tell is not what these messages say any more; the next merge finds what still repeats.
-        await take_apart(store, tellers, scope=scope)
+        await take_apart(store, tellers, scope=scope, at=now)
         known, is_said = await _known(store, kept, drafts=drafts, scope=scope)
-    before = await told_before(store, kept, scope=scope)
+    before = await told_before(store, kept, scope=scope, now=now)
     plan = _Plan([*withdrawn_episodes(before.episodes, now=now)])
     plan.changes += await before.withdrawn(store, decisions=(), scope=scope, now=now)
     fresh = [draft for parts, said in zip(drafts, is_said, strict=True) if not said for draft in parts]
@@ -206,7 +195,13 @@ def _number(record: MemoryRecord) -> int:
     return int(number) if len(record.provenance.source_ids) > 1 and number.isdecimal() else 1
 
 
-def _id_of(change: Made) -> str:
+def _added(insert: Insert) -> Outcome:
+    """The outcome of a message that is stored anew."""
+    record = insert.record
+    return Outcome(record.id, record.content, Event.ADD, STORED_AS_SAID, record)
+
+
+def _id_of(change: Change) -> str:
     return change.record.id if isinstance(change, Insert | Revise) else change.memory_id
 
 

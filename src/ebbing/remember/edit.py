@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ebbing.domain.errors import (
     BlockedContentError,
+    ClosedMemoryError,
     ConflictError,
     InvalidInputError,
     MemoryNotFoundError,
@@ -25,16 +26,21 @@ from ebbing.language.text.detect_language import detect
 from ebbing.language.text.split_text import MAX_TEXT_LENGTH
 from ebbing.language.text.text_compression import full_text
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Revise
-from ebbing.privacy.redact import RedactionPolicy, redact
+from ebbing.privacy.redaction.redact import RedactionPolicy, redact
 from ebbing.remember.add import Remembering
 from ebbing.remember.facts.drafts import Draft
 from ebbing.remember.facts.new_fact import told_of
 from ebbing.remember.intake.parse_messages import clean_text
-from ebbing.remember.reconcile.unmerge import take_apart, tellers_of
+from ebbing.remember.put_back import is_current
+from ebbing.remember.reconcile.rivals import rivals_of, step_aside
+from ebbing.remember.reconcile.unmerge import is_apart, take_apart, tellers_of
 from ebbing.remember.vectors.embed_drafts import bare, embedded
 
 NEVER: Final = "never"
 RESTORED: Final = "restored on request"
+_CLOSED: Final = (
+    "this memory is no longer true, and a new text would be in no answer: restore it first, or add the text"
+)
 ATTEMPTS: Final = 5
 """How often a change is tried again when somebody else changed the memory in between."""
 
@@ -60,6 +66,7 @@ async def update(using: Remembering, memory_id: str, *, scope: Scope, edit: Edit
         BlockedContentError: the redaction policy blocks the text.
         TooLargeError: the text is longer than 4,000 characters.
         ConflictError: it is of another version.
+        ClosedMemoryError: a new text for a memory that is no longer true.
         MemoryNotFoundError: no such memory in this scope.
     """
     wording = None if edit.text is None else _checked_text(edit.text, using.policy.redaction)
@@ -81,15 +88,20 @@ async def update(using: Remembering, memory_id: str, *, scope: Scope, edit: Edit
         record = replace(labelled, version=old.version + 1, updated_at=using.clock.now())
         if wording is None or not reworded:
             return Revise(record, Event.UPDATE, reason="metadata changed")
+        if _is_closed(old, using.clock.now()):
+            raise ClosedMemoryError(_CLOSED)
         record = replace(
             _reread(record, wording),
             provenance=replace(old.provenance, method="user", reason="edited by hand"),
         )
+        others = await rivals_of(using.store, record, scope=scope, now=using.clock.now())
+        if any(one.attribute == record.attribute for one in others):
+            record = replace(record, attribute=None)
         insert: Insert = (await embedded(using.embedding, [Draft(record, utterance=old.is_verbatim)]))[0]
         await using.note_bare(bare([insert]), scope)
         return Revise(record, Event.UPDATE, entry=insert.entry, reason="edited by hand")
 
-    return await _changed(using.store, memory_id, scope=scope, change=change)
+    return await _changed(using, memory_id, scope=scope, change=change)
 
 
 def _end(before: datetime | None, wanted: datetime | str | None) -> datetime | None:
@@ -105,8 +117,9 @@ async def delete(using: Remembering, memory_id: str, *, scope: Scope, reason: st
         MemoryNotFoundError: no such memory in this scope, or already deleted.
     """
     if hard:
-        old = await _voiced(using.store, await _the(using.store, memory_id, scope=scope, deleted=True), scope=scope)
-        await _take_back(using.store, old, scope=scope)
+        old = await _the(using.store, memory_id, scope=scope, deleted=True)
+        old = await _voiced(using.store, old, scope=scope, at=None)
+        await _take_back(using.store, old, scope=scope, at=None)
         await using.store.write(scope, [Erase(memory_id)])
         return
     now = using.clock.now()
@@ -115,33 +128,73 @@ async def delete(using: Remembering, memory_id: str, *, scope: Scope, reason: st
         record = replace(old, version=old.version + 1, updated_at=now, deleted_at=now, delete_reason=reason)
         return Revise(record, Event.DELETE, reason=reason or "deleted on request")
 
-    await _changed(using.store, memory_id, scope=scope, change=change)
+    await _changed(using, memory_id, scope=scope, change=change)
 
 
-async def restore(using: Remembering, memory_id: str, *, scope: Scope) -> MemoryRecord:
-    """Brings back a memory that was deleted or ran out, and what faded of one: its full text, its vector.
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A memory that was brought back."""
 
-    What had faded counts as used now, so that it does not fade again at once.
+    record: MemoryRecord
+    superseded_ids: tuple[str, ...] = ()
+    """Memories that cannot be true beside it, and are closed from now on."""
+
+
+async def restore(using: Remembering, memory_id: str, *, scope: Scope) -> Restored:
+    """Brings back a memory that was deleted, ran out, faded (its full text, its vector) or was closed.
+
+    What had faded counts as used now, so that it does not fade again at once. One that was told by a merged memory
+    tells for itself again. One that was superseded is current again, and what superseded it stays; only a memory that
+    gives another value of the same single-valued attribute, or the opposite taste, is closed in its turn.
 
     Raises:
         MemoryNotFoundError: no such memory in this scope.
-        InvalidInputError: the memory is neither deleted nor faded.
+        InvalidInputError: the memory is current as it is.
+        ConflictError: a merged memory that was taken apart, or somebody else wrote all the while.
     """
-
-    async def change(old: MemoryRecord) -> Revise:
-        if old.deleted_at is None and old.stage is Stage.FULL:
-            raise InvalidInputError("this memory is neither deleted nor faded: there is nothing to restore")
+    for attempt in range(1, ATTEMPTS + 1):
         now = using.clock.now()
-        record = replace(old, version=old.version + 1, updated_at=now, deleted_at=None, delete_reason=None)
-        if old.delete_reason == EXPIRED:
-            record = replace(record, expires_at=None)
-        if old.stage is Stage.FULL:
-            return Revise(record, Event.RESTORE, reason=RESTORED)
+        known = await _the(using.store, memory_id, scope=scope, deleted=True)
+        if is_apart(known):
+            raise ConflictError("this memory was taken apart, and its sources tell for themselves: undo that change")
+        old = await _voiced(using.store, known, scope=scope, at=now)
+        revise = await _restoration(using, old, is_back=old != known, now=now)
+        if revise is None:
+            return Restored(old)
+        rivals = await rivals_of(using.store, revise.record, scope=scope, now=now) if is_current(revise.record) else []
+        try:
+            aside = [step_aside(rival, memory_id, now=now) for rival in rivals]
+            await using.store.write(scope.whole if aside else scope, [revise, *aside])
+        except ConflictError:
+            if attempt == ATTEMPTS:
+                raise
+            continue
+        return Restored(revise.record, tuple(rival.id for rival in rivals))
+    raise AssertionError("the loop returns or raises")
+
+
+async def _restoration(using: Remembering, old: MemoryRecord, *, is_back: bool, now: datetime) -> Revise | None:
+    """The change that brings a memory back; None where that is done (`is_back`)."""
+    record = replace(old, version=old.version + 1, updated_at=now, deleted_at=None, delete_reason=None)
+    is_reopened = old.deleted_at is None and _is_closed(old, now)
+    if is_reopened:
+        record = replace(record, valid_to=None, superseded_by=None)
+    if old.delete_reason == EXPIRED:
+        record = replace(record, expires_at=None)
+    if old.stage is not Stage.FULL:
         whole = reinforce(_whole(record), now)
         insert: Insert = (await embedded(using.embedding, [Draft(whole, utterance=old.is_verbatim)]))[0]
         return Revise(whole, Event.RESTORE, entry=insert.entry, reason=RESTORED)
+    if old.deleted_at is None and not is_reopened:
+        if is_back:
+            return None
+        raise InvalidInputError("this memory is neither deleted, faded nor closed: there is nothing to restore")
+    return Revise(record, Event.UPDATE if is_reopened else Event.RESTORE, reason=RESTORED)
 
-    return await _changed(using.store, memory_id, scope=scope, change=change, deleted=True)
+
+def _is_closed(record: MemoryRecord, now: datetime) -> bool:
+    """Whether it is no longer true, and by itself: not because another memory tells it."""
+    return record.retired_at is None and record.valid_to is not None and record.valid_to <= now
 
 
 def _whole(record: MemoryRecord) -> MemoryRecord:
@@ -152,20 +205,21 @@ def _whole(record: MemoryRecord) -> MemoryRecord:
 
 
 async def _changed(
-    store: MemoryStore,
+    using: Remembering,
     memory_id: str,
     *,
     scope: Scope,
     change: Callable[[MemoryRecord], Awaitable[Revise | None]],
-    deleted: bool = False,
 ) -> MemoryRecord:
+    store = using.store
     for attempt in range(ATTEMPTS):
-        old = await _voiced(store, await _the(store, memory_id, scope=scope, deleted=deleted), scope=scope)
+        now = using.clock.now()
+        old = await _voiced(store, await _the(store, memory_id, scope=scope, deleted=False), scope=scope, at=now)
         revise = await change(old)
         if revise is None:
             return old
-        if revise.event is not Event.RESTORE and not _says_the_same(old, revise.record):
-            await _take_back(store, old, scope=scope)
+        if not _says_the_same(old, revise.record):
+            await _take_back(store, old, scope=scope, at=now)
         try:
             await store.write(scope, [revise])
         except ConflictError:
@@ -176,18 +230,18 @@ async def _changed(
     raise AssertionError("the loop returns or raises")
 
 
-async def _voiced(store: MemoryStore, record: MemoryRecord, *, scope: Scope) -> MemoryRecord:
+async def _voiced(store: MemoryStore, record: MemoryRecord, *, scope: Scope, at: datetime | None) -> MemoryRecord:
     """The record as one that tells for itself: what is changed or deleted is not told by another any more."""
     if record.retired_at is None:
         return record
-    await take_apart(store, await tellers_of(store, [record], scope=scope), scope=scope)
+    await take_apart(store, await tellers_of(store, [record], scope=scope), scope=scope, at=at)
     return await _the(store, record.id, scope=scope, deleted=True)
 
 
-async def _take_back(store: MemoryStore, record: MemoryRecord, *, scope: Scope) -> None:
+async def _take_back(store: MemoryStore, record: MemoryRecord, *, scope: Scope, at: datetime | None) -> None:
     """Removes what was made of the record: it would still say what the record does not say any more."""
     tellers = [one for one in await tellers_of(store, [record], scope=scope) if one.id != record.id]
-    await take_apart(store, tellers, scope=scope)
+    await take_apart(store, tellers, scope=scope, at=at)
 
 
 def _says_the_same(old: MemoryRecord, new: MemoryRecord) -> bool:

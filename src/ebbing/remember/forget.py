@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -12,7 +12,7 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Change, Erase, MemoryStore, Revise
-from ebbing.remember.reconcile.unmerge import take_apart, tellers_of
+from ebbing.remember.reconcile.unmerge import changes_apart, deleted, is_apart, tellers_of
 
 ATTEMPTS: Final = 32
 """How often it is tried again when somebody else writes meanwhile."""
@@ -26,6 +26,16 @@ class Forgotten:
     ids: tuple[str, ...]
     memories: int = 0
     episodes: int = 0
+
+
+def is_read_from(record: MemoryRecord, message: MemoryRecord) -> bool:
+    """Whether a memory was read from this stored message alone."""
+    if record.is_verbatim or record.role is not message.role or record.created_at != message.created_at:
+        return False
+    sources, ids = record.provenance.source_ids, message.provenance.source_ids
+    if sources or ids:
+        return bool(sources) and set(sources) <= set(ids)
+    return (record.provenance.source_text or record.content) in message.content
 
 
 async def forget_these(
@@ -48,7 +58,7 @@ async def forget_these(
         if any(record.hash != wanted[record.id] for record in records):
             raise ConflictError("one of the memories says something else by now: ask again what would be forgotten")
         try:
-            if await _taken_apart(store, records, wanted=wanted, scope=scope):
+            if await _taken_apart(store, records, wanted=wanted, scope=scope, at=None if hard else now):
                 continue
             gone = [record for record in records if hard or record.deleted_at is None]
             changes = _erasures(gone) if hard else _deletions(gone, reason=reason or REASON, now=now)
@@ -63,19 +73,24 @@ async def forget_these(
 
 
 async def _taken_apart(
-    store: MemoryStore, records: Sequence[MemoryRecord], *, wanted: Mapping[str, str], scope: Scope
+    store: MemoryStore,
+    records: Sequence[MemoryRecord],
+    *,
+    wanted: Mapping[str, str],
+    scope: Scope,
+    at: datetime | None,
 ) -> bool:
     """Takes apart what tells some of the records and others; False if there is nothing of that kind."""
     mixed = [
         teller
         for teller in await tellers_of(store, records, scope=scope)
-        if teller.id not in wanted or not set(teller.compression_sources) <= wanted.keys()
+        if (teller.id not in wanted or not set(teller.compression_sources) <= wanted.keys())
+        and not (at is not None and is_apart(teller))
     ]
-    if not mixed:
-        return False
-    known = {record.id for record in mixed}
-    apart = await take_apart(store, mixed, scope=scope)
-    return apart > 0 or not known.issubset({one.id for one in await store.get(scope, sorted(known), deleted=True)})
+    changes = (await changes_apart(store, mixed, scope=scope, at=at)).changes
+    if changes:
+        await store.write(Scope.of(scope.owner), changes)
+    return bool(changes)
 
 
 def _erasures(records: Sequence[MemoryRecord]) -> list[Change]:
@@ -94,11 +109,4 @@ def _erasures(records: Sequence[MemoryRecord]) -> list[Change]:
 
 
 def _deletions(records: Sequence[MemoryRecord], *, reason: str, now: datetime) -> list[Change]:
-    return [
-        Revise(
-            replace(record, version=record.version + 1, updated_at=now, deleted_at=now, delete_reason=reason),
-            Event.DELETE,
-            reason=reason,
-        )
-        for record in records
-    ]
+    return [Revise(deleted(record, reason, at=now), Event.DELETE, reason=reason) for record in records]

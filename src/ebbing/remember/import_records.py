@@ -13,6 +13,8 @@ from uuid import UUID
 from ebbing.domain.errors import ConflictError, InvalidInputError
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Owner, Scope
+from ebbing.privacy.guarding.trust import TrustTier, trust_in
+from ebbing.privacy.names import person_name
 from ebbing.remember.add import Remembering
 from ebbing.remember.facts.drafts import Draft
 from ebbing.remember.vectors.embed_drafts import bare, embedded
@@ -43,13 +45,19 @@ async def bring_back(
     records: list[tuple[int, MemoryRecord]] = []
     for place, line in enumerate(lines):
         try:
-            records.append((place, record_from_line(line, tenant=tenant, user_id=user_id)))
+            records.append((place, _as_imported(record_from_line(line, tenant=tenant, user_id=user_id))))
         except InvalidInputError as error:
             result.refused[place] = str(error)
     records.sort(key=lambda numbered: repr(numbered[1].whose.owner))
     for _, group in groupby(records, key=lambda numbered: numbered[1].whose.owner):
         await _of_one_owner(using, dict(group), result=result)
     return result
+
+
+def _as_imported(record: MemoryRecord) -> MemoryRecord:
+    """The record with the trust of a file, whatever it says of itself, and a speaker's name that is one."""
+    actor = None if record.actor is None else person_name(record.actor)
+    return replace(record, trust=max(trust_in(record), TrustTier.IMPORT, key=[*TrustTier].index), actor=actor)
 
 
 async def _of_one_owner(using: Remembering, records: dict[int, MemoryRecord], *, result: BroughtBack) -> None:

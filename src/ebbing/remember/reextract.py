@@ -8,7 +8,7 @@ from dataclasses import replace
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import Failed, Unread
-from ebbing.privacy.trust import TrustTier
+from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.add import Remembering, learn
 from ebbing.remember.extraction.extractor import Read
 from ebbing.remember.extraction.keep_filter import is_redacted, worth_keeping

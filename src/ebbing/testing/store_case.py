@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.history import STORED_AS_SAID, Event
 from ebbing.domain.memory.record import Kind, MemoryRecord, Provenance
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import IndexEntry, entry_for
-from ebbing.index.raw_message import AS_SAID
 from ebbing.language.text.analyzer import analyse
 from ebbing.ports.clock import Clock
 from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
@@ -65,7 +64,7 @@ class StoreCase:
 
     def insert(self, record: MemoryRecord, *, once: bool = False) -> Change:
         """The change that stores a record with its entry."""
-        return Insert(record, self.entry(record), once=once, reason=AS_SAID)
+        return Insert(record, self.entry(record), once=once, reason=STORED_AS_SAID)
 
     def revise(self, record: MemoryRecord, event: Event, **fields: Any) -> Revise:
         """The change that gives a record new fields and the next version."""

@@ -10,7 +10,7 @@ from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoun
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, Layer, MemoryType
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Receipt
+from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Receipt, Share, ShareFilter
 from ebbing.testing.store_case import ADA, BOB, StoreCase
 
 STRANGERS = (
@@ -102,6 +102,25 @@ class IsolationSuite(StoreCase):
         assert await store.owners("default", deleted=True) == [ADA.owner, BOB.owner]
         assert await store.owners("nobody", deleted=True) == []
         assert sorted(await store.tenants()) == ["acme", "default"]
+
+    async def test_shares_tell_agents_runs_and_apps_of_one_tenant(self, store: MemoryStore) -> None:
+        guided = Scope(user_id="ada", agent_id="guide", run_id="monday")
+        await self.stored(guided, "x", metadata={"app_id": "web"})
+        await self.stored(guided, "said", kind=Kind.EPISODE)
+        gone = await self.stored(Scope(user_id="ada", agent_id="cook"), "gone")
+        await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
+        await self.stored(BOB, "y", metadata={"app_id": 7})
+        await self.stored(Scope(agent_id="guide"), "own")
+        await self.stored(Scope(user_id="eve", agent_id="guide", tenant="acme"), "z")
+        guide = Scope(agent_id="guide").owner
+        web, plain = Share(ADA.owner, "guide", "monday", "web", 1), Share(ADA.owner, "guide", "monday", None, 0)
+        own = [share for share in await store.shares("default") if share.owner == guide]
+        assert [share.memories for share in own] == [1]
+        assert {web, plain, Share(BOB.owner, None, None, None, 1)} == {*await store.shares("default")} - {*own}
+        assert await store.shares("default", wanted=ShareFilter(app_id="web")) == [web]
+        assert {*await store.shares("default", wanted=ShareFilter(run_id="monday"))} == {web, plain}
+        assert ADA.owner in {share.owner for share in await store.shares("default", wanted=ShareFilter("guide"))}
+        assert await store.shares("default", wanted=ShareFilter("cook")) == []
 
     async def test_counts_are_those_of_one_tenant(self, store: MemoryStore) -> None:
         await self.stored(Scope(user_id="eve", tenant="acme"), "z")
@@ -230,7 +249,9 @@ class ErasureSuite(StoreCase):
         gone = await self.stored(ADA, "gone")
         await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
         await self.stored(BOB, "y")
-        assert await store.erase(ADA) == Receipt(memories=2, episodes=1, history=3, index_entries=3, source_ids=1)
+        assert await store.erase(ADA) == Receipt(
+            memories=2, episodes=1, history=3, index_entries=3, source_ids=1, revisions=1
+        )
         assert await store.get(ADA, [record.id], deleted=True) == []
         assert await store.history(ADA, record.id) == []
         assert await self.living(store, ADA) == []

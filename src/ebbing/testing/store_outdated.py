@@ -36,7 +36,7 @@ class OutdatedSuite(StoreCase):
 
     async def test_what_has_no_vector_of_the_model_in_use_is_outdated(self, store: MemoryStore) -> None:
         fresh, bare = await self.stored(ADA, "likes tea"), await self.bare("likes rain")
-        assert await store.outdated(ADA) == [Outdated(2, bare, int(TextFlag.UTTERANCE), None)]
+        assert await store.outdated(ADA) == [Outdated(2, bare, int(TextFlag.UTTERANCE | TextFlag.ENGLISH), None)]
         store.use_model(FakeEmbedder(24))
         assert await self.outdated_ids(store) == [fresh.id, bare.id]
         store.use_model(None)

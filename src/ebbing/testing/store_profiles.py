@@ -116,6 +116,16 @@ class ProfilesSuite(StoreCase):
         await store.profiles.set_defaults(ADA.tenant, ())
         assert await store.profiles.read(ADA) == Kept()
 
+    async def test_settings_of_a_tenant_are_its_own_until_it_is_reset(self, store: MemoryStore) -> None:
+        await store.profiles.change_settings(ADA.tenant, {"custom_instructions": "简短", "depth": {"a": [1]}})
+        await store.profiles.change_settings(ADA.tenant, {"depth": None, "decay": False})
+        assert await store.profiles.settings(ADA.tenant) == {"custom_instructions": "简短", "decay": False}
+        assert await store.profiles.settings("other") == {}
+        await store.reset("other")
+        assert await store.profiles.settings(ADA.tenant) != {}
+        await store.reset(ADA.tenant)
+        assert await store.profiles.settings(ADA.tenant) == {}
+
     @pytest.mark.parametrize("stranger", [BOB, Scope(agent_id="ada"), Scope(user_id="ada", tenant="other")], ids=str)
     async def test_nobody_sees_or_changes_the_profile_of_another(self, store: MemoryStore, stranger: Scope) -> None:
         await self.stored(ADA, "x")

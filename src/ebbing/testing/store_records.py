@@ -12,9 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError, StoreClosedError
-from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.history import STORED_AS_SAID, Event
 from ebbing.domain.memory.record import Kind, Layer, MemoryType, Provenance, Role
-from ebbing.index.raw_message import AS_SAID
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore
 from ebbing.testing.store_case import ADA, StoreCase
 
@@ -205,7 +204,7 @@ class RecordsSuite(StoreCase):
         assert {(row.memory_id, row.created_at, row.actor_id, row.role) for row in told} == {
             (record.id, record.created_at, "Ada", "user")
         }
-        assert [(row.updated_at, row.reason) for row in told[:2]] == [(None, AS_SAID), (at, "seen anew")]
+        assert [(row.updated_at, row.reason) for row in told[:2]] == [(None, STORED_AS_SAID), (at, "seen anew")]
         assert len({row.id for row in told}) == len(told)
 
     async def test_bookkeeping_and_episodes_leave_no_history(self, store: MemoryStore) -> None:

@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from ebbing.domain.errors import EmbeddingError
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind
 from ebbing.index.index_entry import term_hash
 from ebbing.index.shard import NEVER, TYPES, Shard, micros
 from ebbing.language.text.analyzer import TextFlag, query_terms
 from ebbing.ports.loop import LOOP_WANTED
-from ebbing.ports.memory_store import Erase, Insert, MemoryStore
+from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Reindex
 from ebbing.testing.embedder import FakeEmbedder
-from ebbing.testing.store_case import ADA, StoreCase
+from ebbing.testing.store_case import ADA, BOB, StoreCase
 
 
 def ids_with(shard: Shard, word: str) -> list[str]:
@@ -188,6 +189,20 @@ class ShardsSuite(StoreCase):
         assert list(shard.embedded) == [True, False, False]
         assert not shard.vectors[1:].any()
         assert (await store.stats("default")).without_vector == 2
+
+    async def test_a_vector_that_is_not_as_long_as_others_of_its_model_is_refused(self, store: MemoryStore) -> None:
+        kept, other = await self.stored(ADA, "tea"), self.record(BOB, "rain")
+        assert await store.vector_length(self.embedder.model_id) == self.embedder.dim
+        assert await store.vector_length("another") is None
+        longer = replace(self.entry(other), vector=FakeEmbedder(2 * self.embedder.dim).embed(["rain"])[0])
+        with pytest.raises(EmbeddingError):
+            await store.write(BOB, [self.insert(self.record(BOB, "snow")), Insert(other, longer)])
+        with pytest.raises(EmbeddingError):
+            await store.write(ADA, [Reindex(kept.id, kept.version, longer)])
+        assert (await store.shard(BOB)).size == 0
+        assert (await store.shard(ADA)).embedded.all()
+        await store.write(BOB, [Insert(other, replace(longer, model_id="another"))])
+        assert await store.verify() == []
 
     async def test_a_change_of_model_shows_at_the_next_look(self, store: MemoryStore) -> None:
         await self.stored(ADA, "tea")

@@ -14,6 +14,7 @@ Needs pytest and hypothesis, and a fixture `anyio_backend` that returns "asyncio
 
 from __future__ import annotations
 
+from ebbing.testing.store_changes import ChangesSuite
 from ebbing.testing.store_identities import IdentitiesSuite
 from ebbing.testing.store_isolation import ErasureSuite, IsolationSuite, OnceSuite
 from ebbing.testing.store_outdated import OutdatedSuite
@@ -40,5 +41,6 @@ class MemoryStoreSuite(
     ServiceSuite,
     ProfilesSuite,
     IdentitiesSuite,
+    ChangesSuite,
 ):
     """Everything that a memory store promises."""

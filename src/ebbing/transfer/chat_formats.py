@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from ebbing.transfer.imported_turn import Exported, Read, Turn, Unreadable
 from ebbing.transfer.record_lines import FORMAT_KEY
+from ebbing.transfer.times import message_time, read_time
 
 _ROLES: Final = {
     **dict.fromkeys(("user", "human"), "user"),
@@ -21,11 +20,6 @@ _WHOSE: Final = {
     **dict.fromkeys(("agent_id", "agentId"), "agent_id"),
     **dict.fromkeys(("run_id", "runId", "session_id", "session", "conversation_id"), "run_id"),
 }
-_TIMES: Final = ("timestamp", "created_at", "create_time", "date", "time")
-_CLOCK_TIME: Final = re.compile(
-    r"(\d{4})-(\d{1,2})-(\d{1,2})\s*@\s*(\d{1,2})h\s*(\d{1,2})m\s*(\d{1,2})s(?:\s*(\d{1,3})ms)?"
-)
-_WRITTEN_TIMES: Final = ("%B %d, %Y %I:%M%p", "%B %d, %Y %I:%M %p", "%B %d, %Y %H:%M")
 
 
 def read_own(item: Mapping[str, Any], line: int) -> Iterator[Read]:
@@ -66,8 +60,7 @@ def read_sillytavern(item: Mapping[str, Any], line: int) -> Iterator[Read]:
     if item.get("is_system"):
         return  # hidden from the model in the chat itself: notices and comments
     role = "user" if item.get("is_user") else "assistant"
-    sent = sillytavern_time(item.get("send_date"))
-    message = {"role": role, "content": item["mes"], "name": item.get("name"), "timestamp": sent}
+    message = {"role": role, "content": item["mes"], "name": item.get("name"), "timestamp": item.get("send_date")}
     yield _turn(message, line, whose={}, metadata={})
 
 
@@ -81,42 +74,15 @@ def read_chatgpt(item: Mapping[str, Any], line: int) -> Iterator[Read]:
     whose = {"run_id": run} if isinstance(run, str) else {}
     metadata = {"title": item["title"]} if isinstance(item.get("title"), str) and item["title"] else {}
     for node in _branch(tree, item.get("current_node")):
-        message = _chatgpt_message(node.get("message"))
+        message = _chatgpt_message(node.get("message"), begun=item.get("create_time"))
         if message is not None:
             yield _turn(message, line, whose=whose, metadata=metadata)
-
-
-def sillytavern_time(value: object) -> object:
-    """The date of a chat line as ISO text: `2023-8-12 @12h 34m 56s 789ms` and `June 19, 2023 2:20pm` have no zone and
-    are taken as UTC; other values are passed on, None where they are text of no known form."""
-    if not isinstance(value, str):
-        return value
-    text = value.strip()
-    if found := _CLOCK_TIME.fullmatch(text):
-        *parts, milliseconds = (int(part or 0) for part in found.groups())
-        return _moment(*parts, milliseconds * 1_000)
-    for form in _WRITTEN_TIMES:
-        try:
-            return datetime.strptime(text, form).replace(tzinfo=UTC).isoformat()
-        except ValueError:
-            continue
-    try:
-        return datetime.fromisoformat(text).isoformat()
-    except ValueError:
-        return None
 
 
 def _from_sharegpt(message: object) -> object:
     if not isinstance(message, Mapping):
         return message
-    return {"role": message.get("from"), "content": message.get("value"), "timestamp": message.get("timestamp")}
-
-
-def _moment(*parts: int) -> str | None:
-    try:
-        return datetime(*parts, tzinfo=UTC).isoformat()  # type: ignore[misc, arg-type]
-    except ValueError:
-        return None
+    return {**message, "role": message.get("from"), "content": message.get("value")}
 
 
 def _branch(tree: Mapping[str, Any], last: object) -> list[Mapping[str, Any]]:
@@ -143,8 +109,11 @@ def _time_of(node: Mapping[str, Any]) -> float:
     return float(moment) if isinstance(moment, int | float) else 0.0
 
 
-def _chatgpt_message(message: object) -> dict[str, Any] | None:
-    """A message of words, or None for the tree's root, hidden notes, code runs and pictures."""
+def _chatgpt_message(message: object, *, begun: object) -> dict[str, Any] | None:
+    """A message of words or pictures, or None for the tree's root, hidden notes and code runs.
+
+    Without a time of its own it has that of its conversation (`begun`).
+    """
     if not isinstance(message, Mapping):
         return None
     author, content = message.get("author"), message.get("content")
@@ -153,10 +122,18 @@ def _chatgpt_message(message: object) -> dict[str, Any] | None:
         return None
     if content.get("content_type") not in {"text", "multimodal_text"}:
         return None
-    words = [part for part in content.get("parts") or () if isinstance(part, str) and part.strip()]
-    if not words:
+    parts = [_chatgpt_part(part) for part in content.get("parts") or () if part]
+    if not any(part["type"] != "text" or part["text"].strip() for part in parts):
         return None
-    return {"id": message.get("id"), "role": role, "content": "\n".join(words), "timestamp": message.get("create_time")}
+    moment = message.get("create_time")
+    return {"id": message.get("id"), "role": role, "content": parts, "timestamp": begun if moment is None else moment}
+
+
+def _chatgpt_part(part: object) -> dict[str, str]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    kind = part.get("content_type") if isinstance(part, Mapping) else None
+    return {"type": kind if isinstance(kind, str) else "other"}
 
 
 def _turn(message: object, line: int, *, whose: Mapping[str, str], metadata: Mapping[str, Any]) -> Turn | Unreadable:
@@ -172,8 +149,11 @@ def _turn(message: object, line: int, *, whose: Mapping[str, str], metadata: Map
     for key in ("id", "name"):
         if isinstance(message.get(key), str) and message[key]:
             clean[key] = message[key]
-    moment = next((message[key] for key in _TIMES if message.get(key) is not None), None)
-    if moment is not None:
+    time_key, value = message_time(message)
+    if time_key is not None:
+        moment = read_time(value)
+        if moment is None:
+            return Unreadable(line, f"the time under {time_key!r} is in no form we know: use ISO 8601 or epoch seconds")
         clean["timestamp"] = moment
     return Turn(line, clean, whose, metadata)
 

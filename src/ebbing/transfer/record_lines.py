@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.errors import InvalidInputError, TooLargeError
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role, Stage
 from ebbing.domain.memory.scope import Scope
+from ebbing.domain.nesting import MAX_METADATA_BYTES, check_nesting
 
 FORMAT_KEY: Final = "ebbing"
 """Every line names the format that it is in, so that files can be cut and joined."""
 FORMAT_VERSION: Final = 1
+MAX_TEXT_LENGTH: Final = 100_000
+"""Of any text of a record, as of a message."""
 _SCOPE: Final = ("user_id", "agent_id", "run_id")
 _PROVENANCE: Final = tuple(field.name for field in fields(Provenance))
 _OWN: Final = tuple(field.name for field in fields(MemoryRecord) if field.name not in {"whose", "provenance"})
@@ -76,6 +80,8 @@ def _plain(value: object) -> object:
 def _field(name: str, value: object) -> Any:
     try:
         return _READ[name](value)
+    except TooLargeError:
+        raise
     except (TypeError, ValueError, OverflowError):
         raise InvalidInputError(f"the field {name!r} does not hold what it should") from None
 
@@ -83,6 +89,8 @@ def _field(name: str, value: object) -> Any:
 def _text(value: object) -> str:
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ValueError
+    if len(value) > MAX_TEXT_LENGTH:
+        raise TooLargeError(f"a text of a record is longer than {MAX_TEXT_LENGTH} characters")
     value.encode("utf-8")
     return value
 
@@ -143,6 +151,9 @@ def _flag(value: object) -> bool:
 def _mapping(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise TypeError
+    check_nesting(value, "metadata")
+    if len(json.dumps(value, ensure_ascii=False).encode()) > MAX_METADATA_BYTES:
+        raise TooLargeError(f"metadata is larger than {MAX_METADATA_BYTES} bytes of JSON")
     return value
 
 

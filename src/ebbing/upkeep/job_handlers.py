@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Final
@@ -11,6 +11,7 @@ from typing import Final
 import anyio
 
 from ebbing.domain.errors import EbbingError
+from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import Job, NewJob
@@ -59,13 +60,19 @@ class Duties:
         behind: list[str] = [*at_work.progress.get("steps", [])]
         left = {name: step for name, step in self.steps.items() if name not in {*behind, *_OF_THEIR_OWN}}
 
+        change, owner = ChangeSet(Cause.MAINTENANCE), job.whose.owner
+        if isinstance(begun := at_work.progress.get("change_id"), str):
+            change.ids[owner] = begun
+
         async def goes_on(last: StepReport) -> bool:
             behind.append(last.step)
+            if owner in change.ids:
+                at_work.progress["change_id"] = change.ids[owner]
             at_work.progress["steps"] = behind
             return await at_work.goes_on()
 
         with anyio.fail_after(self.seconds_per_owner):
-            report = await go_round(self.using, job.whose, steps=left, now=self.clock.now(), goes_on=goes_on)
+            report = await go_round(self._within(change), job.whose, steps=left, now=self.clock.now(), goes_on=goes_on)
         if not report.is_complete:
             return STOPPED
         await self.after_round(job.whose)
@@ -91,7 +98,7 @@ class Duties:
                 return STOPPED
             try:
                 with anyio.fail_after(self.seconds_per_owner):
-                    await run_step(step, self.using, scope=scope, now=self.clock.now())
+                    await run_step(step, self._within(ChangeSet(Cause.MAINTENANCE)), scope=scope, now=self.clock.now())
             except EbbingError as error:
                 failed = Undone(error.code)
             except TimeoutError:
@@ -100,6 +107,9 @@ class Duties:
         if failed:
             at_work.progress["owners_done"] = 0
         return failed
+
+    def _within(self, change: ChangeSet) -> Upkeeping:
+        return replace(self.using, store=self.using.store.within(change))
 
     async def _clean_up(self, job: Job, at_work: AtWork) -> None:
         del job, at_work

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,15 +25,17 @@ from ebbing.recall.base.tuning import Tuning
 from ebbing.recall.usage.usage_buffer import UsageBuffer
 from ebbing.remember.vectors.deferred_embedding import Following
 from ebbing.upkeep.worker.foreground_traffic import Traffic
-from ebbing.wiring.chat import Chat, chat_of
-from ebbing.wiring.embedders import EmbedderSlot, configured, given
-from ebbing.wiring.mem0_config import from_mem0
-from ebbing.wiring.meters import meter_of
-from ebbing.wiring.process_priority import yield_thread
-from ebbing.wiring.rerankers import RerankerSlot, reranker_slot
-from ebbing.wiring.settings import Settings
-from ebbing.wiring.webhooks import SenderSlot
+from ebbing.wiring.config.earlier_names import earlier_settings
+from ebbing.wiring.config.mem0_config import from_mem0
+from ebbing.wiring.config.settings import Settings
+from ebbing.wiring.parts.chat import Chat, chat_of
+from ebbing.wiring.parts.embedders import EmbedderSlot, configured, given
+from ebbing.wiring.parts.meters import meter_of
+from ebbing.wiring.parts.process_priority import yield_thread
+from ebbing.wiring.parts.rerankers import RerankerSlot, reranker_slot
+from ebbing.wiring.parts.webhooks import SenderSlot
 
+_log: Final = logging.getLogger("ebbing.settings")
 _HELD_BACK: Final = 8
 """Times the tokens of the last rounds: what a session may hold while the store does not take what leaves them."""
 
@@ -86,11 +89,11 @@ def build(
         ConfigurationError: a setting is wrong.
         StoreError: the store cannot be opened.
     """
-    from ebbing.adapters.clock import SystemClock
     from ebbing.adapters.ephemeral import EphemeralWorkingMemory
-    from ebbing.adapters.ids import TimeOrderedIds
-    from ebbing.adapters.in_process_bus import InProcessEventBus
-    from ebbing.adapters.random_source import SystemChance
+    from ebbing.adapters.system.clock import SystemClock
+    from ebbing.adapters.system.ids import TimeOrderedIds
+    from ebbing.adapters.system.in_process_bus import InProcessEventBus
+    from ebbing.adapters.system.random_source import SystemChance
 
     changes: dict[str, Any] = {}
     if path is not None:
@@ -105,6 +108,7 @@ def build(
     reranking = reranker_slot(settings, slot, given=None if isinstance(reranker, str) else reranker)
     talking = chat_of(settings, model=chat)
     store = _open_store(settings, clock)
+    slot.store, slot.is_strict = store, settings.strict_embeddings
     usage = UsageBuffer(store.usage, most=settings.usage_batch)
     return Parts(
         store,
@@ -127,13 +131,13 @@ def build(
 
 
 def load_settings(values: Mapping[str, Any] | None = None) -> Settings:
-    """Settings from the environment, with `values` on top.
+    """Settings from the environment, with `values` on top; names of earlier hosts come last.
 
     Raises:
         ConfigurationError: a value does not fit; the message names the setting, never the value.
     """
     try:
-        return Settings(**(values or {}))
+        return Settings(**{**earlier_settings(), **(values or {})})
     except ValidationError as error:
         found = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
         raise ConfigurationError(f"settings are wrong: {found}") from None
@@ -142,10 +146,17 @@ def load_settings(values: Mapping[str, Any] | None = None) -> Settings:
 def settings_from_config(config: Mapping[str, Any]) -> Settings:
     """Settings from a dict in our own names or in mem0's shape (`vector_store`, `embedder`, `history_db_path`, …).
 
+    What the config names and is not here is replaced, with a warning in the log and in `diagnose`.
+
     Raises:
-        ConfigurationError: a key is unknown or a value does not fit.
+        ConfigurationError: a key is unknown, a value does not fit, or a provider's key is missing.
     """
-    return load_settings(from_mem0(config))
+    read = from_mem0(config)
+    settings = load_settings(read.settings)
+    settings.note_origin(replaced=read.replaced, is_mem0s=read.is_mem0s)
+    for sentence in read.replaced:
+        _log.warning("%s", sentence)
+    return settings
 
 
 def _open_store(settings: Settings, clock: Clock) -> MemoryStore:

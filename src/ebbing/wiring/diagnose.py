@@ -16,7 +16,8 @@ from ebbing.ports.memory_store import StoreStats
 from ebbing.upkeep.repair.retry_extraction import unread_counts
 from ebbing.upkeep.worker.schedule import DAY
 from ebbing.wiring.build import Parts
-from ebbing.wiring.settings import Settings
+from ebbing.wiring.config.earlier_names import superseded_names
+from ebbing.wiring.config.settings import Settings
 
 State = Literal["on", "off", "attention"]
 Finding = dict[str, str]
@@ -39,6 +40,8 @@ async def diagnose(parts: Parts) -> dict[str, Any]:
     parts.store.use_model(embedder)
     stats = await parts.store.stats(parts.settings.tenant)
     findings = [
+        *(_finding("settings", "attention", detail=sentence) for sentence in superseded_names()),
+        *(_finding("settings", "attention", detail=sentence) for sentence in parts.settings.replaced),
         *_about_store(parts.settings),
         *_about_embedder(parts, embedder, failure=failure),
         await _about_reranker(parts),
@@ -57,7 +60,7 @@ def _about_store(settings: Settings) -> Iterator[Finding]:
     if settings.store == "ephemeral":
         yield _finding("store", "attention", detail="ephemeral: everything is gone when this process ends")
         return
-    from ebbing.adapters.sqlite.file_info import about
+    from ebbing.adapters.sqlite.connection.file_info import about
 
     told = about(settings.path)
     yield _finding("store", "on", detail=told["file"])

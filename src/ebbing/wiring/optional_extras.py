@@ -7,10 +7,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ebbing.domain.errors import MissingExtraError
+from ebbing.domain.errors import MissingExtraError, StoreNotFoundError
 
 if TYPE_CHECKING:
-    from ebbing.wiring.settings import Settings
+    from ebbing.wiring.build import Parts
+    from ebbing.wiring.config.settings import Settings
 
 _OF_SERVER: Final = frozenset({"fastapi", "starlette", "uvicorn"})
 
@@ -22,12 +23,45 @@ def bring_back(backup: Path, path: Path | None) -> Path:
         InvalidInputError: the copy is none, is damaged, or a store is there already.
         StoreError: it could not be written.
     """
-    from ebbing.adapters.sqlite.backup import bring_back as placed
+    from ebbing.adapters.sqlite.admin.backup import bring_back as placed
     from ebbing.wiring.build import load_settings
 
     settings = load_settings({} if path is None else {"path": path})
     placed(backup, settings.path)
     return settings.path
+
+
+def open_parts(given: Mapping[str, Any], *, make_store: bool) -> tuple[Parts, Path | None]:
+    """Open the parts of the memory that settings and environment name.
+
+    Args:
+        make_store: make the store if there is none; a call that only reads leaves the disk as it is.
+
+    Returns:
+        The parts, and the directory of its store if that was made just now.
+
+    Raises:
+        StoreNotFoundError: there is no store, and none may be made.
+        ConfigurationError: a value does not fit.
+        StoreError: the store cannot be opened.
+    """
+    from ebbing.wiring.build import build, load_settings
+
+    settings = load_settings(given)
+    is_missing = store_is_missing(settings)
+    if is_missing and not make_store:
+        raise StoreNotFoundError(
+            f"there is no store in {settings.path}: check --path and EBBING_PATH"
+            " (`ebbing add` or `ebbing import` makes a new store)"
+        )
+    return build(settings), settings.path if is_missing else None
+
+
+def store_is_missing(settings: Settings) -> bool:
+    """Whether opening the store would make a new file."""
+    from ebbing.adapters.sqlite.connection.connections import FILE_NAME
+
+    return settings.store == "sqlite" and not settings.path.is_file() and not (settings.path / FILE_NAME).exists()
 
 
 def settings_for(given: Mapping[str, Any]) -> Settings:

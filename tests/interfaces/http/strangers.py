@@ -84,6 +84,8 @@ class Crowd:
         """By the id of a memory. An id that was erased may come back with somebody who imports it."""
         self.names: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
         """By the name of a path's part: ids of keys, webhooks, events … with their tenant."""
+        self.known: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
+        """By method and route: the arguments that its query and its body may hold."""
         self.calls = 0
         self._number = 0
 
@@ -95,8 +97,11 @@ class Crowd:
                 self.people.append(Person(tenant, None, role, (await view.create_key(role))["key"]))
             for user in USERS:
                 self.people.append(Person(tenant, user, "write", (await view.create_key(user_id=user))["key"]))
-        paths = (await self.client.get("/openapi.json")).json()["paths"]
-        self.routes = [(method.upper(), path) for path, methods in paths.items() for method in methods]
+        document = (await self.client.get("/openapi.json")).json()
+        for path, methods in document["paths"].items():
+            for method, operation in methods.items():
+                self.routes.append((method.upper(), path))
+                self.known[method.upper(), path] = _arguments(document, operation)
 
     async def learn(self) -> None:
         """Whose every id is, from the store itself."""
@@ -165,6 +170,10 @@ class Crowd:
         if method in {"GET", "DELETE"} or self.chance.random() < 0.1:
             query = {name: value for name, value in self._query(named).items() if value is not None}
         body = None if method == "GET" else self._body(route, person, user=named)
+        if self.chance.random() < 0.95:  # else there are arguments that the route does not know, and refuses
+            in_query, in_body = self.known[method, route]
+            query = {name: value for name, value in query.items() if name in in_query}
+            body = {name: value for name, value in body.items() if name in in_body} if isinstance(body, dict) else body
         headers = {"idempotency-key": f"k{self.chance.randrange(9)}"} if self.chance.random() < 0.05 else {}
         return Request(method, route, path, query, body, headers)
 
@@ -229,6 +238,7 @@ class Crowd:
         texts = [f"I like {mine} tea.", f"我喜欢{mine}。", f"My name is {mine}.", f"I moved to {mine} last week."]
         said = chance.choice(texts)
         ids = [*self.owners_of] or [UNKNOWN.format(1)]
+        one = self._name("memory_id", person, victim=None)
         every = {
             "user_id": user,
             "agent_id": chance.choice([None, None, "a1"]),
@@ -241,7 +251,9 @@ class Crowd:
             "infer": chance.choice([True, False]),
             "include": chance.choice(["all", "memories", "episodes"]),
             "limit": chance.choice([None, 10]),
-            "memories": [{"memory_id": self._name("memory_id", person, victim=None), "text": said, "user_id": user}],
+            "memories": [
+                {"text": said, **({"user_id": user} if route == "/v1/memories/batch" else {"memory_id": one})}
+            ],
             "memory_id": chance.choice(ids),
             "signal": chance.choice(["used", "down"]),
             "feedback": chance.choice(["POSITIVE", "NEGATIVE"]),
@@ -258,6 +270,11 @@ class Crowd:
             "role": chance.choice(["read", "write"]),
             "dry_run": chance.choice([True, False]),
             "max_tokens": 200,
+            "operation": chance.choice(["trigger", "sample"]),
+            "entity_id": user or chance.choice(USERS),
+            "custom_instructions": "short",
+            "private": chance.choice([True, False]) if route.endswith("/private") else None,
+            "decision": "keep",
         }
         left_out = {"text"} if chance.random() < 0.5 else {"messages"}
         if chance.random() < 0.2:
@@ -301,3 +318,13 @@ def _ids(told: Any) -> Iterable[tuple[str, str]]:
                 yield name, told[name]
         if isinstance(told.get("id"), str):
             yield "key_id" if "key" in told else "webhook_id" if "url" in told else "event_id", told["id"]
+
+
+def _arguments(document: Any, operation: Any) -> tuple[set[str], set[str]]:
+    """The names that a query and a body may hold."""
+    query = {parameter["name"] for parameter in operation.get("parameters", ()) if parameter["in"] == "query"}
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    schema = content.get("schema", {})
+    if "$ref" in schema:
+        schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return query, set(schema.get("properties", ()))

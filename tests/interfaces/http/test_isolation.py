@@ -17,7 +17,9 @@ _PROJECT = "/api/v1/orgs/organizations/{org_id}/projects/{project_id}/"
 NEVER_DONE = {
     # what is answered truthfully as not possible here, needs a credential of its own, or a job that was given up
     ("POST", "/configure"),
-    ("PATCH", _PROJECT),
+    ("POST", "/api/v1/orgs/organizations/{org_id}/projects/"),
+    ("POST", "/v1/reviews/{memory_id}"),  # nothing of theirs waits to be decided
+    ("GET", "/v2/profiles/jobs/{job_id}/"),
     ("POST", f"{_PROJECT}members/"),
     ("PUT", f"{_PROJECT}members/"),
     ("GET", "/metrics"),

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from ebbing.interfaces.http.app import create_app
-from ebbing.interfaces.http.responses import encoded
+from ebbing.interfaces.http.schema.responses import encoded
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.build import build, load_settings
 from tests.interfaces.http.service import LOCAL, service

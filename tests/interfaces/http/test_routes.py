@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -55,6 +56,19 @@ async def test_pages_follow_each_other_by_cursor_and_by_offset() -> None:
             assert [item["id"] for item in page["memories"]] == ids[offset : offset + 2]
         for wrong in ({"offset": 10_001}, {"offset": -1}, {"limit": 0}, {"limit": 1_001}, {"cursor": "x"}):
             assert (await client.get("/v1/memories", params={**EMMA, **wrong})).status_code == 400
+
+
+async def test_an_unknown_owner_is_told_from_one_with_nothing_that_fits() -> None:
+    async with service() as client:
+        await added(client, "fact number 1")
+        for user, told in (("emma", {}), ("emmma", {"owner_known": False})):
+            asked = {"user_id": user, "run_id": "none of theirs"}
+            found = (await client.post("/v1/memories/search", json={**asked, "query": "tea"})).json()
+            explained = await client.post("/v1/memories/search", json={**asked, "query": "tea", "explain": True})
+            listed = (await client.get("/v1/memories", params=asked)).json()
+            for answer in (found, explained.json(), listed):
+                assert answer["memories"] == []
+                assert {name: answer[name] for name in ("owner_known",) if name in answer} == told
 
 
 async def test_a_batch_keeps_what_it_can_and_says_what_it_could_not() -> None:
@@ -232,3 +246,17 @@ async def test_a_search_answers_with_what_a_memory_says_now() -> None:
         assert (changed["text"], changed["tags"]) == ("black tea every evening", ["evening"])
         await client.delete(f"/v1/memories/{tea}")
         assert (await client.post("/v1/memories/search", json={**EMMA, "query": "tea"})).json()["memories"] == []
+
+
+@pytest.mark.parametrize("user", ["a/b", "/", "a%2Fb", "//", "a/../b", "é/你好", "?#/", "."])
+async def test_a_user_with_any_characters_is_reached_by_the_encoded_id(user: str) -> None:
+    async with service() as client:
+        await client.post("/v1/memories", json={"user_id": user, "text": "User plays the cello"})
+        name = quote(user, safe="").replace(".", "%2E")
+        shown = await client.get(f"/v1/profiles/{name}")
+        assert shown.status_code == 200, shown.text
+        ended = await client.post(f"/v1/sessions/{name}/end", json={"user_id": user})
+        assert ended.json()["session_id"] == user
+        erased = await client.delete(f"/v2/entities/user/{name}/")
+        assert erased.status_code == 200, erased.text
+        assert erased.json()["deleted"]["memories"] == 1

@@ -31,7 +31,8 @@ async def test_what_was_said_is_found_listed_changed_and_brought_back() -> None:
         )
         listed = (await client.get("/v1/memories", params={"user_id": "emma"})).json()["memories"]
         assert hit["id"] in [item["id"] for item in listed]
-        assert (await client.delete(path)).json() == {"deleted": True, "id": hit["id"]}
+        deleted = (await client.delete(path)).json()
+        assert deleted == {"deleted": True, "id": hit["id"], "change_id": deleted["change_id"]}
         assert (await client.get(path)).status_code == 404
         assert (await client.post(f"{path}/restore")).json()["id"] == hit["id"]
         history = (await client.get(f"{path}/history")).json()["history"]

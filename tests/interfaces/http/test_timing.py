@@ -18,8 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ebbing.adapters.sqlite import staging as arrivals
-from ebbing.adapters.sqlite.connections import Connections
+from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.api.base import Facade
 from ebbing.domain.memory.scope import Scope
 from ebbing.interfaces.http.app import create_app
@@ -72,7 +71,6 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
         return db
 
     monkeypatch.setattr(Connections, "_connect", watched)
-    monkeypatch.setattr(arrivals, "QUIET_SECONDS", 600.0)  # what the store does beside belongs to no call
     yield work
 
 

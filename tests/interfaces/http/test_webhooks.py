@@ -15,7 +15,7 @@ import pytest
 from ebbing.domain.errors import InvalidInputError
 from ebbing.memory import AsyncMemory
 from ebbing.ports.webhook_sender import Delivered
-from ebbing.wiring.webhooks import SenderSlot
+from ebbing.wiring.parts.webhooks import SenderSlot
 from tests.interfaces.http.service import service
 
 pytestmark = pytest.mark.anyio
@@ -146,3 +146,22 @@ async def test_webhooks_are_kept_over_http_by_who_administers() -> None:
         writer = (await client.post("/v1/keys", json={}, headers=root)).json()["key"]
         refused = await client.get("/v1/webhooks", headers={"authorization": f"Bearer {writer}"})
         assert refused.status_code == 403
+
+
+async def test_a_webhook_by_mem0s_names_gets_one_message_a_memory_in_its_shape(tmp_path: Path) -> None:
+    box = Letterbox()
+    async with memory_with(box, tmp_path) as memory:
+        await memory.add_webhook(HOOK, topics=["memory_add", "memory_update", "memory_delete"])
+        [added] = (await memory.add("green tea", user_id="emma", infer=False))["results"]
+        await memory.work(once=True)
+        await memory.update(added["id"], "black tea")
+        await memory.work(once=True)
+        await memory.delete(added["id"])
+        await memory.work(once=True)
+    details = [json.loads(body)["event_details"] for _, body, _ in box.sent]
+    assert [(one["event"], one["data"]["memory"]) for one in details] == [
+        ("ADD", "green tea"),
+        ("UPDATE", "black tea"),
+        ("DELETE", None),
+    ]
+    assert {one["id"] for one in details} == {added["id"]}

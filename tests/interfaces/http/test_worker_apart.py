@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from ebbing.wiring.build import load_settings
-from ebbing.wiring.settings import handed_on
+from ebbing.wiring.config.settings import handed_on
 from tests.live_service import Served, served
 
 PLAIN = {"EBBING_EMBEDDER": "none"}

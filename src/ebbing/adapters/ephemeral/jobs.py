@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
-from ebbing.adapters.job_payload import payload_text
+from ebbing.adapters.system.job_payload import payload_text
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import LOST, Job, JobState, NewJob

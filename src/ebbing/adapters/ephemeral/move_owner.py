@@ -22,6 +22,8 @@ def moved(source: Room, target: Room, *, to: Owner, by: int, rows: tuple[int, in
     for one in leaving:
         memory_id = one.record.id
         tally = source.tallies.pop(memory_id, None)
+        for write in source.log:  # its states belong to change sets of the former owner
+            write.before.pop(memory_id, None)
         source.take_out(memory_id)
         whose = replace(one.record.whose, user_id=to.name)
         target.put(memory_id, replace(one, seq=one.seq + by, record=replace(one.record, whose=whose)))

@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError
+from ebbing.domain.memory.change_set import Cause, LoggedChange
 from ebbing.domain.memory.feedback import Usage
 from ebbing.domain.memory.history import Event, HistoryEntry
 from ebbing.domain.memory.profile import ProfileEdit
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
+from ebbing.domain.nesting import check_nesting
 from ebbing.index.index_entry import IndexEntry, read_entry
 from ebbing.index.shard import Shard, micros, row_for
-from ebbing.ports.memory_store import Erase, Insert, Made, Reindex, Revise
+from ebbing.ports.memory_store import Change, Erase, Insert, Reindex, Revise
 from ebbing.ports.profile_store import Kept as KeptProfile
 
+NOTHING_LOGGED: Final = LoggedChange("", 0, Cause.WRITE, datetime.min.replace(tzinfo=UTC), 0, 0, 0)
+"""In the place of a change set that has no name yet."""
 ID_TAKEN: Final = "a memory with this id is already stored: give the new one an id of its own"
 
 WRITTEN_SINCE: Final = "memories of this owner were written since they were read: read them again and retry"
@@ -32,6 +36,20 @@ class Kept:
     record: MemoryRecord
     entry: IndexEntry | None
     history: tuple[HistoryEntry, ...] = ()
+
+
+@dataclass(slots=True)
+class LoggedWrite:
+    """A change set with what it takes to undo it; or what one write adds to one."""
+
+    logged: LoggedChange = NOTHING_LOGGED
+    born: set[str] = field(default_factory=set)
+    """Ids of the rows that it inserted."""
+    before: dict[str, Kept] = field(default_factory=dict)
+    """By id, the rows that it revised, as they were."""
+    with_entry: set[str] = field(default_factory=set)
+    """Ids of those whose index entry it changed."""
+    erased: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -53,6 +71,8 @@ class Room:
     """By slot, the merges of persons that brought an edit of the profile, the last one last."""
     behind: dict[int, Kept | None] = field(default_factory=dict)
     """By seq, what the shard does not know yet; None for what is gone."""
+    log: list[LoggedWrite] = field(default_factory=list)
+    """The change sets, oldest first."""
     sources: dict[str, set[str]] = field(default_factory=dict)
     """By source id, the memories that rest on it."""
 
@@ -109,12 +129,14 @@ class Staged:
 
     def __init__(self, scope: Scope, room: Room, *, numbers: Iterator[int], now: datetime) -> None:
         self.rows: dict[str, Kept | None] = {}
+        self.written = LoggedWrite()
+        """For the change log."""
         self._fresh: dict[str, list[str]] = {}
         """By first source id, the memories that this call inserts or revises."""
         self._scope, self._room, self._numbers, self._now = scope, room, numbers, now
         self._seq = room.last_seq
 
-    def apply(self, change: Made) -> str:
+    def apply(self, change: Change) -> str:
         """Stages one change; returns the id that holds it."""
         if isinstance(change, Erase):
             self._erase(self._find(change.memory_id))
@@ -138,6 +160,7 @@ class Staged:
         return self._room
 
     def _insert(self, change: Insert) -> str:
+        check_nesting(change.record.metadata, "metadata")
         record = storable(change.record)
         if change.once and (known := self._known(record)):
             return known
@@ -145,6 +168,7 @@ class Staged:
             raise ConflictError(ID_TAKEN)
         self._seq += 1
         history = self._told(Event.ADD, record, old=None, reason=change.reason)
+        self.written.born.add(record.id)
         self._stage(Kept(self._seq, record, change.entry and read_entry(change.entry, record), history))
         return record.id
 
@@ -152,7 +176,8 @@ class Staged:
         record, before = storable(change.record), self._find(change.record.id)
         if record.version != before.record.version + 1:
             raise ConflictError("the memory changed since it was read: read it again and retry")
-        record = _with_uses(record, before.record)
+        record = record if change.sets_uses else _with_uses(record, before.record)
+        self._note(before, with_entry=bool(change.entry or change.adds_flags or change.drops_vector))
         told = self._told(change.event, record, old=before.record.content, reason=change.reason)
         entry = read_entry(change.entry, record) if change.entry else _thinned(before.entry, change)
         self._stage(Kept(before.seq, record, entry, before.history + told))
@@ -168,9 +193,19 @@ class Staged:
         """Erases a row, and what it tells for others: these may lie outside of the scope of the call."""
         teller = kept.record
         self.rows[teller.id] = None
+        self.written.before.pop(teller.id, None)
+        self.written.erased.append(teller.id)
         for behind in map(self._look, teller.compression_sources):
             if behind and behind.record.retired_at is not None and behind.record.superseded_by == teller.id:
                 self._erase(behind)
+
+    def _note(self, before: Kept, *, with_entry: bool) -> None:
+        """Keeps a row as it was before this write."""
+        if before.record.id in self.written.born:
+            return
+        self.written.before.setdefault(before.record.id, before)
+        if with_entry:
+            self.written.with_entry.add(before.record.id)
 
     def _stage(self, kept: Kept) -> None:
         self.rows[kept.record.id] = kept

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from typing import Any
 
 from ebbing.adapters.ephemeral.owner_rows import Room
 from ebbing.domain.memory.profile import ProfileEdit, ProfileEntry, Snapshot
@@ -18,6 +20,7 @@ class EphemeralProfileStore:
     def __init__(self, rooms: dict[Owner, Room], opened: Callable[[], AbstractContextManager[None]]) -> None:
         self._rooms, self._opened = rooms, opened
         self._defaults: dict[str, tuple[ProfileEntry, ...]] = {}
+        self._settings: dict[str, dict[str, Any]] = {}
 
     async def read(self, scope: Scope) -> Kept:
         with self._opened():
@@ -48,6 +51,16 @@ class EphemeralProfileStore:
             if entries:
                 self._defaults[tenant] = tuple(entries)
 
+    async def settings(self, tenant: str) -> dict[str, Any]:
+        with self._opened():
+            return dict(self._settings.get(tenant, {}))
+
+    async def change_settings(self, tenant: str, changes: Mapping[str, Any]) -> None:
+        with self._opened():
+            merged = {**self._settings.get(tenant, {}), **json.loads(json.dumps(dict(changes)))}
+            self._settings[tenant] = {name: merged[name] for name in sorted(merged) if merged[name] is not None}
+
     def reset(self, tenant: str) -> None:
-        """Forgets a tenant's defaults; call it with the rooms locked."""
+        """Forgets what a tenant set; call it with the rooms locked."""
         self._defaults.pop(tenant, None)
+        self._settings.pop(tenant, None)

@@ -6,19 +6,21 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from functools import reduce
 from itertools import count
 from pathlib import Path
 
-from ebbing.adapters.entry_consistency import agrees
+from ebbing.adapters.ephemeral.change_log import EphemeralChangeLog, forget_states, record_write
 from ebbing.adapters.ephemeral.identities import EphemeralIdentityBook, Home
 from ebbing.adapters.ephemeral.jobs import EphemeralJobQueue
 from ebbing.adapters.ephemeral.owner_rows import (
     ID_TAKEN,
     WRITTEN_SINCE,
     Kept,
+    LoggedWrite,
     Room,
     Staged,
     advanced,
@@ -34,29 +36,44 @@ from ebbing.adapters.ephemeral.service import (
     EphemeralWebhookBook,
 )
 from ebbing.adapters.ephemeral.usage import EphemeralUsageLog
+from ebbing.adapters.ephemeral.vector_lengths import VectorLengths
+from ebbing.adapters.ephemeral.verify import findings
 from ebbing.domain.errors import ConflictError, InvalidInputError, StoreClosedError
+from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.history import HistoryEntry
 from ebbing.domain.memory.record import Kind, MemoryRecord, Stage
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.cursor import cursor_after, position
 from ebbing.index.shard import Shard, micros
 from ebbing.language.text.analyzer import ANALYZER_VERSION
-from ebbing.language.text.text_compression import full_text
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
-from ebbing.ports.memory_store import Change, Insert, Made, Outdated, Page, Receipt, Revise, StoreStats, made
+from ebbing.ports.memory_store import (
+    ANY_SHARE,
+    Change,
+    Insert,
+    Outdated,
+    Page,
+    Receipt,
+    Revise,
+    Share,
+    ShareFilter,
+    StoreStats,
+)
 
 
 class EphemeralMemoryStore:
     """A `MemoryStore` in the memory of one process; threads and event loops may share it."""
 
     def __init__(self, *, clock: Clock, model_id: str | None = None, dim: int = 0) -> None:
-        self._clock, self._model_id, self._dim = clock, model_id, dim
+        self._clock, self._model_id, self._dim, self._lengths = clock, model_id, dim, VectorLengths()
         self._rooms: dict[Owner, Room] = {}
         self._owners: dict[str, Owner] = {}
         self._numbers = count(1)
         self._lock = threading.RLock()
-        self._closed = False
+        self._closed = threading.Event()
+        self._change: ChangeSet | None = None
+        """What is written belongs to it."""
         self.jobs = EphemeralJobQueue(clock)
         """A `JobQueue` that lives as long."""
         self.usage = EphemeralUsageLog(self._rooms, self._opened)
@@ -71,6 +88,8 @@ class EphemeralMemoryStore:
         """An `AuditLog` that lives as long."""
         self.profiles = EphemeralProfileStore(self._rooms, self._opened)
         """A `ProfileStore` that lives as long."""
+        self.change_log = EphemeralChangeLog(self._rooms, self._opened)
+        """A `ChangeLog` that lives as long."""
         home = Home(self._rooms, self._owners, self.jobs, self.requests, self._numbers)
         self.identities = EphemeralIdentityBook(home, self._opened)
         """An `IdentityBook` that lives as long."""
@@ -83,19 +102,29 @@ class EphemeralMemoryStore:
                 for room in self._rooms.values():
                     room.shard = room.past = None
 
+    def within(self, change: ChangeSet) -> EphemeralMemoryStore:
+        view = copy(self)
+        vars(view).update(_change=change)
+        return view
+
+    async def vector_length(self, model_id: str) -> int | None:
+        return self._lengths.get(model_id)
+
     async def write(self, scope: Scope, changes: Sequence[Change], *, seen: int | None = None) -> list[str]:
         with self._opened():
-            these: Sequence[Made] = [*map(made, changes)]
-            if scope.owner not in self._rooms and any(isinstance(change, Insert) for change in these):
-                scope, these, seen = self._for_heir(scope, these, seen=seen)
+            self._lengths.check(changes)
+            asked, change_set = scope.owner, self._change or ChangeSet(Cause.WRITE)
+            if scope.owner not in self._rooms and any(isinstance(change, Insert) for change in changes):
+                scope, changes, seen = self._for_heir(scope, changes, seen=seen)
             if seen is not None and self._room(scope.owner).generation != max(seen, 0):
                 raise ConflictError(WRITTEN_SINCE)
             staged = Staged(scope, self._rooms.get(scope.owner, Room()), numbers=self._numbers, now=self._clock.now())
-            ids = [staged.apply(change) for change in these]
+            ids = [staged.apply(change) for change in changes]
             if any(self._owners.get(memory_id, scope.owner) != scope.owner for memory_id in staged.rows):
                 raise ConflictError(ID_TAKEN)
             if staged.rows:
-                self._rooms[scope.owner] = staged.keep()
+                room = self._rooms[scope.owner] = staged.keep()
+                self._log(room, staged.written, asked=asked, owner=scope.owner, change=change_set)
                 self._owners.update(dict.fromkeys(staged.rows, scope.owner))
             self._forget([memory_id for memory_id, kept in staged.rows.items() if kept is None], scope)
             return ids
@@ -138,8 +167,7 @@ class EphemeralMemoryStore:
 
     async def shard(self, scope: Scope, *, deleted: bool = False) -> Shard:
         with self._opened():
-            room = self._rooms.get(scope.owner)
-            if room is None:
+            if (room := self._rooms.get(scope.owner)) is None:
                 return self._empty_shard()
             if deleted:
                 if room.past is None or room.past.generation != room.generation:
@@ -148,7 +176,8 @@ class EphemeralMemoryStore:
             if room.shard is None:
                 room.behind = {kept.seq: kept for kept in room.kept.values()}
             if room.shard is None or room.shard.generation != room.generation:
-                room.shard = advanced(room, room.shard or self._empty_shard())
+                behind, room.shard = room.shard, None  # what breaks this off leaves none that is half made
+                room.shard = advanced(room, behind or self._empty_shard())
             return room.shard
 
     async def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry]:
@@ -203,6 +232,19 @@ class EphemeralMemoryStore:
                 and any(deleted or kept.record.deleted_at is None for kept in room.kept.values())
             ]
 
+    async def shares(self, tenant: str, *, wanted: ShareFilter = ANY_SHARE) -> list[Share]:
+        found: Counter[tuple[Owner, str | None, str | None, str | None]] = Counter()
+        with self._opened():
+            for owner, room in self._rooms.items():
+                for record in (kept.record for kept in room.kept.values() if owner.tenant == tenant):
+                    app = record.metadata.get("app_id")
+                    ids = (record.whose.agent_id, record.whose.run_id, app if isinstance(app, str) else None)
+                    asked = (wanted.agent_id, wanted.run_id, wanted.app_id)
+                    fits = all(want is None or want == has for want, has in zip(asked, ids, strict=True))
+                    if fits and record.deleted_at is None:
+                        found[(owner, *ids)] += record.kind is Kind.MEMORY and record.retired_at is None
+        return [Share(*key, memories=memories) for key, memories in found.items()]
+
     async def tenants(self) -> list[str]:
         with self._opened():
             return list({owner.tenant: None for owner in self._rooms})
@@ -253,27 +295,21 @@ class EphemeralMemoryStore:
 
     async def verify(self) -> list[str]:
         with self._opened():
-            rows = [kept for room in self._rooms.values() for kept in room.kept.values()]
-        missing = sum(kept.entry is None and kept.record.is_active for kept in rows)
-        stale = sum(not _agrees(kept) for kept in rows)
-        return [
-            *([f"{missing} records have no index entry"] if missing else []),
-            *([f"{stale} index entries do not say what their records say: rebuild the index"] if stale else []),
-        ]
+            return findings(kept for room in self._rooms.values() for kept in room.kept.values())
 
     async def back_up(self, directory: Path) -> int:  # noqa: ARG002
         raise InvalidInputError("an ephemeral store keeps nothing on disk: there is nothing to back up")
 
     async def aclose(self) -> None:
         with self._lock:
-            self._closed = True
+            self._closed.set()
             self._rooms.clear()
             self._owners.clear()
 
     @contextmanager
     def _opened(self) -> Iterator[None]:
         with self._lock:
-            if self._closed:
+            if self._closed.is_set():
                 raise StoreClosedError("the store is closed: open it again")
             yield
 
@@ -285,9 +321,17 @@ class EphemeralMemoryStore:
         if erased:
             self.requests.forget_answers(scope)
 
+    def _log(self, room: Room, written: LoggedWrite, *, asked: Owner, owner: Owner, change: ChangeSet) -> None:
+        """Writes down what was written; the caller knows the change set by the owner that they asked for."""
+        if written.born or written.before or written.erased:
+            if asked in change.ids:
+                change.ids[owner] = change.ids[asked]
+            record_write(room, written, owner=owner, change=change, now=self._clock.now())
+            change.ids[asked] = change.ids[owner]
+
     def _for_heir(
-        self, scope: Scope, changes: Sequence[Made], *, seen: int | None
-    ) -> tuple[Scope, Sequence[Made], int | None]:
+        self, scope: Scope, changes: Sequence[Change], *, seen: int | None
+    ) -> tuple[Scope, Sequence[Change], int | None]:
         """What is written late under a name that was merged away, under the name that was kept."""
         heir = self.identities.late_heir(scope.owner, self._clock.now())
         if heir == scope.owner:
@@ -305,6 +349,7 @@ class EphemeralMemoryStore:
         room = self._room(owner)
         edits = len(room.profile.edits)
         tallies = [tally for kept in gone if (tally := room.tallies.get(kept.record.id))]
+        revisions = sum(forget_states(room, kept.record.id) for kept in gone)
         for kept in gone:
             room.put(kept.record.id, None)
             del self._owners[kept.record.id]
@@ -321,6 +366,7 @@ class EphemeralMemoryStore:
             source_ids=sum(len(kept.record.provenance.source_ids) for kept in gone),
             uses=sum(bool(tally.returned) + len(tally.feedback) for tally in tallies),
             edits=edits - (len(room.profile.edits) if room.kept else 0),
+            revisions=revisions,
         )
 
     def _is_bare(self, kept: Kept) -> bool:
@@ -348,15 +394,7 @@ class EphemeralMemoryStore:
         return Shard(model_id=self._model_id, dim=self._dim)
 
 
-def _under(change: Made, user_id: str) -> Made:
+def _under(change: Change, user_id: str) -> Change:
     if not isinstance(change, Insert | Revise):
         return change
     return replace(change, record=replace(change.record, whose=replace(change.record.whose, user_id=user_id)))
-
-
-def _agrees(kept: Kept) -> bool:
-    entry, record = kept.entry, kept.record
-    if entry is None:
-        return True
-    stored = (entry.length, entry.flags, entry.numbers, entry.terms.tobytes())
-    return agrees(stored, content=full_text(record), actor=record.actor, created_at=record.created_at)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from ebbing.adapters.ephemeral.owner_rows import Kept, Room
+from ebbing.adapters.ephemeral.change_log import record_write
+from ebbing.adapters.ephemeral.owner_rows import Kept, LoggedWrite, Room
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.forgetting.curves import after_signal
+from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.feedback import Feedback, Usage
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.ports.usage_log import KEPT_FEEDBACK, Returned
@@ -32,7 +34,7 @@ class EphemeralUsageLog:
                     before, returned=before.returned + one.times, last_returned_at=last
                 )
 
-    async def tell(self, scope: Scope, feedback: Feedback) -> bool:
+    async def tell(self, scope: Scope, feedback: Feedback, *, change: ChangeSet | None = None) -> bool:
         with self._opened():
             room, kept = self._find(scope, feedback.memory_id)
             if room is None or kept is None:
@@ -43,7 +45,12 @@ class EphemeralUsageLog:
                 return False
             said = sorted((*tally.feedback, feedback), key=lambda one: one.at)[-KEPT_FEEDBACK:]
             room.tallies[feedback.memory_id] = replace(tally, feedback=tuple(said))
-            room.kept[feedback.memory_id] = replace(kept, record=after_signal(kept.record, feedback, before=before))
+            changed = after_signal(kept.record, feedback, before=before)
+            if changed is not kept.record:
+                room.kept[feedback.memory_id] = replace(kept, record=changed)
+                written = LoggedWrite(before={feedback.memory_id: kept})
+                change = change or ChangeSet(Cause.FEEDBACK)
+                record_write(room, written, owner=scope.owner, change=change, now=feedback.at)
             return True
 
     async def usage(self, scope: Scope, memory_id: str) -> Usage:

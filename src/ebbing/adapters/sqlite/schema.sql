@@ -166,7 +166,7 @@ CREATE TABLE memory (
 
 CREATE TABLE model (
   no INTEGER PRIMARY KEY,
-  name TEXT NOT NULL UNIQUE
+  name TEXT NOT NULL UNIQUE, vector_bytes INTEGER
 );
 
 CREATE TABLE outbox (
@@ -251,8 +251,15 @@ CREATE TABLE source (
   PRIMARY KEY (owner_no, kind, run, source_id, mid)
 ) WITHOUT ROWID;
 
+CREATE TABLE tenant_setting (
+  tenant TEXT NOT NULL,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (tenant, name)
+) WITHOUT ROWID;
+
 CREATE TABLE unscrubbed (
-  no INTEGER PRIMARY KEY,
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
   level INTEGER NOT NULL
 );
 
@@ -296,14 +303,94 @@ CREATE INDEX request_begun ON request (begun_at);
 
 CREATE INDEX request_of_owner ON request (tenant, owner_kind, owner_name);
 
--- What was said, durable, waits for a quiet moment, or for the next reader, to be made records and put in their places.
-CREATE TABLE arrival (
+-- What an earlier version staged waits here until the store is opened, which takes it in once.
+CREATE TABLE staged_write (
   no INTEGER PRIMARY KEY,
   tenant TEXT NOT NULL,
   kind TEXT NOT NULL,
   name TEXT NOT NULL,
   at INTEGER NOT NULL,
-  body TEXT NOT NULL,                              -- JSON: what a call said, and of all of it (see `arrivals.py`)
+  body TEXT NOT NULL,                              -- JSON: the messages of one call (see `staged_writes.py`)
   vectors BLOB,                                    -- half-precision floats of each that has one, in their order
-  refused INTEGER                                  -- 1 where it could not be put there: `doctor --verify` says so
+  refused INTEGER                                  -- 1 where it could not be taken in: `doctor --verify` says so
 );
+
+-- What one call, import or round of maintenance wrote about one owner, so that it can be undone as a whole.
+CREATE TABLE change_set (
+  owner_no INTEGER NOT NULL,
+  no INTEGER NOT NULL,                             -- rises within its owner
+  id TEXT NOT NULL,
+  cause TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  undoes TEXT,                                     -- id of the change set that it took back
+  is_partial INTEGER NOT NULL,                     -- 1 where it took back what became of some memories only
+  inserted TEXT NOT NULL,                          -- JSON: ranges of the seqs of its new rows, both ends included
+  revised INTEGER NOT NULL,
+  erased INTEGER NOT NULL,
+  PRIMARY KEY (owner_no, no)
+) WITHOUT ROWID;
+
+CREATE INDEX change_set_named ON change_set (id);
+
+-- A row of `memory` as it was before a change set revised it, and of `index_entry` where that changed too.
+CREATE TABLE revision (
+  mid INTEGER NOT NULL,
+  no INTEGER NOT NULL,                             -- change_set.no
+  id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  role TEXT,
+  type TEXT NOT NULL,
+  layer TEXT NOT NULL,
+  agent_id TEXT,
+  run_id TEXT,
+  actor TEXT,
+  created_at INTEGER NOT NULL,
+  valid_from INTEGER,
+  valid_to INTEGER,
+  expires_at INTEGER,
+  deleted_at INTEGER,
+  digest INTEGER NOT NULL,
+  importance REAL NOT NULL,
+  strength REAL NOT NULL,
+  attribute TEXT,
+  object TEXT,
+  version INTEGER NOT NULL,
+  recorded_at INTEGER NOT NULL,
+  updated_at INTEGER,
+  last_accessed_at INTEGER,
+  access_count INTEGER NOT NULL,
+  confidence REAL NOT NULL,
+  value TEXT,
+  polarity INTEGER,
+  trust TEXT,
+  scope TEXT,
+  language TEXT,
+  method TEXT,
+  rule TEXT,
+  superseded_by TEXT,
+  is_compressed INTEGER,
+  abstraction_level INTEGER,
+  tags TEXT,
+  related_ids TEXT,
+  compression_sources TEXT,
+  source_ids TEXT,
+  delete_reason TEXT,
+  reason TEXT,
+  source_text TEXT,
+  metadata TEXT,
+  content TEXT NOT NULL,
+  retired_at INTEGER,
+  mentions INTEGER,
+  first_said_at INTEGER,
+  stage TEXT,
+  growth REAL,
+  packed BLOB,
+  length INTEGER,                                  -- NULL where the index entry stayed as it was
+  flags INTEGER,
+  numbers INTEGER,
+  analyzer INTEGER,
+  model INTEGER,
+  terms BLOB,
+  vector BLOB,
+  PRIMARY KEY (mid, no)
+) WITHOUT ROWID;

@@ -6,7 +6,8 @@ import json
 import sqlite3
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from copy import copy
+from dataclasses import astuple, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -14,30 +15,34 @@ from typing import Any, Final, TypeVar
 
 from anyio import to_thread
 
-from ebbing.adapters.sqlite.audit import SqliteAuditLog
-from ebbing.adapters.sqlite.backup import back_up
-from ebbing.adapters.sqlite.changes import apply, prepare
-from ebbing.adapters.sqlite.connections import Connections
-from ebbing.adapters.sqlite.erasure import erase_scope, erase_tenant
-from ebbing.adapters.sqlite.identities import SqliteIdentityBook
-from ebbing.adapters.sqlite.jobs import SqliteJobQueue
-from ebbing.adapters.sqlite.keys import SqliteKeyRing
-from ebbing.adapters.sqlite.outbox import Outbox
-from ebbing.adapters.sqlite.profiles import SqliteProfileStore
-from ebbing.adapters.sqlite.recent_writes import Written
-from ebbing.adapters.sqlite.requests import SqliteRequestLog
-from ebbing.adapters.sqlite.rows import RECORD_COLUMNS, record_of, utc_text
-from ebbing.adapters.sqlite.scrubbing import Scrub
-from ebbing.adapters.sqlite.shards import ShardCache
-from ebbing.adapters.sqlite.staging import Arrival, Arrivals, arrival_of
-from ebbing.adapters.sqlite.step_progress import mark_of, put_mark
-from ebbing.adapters.sqlite.store_stats import counts, outdated
-from ebbing.adapters.sqlite.usage import SqliteUsageLog
-from ebbing.adapters.sqlite.verify import findings
-from ebbing.adapters.sqlite.webhooks import SqliteWebhookBook
-from ebbing.adapters.sqlite.writer import GroupCommitWriter
+from ebbing.adapters.sqlite.admin.backup import back_up
+from ebbing.adapters.sqlite.admin.erasure import erase_scope, erase_tenant
+from ebbing.adapters.sqlite.admin.store_stats import OWNERS, SHARES, counts, outdated, shares
+from ebbing.adapters.sqlite.admin.verify import findings
+from ebbing.adapters.sqlite.connection.connections import Connections
+from ebbing.adapters.sqlite.connection.scrubbing import Scrub
+from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
+from ebbing.adapters.sqlite.memories.change_log import SqliteChangeLog
+from ebbing.adapters.sqlite.memories.changes import apply, prepare
+from ebbing.adapters.sqlite.memories.models import vector_length
+from ebbing.adapters.sqlite.memories.outbox import Outbox
+from ebbing.adapters.sqlite.memories.recent_writes import Written
+from ebbing.adapters.sqlite.memories.rows import RECORD_COLUMNS, record_of
+from ebbing.adapters.sqlite.memories.shards import ShardCache
+from ebbing.adapters.sqlite.memories.staged_writes import take_in_staged_writes
+from ebbing.adapters.sqlite.tables.audit import SqliteAuditLog
+from ebbing.adapters.sqlite.tables.history import COVERED, OF_OWNER, histories, history, names
+from ebbing.adapters.sqlite.tables.identities import SqliteIdentityBook
+from ebbing.adapters.sqlite.tables.jobs import SqliteJobQueue
+from ebbing.adapters.sqlite.tables.keys import SqliteKeyRing
+from ebbing.adapters.sqlite.tables.profiles import SqliteProfileStore
+from ebbing.adapters.sqlite.tables.requests import SqliteRequestLog
+from ebbing.adapters.sqlite.tables.step_progress import mark_of, put_mark
+from ebbing.adapters.sqlite.tables.usage import SqliteUsageLog
+from ebbing.adapters.sqlite.tables.webhooks import SqliteWebhookBook
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.memory.history import Event, HistoryEntry
+from ebbing.domain.memory.change_set import ChangeSet
+from ebbing.domain.memory.history import HistoryEntry
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.cursor import cursor_after, position
@@ -45,7 +50,7 @@ from ebbing.index.shard import Shard, micros
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.loop import on_a_loop
-from ebbing.ports.memory_store import Change, Erase, Outdated, Page, Receipt, StoreStats
+from ebbing.ports.memory_store import ANY_SHARE, Change, Erase, Outdated, Page, Receipt, Share, ShareFilter, StoreStats
 
 _Result = TypeVar("_Result")
 
@@ -55,23 +60,20 @@ INLINE_IDS: Final = 100
 
 _CREATED: Final = RECORD_COLUMNS.index("created_at")
 _COLUMNS: Final = ", ".join(f"memory.{name}" for name in RECORD_COLUMNS)
-# `+no` has no type affinity; with one, SQLite would not use the index on `mid >> 24`.
-_OF_OWNER: Final = "mid >> 24 = (SELECT +no FROM owner WHERE tenant = :tenant AND kind = :owner_kind AND name = :name)"
-_COVERED: Final = "(:agent IS NULL OR agent_id = :agent) AND (:run IS NULL OR run_id = :run)"
 _GET: Final = (
-    f"SELECT {_COLUMNS} FROM memory WHERE id IN (SELECT value FROM json_each(:ids)) AND +{_OF_OWNER}"  # noqa: S608
-    f" AND {_COVERED} AND (:deleted OR deleted_at IS NULL)"
+    f"SELECT {_COLUMNS} FROM memory WHERE id IN (SELECT value FROM json_each(:ids)) AND +{OF_OWNER}"  # noqa: S608
+    f" AND {COVERED} AND (:deleted OR deleted_at IS NULL)"
 )
 _FROM_SOURCES: Final = (
     f"SELECT {_COLUMNS} FROM memory WHERE mid IN (SELECT mid FROM source WHERE source_id IN"  # noqa: S608
     " (SELECT value FROM json_each(:sources)) AND kind IN ('memory', 'episode') AND owner_no ="
     " (SELECT no FROM owner WHERE tenant = :tenant AND kind = :owner_kind AND name = :name))"
-    f" AND {_COVERED} AND deleted_at IS NULL ORDER BY mid"
+    f" AND {COVERED} AND deleted_at IS NULL ORDER BY mid"
 )
 _PAGE: Final = (
-    f"SELECT mid & 16777215, {_COLUMNS} FROM memory WHERE {_OF_OWNER}"  # noqa: S608
+    f"SELECT mid & 16777215, {_COLUMNS} FROM memory WHERE {OF_OWNER}"  # noqa: S608
     " AND created_at <= :created AND (created_at < :created OR mid & 16777215 < :seq)"
-    f" AND kind IN (SELECT value FROM json_each(:kinds)) AND {_COVERED}"
+    f" AND kind IN (SELECT value FROM json_each(:kinds)) AND {COVERED}"
     " AND (:deleted OR deleted_at IS NULL AND retired_at IS NULL)"
     " AND (:at IS NULL OR (valid_to IS NULL OR valid_to > :at) AND (expires_at IS NULL OR expires_at > :at))"
     " ORDER BY created_at DESC, mid DESC LIMIT :limit"
@@ -82,27 +84,11 @@ _TELLING: Final = (
     " AND compression_sources IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(compression_sources) AS made_of"
     " WHERE made_of.value IN (SELECT value FROM json_each(:ids))) ORDER BY mid"
 )
-_HISTORY_COLUMNS: Final = (
-    "id, memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role, reason"
-)
-_HISTORY: Final = (
-    f"SELECT {_HISTORY_COLUMNS} FROM history WHERE memory_id = :id AND EXISTS"  # noqa: S608
-    f" (SELECT 1 FROM memory WHERE memory.id = :id AND +{_OF_OWNER} AND {_COVERED}) ORDER BY id"
-)
-_HISTORIES: Final = (
-    f"SELECT {_HISTORY_COLUMNS} FROM history WHERE memory_id IN"  # noqa: S608
-    " (SELECT memory.id FROM memory CROSS JOIN history AS later ON later.memory_id = memory.id"
-    f" WHERE {_OF_OWNER} AND changed IS NOT NULL AND {_COVERED} AND later.updated_at > :moment) ORDER BY id"
-)
 _SCOPE_OF: Final = (
     "SELECT owner.kind, owner.name, agent_id, run_id FROM memory JOIN owner ON owner.no = mid >> 24"
     " WHERE memory.id = ? AND tenant = ?"
 )
 _TAKEN: Final = "SELECT id FROM memory WHERE id IN (SELECT value FROM json_each(?))"
-_OWNERS: Final = (
-    "SELECT tenant, kind, name FROM owner WHERE tenant = ? AND EXISTS (SELECT 1 FROM memory"
-    " WHERE mid BETWEEN owner.no << 24 AND owner.no << 24 | 16777215 AND (? OR deleted_at IS NULL)) ORDER BY no"
-)
 
 
 class SqliteMemoryStore:
@@ -112,7 +98,7 @@ class SqliteMemoryStore:
         self, connections: Connections, *, model_id: str | None, dim: int, clock: Clock, shard_cache_bytes: int
     ) -> None:
         self._connections, self._clock, self._model_id = connections, clock, model_id
-        self._writer = GroupCommitWriter(connections, Arrivals())
+        self._writer = GroupCommitWriter(connections)
         self._shards = ShardCache(connections, model_id=model_id, dim=dim, max_bytes=shard_cache_bytes)
         self._pasts = ShardCache(
             connections, model_id=model_id, dim=dim, max_bytes=shard_cache_bytes // 4, with_deleted=True
@@ -133,6 +119,10 @@ class SqliteMemoryStore:
         """A `ProfileStore` in the same file."""
         self.identities = SqliteIdentityBook(connections, self._writer)
         """An `IdentityBook` in the same file."""
+        self.change_log = SqliteChangeLog(connections, self._writer)
+        """A `ChangeLog` in the same file."""
+        self._change: ChangeSet | None = None
+        """What is written belongs to it."""
         self.outbox = Outbox(connections, self._writer)
         """What indexes outside the file have to follow."""
         # Whoever forgets to close a store leaves neither a thread nor an open file behind.
@@ -158,6 +148,8 @@ class SqliteMemoryStore:
             StoreError: the directory cannot be used.
         """
         connections = Connections(Path(directory), history_path=Path(history_path) if history_path else None)
+        with connections.turn:
+            take_in_staged_writes(connections.writer)
         return cls(connections, model_id=model_id, dim=dim, clock=clock, shard_cache_bytes=shard_cache_bytes)
 
     def use_model(self, embedder: Embedder | None) -> None:
@@ -165,39 +157,47 @@ class SqliteMemoryStore:
         for shards in (self._shards, self._pasts):
             shards.use_model(self._model_id, embedder.dim if embedder else 0)
 
+    def within(self, change: ChangeSet) -> SqliteMemoryStore:
+        view = copy(self)
+        vars(view).update(_change=change)
+        return view
+
+    async def vector_length(self, model_id: str) -> int | None:
+        with self._connections.reading() as db:
+            return vector_length(db, model_id)
+
     async def write(self, scope: Scope, changes: Sequence[Change], *, seen: int | None = None) -> list[str]:
         if not changes:
             self._connections.check()
             return []
-        arrival = arrival_of(scope, changes) if seen is None else None
-        if arrival is not None and await self._writer.arrive(partial(self._append, arrival)):
-            return arrival.ids
         now, prepared = self._clock.now(), prepare(scope, changes)
         erases = any(isinstance(change, Erase) for change in changes)
         added, noticed = list[Written](), self.webhooks.noticed
-        work = partial(apply, scope=scope, changes=prepared, now=now, seen=seen, noticed=noticed, wrote=added.append)
-        ids = await self._writer.run(work, scrub=Scrub.SOON if erases else Scrub.NO)
+        work = partial(
+            apply,
+            scope=scope,
+            changes=prepared,
+            now=now,
+            seen=seen,
+            noticed=noticed,
+            wrote=added.append,
+            change=self._change,
+        )
+        applied = await self._writer.run(work, scrub=Scrub.SOON if erases else Scrub.NO)
+        if self._change is not None and applied.change_id is not None:
+            self._change.ids[scope.owner] = applied.change_id
         self._shards.writes.note(scope.owner, added)
         if erases:
             self._let_go_of(scope.owner)
-        return ids
-
-    def _append(self, arrival: Arrival, db: sqlite3.Connection) -> bool:
-        has_webhooks = arrival.append(db)
-        if has_webhooks is None:
-            return False
-        self.webhooks.noticed(has_webhooks)
-        return True
+        return applied.ids
 
     async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
-        await self._writer.settled()
         if len(ids) <= INLINE_IDS:
             return self._get(scope, ids, deleted=deleted)
         return await _in_a_thread(partial(self._get, scope, ids, deleted=deleted))
 
     async def from_sources(self, scope: Scope, source_ids: Sequence[str]) -> list[MemoryRecord]:
-        await self._writer.settled()
-        values = {**_names(scope), "sources": json.dumps(list(source_ids))}
+        values = {**names(scope), "sources": json.dumps(list(source_ids))}
         rows = self._rows(_FROM_SOURCES, values) if source_ids else []
         return [record_of(row, user=scope.user_id, tenant=scope.tenant) for row in rows]
 
@@ -211,36 +211,27 @@ class SqliteMemoryStore:
         deleted: bool = False,
         at: datetime | None = None,
     ) -> Page:
-        await self._writer.settled()
         if limit < 1:
             raise InvalidInputError("limit must be at least 1")
         created, seq = position(cursor)
-        values = {**_names(scope), "deleted": deleted, "kinds": json.dumps(list(kinds)), "limit": limit + 1}
+        values = {**names(scope), "deleted": deleted, "kinds": json.dumps(list(kinds)), "limit": limit + 1}
         values["at"] = None if at is None else micros(at)
         return await _in_a_thread(self._page, scope, {**values, "created": created, "seq": seq})
 
     async def shard(self, scope: Scope, *, deleted: bool = False) -> Shard:
         shards = self._pasts if deleted else self._shards
-        found = shards.current(scope.owner)
-        if found is not None:
-            return found
-        await self._writer.settled()
-        found = shards.at_once(scope.owner)
+        found = shards.current(scope.owner) or shards.at_once(scope.owner)
         return found if found is not None else await _in_a_thread(shards.load, scope.owner)
 
     async def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry]:
-        await self._writer.settled()
         with self._connections.reading() as db:
-            return [_entry_of(row) for row in db.execute(_HISTORY, {**_names(scope), "id": memory_id})]
+            return history(db, scope, memory_id=memory_id)
 
     async def histories(self, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
-        await self._writer.settled()
-        values = {**_names(scope), "moment": utc_text(changed_after)}
-        return [_entry_of(row) for row in await _in_a_thread(self._rows, _HISTORIES, values)]
+        return await _in_a_thread(partial(self._histories, scope, changed_after=changed_after))
 
     async def telling(self, scope: Scope, ids: Sequence[str]) -> list[MemoryRecord]:
-        await self._writer.settled()
-        values = {**_names(scope), "ids": json.dumps(list(ids))}
+        values = {**names(scope), "ids": json.dumps(list(ids))}
         rows = await _in_a_thread(self._rows, _TELLING, values) if ids else []
         return [record_of(row, user=scope.user_id, tenant=scope.tenant) for row in rows]
 
@@ -252,11 +243,9 @@ class SqliteMemoryStore:
         await self._writer.run(lambda db: put_mark(db, scope.owner, name=name, value=value))
 
     async def outdated(self, scope: Scope, *, limit: int = 100, after: int = 0) -> list[Outdated]:
-        await self._writer.settled()
         return await _in_a_thread(partial(self._outdated, scope, limit=limit, after=after))
 
     async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
-        await self._writer.settled()
         with self._connections.reading() as db:
             row = db.execute(_SCOPE_OF, (memory_id, tenant)).fetchone()
         if row is None:
@@ -265,15 +254,15 @@ class SqliteMemoryStore:
         return Scope(user_id=name if kind == "user" else None, agent_id=agent, run_id=run, tenant=tenant)
 
     async def taken(self, ids: Sequence[str]) -> set[str]:
-        await self._writer.settled()
         return {row[0] for row in await _in_a_thread(self._rows, _TAKEN, (json.dumps(list(ids)),))} if ids else set()
 
     async def owners(self, tenant: str, *, deleted: bool = False) -> list[Owner]:
-        await self._writer.settled()
-        return [Owner(*row) for row in await _in_a_thread(self._rows, _OWNERS, (tenant, deleted))]
+        return [Owner(*row) for row in await _in_a_thread(self._rows, OWNERS, (tenant, deleted))]
+
+    async def shares(self, tenant: str, *, wanted: ShareFilter = ANY_SHARE) -> list[Share]:
+        return shares(await _in_a_thread(self._rows, SHARES, (tenant, *astuple(wanted))))
 
     async def tenants(self) -> list[str]:
-        await self._writer.settled()
         return [row[0] for row in await _in_a_thread(self._rows, "SELECT DISTINCT tenant FROM owner", ())]
 
     async def erase(self, scope: Scope) -> Receipt:
@@ -288,11 +277,9 @@ class SqliteMemoryStore:
         return receipt
 
     async def stats(self, tenant: str) -> StoreStats:
-        await self._writer.settled()
         return await _in_a_thread(self._stats, tenant)
 
     async def verify(self) -> list[str]:
-        await self._writer.settled()
         return await _in_a_thread(self._verify)
 
     async def scrub(self) -> bool:
@@ -305,7 +292,6 @@ class SqliteMemoryStore:
         return self._is_scrubbed()
 
     async def back_up(self, directory: Path) -> int:
-        await self._writer.settled()
         return await _in_a_thread(back_up, self._connections, directory)
 
     async def aclose(self) -> None:
@@ -324,7 +310,7 @@ class SqliteMemoryStore:
         self._pasts.forget(owner)
 
     def _get(self, scope: Scope, ids: Sequence[str], *, deleted: bool) -> list[MemoryRecord]:
-        values = {**_names(scope), "ids": json.dumps(list(ids)), "deleted": deleted}
+        values = {**names(scope), "ids": json.dumps(list(ids)), "deleted": deleted}
         with self._connections.reading() as db:
             rows = db.execute(_GET, values).fetchall()
         found = {row[0]: record_of(row, user=scope.user_id, tenant=scope.tenant) for row in rows}
@@ -340,11 +326,15 @@ class SqliteMemoryStore:
         with self._connections.reading() as db:
             return db.execute(sql, values).fetchall()
 
+    def _histories(self, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
+        with self._connections.reading() as db:
+            return histories(db, scope, changed_after=changed_after)
+
     def _stats(self, tenant: str) -> StoreStats:
         with self._connections.reading() as db:
             counted = counts(db, tenant=tenant, model_id=self._model_id)
         on_disk = sum(file.stat().st_size for file in self._connections.files if file.exists())
-        owners = len(self._rows(_OWNERS, (tenant, False)))
+        owners = len(self._rows(OWNERS, (tenant, False)))
         return replace(counted, owners=owners, bytes_on_disk=on_disk, is_scrubbed=self._is_scrubbed())
 
     def _outdated(self, scope: Scope, *, limit: int, after: int) -> list[Outdated]:
@@ -363,34 +353,6 @@ async def _in_a_thread(work: Callable[..., _Result], *args: Any) -> _Result:
 
 def _nothing(_: sqlite3.Connection) -> None:
     """Work for the writer that changes nothing, for the sake of what follows it."""
-
-
-def _names(scope: Scope) -> dict[str, str | None]:
-    owner = scope.owner
-    return {
-        "tenant": owner.tenant,
-        "owner_kind": owner.kind,
-        "name": owner.name,
-        "agent": scope.agent_id,
-        "run": scope.run_id,
-    }
-
-
-def _entry_of(row: Sequence[Any]) -> HistoryEntry:
-    number, memory_id, old, new, event, created, updated, is_deleted, actor, role, reason = row
-    return HistoryEntry(
-        id=str(number),
-        memory_id=memory_id,
-        old_memory=old,
-        new_memory=new,
-        event=Event(event),
-        created_at=datetime.fromisoformat(created),
-        updated_at=None if updated is None else datetime.fromisoformat(updated),
-        is_deleted=bool(is_deleted),
-        actor_id=actor,
-        role=role,
-        reason=reason,
-    )
 
 
 def _let_go(connections: Connections, writer: GroupCommitWriter) -> None:

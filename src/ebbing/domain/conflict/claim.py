@@ -1,4 +1,4 @@
-"""A statement about a person in a form in which it can be compared with another (`language.claims` reads it)."""
+"""A statement about a person in a form in which it can be compared with another (`language.claims.claims` reads it)."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ class End:
     """What is over; a memory must hold all of them. Empty: any memory of the attributes."""
     attributes: tuple[str, ...] = ()
     """The single-valued attributes whose value it was."""
+    besides: Words = frozenset()
+    """What stands before "quit" or "left" beside the person; a memory must hold all of it."""
     within: Words = frozenset()
     """Where not empty, a memory must also hold one of these: "graduated from X" ends studying there, not working."""
     ongoing: bool = False
@@ -52,7 +54,7 @@ class Becomes:
 
 @dataclass(frozen=True, slots=True)
 class Otherwise:
-    """What of a statement tells whether something is otherwise now, where no attribute does (`domain.replacing`)."""
+    """What of a statement tells whether something is otherwise now, where no attribute does (`replacement`)."""
 
     order: tuple[str, ...] = ()
     """Its words, or single characters of a script without spaces, as they follow each other; without whom it is about
@@ -88,6 +90,26 @@ class Otherwise:
     """It tells of what somebody works towards, waits for or owes."""
     reached: Words = frozenset()
     """Of what it says that it was reached, finished or paid."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Whom and what a statement is about, as far as its sentence says so (`domain.conflict.closing`)."""
+
+    named: bool = True
+    """The sentence says itself whom the statement is about."""
+    literal: bool = True
+    """Its verb stands in the sentence, too: none was put before "vet switched the dose"."""
+    bare: bool = False
+    """The statement is a value and nothing else."""
+    foreign: bool = False
+    """It tells of other people or their things, whoever they are: "the other team", 他们公司."""
+    family: bool = False
+    """It tells of children, a partner or pets."""
+    content: Words = frozenset()
+    """Words that tell what it is about: neither verbs that say little, nor times; in Chinese pairs of characters."""
+    safety: Words = frozenset()
+    """What it warns of, where it tells of health, diet or safety: the allergen, the medicine, the illness."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +170,7 @@ class Claim:
     """It puts something right that was said wrongly."""
     denies: Words = frozenset()
     """What it says beside is not so: "Swiss, not from Sweden"."""
+    about: About = field(default_factory=About)
     ends: tuple[End, ...] = ()
     otherwise: Otherwise = field(default_factory=Otherwise)
 

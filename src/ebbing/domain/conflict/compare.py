@@ -1,7 +1,7 @@
 """Whether what was just heard goes with what is known: the same, more of the same, a contradiction, or another matter.
 
 Pure rules over two claims, that is over two statements in a form in which they can be compared (`language.claims` reads
-them from text). Newer wins; who is older, or trusted less, is decided by the caller (`remember.decide`).
+them from text). Newer wins; who is older, or trusted less, is decided by the caller (`remember.reconcile.decide`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CLOSE: Final = 0.85
 """Calibrated similarity from which they do if the new one brings no new content word."""
 _FURTHER: Final = 3
 """How many words more a statement may hold that takes up again what was over."""
-_BY_DAY: Final = frozenset({"wake_time", "bed_time", "commute"})
+BY_DAY: Final = frozenset({"wake_time", "bed_time", "commute"})
 """Attributes that may be otherwise at weekends."""
 _YES_OR_NO: Final = frozenset({"yes", "no"})
 _STAYS: Final = frozenset({"hometown", "birthday", "birth_year"})
@@ -78,11 +78,12 @@ def _by_attribute(new: Claim, old: Claim) -> Verdict | None:
     denied = (new.negated and not new.settled) or (old.negated and not old.settled)
     if denied or new.past != old.past:
         return None
-    by_day = new.attribute in _BY_DAY
+    by_day = new.attribute in BY_DAY
     if new.occasion != old.occasion and (by_day or (new.occasion and old.occasion)):
         return APART
     if new.value == old.value:
-        return _fuller(new, old, reason="this value is known")
+        named = new.value <= _YES_OR_NO and not new.words <= old.words
+        return None if named else _fuller(new, old, reason="this value is known")
     if within(old.value, new.value):
         return Verdict(Relation.RICHER, "it names the known value more exactly")
     if within(new.value, old.value) and not new.changed:
@@ -127,19 +128,29 @@ def _by_object(new: Claim, old: Claim) -> Verdict | None:
 
 def _by_end(new: Claim, old: Claim) -> Verdict | None:
     once = old.event and not old.gained and old.attribute is None and not old.otherwise.aim
-    for end in new.ends:
+    for end in () if old.past else new.ends:
         if once and not end.needs:
             continue
         if old.over and not end.within and end.needs != "ban":
             continue
-        if (end.within and not end.within & old.words) or (end.ongoing and not old.lasting):
+        if (
+            not end.besides <= old.words | old.subject
+            or (end.within and not end.within & old.words)
+            or (end.ongoing and not old.lasting)
+        ):
             continue
-        if (end.planned and not old.plan) or (new.once and old.usual):
+        if (end.planned and not old.plan) or (new.once and old.usual) or (end.ongoing and _settled_down(old)):
             continue
         subject = frozenset() if end.own else new.subject
         if any(how(end, old, subject=subject) for how in (_ends_attribute, _ends_words, _ends_taste, _ends_topic)):
             return Verdict(Relation.CONTRADICTS, "it says that this is over")
     return None
+
+
+def _settled_down(old: Claim) -> bool:
+    """Whether somebody lives or works there: who is back from a place only left it for good if they say so."""
+    matter = (old.attribute or "").rpartition(".")[2]
+    return old.otherwise.dwells or old.otherwise.works or matter in {"home", "employer", "job", "workplace"}
 
 
 def _ends_attribute(end: End, old: Claim, *, subject: Words) -> bool:
@@ -261,14 +272,15 @@ def _by_wording(new: Claim, old: Claim, *, similarity: float) -> Verdict:
         return _fuller(new, old, reason="known in other words")
     if new.words < old.words and new.numbers <= old.numbers and (similarity >= CLOSE or shared >= SHARED):
         return Verdict(Relation.SAME, "a known memory says this and more")
-    if old.words < new.words and old.numbers <= new.numbers and (similarity >= CLOSE or shared >= SHARED):
+    more = old.words < new.words and old.numbers <= new.numbers and new.attribute == old.attribute
+    if more and (similarity >= CLOSE or shared >= SHARED):
         return Verdict(Relation.RICHER, "it says what is known, and more")
     return APART
 
 
 def _fuller(new: Claim, old: Claim, *, reason: str) -> Verdict:
     """The same; richer if every word of the old one is in the new one, and others are."""
-    if old.words < new.words and len(new.words - old.words) >= 2:
+    if old.words < new.words and len(new.words - old.words) >= 2 and new.attribute == old.attribute:
         return Verdict(Relation.RICHER, f"{reason}, and it says more")
     return Verdict(Relation.SAME, reason)
 

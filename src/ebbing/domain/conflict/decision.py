@@ -20,6 +20,8 @@ class Fact:
     source: int = 0
     """Index of the message that it was read from."""
     source_text: str | None = None
+    sentence: str | None = None
+    """The sentence as it was read, where it says more than `source_text`: an answer with what was asked."""
     rule: str | None = None
     """Id of the rule, or model and version of the prompt."""
     method: str = "rule"
@@ -37,6 +39,8 @@ class Fact:
     """The speaker was not sure."""
     ended: bool = False
     """It was so and is no longer ("no longer", "used to", 不再)."""
+    understood: bool = False
+    """Its subject was left out: it is the speaker's unless what was said before is about somebody else."""
     tentative: bool = False
     """No rule reads it: worth keeping only if it ends or replaces something that is known."""
     corrects: bool = False
@@ -53,6 +57,18 @@ class Add:
     """Nothing known says this: store it."""
 
     fact: Fact
+    reason: str
+    is_the_value: bool = True
+    """False where a known memory holds the value of its attribute: it is stored as a statement without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddForReview:
+    """It may end known memories, which is not certain enough: store it beside them, for somebody to decide."""
+
+    fact: Fact
+    memory_ids: tuple[str, ...]
+    """The memories that it would end; they stay current."""
     reason: str
 
 
@@ -87,6 +103,8 @@ class Supersede:
     reason: str
     closes: tuple[str, ...] = ()
     """Other memories that are no longer true."""
+    is_the_value: bool = True
+    """As with `Add`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,4 +126,4 @@ class Ignore:
     reason: str
 
 
-Decision = Add | AddClosed | Update | Supersede | Keep | Ignore
+Decision = Add | AddForReview | AddClosed | Update | Supersede | Keep | Ignore

@@ -3,7 +3,7 @@
 Three ways in which people say so, whatever the matter is: the same words with another thing in one place ("we deploy on
 Mondays now"), a thing that is named and has become another ("switched the laptop to Linux"), an aim that was reached
 ("the mortgage is paid off"). Each is a guess: it counts where there is only one memory that it can mean
-(`remember.decide`).
+(`remember.reconcile.decide`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ebbing.domain.conflict.claim import Becomes, Claim, Words
 
 _LONGEST: Final = {True: 4, False: 6}
 """Words, or characters of a script without spaces, in which two statements of one frame may differ."""
-_TOLD: Final = {True: 4, False: 4}
+_TOLD: Final = 4
 """Words, or characters, in common that tell so much that one thing stands there, also where there may be several."""
 _DAY: Final = "time"
 _BARE: Final = 3
@@ -27,7 +27,7 @@ _TAIL: Final = 2
 """Characters in which two statements must end alike that begin with different ones: 左撇子, 右撇子."""
 _DOES: Final = frozenset("上读住做干班工打跑当")
 """Who does another thing in the same place may still do the first."""
-_SAME_KIND: Final = ({"job", "position"}, {"team", "favourite.team"})
+SAME_KIND: Final = (frozenset({"job", "position"}), frozenset({"team", "favourite.team"}))
 """Attributes under which one matter is told, once as one and once as the other."""
 
 
@@ -59,7 +59,7 @@ def _in_one_frame(new: Claim, old: Claim) -> bool:
     spaced = all(word.isascii() for word in (*frame, *mine, *known))
     if not mine or not known or max(len(mine), len(known)) > _LONGEST[spaced]:
         return False
-    if _is_right_instead(new, old) or _goes_elsewhere(new, old, start=start):
+    if _is_right_instead(new, old) or goes_elsewhere(new, old):
         return True
     if new.words.isdisjoint(frame) or TIMES.issuperset(frame):
         return False
@@ -68,16 +68,20 @@ def _in_one_frame(new: Claim, old: Claim) -> bool:
     sort = sort_of(mine, new.otherwise.names)
     if sort != sort_of(known, old.otherwise.names) or not _DOES.isdisjoint((*mine, *known)):
         return False
-    if new.otherwise.instead in frame or _is_of_several(new, old):
+    if new.otherwise.instead in frame or _is_of_several(new, old, sort=sort):
         return new.otherwise.instead in frame
     if new.otherwise.many or old.otherwise.many:
-        return _is_one_place(frame) or sort in {_DAY, "figure"} or len(frame) >= _TOLD[spaced]
+        return _is_one_place(frame) or sort in {_DAY, "figure"} or len(frame) >= _TOLD
     return end > 0 if new.otherwise.tools else sort != "word" or len(frame) > 1
 
 
-def _is_of_several(new: Claim, old: Claim) -> bool:
-    """Whether there may be another such thing however alike the statements are, unless the one is put right."""
-    return not new.corrects and (new.otherwise.several or old.otherwise.several)
+def _is_of_several(new: Claim, old: Claim, *, sort: str) -> bool:
+    """Whether there may be another such thing, or goal, however alike the statements are, unless it is put right.
+
+    A goal with another figure is the same goal: who decides to retire at 65 no longer plans it for 60.
+    """
+    another = old.otherwise.aim and sort != "figure"
+    return not new.corrects and (new.otherwise.several or old.otherwise.several or another)
 
 
 def _is_right_instead(new: Claim, old: Claim) -> bool:
@@ -85,11 +89,15 @@ def _is_right_instead(new: Claim, old: Claim) -> bool:
     return new.corrects and bool(new.subject) and not new.kinds.isdisjoint(old.kinds)
 
 
-def _goes_elsewhere(new: Claim, old: Claim, *, start: int) -> bool:
+def goes_elsewhere(new: Claim, old: Claim) -> bool:
     """Whether a journey that was planned goes to another place: "we are going to Italy instead"."""
-    if not old.plan or new.otherwise.order[:start] != _JOURNEY:
+    if not old.plan or not (new.otherwise.swapped or new.corrects):
         return False
-    return sort_of(new.otherwise.order[start:], new.otherwise.names) == "name"
+    mine, known = new.otherwise.order, old.otherwise.order
+    ahead = len(_JOURNEY)
+    if mine[:ahead] != _JOURNEY or known[:ahead] != _JOURNEY or mine[ahead : ahead + 1] == known[ahead : ahead + 1]:
+        return False
+    return sort_of(mine[ahead:], new.otherwise.names) == "name"
 
 
 def _is_denied(new: Claim, old: Claim) -> bool:
@@ -145,8 +153,8 @@ def _is_reached(new: Claim, old: Claim) -> bool:
 
 def _under_another_name(new: Claim, old: Claim) -> bool:
     """Whether one matter is told as two attributes."""
-    both = {new.attribute, old.attribute}
-    return new.changed and not new.over and both in _SAME_KIND and not new.value <= old.value
+    both = frozenset({new.attribute, old.attribute})
+    return new.changed and not new.over and both in SAME_KIND and not new.value <= old.value
 
 
 def _is_as_often(new: Claim, old: Claim) -> bool:

@@ -1,1 +1,1 @@
-"""filters."""
+"""Filters, their grammar and queries."""

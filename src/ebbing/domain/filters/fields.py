@@ -94,6 +94,12 @@ ALIASES: Final[Mapping[str, str]] = {
 """Other names of fields, as callers of other memories know them. Each of the names may be in camel case too."""
 
 
+SHARED_NAMES: Final = frozenset(
+    {"id", "tags", "categories", "language", "memory", "content", "text", "keywords", "timestamp", "importance"}
+) | frozenset({"actor", "confidence", "strength"})
+"""Names of fields that people give to metadata keys of their own as well."""
+
+
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(map(str.capitalize, rest))

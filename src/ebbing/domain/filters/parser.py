@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from datetime import date
 from math import isfinite
 from typing import Any, Final
 
 from ebbing.domain.errors import InvalidInputError, TooLargeError
-from ebbing.domain.filters.fields import OPERATORS, Field, Op, Sort, field_named, metadata_field
+from ebbing.domain.filters.fields import OPERATORS, SHARED_NAMES, Field, Op, Sort, field_named, metadata_field
 from ebbing.domain.filters.timestamps import span_of
-from ebbing.domain.filters.tree import EVERYTHING, All, AnyOf, Filter, NoneOf, Test, is_number
+from ebbing.domain.filters.tree import EVERYTHING, All, AnyOf, Filter, NoneOf, Test, excluding_namesakes, is_number
 
 MAX_DEPTH: Final = 16
 """How deep AND, OR and NOT may lie in each other."""
@@ -35,7 +36,7 @@ def parse_filter(given: Mapping[str, Any] | None) -> Filter:
         InvalidInputError: a key, an operator or a value that the grammar does not know.
         TooLargeError: more than 256 tests, 16 levels, 1,000 values or 4,000 characters.
     """
-    return EVERYTHING if given is None else _Reading().filter(given, 0)
+    return EVERYTHING if given is None else excluding_namesakes(_Reading().filter(given, 0))
 
 
 class _Reading:
@@ -59,7 +60,18 @@ class _Reading:
             if not isinstance(value, Mapping):
                 raise InvalidInputError("filters: metadata takes a dict of its keys, such as {'mood': 'calm'}")
             return [part for inner, given in value.items() for part in self._tests_of(_metadata(inner), given)]
-        return [*self._tests_of(field_named(_checked_key(key)), value)]
+        name = _checked_key(key)
+        namesake = metadata_field(name) if name in SHARED_NAMES else None
+        field = field_named(name)
+        if field.sort is Sort.JSON:
+            return [*self._tests_of(field, value)]
+        try:
+            return [*self._tests_of(field, value, namesake=namesake)]
+        except TooLargeError:
+            raise
+        except InvalidInputError as error:
+            hint = f"for a metadata key of that name write metadata.{name}"
+            raise InvalidInputError(f"{error}; {hint}") from error
 
     def _joined(self, word: str, value: object, *, depth: int) -> Filter:
         """AND, OR, NOT of a list; AND and NOT of one dict as well."""
@@ -68,8 +80,11 @@ class _Reading:
             raise InvalidInputError(f"filters: {word} takes a list of at least one filter dict")
         return _LOGIC[word](tuple(self.filter(part, depth + 1) for part in given))
 
-    def _tests_of(self, field: Field, value: object) -> list[Test]:
-        """One test a dict's operator, else one of equality, of being there (`*`), or of being among a list."""
+    def _tests_of(self, field: Field, value: object, *, namesake: Field | None = None) -> list[Test]:
+        """One test a dict's operator, else one of equality, of being there (`*`), or of being among a list.
+
+        With a namesake each of them carries the same test of that metadata key.
+        """
         compared: Mapping[Any, object]
         if isinstance(value, Mapping):
             compared = value
@@ -84,7 +99,12 @@ class _Reading:
         self._tests += len(compared)
         if self._tests > MAX_TESTS:
             raise TooLargeError(f"filters hold more than {MAX_TESTS} comparisons: use `in` for many values of a field")
-        return [_test(field, op, value=given, written=compared is value) for op, given in compared.items()]
+        written = compared is value
+        tests = [_test(field, op, value=given, written=written) for op, given in compared.items()]
+        if namesake is None:
+            return tests
+        others = [_test(namesake, op, value=given, written=written) for op, given in compared.items()]
+        return [replace(test, namesake=other) for test, other in zip(tests, others, strict=True)]
 
 
 def _test(field: Field, name: object, *, value: object, written: bool) -> Test:
@@ -180,10 +200,7 @@ def _time(field: Field, value: object) -> Any:
 
 def _choice(field: Field, value: object) -> str:
     if value not in field.choices:
-        raise InvalidInputError(
-            f"filters: {field.name} is one of {', '.join(field.choices)};"
-            f" for a metadata key of that name write metadata.{field.name}"
-        )
+        raise InvalidInputError(f"filters: {field.name} is one of {', '.join(field.choices)}")
     return str(value)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Final, Literal
 
 from ebbing.domain.filters.tree import EVERYTHING, Filter
@@ -36,6 +36,12 @@ class Query:
     """Turns before and after each answer that come with it."""
     as_of: datetime | None = None
     """Answer with what was believed at this moment."""
+    present: tuple[str, ...] = ()
+    """Content hashes of messages that whoever asks has before them: they need no recalling."""
+    timezone: tzinfo = UTC
+    """Where the one who asks lives: in it days begin and end."""
+    conversation: str = ""
+    """What was said before the question and the question: searched for beside it, where it leans on that."""
 
 
 @dataclass(slots=True)
@@ -51,7 +57,7 @@ class Hit:
     """Memories that say the same, told once by this one, best first."""
     routes: Mapping[str, float] = field(default_factory=dict)
     """Route name to what it gave, to four places: `semantic` cosine, `keyword` BM25F points with those of neighbouring
-    turns, `speaker`, `quote`, `name`, `graph`, `rule` and `time` points in the fused score."""
+    turns, `speaker`, `quote`, `name`, `attribute`, `graph`, `rule` and `time` points in the fused score."""
     coverage: float = 0.0
     """Share of the question's wording that it holds, in [0, 1]."""
     meaning: float = 0.0

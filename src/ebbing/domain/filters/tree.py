@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from dataclasses import field as attribute
 from datetime import datetime
 from operator import ge, gt, le, lt
 from typing import Any, Final
@@ -31,6 +32,8 @@ class Test:
     field: Field
     op: Op
     value: Any = None
+    namesake: Test | None = attribute(default=None, compare=False, repr=False)
+    """The same comparison of a metadata key that is called like the field; None where the name is the field's alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,9 @@ class NoneOf:
 
 Filter = Test | All | AnyOf | NoneOf
 _IDS: Final = frozenset({"user_id", "agent_id", "run_id"})
+_ENDS: Final = frozenset({"valid_to", "expires_at"})
+_NEGATIVE: Final = {Op.NE: Op.EQ, Op.NIN: Op.IN}
+"""What each comparison denies."""
 EVERYTHING: Final = All()
 """The filter that narrows nothing."""
 
@@ -76,6 +82,50 @@ def predicate(wanted: Filter) -> Holds:
     if isinstance(wanted, AnyOf):
         return lambda record: any(part(record) for part in parts)
     return lambda record: not any(part(record) for part in parts)
+
+
+def excluding_namesakes(wanted: Filter, *, negated: bool = False) -> Filter:
+    """Return the filter in which what is ruled out of a field is ruled out of a metadata key of its name as well."""
+    if isinstance(wanted, Test):
+        rules_out = (wanted.op in _NEGATIVE) is not negated or _asks_for_none(wanted)
+        return _with_namesake(wanted) if rules_out else wanted
+    inner = negated is not isinstance(wanted, NoneOf)
+    return type(wanted)(tuple(excluding_namesakes(part, negated=inner) for part in wanted.parts))
+
+
+def including_namesakes(wanted: Filter) -> Filter | None:
+    """Return the filter that metadata keys with names of fields match as well; None where it compares no such name."""
+    widened = _including_namesakes(wanted)
+    return None if widened == wanted else widened
+
+
+def _including_namesakes(wanted: Filter) -> Filter:
+    if isinstance(wanted, Test):
+        return _with_namesake(wanted)
+    return type(wanted)(tuple(map(_including_namesakes, wanted.parts)))
+
+
+def _with_namesake(test: Test) -> Filter:
+    """Return what holds of the field or its namesake; that there is no value has to hold of both."""
+    if (other := test.namesake) is None:
+        return test
+    if test.op in _NEGATIVE:
+        op = _NEGATIVE[test.op]
+        return NoneOf((_with_namesake(replace(test, op=op, namesake=replace(other, op=op))),))
+    either = AnyOf((replace(test, namesake=None), other))
+    if not _asks_for_none(test):
+        return either
+    neither = All((Test(test.field, Op.EQ), Test(other.field, Op.EQ)))
+    if test.op is Op.EQ:
+        return neither
+    own, others = (tuple(one for one in values if one is not None) for values in (test.value, other.value))
+    return AnyOf((neither, Test(test.field, Op.IN, own), Test(other.field, Op.IN, others)))
+
+
+def _asks_for_none(test: Test) -> bool:
+    if test.op in {Op.IN, Op.NIN}:
+        return any(one is None for one in test.value)
+    return test.op in {Op.EQ, Op.NE} and test.value is None
 
 
 def verdict(test: Test) -> Holds:
@@ -113,6 +163,11 @@ def named_fields(wanted: Filter) -> frozenset[str]:
     if isinstance(wanted, Test):
         return frozenset({wanted.field.name})
     return frozenset[str]().union(*map(named_fields, wanted.parts))
+
+
+def asks_for_ends(wanted: Filter) -> bool:
+    """Whether a filter compares when memories end, and so decides about those that are over."""
+    return wanted is not EVERYTHING and not _ENDS.isdisjoint(named_fields(wanted))
 
 
 def demanded_ids(wanted: Filter) -> Iterator[tuple[str, str]]:

@@ -1,1 +1,1 @@
-"""forgetting."""
+"""Forgetting curves, stages, importance and the policy of maintenance."""

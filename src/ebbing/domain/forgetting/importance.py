@@ -1,6 +1,6 @@
 """How much a new memory matters, in [0, 1]: by what its text holds, or by the formula of the first design.
 
-Pure functions; the numbers that go in are worked out by `remember.weigh`.
+Pure functions; the numbers that go in are worked out by `remember.reconcile.importance`.
 """
 
 from __future__ import annotations

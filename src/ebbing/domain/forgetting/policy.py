@@ -21,6 +21,8 @@ class UpkeepPolicy:
     """How well a memory is remembered after some time."""
     grace_days: float = 30.0
     """How long what was forgotten can be brought back before it is erased for good, from 0 to 3,650."""
+    undo_days: float = 30.0
+    """How long a change can be undone, from 0 to 3,650."""
     ttl_on: bool = False
     """Whether memories run out after the time that their type allows."""
     capacity_bytes: int = 30_720
@@ -49,6 +51,7 @@ class UpkeepPolicy:
     def __post_init__(self) -> None:
         require_between("upkeep: capacity_bytes", self.capacity_bytes, least=0, most=2**30)
         require_between("upkeep: grace_days", self.grace_days, least=0, most=3_650)
+        require_between("upkeep: undo_days", self.undo_days, least=0, most=3_650)
         require_between("upkeep: merge_from", self.merge_from, least=2, most=1_000)
         require_between("upkeep: merge_held_similarity", self.merge_held_similarity, least=0, most=1)
         require_between("upkeep: merge_similarity", self.merge_similarity, least=0, most=1)

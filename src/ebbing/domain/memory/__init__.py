@@ -1,1 +1,1 @@
-"""memory."""
+"""Records, scopes, messages, history, profiles and change sets."""

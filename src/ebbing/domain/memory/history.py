@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
+
+STORED_AS_SAID: Final = "stored as said"
+"""Reason of a memory that is a message in its own words."""
 
 
 class Event(StrEnum):

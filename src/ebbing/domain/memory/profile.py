@@ -81,6 +81,8 @@ class ProfileEntry:
     """Leaving it out could do harm: it stands in every summary."""
     told: str | None = None
     """What was said instead, where the person set another value by hand."""
+    quoted_as: str | None = "user"
+    """Under which source a prompt quotes it (`privacy.attribution.Source`); None for the person's plain statement."""
 
     @property
     def name(self) -> str:
@@ -201,6 +203,7 @@ def entry_values(entry: ProfileEntry) -> dict[str, Any]:
         "language": entry.language,
         "safety": entry.safety,
         "told": entry.told,
+        "quoted_as": entry.quoted_as,
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -12,7 +12,12 @@ from typing import Any, Final
 
 from ebbing.domain.memory.scope import Scope
 
-RESERVED_TAGS: Final = frozenset({"pending_deletion", "quarantined"})
+NEEDS_REVIEW: Final = "needs_review"
+"""Tag of a memory that may end others, which its `related_ids` name; they stay current until somebody decides."""
+QUARANTINED: Final = "quarantined"
+"""Tag of an episode that speaks like an order to the model: nothing is learnt from it, and no prompt shows it, until
+somebody reviews it."""
+RESERVED_TAGS: Final = frozenset({"pending_deletion", QUARANTINED, NEEDS_REVIEW})
 """Tags that a memory's own life sets and takes away; nobody sets them by hand."""
 
 
@@ -32,6 +37,20 @@ class MemoryType(StrEnum):
     FACT = "fact"
     CONSTRAINT = "constraint"
     PROCEDURAL = "procedural"
+
+
+_TYPE_OF_TAG: Final = {
+    "preference": MemoryType.PREFERENCE,
+    "dislike": MemoryType.PREFERENCE,
+    "constraint": MemoryType.CONSTRAINT,
+    "fact": MemoryType.FACT,
+    "identity": MemoryType.FACT,
+}
+
+
+def type_of_tags(tags: Sequence[str]) -> MemoryType:
+    """Return the type that the first well-known tag names, else the episodic one."""
+    return next((_TYPE_OF_TAG[tag] for tag in tags if tag in _TYPE_OF_TAG), MemoryType.EPISODIC)
 
 
 class Layer(StrEnum):
@@ -110,7 +129,7 @@ class MemoryRecord:
     polarity: int = 0
     """1 for liked, -1 for disliked or avoided, 0 where it does not apply."""
     trust: str | None = None
-    """Whose word it rests on: a value of `privacy.guard.TrustTier`, or None where nobody noted it."""
+    """Whose word it rests on: a value of `privacy.guarding.trust.TrustTier`, or None where nobody noted it."""
     updated_at: datetime | None = None
     last_accessed_at: datetime | None = None
     valid_from: datetime | None = None
@@ -132,7 +151,7 @@ class MemoryRecord:
     """How many times longer than for its importance alone it lasts, as its uses and corrections left it; above 0."""
     stage: Stage = Stage.FULL
     packed: bytes | None = None
-    """The full text, where `content` is a shortened one (see `language.packing`)."""
+    """The full text, where `content` is a shortened one (see `language.text.text_compression`)."""
     importance: float = 0.5
     confidence: float = 1.0
     provenance: Provenance = field(default_factory=Provenance)

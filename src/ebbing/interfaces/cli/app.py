@@ -13,13 +13,24 @@ import typer
 from typer.main import get_command
 
 import ebbing
-from ebbing.interfaces.cli import backups, compressing, dev, graph, health, identities, keys, profile, upkeep
-from ebbing.interfaces.cli import read_commands as looking
-from ebbing.interfaces.cli import serve as serving
-from ebbing.interfaces.cli import transfer_commands as moving
-from ebbing.interfaces.cli import write_commands as keeping
+from ebbing.interfaces.cli.commands import (
+    backups,
+    changing,
+    compressing,
+    dev,
+    graph,
+    health,
+    identities,
+    keys,
+    profile,
+    upkeep,
+)
+from ebbing.interfaces.cli.commands import read_commands as looking
+from ebbing.interfaces.cli.commands import serve as serving
+from ebbing.interfaces.cli.commands import transfer_commands as moving
+from ebbing.interfaces.cli.commands import write_commands as keeping
 from ebbing.interfaces.cli.demo import play
-from ebbing.interfaces.cli.errors import FAILED, OK, told
+from ebbing.interfaces.cli.errors import FAILED, INTERRUPTED, OK, told
 
 _YOUNG: Final = 50_000
 """New objects after which Python looks for garbage: a tenth of the time of a command, and what it loads stays."""
@@ -40,6 +51,7 @@ for room in (
     graph,
     health,
     upkeep,
+    changing,
     compressing,
     backups,
     serving,
@@ -69,13 +81,17 @@ def _options(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs one command and gives its exit code: 0 done, 1 an error or a finding, 2 the command was not put right."""
+    """Runs one command and gives its exit code: 0 done, 1 an error or a finding, 2 the command was not put right,
+    130 stopped by Ctrl-C."""
     asked: dict[str, bool] = {}
     try:
         code = get_command(app).main(
             args=list(arguments) or ["--help"], prog_name="ebbing", obj=asked, standalone_mode=False
         )
-    except typer.Abort:
+    except typer.Abort as stop:
+        if isinstance(stop.__cause__ or stop.__context__, KeyboardInterrupt):
+            sys.stderr.write("ebbing: stopped by Ctrl-C; what was finished before is stored\n")
+            return INTERRUPTED
         sys.stderr.write("ebbing: stopped, nothing was changed\n")
         return FAILED
     except Exception as error:  # the outermost door: whatever went wrong becomes one line and an exit code

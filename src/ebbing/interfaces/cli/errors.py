@@ -12,6 +12,8 @@ FAILED = 1
 """An error, or a finding."""
 USAGE = 2
 """The command was not put as it should be."""
+INTERRUPTED = 130
+"""Ctrl-C ended it; 128 and the number of SIGINT, as shells have it."""
 
 
 def told(error: Exception) -> tuple[int, str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import Any, Final
 
 from ebbing.domain.errors import InvalidInputError
 from ebbing.interfaces.cli.session import Session
+from ebbing.remember.intake.parse_messages import is_blank, omitted_parts
 from ebbing.transfer.imported_turn import Exported, Read, Turn, Unreadable
 
 AT_ONCE: Final = 32
@@ -30,7 +32,13 @@ class Report:
     """Exported records that are stored now."""
     known: int = 0
     """Messages and records that were here already."""
+    omitted: Counter[str] = field(default_factory=Counter)
+    """Parts of messages that are no text, by kind."""
     bad: list[Unreadable] = field(default_factory=list)
+    is_stopped: bool = False
+    """Ctrl-C ended it before the end of the file."""
+    change_ids: list[str] = field(default_factory=list)
+    """What takes back all of it: one for each owner."""
 
     @property
     def stored(self) -> int:
@@ -44,6 +52,9 @@ class Report:
             "memories": self.memories,
             "records": self.records,
             "already_stored": self.known,
+            **({"omitted_parts": dict(self.omitted)} if self.omitted else {}),
+            **({"stopped": True} if self.is_stopped else {}),
+            "change_ids": self.change_ids,
             "bad_lines": [{"line": one.line, "reason": one.reason} for one in self.bad],
         }
 
@@ -55,6 +66,8 @@ class Intake:
         self.report = Report()
         self._session = session
         self._raw = raw
+        self._changes: dict[str | None, str] = {}
+        """Per owner, the change that everything of this run belongs to."""
         self._stored: dict[str, set[Key]] = {}
         """Per user, the messages that are here already."""
 
@@ -75,6 +88,9 @@ class Intake:
                 self.report.bad += [one for one in batch if isinstance(one, Unreadable)]
 
     def _take_turns(self, turns: Sequence[Turn]) -> None:
+        turns = [turn for turn in turns if not self._is_without_words(turn)]
+        if not turns:
+            return
         whose = self._session.whose(turns[0].whose)
         stored = self._known(whose["user_id"])
         fresh = [turn for turn in turns if (whose["agent_id"], whose["run_id"], turn.message["id"]) not in stored]
@@ -90,21 +106,48 @@ class Intake:
             for turn in fresh:
                 self._take_turns([turn])
 
+    def _is_without_words(self, turn: Turn) -> bool:
+        """Whether there is nothing to store of a message; what it holds in place of text is counted."""
+        try:
+            blank = is_blank(turn.message)
+        except InvalidInputError:
+            return False  # storing it says what is wrong
+        if blank:
+            self._count_omitted([turn.message])
+        return blank
+
+    def _count_omitted(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        for message in omitted_parts(messages):
+            self.report.omitted.update(message["parts"])
+
     def _add(self, turns: Sequence[Turn], whose: dict[str, Any]) -> None:
         messages = [turn.message for turn in turns]
         metadata = dict(turns[0].metadata)
-        done = self._session.memory.add(messages, **whose, metadata=metadata, infer=not self._raw)
+        owner = whose["user_id"] or whose["agent_id"] or whose["run_id"]
+        begun = self._changes.get(owner)
+        done = self._session.memory.add(messages, **whose, metadata=metadata, infer=not self._raw, change_id=begun)
+        if done["change_id"] is not None:
+            self._changes[owner] = done["change_id"]
+            self._name(done["change_id"])
         self.report.messages += len(turns)
+        self._count_omitted(messages)
         if not self._raw:
             self.report.memories += sum(result["event"] == "ADD" for result in done["results"])
 
     def _take_records(self, records: Sequence[Exported]) -> None:
         given = [one.record for one in records]
-        done = self._session.memory.import_(given, user_id=self._session.named_user)
+        begun = self.report.change_ids
+        done = self._session.memory.import_(given, user_id=self._session.named_user, change_ids=begun)
+        for change_id in done["change_ids"]:
+            self._name(change_id)
         self.report.records += done["imported"]
         self.report.known += done["known"]
         for refused in done["refused"]:
             self.report.bad.append(Unreadable(records[refused["record"]].line, refused["reason"]))
+
+    def _name(self, change_id: str) -> None:
+        if change_id not in self.report.change_ids:
+            self.report.change_ids.append(change_id)
 
     def _known(self, user: str | None) -> set[Key]:
         """The messages that a user has, deleted ones too: what was forgotten on purpose does not come back."""

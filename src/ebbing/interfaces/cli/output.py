@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -41,6 +42,22 @@ class Screen:
             line.rstrip()
             self.console.print(Text(" " * indent) + line, soft_wrap=True)
 
+    def rows(self, rows: Sequence[tuple[str, str]], *, indent: int = 0, style: str = "dim") -> None:
+        """Names and values in two columns: at least two spaces apart, and long values within theirs."""
+        width = max((cell_len(name) for name, _ in rows), default=0) + 2
+        room = max(20, self.console.width - indent - width)
+        for name, value in rows:
+            first, *rest = Text(plain(value)).wrap(self.console, room) or [Text()]
+            blank = " " * (indent + width)
+            label = " " * indent + plain(name) + " " * (width - cell_len(name))
+            self.console.print(Text(label, style=style) + first, soft_wrap=True)
+            for line in rest:
+                self.console.print(Text(blank) + line, soft_wrap=True)
+
+    def note(self, line: str) -> None:
+        """A remark beside the answer, on stderr."""
+        sys.stderr.write(f"ebbing: {plain(line)}\n")
+
     def gap(self) -> None:
         """An empty line."""
         self.console.print()
@@ -60,13 +77,24 @@ def bar(share: float, *, width: int = 10) -> str:
 
 
 def day(moment: str | None) -> str:
-    """The date of an ISO time, in the zone of the time itself."""
-    return datetime.fromisoformat(moment).date().isoformat() if moment else "?"
+    """The date of an ISO time where the reader is."""
+    return _local(moment).date().isoformat() if moment else "?"
 
 
 def minute(moment: str | None) -> str:
-    """Date and time of an ISO time, to the minute."""
-    return datetime.fromisoformat(moment).strftime("%Y-%m-%d %H:%M") if moment else "?"
+    """Date and time of an ISO time where the reader is, to the minute, with the zone."""
+    if not moment:
+        return "?"
+    local = _local(moment)
+    offset = local.strftime("%z")
+    zone = f"{offset[:3]}:{offset[3:5]}" if local.utcoffset() else "UTC"
+    return f"{local:%Y-%m-%d %H:%M} {zone}"
+
+
+def _local(moment: str) -> datetime:
+    """A time as the clock on the wall shows it; one without a zone is in UTC."""
+    given = datetime.fromisoformat(moment)
+    return (given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone()
 
 
 def dotted(parts: Iterable[str | None]) -> str:

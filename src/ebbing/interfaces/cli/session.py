@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -15,6 +16,7 @@ import typer
 import ebbing
 from ebbing.domain.errors import MissingOwnerError
 from ebbing.interfaces.cli.output import Screen
+from ebbing.wiring.optional_extras import open_parts
 
 if TYPE_CHECKING:
     from ebbing.sync import Memory
@@ -29,6 +31,9 @@ Json = Annotated[bool, typer.Option("--json", help="Answer with JSON on stdout, 
 
 _SHARED: Final = {"user": (User, None), "path": (Store, None), "as_json": (Json, False)}
 _SCOPED: Final = {"agent": (Agent, None), "run": (Run, None)}
+
+_COMPARED_NAMES: Final = 10_000
+"""Names that a mistyped one is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +71,28 @@ class Session:
             raise MissingOwnerError("whose memory? Give --user NAME, or set EBBING_USER")
         return whose
 
+    def owner_missing(self) -> str | None:
+        """That nothing is stored of the owner, with names that look like theirs; None where something is."""
+        scope = {"user": self.user, "agent": self.agent, "run": self.run}
+        kind, name = next((item for item in scope.items() if item[1]), ("user", None))
+        owners = self.memory.owners()
+        if name is None or {"kind": kind, "name": name.strip()} in owners:
+            return None
+        names = [owner["name"] for owner in owners if owner["kind"] == kind][:_COMPARED_NAMES]
+        close = get_close_matches(name, names, n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else "check --user, EBBING_USER and --path"
+        return f"Nothing is stored of {kind} {name} in {self.memory.parts.settings.path}: {hint}"
+
 
 def command(
-    app: typer.Typer, name: str, *, scoped: bool = False, about_somebody: bool = True
+    app: typer.Typer, name: str, *, scoped: bool = False, about_somebody: bool = True, makes_store: bool = False
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Registers a function as a command that gets an open `Session` and, beside its own options, the shared ones.
 
     Args:
         scoped: the command works on a whole scope, so `--agent` and `--run` narrow it.
         about_somebody: it works on one user's memory, so `--user` says whose.
+        makes_store: it may begin a store where there is none; every other command refuses.
     """
     shared = {**_SHARED, **(_SCOPED if scoped else {})}
     if not about_somebody:
@@ -84,7 +102,7 @@ def command(
         @functools.wraps(function)
         def run(**given: Any) -> None:
             options = {option: given.pop(option) for option in shared}
-            with opened(**options) as session:
+            with opened(**options, makes_store=makes_store) as session:
                 function(session, **given)
 
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
@@ -106,11 +124,21 @@ def command(
 
 @contextmanager
 def opened(
-    *, path: Path | None, as_json: bool, user: str | None = None, agent: str | None = None, run: str | None = None
+    *,
+    path: Path | None,
+    as_json: bool,
+    user: str | None = None,
+    agent: str | None = None,
+    run: str | None = None,
+    makes_store: bool = False,
 ) -> Iterator[Session]:
     """The session of a command; closes the memory however the command ends."""
-    config: dict[str, Any] = {"api_version": "v1.1"}
+    given: dict[str, Any] = {"api_version": "v1.1"}
     if path is not None:
-        config["path"] = path
-    with ebbing.Memory.from_config(config) as memory:
-        yield Session(memory, Screen(as_json=as_json), user, memory.parts.settings.user, agent=agent, run=run)
+        given["path"] = path
+    parts, new_store = open_parts(given, make_store=makes_store)
+    with ebbing.Memory(parts=parts) as memory:
+        screen = Screen(as_json=as_json)
+        if new_store is not None:
+            screen.note(f"made a new store in {new_store.absolute()}")
+        yield Session(memory, screen, user, parts.settings.user, agent=agent, run=run)

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from ebbing.domain.errors import InvalidInputError
 from ebbing.interfaces.http.request_context import Whose
-from ebbing.interfaces.http.request_models import AddBody
+from ebbing.interfaces.http.schema.request_models import AddBody
 from ebbing.memory import AsyncMemory
 
-_OPTIONS: Final = ("filters", "source_id", "mode", "trust", "tags")
+_OPTIONS: Final = ("filters", "source_id", "mode", "trust", "tags", "private", "change_id")
 
 Call = dict[str, Any]
 """The arguments of an add, as JSON values."""

@@ -5,37 +5,37 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 import ebbing
 from ebbing.domain.errors import EbbingError
 from ebbing.interfaces.http import errors
-from ebbing.interfaces.http.access_log import Observed
-from ebbing.interfaces.http.admission import Gate
-from ebbing.interfaces.http.auth import Doorkeeper, listed
-from ebbing.interfaces.http.fast_path import Straight
-from ebbing.interfaces.http.mem0 import entities as mem0_entities
-from ebbing.interfaces.http.mem0 import events as mem0_events
-from ebbing.interfaces.http.mem0 import memories as mem0_memories
-from ebbing.interfaces.http.mem0 import open_source as mem0_open_source
-from ebbing.interfaces.http.mem0 import projects as mem0_projects
-from ebbing.interfaces.http.mem0 import webhooks as mem0_webhooks
+from ebbing.interfaces.http.mem0.routes import entities as mem0_entities
+from ebbing.interfaces.http.mem0.routes import events as mem0_events
+from ebbing.interfaces.http.mem0.routes import memories as mem0_memories
+from ebbing.interfaces.http.mem0.routes import open_source as mem0_open_source
+from ebbing.interfaces.http.mem0.routes import profiles as mem0_profiles
+from ebbing.interfaces.http.mem0.routes import projects as mem0_projects
+from ebbing.interfaces.http.mem0.routes import webhooks as mem0_webhooks
+from ebbing.interfaces.http.middleware.access_log import Observed
+from ebbing.interfaces.http.middleware.admission import PUBLIC, Gate
+from ebbing.interfaces.http.middleware.auth import Doorkeeper, listed
 from ebbing.interfaces.http.request_context import Memories
-from ebbing.interfaces.http.routes import access, health, jobs, memories, metrics, people, webhooks
+from ebbing.interfaces.http.routes import access, changes, health, jobs, memories, metrics, people, reference, webhooks
 from ebbing.interfaces.http.routes import administration as tenant
 from ebbing.interfaces.http.routes import memory as one_memory
 from ebbing.interfaces.http.routes import sessions as talking
 from ebbing.interfaces.http.routes import transfer as moving
+from ebbing.interfaces.http.schema.openapi import completed
+from ebbing.interfaces.http.schema.operations import operation_id
 from ebbing.interfaces.http.worker import ServiceWorker, WorkerInside
 from ebbing.memory import AsyncMemory
 from ebbing.remember.extraction.pattern_warmup import patterns_ready
 from ebbing.upkeep.worker.stop_signal import Stop
-from ebbing.wiring.settings import Settings
+from ebbing.wiring.config.settings import Settings
 
 _PATIENCE_SECONDS: Final = 10.0
 """How long the worker may take to leave what it has in hand when the service stops."""
@@ -43,16 +43,13 @@ _DESCRIPTION = "Long-term memory for AI assistants: remembers what matters, lets
 
 
 class Service(FastAPI):
-    """FastAPI behind the layers of this house, so that a straight way passes these and nothing of FastAPI's."""
+    """The application, with an OpenAPI document that names servers, credentials and errors."""
 
-    layers: ASGIApp | None = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request."""
-        if self.layers is None or scope["type"] != "http":
-            await super().__call__(scope, receive, send)
-        else:
-            await self.layers(scope, receive, send)
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document, made once."""
+        if not self.openapi_schema:
+            self.openapi_schema = completed(super().openapi(), public=PUBLIC)
+        return self.openapi_schema
 
 
 def create_app(
@@ -71,41 +68,62 @@ def create_app(
         description=_DESCRIPTION,
         lifespan=_lifespan,
         redirect_slashes=False,  # mem0's clients end their paths with a slash, and mean their own shapes by it
+        docs_url=None,  # our own page: theirs loads programs from another host
         redoc_url=None,
+        generate_unique_id_function=operation_id,
     )
     app.state.memory, app.state.memories = memory, Memories(memory)
     parts = memory.parts
     app.state.doorkeeper = Doorkeeper(settings, keys=parts.store.keys, clock=parts.clock)
     app.state.worker = (worker or WorkerInside(memory)) if settings.worker else None
     app.state.ready = {"ready": False, "store": "open", "embedder": "loading"}
-    for room in (health, metrics, memories, one_memory, people, talking, moving, jobs, tenant, webhooks, access):
+    for room in (
+        reference,
+        health,
+        metrics,
+        memories,
+        one_memory,
+        changes,
+        people,
+        talking,
+        moving,
+        jobs,
+        tenant,
+        webhooks,
+        access,
+    ):
         app.include_router(room.router)
-    for room in (mem0_memories, mem0_entities, mem0_events, mem0_projects, mem0_webhooks, mem0_open_source):
+    for room in (
+        mem0_memories,
+        mem0_entities,
+        mem0_events,
+        mem0_projects,
+        mem0_profiles,
+        mem0_webhooks,
+        mem0_open_source,
+    ):
         app.include_router(room.router)
     errors.install(app)
-    app.layers = _layers(app, settings)
+    _add_layers(app, settings)
     return app
 
 
-def _layers(app: Service, settings: Settings) -> ASGIApp:
-    """What a request passes on its way to a route, the last first."""
+def _add_layers(app: Service, settings: Settings) -> None:
+    """Add what a request passes on its way to a route; the layer that is added last is the outermost."""
     parts = app.state.memory.parts
-    straight = Straight(partial(FastAPI.__call__, app), memories=app.state.memories, ways=memories.STRAIGHT)
-    gate = Gate(straight, settings=settings, doorkeeper=app.state.doorkeeper, parts=parts)
+    app.add_middleware(Gate, settings=settings, doorkeeper=app.state.doorkeeper, parts=parts)
     key = settings.redaction_key.get_secret_value().encode() if settings.redaction_key else b""
     meter = getattr(parts.meter, "beside", parts.meter)
-    observed = Observed(gate, meter=meter, clock=parts.clock, ids=parts.ids, key=key)
-    origins = listed(settings.http_cors_origins)
-    if not origins:
-        return observed
-    return CORSMiddleware(
-        observed,
-        allow_origins=origins,
-        allow_methods=["*"],
-        allow_headers=["*"],
-        expose_headers=["ETag", "Retry-After", "X-Request-ID"],
-        max_age=600,
-    )
+    app.add_middleware(Observed, meter=meter, ids=parts.ids, key=key)
+    if origins := listed(settings.http_cors_origins):
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=["ETag", "Retry-After", "X-Request-ID"],
+            max_age=600,
+        )
 
 
 @asynccontextmanager

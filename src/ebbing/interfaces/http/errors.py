@@ -1,4 +1,7 @@
-"""What went wrong, as `application/problem+json` (RFC 9457): a stable `code`, what happened, and what to do."""
+"""What went wrong, as `application/problem+json` (RFC 9457): a stable `code`, what happened, and what to do.
+
+On mem0's paths the same body is sent as `application/json`.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from ebbing.domain.errors import EbbingError
+from ebbing.interfaces.http.mem0.paths import is_mem0_path
 
 MEDIA_TYPE: Final = "application/problem+json"
 RETRY_SECONDS: Final = 2
@@ -57,9 +61,13 @@ HINTS: Final[Mapping[str, Kind]] = {
     "identity_not_found": Kind(404, "check the channel and the name that the person has there"),
     "job_not_found": Kind(404, "check the id: GET /v1/jobs lists those that there are"),
     "conflict": Kind(409, "read it again, decide again, retry"),
+    "change_not_found": Kind(404, "check the id; /v1/changes lists what can be undone"),
+    "erased_for_good": Kind(410, "nothing: what was erased for good cannot be brought back"),
+    "memory_closed": Kind(409, "restore the memory first, or undo the change that closed it"),
     "configuration": Kind(409, "change the setting that the detail names; `ebbing doctor` shows what is in force"),
     "missing_extra": Kind(409, "install what the detail names"),
     "store": Kind(503, "look at the cause in the service's log, then retry"),
+    "store_not_found": Kind(503, "check EBBING_PATH: there is no store in that directory"),
     "store_closed": Kind(503, "the service is stopping: retry when it is back"),
     "schema": Kind(503, "look at the cause in the service's log"),
     "embedding": Kind(503, "look at the embedder's settings with `ebbing doctor`, then retry"),
@@ -91,6 +99,11 @@ class ProblemError(Exception):
         self.problem = Problem(code, detail, status or HINTS[code].status, dict(headers or {}))
 
 
+def media_type_of(path: str) -> str:
+    """Return what errors of a path are sent as."""
+    return "application/json" if is_mem0_path(path) else MEDIA_TYPE
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One refusal, ready to be sent."""
@@ -102,8 +115,13 @@ class Problem:
     errors: tuple[dict[str, str], ...] = ()
     """For a body that does not fit: `where` and `what`, one for each place."""
 
-    def response(self, request_id: str | None = None) -> Response:
-        """The answer; `request_id` finds the request in the log."""
+    def response(self, path: str, *, request_id: str | None = None) -> Response:
+        """Return the answer: problem+json, but plain JSON on mem0's paths, whose Python client reads no other.
+
+        Args:
+            path: where the request went.
+            request_id: finds the request in the log.
+        """
         body: dict[str, Any] = {
             "type": f"urn:ebbing:problem:{self.code}",
             "title": HTTPStatus(self.status).phrase,
@@ -116,7 +134,8 @@ class Problem:
             body["errors"] = list(self.errors)
         if request_id is not None and self.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             body["request_id"] = request_id
-        return Response(json.dumps(body, ensure_ascii=False), self.status, self.headers, MEDIA_TYPE)
+        media_type = media_type_of(path)
+        return Response(json.dumps(body, ensure_ascii=False), self.status, self.headers, media_type)
 
 
 class ProblemBody(BaseModel):
@@ -169,7 +188,8 @@ def report(error: Exception, request_id: str) -> None:
 
 
 async def _answer(request: Request, error: Exception) -> Response:
-    return problem_of(error).response(request.scope.get("state", {}).get("request_id"))
+    scope = request.scope
+    return problem_of(error).response(scope["path"], request_id=scope.get("state", {}).get("request_id"))
 
 
 def _misfit(error: RequestValidationError) -> Problem:

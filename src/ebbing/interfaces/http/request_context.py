@@ -12,8 +12,8 @@ from starlette.types import Scope as ASGIScope
 from ebbing.domain.access_roles import Role
 from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.domain.memory.scope import Scope
-from ebbing.interfaces.http.auth import Principal
 from ebbing.interfaces.http.errors import ProblemError, problem_of
+from ebbing.interfaces.http.middleware.auth import Principal
 from ebbing.memory import AsyncMemory
 
 _MOST_TENANTS: Final = 1_024
@@ -29,6 +29,10 @@ class Whose(TypedDict):
     user_id: str | None
     agent_id: str | None
     run_id: str | None
+
+
+NO_ANSWER_KEPT: Final = "no_answer_kept"
+"""Key of the request's state that says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,10 @@ class Caller:
     def may_wait(self) -> bool:
         """Whether the caller would rather hear at once that it will be done, and somebody here does it."""
         return bool(self.state.get("may_wait"))
+
+    def keep_no_answer(self) -> None:
+        """Lets the answer of this request be kept nowhere: it tells what is off the record."""
+        self.state[NO_ANSWER_KEPT] = True
 
     def acted_on(self, target: str) -> None:
         """Names what an administrative act was done to, for the log of them; never a person."""

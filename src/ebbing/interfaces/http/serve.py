@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import ipaddress
+import logging
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,14 +15,15 @@ import uvicorn
 
 from ebbing.domain.errors import ConfigurationError
 from ebbing.interfaces.http.app import create_app
-from ebbing.interfaces.http.auth import Doorkeeper
-from ebbing.interfaces.http.response_writer import JoiningProtocol
+from ebbing.interfaces.http.middleware.auth import Doorkeeper
 from ebbing.interfaces.http.worker import ServiceWorker, WorkerApart
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.build import Parts, build
-from ebbing.wiring.logs import log_as
-from ebbing.wiring.settings import Settings
+from ebbing.wiring.config.earlier_names import superseded_names
+from ebbing.wiring.config.settings import Settings
+from ebbing.wiring.parts.logs import log_as
 
+_log: Final = logging.getLogger("ebbing.http")
 _YOUNG: Final = 10_000
 """New objects after which Python looks for garbage among them; 700 unless told, which are those of three requests."""
 
@@ -47,6 +49,8 @@ def serve(settings: Settings, *, started: Started) -> None:
     usual = {"metrics": True, "vectors_may_follow": True}
     settings = settings.model_copy(update={k: v for k, v in usual.items() if k not in settings.model_fields_set})
     log_as(settings)
+    for sentence in superseded_names():
+        _log.warning(sentence)
     memory = AsyncMemory(parts=build(settings))
     try:
         is_open = _is_open(settings, memory.parts)
@@ -58,7 +62,6 @@ def serve(settings: Settings, *, started: Started) -> None:
     host = f"[{settings.http_host}]" if ":" in settings.http_host else settings.http_host
     config = uvicorn.Config(
         app,
-        http=JoiningProtocol,
         lifespan="on",
         access_log=False,
         log_config=None,

@@ -24,9 +24,9 @@ from ebbing.domain.errors import StoreClosedError
 from ebbing.memory import AsyncMemory
 from ebbing.upkeep.worker.stop_signal import Stop
 from ebbing.wiring.build import build, load_settings
-from ebbing.wiring.logs import log_as
-from ebbing.wiring.process_priority import yield_processor
-from ebbing.wiring.settings import Settings, handed_on
+from ebbing.wiring.config.settings import Settings, handed_on
+from ebbing.wiring.parts.logs import log_as
+from ebbing.wiring.parts.process_priority import yield_processor
 
 _PAUSE_SECONDS: Final = 5.0
 _FIRST_PAUSE: Final = timedelta(seconds=2)

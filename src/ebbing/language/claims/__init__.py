@@ -1,1 +1,1 @@
-"""claims."""
+"""Statements in a form in which they can be compared."""

@@ -118,6 +118,18 @@ class Changes:
     adjunct: Mapping[str, re.Pattern[str]]
     cause: re.Pattern[str]
     """Why something is liked or not, which limits nothing."""
+    slight_en: str
+    """Words that are said of anything, and so name no thing."""
+    slight_zh: re.Pattern[str]
+    harm_en: str
+    """Words of health that name neither an allergen nor a medicine nor an illness."""
+    harm_zh: re.Pattern[str]
+    nouns_zh: frozenset[str]
+    """Single characters that name a thing."""
+    meeting_zh: re.Pattern[str]
+    """会 where it is a meeting, and not "can" or "will"."""
+    foreign: Mapping[str, re.Pattern[str]]
+    """How a text begins that is about other people, or a thing of theirs."""
     occasion: re.Pattern[str]
     subject: Mapping[str, re.Pattern[str]]
     preferred: Mapping[str, re.Pattern[str]]
@@ -185,6 +197,13 @@ def changes() -> Changes:
         light_zh=_compiled(f"^(?:{light_zh})+(?=.)"),
         adjunct={"en": _compiled(data["light"]["adjunct_en"]), "zh": _compiled(data["light"]["adjunct_zh"])},
         cause=_compiled(data["light"]["cause_en"]),
+        slight_en=data["slight"]["en"],
+        slight_zh=_compiled(data["slight"]["zh"]),
+        harm_en=data["slight"]["harm_en"],
+        harm_zh=_compiled(data["slight"]["harm_zh"]),
+        nouns_zh=frozenset(data["slight"]["nouns_zh"]) | _words_of_one_character(data),
+        meeting_zh=_compiled(data["slight"]["meeting_zh"]),
+        foreign=_by_language(data["foreign"], _compiled),
         occasion=_compiled(f"{data['occasion']['en']}|{data['occasion']['zh']}"),
         subject=_by_language(data["subject"], _compiled),
         preferred=_by_language(data["preferred"], _compiled),
@@ -216,6 +235,12 @@ def _kin(data: Mapping[str, Any]) -> dict[str, str]:
     groups = (group for group in data["same"] if group[0] in data["kin"])
     terms = ([query_terms(word)[0] for word in group if word.isascii() and " " not in word] for group in groups)
     return {term: same[0] for same in terms for term in same[1:]}
+
+
+def _words_of_one_character(data: Mapping[str, Any]) -> set[str]:
+    """The characters that are a word by themselves, among those that the pack names."""
+    named = {word for kind, members in data["kinds"].items() for word in (kind, *members)}
+    return {word for word in named if len(word) == 1 and not word.isascii()}
 
 
 def _by_member(kinds: Mapping[str, Sequence[str]]) -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:

@@ -18,11 +18,15 @@ from ebbing.language.claims.endings import MAX_ENDING, SELF, ends_of
 from ebbing.language.claims.normalize_values import NUMBER, object_of, one_spelling, value_of, words_of
 from ebbing.language.claims.replacement_cues import read_otherwise, rivals_of
 from ebbing.language.claims.topic_changes_zh import is_timed, pairs_of, turned
+from ebbing.language.parsing.subjects import about_of
 from ebbing.language.patterns.simplify_chinese import simplified
 from ebbing.language.text.analyzer import normalise
 from ebbing.language.text.caches import kept_of_texts
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.normalize_numbers import numbered, ungrouped
+
+_AGENT: Final = {"en": "Assistant", "zh": "助手"}
+"""Whom a statement is about where that is the agent."""
 
 MAX_COMPARED: Final = 600
 """Characters of a statement that are read; a longer one tells a story, not one thing."""
@@ -46,6 +50,7 @@ _DENIED: Final = re.compile(
 """What something is not, said at the end."""
 _HOUSE: Final = re.compile(r"^用户家(?:里)?(?=[没有养不])")
 """我家有狗: what the house has, the person has."""
+_ANSWERS: Final = frozenset({"yes", "no"})
 _SHOWN: Final = ("over", "gained", "past", "negated", "plan", "sum", "once", "usual", "sought")
 """Signs that a statement is read for by its words alone."""
 _NEW: Final = re.compile(r"^(?:new|current|present|updated) (?=\w)")
@@ -54,7 +59,7 @@ _NEW: Final = re.compile(r"^(?:new|current|present|updated) (?=\w)")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is known of a statement beside its text, in the words of `domain.decision.Fact`."""
+    """What is known of a statement beside its text, in the words of `domain.conflict.decision.Fact`."""
 
     type: MemoryType = MemoryType.FACT
     tags: tuple[str, ...] = ()
@@ -76,6 +81,7 @@ class Told:
 @kept_of_texts(2_048)
 def claim_of(text: str, told: Told) -> Claim:
     """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
+    text = without_speaker(text, told.speaker, agent=told.agent)
     pack, language = changes(), _language(text)
     denied = _denied(told.source or text, pack)
     text = _HOUSE.sub("用户", simplified(_ASIDE.sub("", ungrouped(text[:MAX_COMPARED]))))
@@ -130,8 +136,20 @@ def claim_of(text: str, told: Told) -> Claim:
         ends=ends,
         corrects=told.corrects,
         denies=denied,
+        about=about_of(text, words, value=value, sentence=told.source, tags=told.tags),
         otherwise=read_otherwise(bare, attribute, language=language, pack=pack),
     )
+
+
+def without_speaker(text: str, speaker: str | None, *, agent: bool = False) -> str:
+    """Put "User" in the place of the speaker's own name at the head of a statement: a name is no topic."""
+    if not speaker or not text.casefold().startswith(speaker.casefold()):
+        return text
+    rest = text[len(speaker) :]
+    words = _AGENT if agent else SELF
+    if _language(rest) == "zh":
+        return words["zh"] + rest.lstrip()
+    return words["en"] + rest if rest[:1] in {" ", "'", "’"} else text
 
 
 @kept_of_texts(512)
@@ -169,7 +187,9 @@ def _around(value: str | None, source: str | None) -> str:
 
 
 def _stands_in(value: str, normal: str) -> bool:
-    """Whether a value is said in so many words."""
+    """Whether a value is said in so many words; yes or no is what a whole statement answers, never a word of it."""
+    if value in _ANSWERS:
+        return False
     plain = re.escape(normalise(value))
     return re.search(plain if not value.isascii() else rf"\b{plain}\b", normal) is not None
 
@@ -205,6 +225,7 @@ def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
     attribute, value = told.attribute, told.value and _ASIDE.sub("", told.value)
     if told.known:
         return attribute, value
+    text = without_speaker(text, told.speaker, agent=told.agent)
     attribute, value = _read_attribute(text, attribute=attribute, value=value)
     if attribute and not attribute.endswith((".time", _WISHED)) and changes().signs["ahead"].search(text):
         return None, value

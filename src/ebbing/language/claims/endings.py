@@ -49,16 +49,35 @@ def _ended(text: str, language: str, *, pack: Changes) -> list[End]:
         thing = next((part for part in match.groupdict().values() if part), "")
         thing = pack.trailing[language].sub("", thing)
         thing = numbered(thing) if language == "en" else pack.vague_zh.sub("", thing) or thing
+        if thing.strip() == SELF[language]:
+            continue
         words = _bare(thing, pack)
         words = ((words - _vague(pack)) or words) - _MEASURES
         needs = STATE if ending.occasions else ""
-        limit = End(within=ending.within, ongoing=ending.ongoing, planned=ending.planned, needs=needs, own=ending.own)
+        besides = _before(text[: match.start()], language, pack=pack) if ending.attributes else frozenset()
+        limit = End(
+            besides=besides,
+            within=ending.within,
+            ongoing=ending.ongoing,
+            planned=ending.planned,
+            needs=needs,
+            own=ending.own,
+        )
         if words or ending.attributes:
             head, _ = object_of(thing, language)
             found.append(replace(limit, words=words, attributes=ending.attributes, object=head))
         named = [words_of(word, pack) for word in ending.or_words]
         found += [replace(limit, words=words, within=limit.within or words, needs=STATE) for words in named]
     return found
+
+
+def _before(head: str, language: str, *, pack: Changes) -> Words:
+    """What stands before the end of an attribute: who else than the person quit, or where they were."""
+    plain = (
+        _LY.sub(" ", _SUBJECT.sub("", head)) if language == "en" else pack.turn_aside.sub(" ", _SUBJECT.sub("", head))
+    )
+    plain = pack.slight_zh.sub(" ", plain) if language == "zh" else plain
+    return _bare(plain, pack) - _vague(pack) - pack.light - _MOMENTS
 
 
 def _over(text: str, language: str, *, pack: Changes) -> list[End]:
@@ -92,8 +111,11 @@ _NOISE: Final = re.compile(
 )
 """When it ended, and how completely."""
 _SUBJECT: Final = re.compile(
-    r"^(?:User|用户)(?:的)?(?:现在|已经|早就?|最近|目前)*\s*(?:(?:does|do|is|has|can|will)\b)?"
+    r"^(?:User|用户)(?:的|'s\b)?(?:现在|已经|早就?|最近|目前)*\s*(?:(?:does|do|is|has|can|will)\b)?"
 )
+_LY: Final = re.compile(r"\b\w+ly\b")
+_MOMENTS: Final = frozenset("刚正天周日月年号前后上下早晚去昨今从因被由全都")
+"""Characters that tell when, and from where."""
 _PARTICLES: Final = frozenset({"up", "down", "off", "out", "away", "back", "over", "lost", "late"})
 _MEASURES: Final = frozenset("个只条台辆套份张本件家间块把")
 """What is counted by them is not named: 有一套卖了."""

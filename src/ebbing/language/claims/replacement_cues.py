@@ -1,6 +1,6 @@
 """What a statement says is otherwise now, where no attribute tells it: in which frame, of which thing, which aim.
 
-What is compared in `domain.replacing` is read here, by the patterns of `changes`.
+What is compared in `domain.conflict.replacement` is read here, by the patterns of `changes`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""dates."""
+"""Dates and times of Chinese and English texts."""

@@ -48,7 +48,9 @@ def rules() -> list[Rule]:
     things = "(?![楼线桌房店门院机位选手球车厅馆口床病文字码令])"
     feasts = sorted((name for name in holidays() if not name.isascii()), key=len, reverse=True)
     middle = rf"(?<![一二两三四五六七八九十几整全\d])年中{_NOT_MIDDLE}"
-    part_of_year = rf"年初|年底|年末|{middle}|上半年|下半年|第?(?P<q>[一二三四1-4])季度"
+    part_of_year = (
+        rf"(?<!大)年初(?![一二三四五六七八九十])|年底|年末|{middle}|上半年|下半年|第?(?P<q>[一二三四1-4])季度"
+    )
     return [
         Rule(
             rf"{month}的?(?:(?P<d>{_DAY})(?:[日号]|(?![\d个月年天周.点时]))(?:{_TO}(?P<d2>{_DAY})[日号])?)?",
@@ -59,8 +61,12 @@ def rules() -> list[Rule]:
         Rule(rf"{YEAR}(?![级代])", _year, YEAR_HEADS),
         Rule(rf"(?:{YEAR}的?)?(?P<part>{part_of_year})", _part_of_year, YEAR_HEADS + "年第"),
         Rule(rf"{YEAR}(?P<part>初|底|末|中{_NOT_MIDDLE})(?P<q>x)?", _part_of_year, YEAR_HEADS),
-        Rule(rf"{month}的?(?P<part>初(?!中)|上旬|中旬|下旬|底|末|中{_NOT_MIDDLE})", _part_of_month, YEAR_HEADS),
-        Rule(rf"(?P<rm>)(?P<m>)月(?P<part>初|底|末|中{_NOT_MIDDLE})", _part_of_month, "月"),
+        Rule(
+            rf"{month}的?(?P<part>初(?![中一二三四五六七八九十])|上旬|中旬|下旬|底|末|中{_NOT_MIDDLE})",
+            _part_of_month,
+            YEAR_HEADS,
+        ),
+        Rule(rf"(?P<rm>)(?P<m>)月(?P<part>初(?![一二三四五六七八九十])|底|末|中{_NOT_MIDDLE})", _part_of_month, "月"),
         Rule(
             rf"{month}的?(?:第(?P<o>[一二三四五1-5])个?|最后一?个?){WEEK}(?P<wd>[一二三四五六日天末])?",
             _nth_of_month,

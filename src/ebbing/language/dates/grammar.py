@@ -57,6 +57,8 @@ class Said:
     folded: str
     """The same characters in lower case and simplified, each at its place."""
     now: datetime
+    lean: Direction = "none"
+    """Which way a date looks that neither its words nor the tense of its sentence place; `none`: the nearest."""
 
     def yearly(self, period: Callable[[datetime, int], Period], direction: Direction) -> Reading:
         """What falls once a year, in the year that the direction or else the distance suggests."""
@@ -65,7 +67,8 @@ class Said:
 
     def unmarked(self, periods: Iterable[Period], direction: Direction) -> Reading:
         """One of several periods that the text does not tell apart: the tense decides, else the distance."""
-        return Reading(nearest(periods, self.now, direction=direction), yearless=True)
+        way = self.lean if direction == "none" else direction
+        return Reading(nearest(periods, self.now, direction=way), yearless=True)
 
 
 Read = Callable[["re.Match[str]", Said], Reading | TimeOfDay | None]
@@ -183,6 +186,9 @@ class Holiday(NamedTuple):
         if self.nth:
             month, weekday, which = self.nth
             first = date(at, year=year, month=month, day=1).start
+            if which < 0:
+                last = day(date(at, year=year, month=month + 1, day=1).start, -1).start
+                return day(last, -((last.weekday() - weekday) % 7) + 7 * (which + 1))
             return day(first, (weekday - first.weekday()) % 7 + 7 * (which - 1))
         if self.moon:
             begun = day(_moon_day(self.moon, at, year=year), self.shift)

@@ -14,6 +14,8 @@ from ebbing.language.dates.words_zh import NUMERALS
 # What must stand behind a number, or it is none of ours: most of them count other things.
 _COUNTED: Final = r"(?=(?:\.5)?\s?[年月日号天周星礼季个半点时分小钟世到至–—~-])"
 
+_FEAST: Final = "五(?=一(?:劳动|节|假|期间|长假|小长假|那|当天|黄金周|前|后))|十(?=一(?:假|期间|长假|黄金周|国庆))"
+"""Feasts that are written as numbers, where it shows that they are none."""
 _BEGUN: Final = {"去": "年", "过": "去年", "大": "前后年早", "未": "来", "接": "下", "往": "后", "随": "后", "最": "近"}
 """Common characters that begin an expression only before these."""
 
@@ -26,4 +28,4 @@ def grammar() -> Grammar:
     heads = "".join(sorted({head for rule in rules for head in rule.heads} - set(NUMERALS) - set(_BEGUN)))
     begun = "|".join(f"{first}(?=[{then}])" for first, then in _BEGUN.items())
     numbers = rf"[{numerals}](?=[{numerals}]{{0,6}}{_COUNTED})|\d+{_COUNTED}"
-    return Grammar(re.compile(rf"(?<![第每\d])(?:[{heads}]|{begun}|{numbers})"), rules, glance=iter)
+    return Grammar(re.compile(rf"(?<![第每\d])(?:[{heads}]|{begun}|{numbers}|{_FEAST})"), rules, glance=iter)

@@ -69,6 +69,12 @@ def rules() -> list[Rule]:
             _second_unit,
             ("the",),
         ),
+        Rule(r"the\s+night\s+before\s+last\b", _night_before_last, ("the",)),
+        Rule(
+            rf"(?:the\s+)?(?P<wd>{WEEKDAY})\s+(?P<twice>before\s+last|after\s+next)\b",
+            _second_weekday,
+            ("the", *WEEKDAYS),
+        ),
         Rule(
             r"(?:(?P<el>earlier|later)\s+this|(?:the\s+)?(?P<edge>end|beginning|start|middle)\s+of\s+(?:the|this))\s+"
             r"(?P<unit>week|month|year)\b",
@@ -119,6 +125,17 @@ def _relative_unit(match: re.Match[str], said: Said) -> Reading:
 
 def _second_unit(match: re.Match[str], said: Said) -> Reading:
     return Reading(calendar.PERIODS[match["unit"]](said.now, -2 if match["twice"].endswith("last") else 2))
+
+
+def _night_before_last(_: re.Match[str], said: Said) -> Reading:
+    return Reading(calendar.at_time(calendar.day(said.now, -2), TimeOfDay(*WORDS["parts_of_day"]["night"])))
+
+
+def _second_weekday(match: re.Match[str], said: Said) -> Reading:
+    number = weekday_number(match["wd"])
+    if match["twice"].endswith("last"):
+        return Reading(calendar.weekday_before(said.now, number, count=2))
+    return Reading(calendar.weekday(said.now, number, weeks=2))
 
 
 def _part_of_this(match: re.Match[str], said: Said) -> Reading:

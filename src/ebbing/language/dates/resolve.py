@@ -47,14 +47,16 @@ class DateSpan:
     """The text names the date itself, year included: it means the same at any `now`."""
 
 
-def resolve(text: str, *, now: datetime, language: str | None = None) -> list[DateSpan]:
+def resolve(text: str, *, now: datetime, language: str | None = None, lean: Direction = "none") -> list[DateSpan]:
     """The time expressions of a text, in order and without overlap.
 
     `now` is the moment of the conversation; days begin and end in its time zone. Open ends are `BEGINNING` and
-    `FOREVER`. With `language="en"` Chinese is not read; by default what the text holds is.
+    `FOREVER`. With `language="en"` Chinese is not read; by default what the text holds is. A date that nothing places
+    ("on Friday", "元旦那天") is the nearest one, or with `lean` the latest one that began or the next one.
     Raises `InvalidInputError` if `now` has no time zone or lies far from our time.
     """
     said = _said(text, now)
+    said.lean = lean
     tokens = _dated(said, language)
     return [_span(token, said) for token in bounded(tokens, said)] if tokens else []
 

@@ -1,1 +1,1 @@
-"""parsing."""
+"""Sentences taken apart: subjects, clauses, parentheses."""

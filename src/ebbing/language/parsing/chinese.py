@@ -7,7 +7,6 @@ original, so that a fact keeps the speaker's own script.
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -18,6 +17,9 @@ from ebbing.language.text.sentences import GAP, MAX_CLAUSE
 from ebbing.language.text.statement import Sentence, Speaker, Statement, people_of
 
 _MAX_CLAUSES: Final = 24
+_PET: Final = re.compile(r"[猫狗犬鸟兔龟鱼]|仓鼠|鹦鹉|宠物|柯基|布偶|金毛|三花|玄凤")
+_OF_WOMEN: Final = re.compile(r"[妈母姐妹娘姑姨婶嫂妻]|奶奶|外婆|婆婆|姥姥|老婆|太太|媳妇|女儿|闺女|女友|女朋友|孙女")
+_OF_MEN: Final = re.compile(r"[爸父哥弟爷叔舅伯夫]|外公|公公|老公|先生|儿子|男友|男朋友|孙子")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,8 @@ class ChineseReader:
         return bool(self._words["has_own"].match(relation) and self._words["spouse"].match(piece.folded))
 
     def _mentioned(self, statement: Statement, piece: _Piece, *, speaker: Speaker) -> Statement | None:
-        last = None if statement.relation else deque(self._words["mentioned"].finditer(piece.folded), maxlen=1)
+        found = [*self._words["mentioned"].finditer(piece.folded), *self._words["have_kin"].finditer(piece.folded)]
+        last = None if statement.relation else found[-1:]
         return self._relation(last[0], piece, speaker=speaker) if last else None
 
     def _plain(self, piece: _Piece) -> _Piece:
@@ -214,8 +217,9 @@ class ChineseReader:
         if heard.elsewhere:
             return self._bare(piece, speaker, who="clause")
         if pronoun is not None:
-            if known:
-                return self._predicate(known[-1], piece.after(pronoun), found=None, speaker=speaker)
+            meant = _meant(pronoun.group(), known)
+            if meant is not None:
+                return self._predicate(meant, piece.after(pronoun), found=None, speaker=speaker)
         elif heard.carried is not None:
             return self._carried(heard.carried, piece, speaker=speaker)
         implied = self._predicate(_blank(speaker), piece, found=None, speaker=speaker)
@@ -311,6 +315,19 @@ class ChineseReader:
         said = self._words["our"].sub(f"{speaker.name}的", said)
         said = self._words["me"].sub(speaker.name, said)
         return self._words["you"].sub(speaker.assistant, said)
+
+
+def _meant(pronoun: str, known: Sequence[Statement]) -> Statement | None:
+    """Whom a pronoun stands for: 它 is a pet, 他 no woman and 她 no man of the speaker's."""
+    for person in reversed(known):
+        relation = person.relation or ""
+        is_pet = _PET.search(relation) is not None
+        if is_pet != pronoun.startswith("它"):
+            continue
+        unfit = _OF_WOMEN if pronoun.startswith("他") else _OF_MEN
+        if is_pet or unfit.search(relation) is None:
+            return person
+    return None
 
 
 def _blank(speaker: Speaker, described: str = "") -> Statement:

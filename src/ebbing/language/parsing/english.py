@@ -10,7 +10,7 @@ from typing import Final
 
 from ebbing.language.parsing.third_person import bare_verb, in_third_person, retold
 from ebbing.language.patterns.rule_pack import Pack, rewritten
-from ebbing.language.text.hedges import unhedged
+from ebbing.language.signals.hedges import unhedged
 from ebbing.language.text.sentences import MAX_CLAUSE
 from ebbing.language.text.statement import Sentence, Speaker, Statement, people_of
 
@@ -19,6 +19,9 @@ _MAX_INTROS: Final = 4
 """Words that only open a sentence ("oh well, actually")."""
 _LEFT_OUT: Final = {"left_out_have": "I have", "left_out_am": "I am", "left_out_i": "I"}
 """Words that a clause without a subject may leave out, by the pack's pattern for how such a clause begins."""
+_OWNED: Final = re.compile(r"(?P<whose>his|her|its|their) (?=name|birthday|age|job)", re.IGNORECASE)
+"""A clause about something of somebody who was spoken of before."""
+_PRONOUN_OF: Final = {"his": "he", "her": "she", "its": "it", "their": "they"}
 _UNFIT: Final = {"he": "she_kin", "she": "he_kin", "it": "pet"}
 """Who a pronoun cannot mean, and for "it" who alone it can."""
 _TWO: Final = " and "
@@ -156,6 +159,7 @@ class EnglishReader:
             return Statement("clause", clause=clause, predicate=clause, text=retold(clause, speaker), adds=True)
         clause = self._with_its_subject(clause, rewritten(clause, self._rewrites["clause"]))
         clause = self._with_people(clause, speaker, people=people)
+        clause = self._with_owner(clause, speaker, people=people)
         if not clause or self._gates["clause"].search(clause) or self._gates["passing"].match(clause):
             return None
         lead = self._words["lead"].match(clause)
@@ -229,6 +233,14 @@ class EnglishReader:
             return clause
         who = known.subject if found["owns"] is None and found["owns2"] is None else known.owner
         return clause[: found.start()] + who.replace(f"{speaker.name}'s", "my", 1) + clause[found.end() :]
+
+    def _with_owner(self, clause: str, speaker: Speaker, *, people: Sequence[Statement]) -> str:
+        """The clause with whose it is: "her name is Lily" says "my sister's name is Lily"."""
+        found = _OWNED.match(clause)
+        known = self._meant(_PRONOUN_OF[found["whose"].lower()], people) if found else None
+        if found is None or known is None:
+            return clause
+        return known.owner.replace(f"{speaker.name}'s", "my", 1) + clause[found.end("whose") :]
 
     def _relation(self, kin: re.Match[str], speaker: Speaker, *, body: str) -> Statement:
         noun, name = kin.group("kin").lower(), (kin.group("called") or "").strip(" ,")

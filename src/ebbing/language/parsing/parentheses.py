@@ -7,7 +7,7 @@ A clause in brackets ("(I'm vegetarian)") is a sentence of its own.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from ebbing.language.text.statement import Sentence
@@ -54,7 +54,7 @@ class Lifted:
             return before
 
         text = _ASIDE.sub(lift, sentence.text)
-        return cls(Sentence(text, asks=sentence.asks), tuple(asides), tuple(own))
+        return cls(replace(sentence, text=text, literal=sentence.evidence), tuple(asides), tuple(own))
 
     def back(self, text: str) -> str:
         """A wording of the sentence, or of a part of it, with the brackets that stood in it."""

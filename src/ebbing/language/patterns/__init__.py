@@ -1,1 +1,1 @@
-"""patterns."""
+"""Rule packs, compiled patterns and the keep classifier."""

@@ -18,9 +18,9 @@ from typing import Any, Final
 
 from ebbing.language.claims.normalize_values import object_key
 from ebbing.language.dates.resolve import DateSpan, resolve
+from ebbing.language.signals.mentions import names
 from ebbing.language.text.analyzer import normalise
 from ebbing.language.text.detect_language import detect
-from ebbing.language.text.mentions import names
 
 LANGUAGES: Final = ("en", "zh")
 MAX_READ: Final = 300

@@ -59,6 +59,8 @@ class Asked:
     """Any of them; empty where only a time is named."""
     parts: tuple[Topic, ...] = ()
     """The members of a list, for when the whole of it is said nowhere."""
+    tastes: tuple[Topic, ...] = ()
+    """Things of which only what somebody likes and wants is meant: "my film preferences"."""
     excepted: tuple[Topic, ...] = ()
     """What is to stay."""
     spans: Spans = ()
@@ -115,6 +117,7 @@ class _Pack:
     asks: tuple[re.Pattern[str], ...]
     excepted: re.Pattern[str]
     everything: re.Pattern[str]
+    tastes: tuple[re.Pattern[str], ...]
     split: re.Pattern[str]
     recently: re.Pattern[str]
     edges: frozenset[str]
@@ -158,6 +161,7 @@ def _named(groups: Mapping[str, str], pack: _Pack, *, now: datetime) -> Asked:
     return Asked(
         topics=(named,) if named else (),
         parts=tuple(parts) if len(parts) > 1 else (),
+        tastes=_tastes(about, pack) if named else (),
         spans=spans,
         speaker=who if who is Role.ASSISTANT else None,
     )
@@ -165,6 +169,14 @@ def _named(groups: Mapping[str, str], pack: _Pack, *, now: datetime) -> Asked:
 
 def _topics(text: str, pack: _Pack) -> list[Topic]:
     return [found for part in pack.split.split(text) if part and (found := topic(part))]
+
+
+def _tastes(text: str, pack: _Pack) -> tuple[Topic, ...]:
+    """What a topic names the preferences of; empty where it names something else."""
+    bare = _trimmed(text, pack)
+    matched = next((match for pattern in pack.tastes if (match := pattern.fullmatch(bare))), None)
+    about = topic(matched["about"]) if matched else None
+    return (about,) if about else ()
 
 
 def _spans(said: str, pack: _Pack, *, now: datetime) -> Spans:
@@ -229,6 +241,7 @@ def _compiled(data: Mapping[str, Any]) -> _Pack:
         asks=tuple(map(compiled, data["asks"])),
         excepted=compiled(data["except"]),
         everything=compiled(data["everything"]),
+        tastes=tuple(map(compiled, data["tastes"])),
         split=compiled(data["split"]),
         recently=compiled(data["recently"]),
         edges=frozenset(data["edges"].split()),

@@ -13,6 +13,9 @@ from ebbing.language.text.analyzer import normalise
 
 _MAX_LENGTH: Final = 120
 """Characters; a longer text is taken to say something."""
+_SHORT: Final = 8
+"""Chinese characters, or half as many English words with a topic, up to which a question is short."""
+_WORD_LENGTH: Final = 4
 _RUN: Final = re.compile(
     r"(?P<han>[\u3400-\u4dbf\u4e00-\u9fff]+)|(?P<word>[^\W\u3400-\u4dbf\u4e00-\u9fff]+(?:'[^\W\d_]+)*)"
 )
@@ -34,12 +37,26 @@ def is_weak(question: str) -> bool:
     return True
 
 
+def leans(question: str) -> bool:
+    """Whether what a question is about may have been said before it: it is weak, short, or holds a pronoun."""
+    normal = normalise(question).translate(_words().simplified)
+    if is_weak(question) or any(map(normal.__contains__, _words().pronouns_zh)):
+        return True
+    runs = list(_RUN.finditer(normal))
+    words = [run["word"] for run in runs if run["word"]]
+    telling = [word for word in words if word.replace("'", "") not in _words().en]
+    length = sum(len(run["han"] or "") for run in runs) + _WORD_LENGTH * len(telling)
+    return length <= _SHORT or not _words().pronouns_en.isdisjoint(words)
+
+
 @dataclass(frozen=True, slots=True)
 class _Words:
     zh: frozenset[str]
     longest_zh: int
     en: frozenset[str]
     simplified: dict[int, int]
+    pronouns_zh: tuple[str, ...]
+    pronouns_en: frozenset[str]
 
 
 @lru_cache(maxsize=1)
@@ -52,6 +69,8 @@ def _words() -> _Words:
         longest_zh=max(map(len, zh)),
         en=frozenset(data["en"]["words"].split()),
         simplified=str.maketrans(pairs[::2], pairs[1::2]),
+        pronouns_zh=tuple(data["zh"]["pronouns"].split()),
+        pronouns_en=frozenset(data["en"]["pronouns"].split()),
     )
 
 

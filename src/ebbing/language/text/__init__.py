@@ -1,1 +1,1 @@
-"""text."""
+"""Analysis, sentences, numbers, tokens and compression of texts."""

@@ -25,9 +25,10 @@ from typing import Any, Final
 import Stemmer
 
 from ebbing.language.text.caches import kept
+from ebbing.language.text.detect_language import detect
 from ebbing.language.text.extract_numbers import figures
 
-_RULES: Final = 2
+_RULES: Final = 3
 """Rises when the code below would give other terms, numbers or flags for the same text."""
 MAX_ANALYSED: Final = 100_000
 """Characters of a text that are analysed; what follows cannot be found by keyword."""
@@ -43,6 +44,15 @@ _MONTHS: Final = (
 )
 
 
+_CLAUSE: Final = re.compile(r"[^.!?。！？,，;；\n]+[.!?。！？,，;；]*")
+_LONGEST_QUESTION: Final = 120
+"""Characters; a longer question tells what it asks about."""
+_SHORT_CHINESE: Final = 5
+"""Characters of a clause that tells nothing ("对了，"), its mark counted."""
+_SHORT_ENGLISH: Final = 3
+"""Words of such a clause ("By the way,")."""
+
+
 class TextFlag(IntFlag):
     """What kind of utterance a text is, as far as its surface shows."""
 
@@ -54,6 +64,14 @@ class TextFlag(IntFlag):
     """A message as it was said: what was said before and after it gives it context. Set by who stores it."""
     ANSWER = 16
     """It followed a question of somebody else, which is gone. Set by the upkeep, before the question goes."""
+    CHINESE = 32
+    ENGLISH = 64
+    """The language of the text, where its script decides it."""
+    ASKING = 128
+    """It asks and says nothing else."""
+
+
+LANGUAGE_FLAGS: Final = {"zh": TextFlag.CHINESE, "en": TextFlag.ENGLISH}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,17 +140,35 @@ def _day_terms(day: date) -> frozenset[str]:
 
 
 def flags_of(normal: str) -> TextFlag:
-    """Whether a normalised text asks something, lays down a standing instruction, or tells a preference."""
+    """The language of a normalised text, and whether it asks, lays down an instruction, or tells a preference."""
     pack = _pack()
     stands = normal.__contains__
-    flags = TextFlag(0)
+    flags = LANGUAGE_FLAGS.get(detect(normal), TextFlag(0))
     if any(map(stands, pack.question)):
-        flags |= TextFlag.QUESTION
+        flags |= TextFlag.QUESTION | (TextFlag.ASKING if only_asks(normal) else TextFlag(0))
     if any(map(stands, pack.of_instruction)) and pack.instruction.search(normal):
         flags |= TextFlag.INSTRUCTION
     if any(map(stands, pack.of_preference)) and pack.preference.search(normal):
         flags |= TextFlag.PREFERENCE
     return flags
+
+
+def only_asks(normal: str) -> bool:
+    """Whether a normalised text asks and tells nothing beside: each of its clauses asks, or is a few words long."""
+    clauses = [found for part in _CLAUSE.findall(normal) if any(map(str.isalnum, found := part.strip()))]
+    return all(_is_question(clause) or _is_short(clause) for clause in clauses) and any(map(_is_question, clauses))
+
+
+def _is_question(clause: str) -> bool:
+    """Whether it ends in a question mark, or holds a word that asks."""
+    pack = _pack()
+    if clause.endswith(pack.marks):
+        return len(clause) <= _LONGEST_QUESTION
+    return any(map(clause.__contains__, pack.asking))
+
+
+def _is_short(clause: str) -> bool:
+    return len(clause) <= _SHORT_CHINESE if not clause.isascii() else len(clause.split()) <= _SHORT_ENGLISH
 
 
 def wants_advice(text: str) -> bool:
@@ -149,6 +185,9 @@ def asks_for_value(text: str) -> bool:
 class _Pack:
     stop: frozenset[str]
     question: tuple[str, ...]
+    marks: tuple[str, ...]
+    asking: tuple[str, ...]
+    """Words of which one in a sentence without a mark makes it a question."""
     instruction: re.Pattern[str]
     of_instruction: tuple[str, ...]
     """One of these stands in whatever the pattern finds."""
@@ -174,7 +213,7 @@ def version_under(pack: Mapping[str, Any]) -> int:
 
 
 ANALYZER_VERSION: Final = version_under(_data())
-"""Stored with each index entry; an entry with another number is built again (`upkeep.reindex`)."""
+"""Stored with each index entry; an entry with another number is built again (`upkeep.repair.reindex`)."""
 
 
 @lru_cache(maxsize=1)
@@ -183,6 +222,8 @@ def _pack() -> _Pack:
     return _Pack(
         stop=frozenset(data["en"]["stop"].split()) | frozenset(data["zh"]["stop"].split()),
         question=(*data["question"]["marks"], *data["question"]["zh"]),
+        marks=tuple(data["question"]["marks"]),
+        asking=tuple(data["question"]["asking"]),
         instruction=_any_of(data["instruction"]),
         of_instruction=tuple(data["glance"]["instruction"]),
         preference=_any_of(data["preference"]),

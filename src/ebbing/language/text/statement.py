@@ -69,6 +69,16 @@ class Sentence:
 
     text: str
     asks: bool = False
+    literal: str = ""
+    """The words of the message, where `text` was completed from a question or has a place put in; else empty."""
+
+    answers: bool = False
+    """It was completed from the question that it answers, which says whom it is about."""
+
+    @property
+    def evidence(self) -> str:
+        """What the speaker said of it."""
+        return self.literal or self.text
 
 
 class Reader(Protocol):

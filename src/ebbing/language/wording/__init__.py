@@ -1,1 +1,1 @@
-"""wording."""
+"""Shorter and other wordings of a text."""

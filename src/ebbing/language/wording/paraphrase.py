@@ -17,10 +17,10 @@ from typing import Final
 
 from ebbing.language.claims.change_patterns import changes
 from ebbing.language.claims.normalize_values import NUMBER
+from ebbing.language.signals.mentions import names
 from ebbing.language.text.analyzer import normalise, query_terms
 from ebbing.language.text.caches import kept_of_texts
 from ebbing.language.text.extract_numbers import figures
-from ebbing.language.text.mentions import names
 from ebbing.language.text.normalize_numbers import dated, numbered
 
 MAX_READ: Final = 4_000

@@ -1,1 +1,1 @@
-"""base."""
+"""Settings, fusion, filters and time of a search."""

@@ -24,14 +24,16 @@ def is_empty(mask: Mask) -> bool:
     return 1 not in mask.tobytes()
 
 
-def zscore(scores: Scores, among: Mask | None, *, weight: float = 1.0) -> Scores:
+def zscore(scores: Scores, among: Mask | None, *, weight: float = 1.0, at_least: int = 0) -> Scores:
     """`weight` times (x − mean) / standard deviation, both over the rows in `among`; all 0 where they do not differ.
 
     Args:
         among: None for all rows.
+        at_least: rows that the statistics stand for; those that are lacking count as 0. Of a handful of rows none can
+            lie far from their mean.
     """
     chosen = scores if among is None else scores[among]
-    count = len(chosen)
+    count = max(len(chosen), at_least)
     if not count:
         return np.zeros_like(scores)
     mean = float(np.add.reduce(chosen)) / count

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ebbing.domain.filters.fields import Op
 from ebbing.domain.filters.timestamps import Span
-from ebbing.domain.filters.tree import All, AnyOf, Filter, Test, conjuncts, predicate, verdict
+from ebbing.domain.filters.tree import All, AnyOf, Filter, Test, conjuncts, including_namesakes, predicate, verdict
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.interned_names import Names
@@ -63,7 +63,17 @@ def covered(shard: Shard, scope: Scope, *, kinds: Collection[Kind]) -> Mask:
 
 
 async def narrowed(store: MemoryStore, shard: Shard, *, scope: Scope, among: Mask, wanted: Filter) -> Mask:
-    """The rows of `among` that match. Records are read only for comparisons that no column answers, and kept."""
+    """The rows of `among` that match. Records are read only for comparisons that no column answers, and kept.
+
+    Where no row matches, metadata keys that are called like a field of ours may match in its place.
+    """
+    rows = await _narrowed(store, shard, scope=scope, among=among, wanted=wanted)
+    if rows.any() or (widened := including_namesakes(wanted)) is None:
+        return rows
+    return await _narrowed(store, shard, scope=scope, among=among, wanted=widened)
+
+
+async def _narrowed(store: MemoryStore, shard: Shard, *, scope: Scope, among: Mask, wanted: Filter) -> Mask:
     parts = sorted(conjuncts(wanted), key=_needs_records)
     for part in parts:
         if _needs_records(part):

@@ -25,6 +25,8 @@ class Tuning:
     the question stood before it (`from_previous_question`)."""
     lexical_weight: float = 1.0
     dense_weight: float = 1.2
+    other_language_weight: float = 1.25
+    """Of a row in the other language its meaning stands, with this weight, for the words that it cannot share."""
     fusion: Literal["zscore", "rrf"] = "zscore"
     rrf_k: int = 60
     rrf_scale: float = 4.0
@@ -67,11 +69,22 @@ class Tuning:
     preference_bonus: float = 1.5
     """A preference, when the question asks for advice."""
     date_bonus: float = 1.5
-    """The question names a time, and it was said about then."""
-    only_date_bonus: float = 4.0
-    """The same when it names next to nothing else."""
+    """The question names a time, and it was said about then: from some days before it to some days after it."""
+    in_time_bonus: float = 7.0
+    """It was said in the very time that the question names: in full where the question names next to nothing else or
+    no row holds its wording …"""
+    in_time_coverage: float = 0.6
+    """… and less the more of its wording one row holds, down to nothing at this share."""
     date_days_before: int = 2
     date_days_after: int = 14
+    question_share: float = 0.15
+    """Of a question that leans on its conversation, in what the two give together."""
+    topic_weight: float = 0.6
+    """Of the words, and of the meaning, that a row shares with what the conversation is about."""
+    leaning_other_language_weight: float = 0.5
+    """`other_language_weight` for such a question: nobody knows well what it means."""
+    attribute_bonus: float = 3.0
+    """Points of a fact that holds the attribute which the question asks for, at least: see `attributes.lift`."""
     standing_weight: float = 0.2
     """Points between the most and the least important, and between the freshest and the most faded, of two equals."""
     session_prior: float = 0.3
@@ -80,6 +93,9 @@ class Tuning:
     """The same where a log has one speaker: its sessions are days rather than topics."""
     session_half: int = 10
     """… in full only when it has many."""
+    asking_weight: float = 0.5
+    """Share of its fused score that a message keeps which only asks: an earlier question shares the words of this one
+    and answers none of it."""
     assistant_weight: float = 0.35
     """Share of its fused score that an assistant's text keeps: it repeats the words of what people say, at length."""
 
@@ -99,7 +115,14 @@ class Tuning:
     precise_gap: float = 2.5
     """Fused score that a row may stand behind the best one."""
     precise_meaning: float = 0.4
-    """Similarity that counts as speaking to the question without sharing a word of it."""
+    """Similarity that counts as speaking to the question without sharing a word of it …"""
+    precise_evidence: float = 0.19
+    """… and where it shares some, similarity and the next share of the question's wording together."""
+    precise_coverage_share: float = 0.1
+    precise_other_language: float = 0.17
+    """Similarity from which a row in another language does: across languages similarities are lower."""
+    precise_coverage: float = 0.05
+    """Share of the question's wording from which a row counts as sharing some: more than one common character."""
 
     # statements that say the same are told once, where the best answers hold such repeats
     same_similarity: float = 1.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from ebbing.domain.filters.query import Hit
-from ebbing.domain.memory.record import MemoryRecord, MemoryType, Role
+from ebbing.domain.memory.record import QUARANTINED, MemoryRecord, MemoryType, Role
 from ebbing.language.text.analyzer import TextFlag, flags_of, normalise
 
 AgentKind = Literal["general", "recommendation", "personal", "tool"]
@@ -22,21 +22,32 @@ class Policy:
     """Bounds on what is used of an answer."""
 
     top_k: int = 5
-    min_score: float = 0.6
-    """Calibrated relevance in [0, 1]."""
+    min_score: float = 0.3
+    """Calibrated relevance in [0, 1]. Right and wrong answers overlap on this scale (both mostly score 0.45 to 0.8), so
+    that a higher bound hides answers; what bounds a block is its room."""
+    enough: float = 0.6
+    """Score of the best memory from which no further step of the ladder is tried."""
+    leaning_min_score: float = 0.02
+    """`min_score` of a question that leans on its conversation: what that repeats scores far above what came of it."""
+    topicless_min_score: float = 0.6
+    """`min_score` of a question that names no topic behind a conversation that names none either."""
     max_chars: int = 1_200
     """Characters of an injected block."""
     session_first: int = 3
     """So many memories of the running session come before those that hold everywhere."""
-    inject_above: float = 0.8
-    """Score from which a memory is put in front of a general assistant unasked."""
+    inject_above: float = 0.45
+    """Score above which a memory is put in front of a general assistant unasked: most right first answers score more,
+    and so do many wrong ones."""
 
 
 DEFAULT: Final = Policy()
 
 
 def usable(record: MemoryRecord, *, session: str | None = None, channel: str | None = None) -> bool:
-    """Whether a memory may be used here: it holds everywhere, or for just this session or channel."""
+    """Whether a memory may be used here: it holds everywhere, or for just this session or channel, and is not held back
+    for review."""
+    if QUARANTINED in record.tags:
+        return False
     here = {f"session:{session}" if session else "", f"channel:{channel}" if channel else ""}
     return record.scope == "global" or record.scope in here - {""}
 
@@ -69,8 +80,8 @@ def selected(
 def auto_recall(hits: Sequence[Hit], agent: AgentKind = "general", *, policy: Policy = DEFAULT) -> list[Hit]:
     """What to inject before the model is asked; an empty list leaves recall to the model's own tools.
 
-    A general assistant gets only what scores above 0.8, one that recommends or is personal always gets everything, one
-    with memory tools gets nothing unasked.
+    A general assistant gets only what scores above `inject_above`, one that recommends or is personal always gets
+    everything, one with memory tools gets nothing unasked.
     """
     if agent in {"recommendation", "personal"}:
         return list(hits)

@@ -1,1 +1,1 @@
-"""output."""
+"""Rendering and explanation of what was recalled."""

@@ -10,6 +10,7 @@ _BONUSES: Final = {
     "speaker": "it was said by somebody the question names",
     "quote": "it holds a phrase that the question quotes",
     "name": "it names what the question names",
+    "attribute": "it tells what the question asks for",
     "rule": "it is a standing wish or instruction",
     "time": "it was said around the time that the question names",
 }

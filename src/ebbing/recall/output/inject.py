@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from ebbing.domain.filters.query import Hit
-from ebbing.privacy.quote import BULLET, CLOSE, OPEN, block, footer
+from ebbing.privacy.guarding.quote import BULLET, CLOSE, OPEN, block, footer
 from ebbing.recall.base.usage_policy import DEFAULT, Policy
 
 MAX_INJECTED: Final = 1_500

@@ -7,22 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from ebbing.domain.memory.record import MemoryRecord, Role, content_hash
+from ebbing.domain.memory.record import MemoryRecord, content_hash
 from ebbing.language.dates.resolve import absolute
 from ebbing.language.text.token_count import estimate_tokens
-from ebbing.privacy.quote import BULLET, footer, header, quote
+from ebbing.privacy.attribution import LABELS, Source, quotable, source_of
+from ebbing.privacy.guarding.quote import BULLET, fenced, footer, header, named, quote
 
 Group = Literal["profile", "relevant", "recent"]
 _ORDER: Final[tuple[Group, ...]] = ("profile", "relevant", "recent")
 _FILLED: Final[tuple[tuple[Group, float], ...]] = (("relevant", 0.6), ("profile", 0.8), ("recent", 1.0))
 """Which group takes its room first, and the share of the budget that is spent when it has."""
-_TITLES: Final[Mapping[str, Mapping[Group, str]]] = {
+TITLES: Final[Mapping[str, Mapping[Group, str]]] = {
     "en": {"profile": "User profile:", "relevant": "Relevant memories:", "recent": "Recent memories:"},
     "zh": {"profile": "用户画像：", "relevant": "相关记忆：", "recent": "近期记忆："},
-}
-_SPEAKERS: Final = {
-    "en": {Role.USER: "user", Role.ASSISTANT: "assistant", Role.SYSTEM: "system", Role.TOOL: "tool"},
-    "zh": {Role.USER: "用户", Role.ASSISTANT: "助手", Role.SYSTEM: "系统", Role.TOOL: "工具"},
 }
 _CURRENT: Final = {"en": " (current)", "zh": "（当前）"}
 _ENDED: Final = {"en": " (until {})", "zh": "（至 {} 为止）"}
@@ -67,7 +64,7 @@ def render(groups: Mapping[Group, Sequence[MemoryRecord]], *, style: Style, max_
     spent = 0
     lines: dict[Group, list[tuple[MemoryRecord, str]]] = {group: [] for group in _ORDER}
     for group, share, records in _turns(groups, needed=style.needed):
-        title = estimate_tokens(f"{_TITLES[style.language][group]}\n")
+        title = estimate_tokens(f"{TITLES[style.language][group]}\n")
         for record in records:
             room = int(free * share) - spent - (0 if lines[group] else title)
             line = _fitting(record, style, room=room)
@@ -119,14 +116,13 @@ def distinct(groups: Mapping[Group, Sequence[MemoryRecord]]) -> dict[Group, list
 
 
 def line_of(record: MemoryRecord, style: Style, *, width: int = _WIDTHS[0]) -> str:
-    """A memory as one harmless line with its date: relative dates spelled out, raw words under their speaker's name,
-    and whether it is the current value or one that has ended. "" if nothing readable is left of it."""
+    """A memory as one harmless line with its date, and whether it is the current value or one that has ended.
+
+    Relative dates are spelled out. All but the person's own plain statements stand in quotation marks under their
+    source. "" if nothing readable is left of it.
+    """
     language = style.language
-    text = absolute(record.content, now=record.created_at)
-    if record.provenance.method == "raw" and (record.actor or record.role):
-        speaker = record.actor or _SPEAKERS[language][record.role or Role.USER]
-        text = f"{speaker}: {text}" if language == "en" else f"{speaker}：{text}"
-    quoted = quote(text, width)
+    quoted = statement_of(record, language, width=width)
     if not quoted:
         return ""
     zone = style.now.tzinfo
@@ -136,6 +132,16 @@ def line_of(record: MemoryRecord, style: Style, *, width: int = _WIDTHS[0]) -> s
     elif record.id in style.replacing:
         mark = _CURRENT[language]
     return f"{BULLET}{record.created_at.astimezone(zone):%Y-%m-%d} {quoted}{mark}\n"
+
+
+def statement_of(record: MemoryRecord, language: str, *, width: int = _WIDTHS[0]) -> str:
+    """What a memory says, as one harmless line: the person's own plain statement, or a quotation under its source."""
+    source = source_of(record)
+    if source is None:
+        return quote(absolute(record.content, now=record.created_at), width)
+    speaker = record.actor if record.is_verbatim and source is not Source.HAND else None
+    text = absolute(quotable(record), now=record.created_at)
+    return fenced(named(LABELS[language][source], speaker), text, language=language, max_chars=width)
 
 
 def _fitting(record: MemoryRecord, style: Style, *, room: int) -> str:
@@ -150,5 +156,5 @@ def _fitting(record: MemoryRecord, style: Style, *, room: int) -> str:
 def _written(lines: Mapping[Group, Sequence[tuple[MemoryRecord, str]]], language: str) -> Iterator[str]:
     for group in _ORDER:
         if lines[group]:
-            yield f"{_TITLES[language][group]}\n"
+            yield f"{TITLES[language][group]}\n"
             yield from (line for _, line in lines[group])

@@ -1,1 +1,1 @@
-"""query."""
+"""What a question asks for."""

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from itertools import islice
-from typing import Final
+from typing import Final, Protocol
 
 import anyio
 
 from ebbing.domain.errors import EbbingError
 from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.message import Message
-from ebbing.domain.memory.record import Role
-from ebbing.language.signals.vague_questions import is_weak
+from ebbing.domain.memory.record import Role, content_hash
+from ebbing.language.signals.vague_questions import is_weak, leans
 from ebbing.language.text.analyzer import wants_advice
 from ebbing.language.text.detect_language import detect
 from ebbing.ports.query_rewriter import QueryRewriter, RewriteRequest
-from ebbing.privacy.strip_recalled import strip_recalled
+from ebbing.privacy.guarding.strip_recalled import strip_recalled
 from ebbing.recall.base.usage_policy import DEFAULT, Policy, selected, usable
 
 MAX_CONVERSATION: Final = 1_200
@@ -58,6 +58,13 @@ class Talk:
     char_name: str | None = None
 
     @property
+    def hashes(self) -> tuple[str, ...]:
+        """Content hashes of what the conversation holds, the question included; none without a conversation."""
+        said = [strip_recalled(message.content) for message in self.before]
+        said += [self.question] if said else []
+        return tuple(dict.fromkeys(map(content_hash, said)))
+
+    @property
     def language(self) -> str:
         """`zh` or `en`: that of the question, else of the turn before it."""
         known = (detect(text) for text in (self.question, *(said.content for said in reversed(self.before))))
@@ -74,9 +81,16 @@ class Climbed:
     query: str
     """What was searched for on that rung."""
 
+    @property
+    def score(self) -> float:
+        """That of the best memory; 0 for none."""
+        return max((hit.score for hit in self.hits), default=0.0)
 
-Look = Callable[[str], Awaitable[Sequence[Hit]]]
-"""Searches for a text: hits, best first."""
+
+class Look(Protocol):
+    """Searches for a text, and where it is given for the conversation around it as well: hits, best first."""
+
+    def __call__(self, text: str, conversation: str = "", /) -> Awaitable[Sequence[Hit]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,24 +108,35 @@ class Climb:
 
 
 async def climb(talk: Talk, look: Look, *, how: Climb) -> Climbed:
-    """The memories for a question, from the first step that finds any that the policy lets through.
+    """The memories for a question, from the first step whose best memory is good enough (`Policy.enough`).
 
-    1. the question itself, unless it is weak (names no topic) and there is a conversation to lean on;
-    2. the last turns with the question behind them, and the latest of them that name a topic, each for itself;
+    1. the question itself, unless it leans on a conversation (names no topic, is short, or holds a pronoun);
+    2. the question and the last turns with it behind them, each row judged by both together; of a question that does
+       not lean, the last turns with it behind them, and the latest of them that name a topic, each for itself;
     3. the question as the rewriter puts it, and its clauses.
 
-    A weak question comes last of all by itself. A step after the first that fails leaves what was found before it.
+    A question that leans comes last of all by itself. Where no step is good enough, the one with the best score
+    counts. A step after the first that fails leaves what was found before it.
     """
+    if not _names_topic(talk, how):
+        how = replace(how, policy=replace(how.policy, min_score=how.policy.topicless_min_score))
     steps = _steps(talk, how)
-    first = await steps[0](talk, look)
+    best = await steps[0](talk, look)
     for step in steps[1:]:
-        if first.rung is not Rung.NONE:
-            return first
+        if best.score >= how.policy.enough:
+            return best
         try:
-            first = await step(talk, look)
+            found = await step(talk, look)
         except EbbingError:
             continue
-    return first
+        best = found if found.score > best.score else best
+    return best
+
+
+def _names_topic(talk: Talk, how: Climb) -> bool:
+    """Whether the question or the conversation before it says what it is about; a question by itself has to do."""
+    said = [text for _, text in _spoken(talk, how.turns)]
+    return not said or not all(map(is_weak, (talk.question, *said)))
 
 
 _Step = Callable[[Talk, Look], Awaitable[Climbed]]
@@ -121,13 +146,24 @@ def _steps(talk: Talk, how: Climb) -> list[_Step]:
     question: _Step = partial(_by_question, how=how)
     leaning: list[_Step] = []
     if _spoken(talk, how.turns):
-        leaning = [partial(_by_conversation, how=how)]
+        leaning = [partial(_by_both if leans(talk.question) else _by_conversation, how=how)]
         leaning += [] if how.rewriter is None else [partial(_by_rewrite, how=how)]
-    return [*leaning, question] if leaning and is_weak(talk.question) else [question, *leaning]
+    return [*leaning, question] if leaning and leans(talk.question) else [question, *leaning]
 
 
 async def _by_question(talk: Talk, look: Look, *, how: Climb) -> Climbed:
     return await _found([talk.question], Rung.QUESTION, talk=talk, look=look, how=how)
+
+
+async def _by_both(talk: Talk, look: Look, *, how: Climb) -> Climbed:
+    """The turns of the one who asks name the topic; the other's only where those do not."""
+    spoken = _spoken(talk, how.turns)
+    own = [text for said, text in spoken if said.role is Role.USER]
+    turns = [text for _, text in spoken] if all(map(is_weak, own)) else own
+    whole = _latest(turns, talk.question, max_chars=MAX_CONVERSATION)
+    if _names_topic(talk, how):
+        how = replace(how, policy=replace(how.policy, min_score=how.policy.leaning_min_score))
+    return _admitted(await look(talk.question, whole), Rung.CONVERSATION, query=whole, talk=talk, how=how)
 
 
 async def _by_conversation(talk: Talk, look: Look, *, how: Climb) -> Climbed:
@@ -156,10 +192,14 @@ async def _found(queries: Sequence[str], rung: Rung, *, talk: Talk, look: Look, 
             known = best.get(hit.record.id)
             if known is None or hit.score > known.score:
                 best[hit.record.id] = hit
-    ordered = sorted(best.values(), key=lambda hit: -hit.score) if len(queries) > 1 else best.values()
-    hits = [hit for hit in ordered if usable(hit.record, session=how.session, channel=how.channel)]
-    good = selected(hits, how.policy, session=how.session, advice=wants_advice(talk.question))
-    return Climbed(tuple(good), rung if good else Rung.NONE, queries[0])
+    ordered = sorted(best.values(), key=lambda hit: -hit.score) if len(queries) > 1 else list(best.values())
+    return _admitted(ordered, rung, query=queries[0], talk=talk, how=how)
+
+
+def _admitted(hits: Sequence[Hit], rung: Rung, *, query: str, talk: Talk, how: Climb) -> Climbed:
+    fitting = [hit for hit in hits if usable(hit.record, session=how.session, channel=how.channel)]
+    good = selected(fitting, how.policy, session=how.session, advice=wants_advice(talk.question))
+    return Climbed(tuple(good), rung if good else Rung.NONE, query)
 
 
 def _telling(parts: Iterable[str]) -> list[str]:

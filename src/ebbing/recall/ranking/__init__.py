@@ -1,1 +1,1 @@
-"""ranking."""
+"""The order of the results: duplicates, newer values, neighbouring turns."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from ebbing.recall.scoring.calibrated_score import relevance
 from ebbing.recall.scoring.score_rows import Scored
 
 _Column = TypeVar("_Column")
+ANSWERING: Final = 0.6
+"""Similarity that a fact counts as having which holds the attribute that the question asks for."""
 
 
 @dataclass(slots=True)
@@ -65,7 +67,8 @@ def rank(
     """The best rows of the mask, best first, at most `query.top_k`.
 
     With `query.precise` only what the score curve sets apart is kept: rows near the best one that share wording or
-    meaning with the question. A question with one answer then gets one row, and one without gets none.
+    meaning with the question, and facts that hold the attribute which it asks for. A question with one answer then gets
+    one row, and one without gets none.
     """
     order = best_rows(scored.total, among, count=max(tuning.collapse_depth, query.top_k))
     if question.value:
@@ -80,7 +83,7 @@ def rank(
     found = _rated(scored, groups, calibration=calibration)
     if query.min_score > 0:
         found = found.only([score >= query.min_score for score in found.scores])
-    return found.only(_set_apart(found, tuning=tuning)) if query.precise else found
+    return found.only(_set_apart(scored, found, tuning=tuning)) if query.precise else found
 
 
 def _rated(scored: Scored, groups: Groups, *, calibration: Calibration | None) -> Ranking:
@@ -96,6 +99,9 @@ def _rated(scored: Scored, groups: Groups, *, calibration: Calibration | None) -
     judged = meaning
     if not all(compared):
         judged = [near if known else held for near, known, held in zip(meaning, compared, coverage, strict=True)]
+    if scored.answering is not None:
+        answers = map(scored.answering.item, rows)
+        judged = [max(near, ANSWERING * is_one) for near, is_one in zip(judged, answers, strict=True)]
     scores = relevance(total, coverage=coverage, meaning=judged)
     return Ranking(rows, scores, total, coverage, meaning, list(groups.values()))
 
@@ -107,10 +113,24 @@ def _told(shard: Shard, groups: Groups) -> Mask:
     return told
 
 
-def _set_apart(found: Ranking, *, tuning: Tuning) -> list[bool]:
-    """Which rows share wording or meaning with the question, and stand near the best one."""
-    evidence = zip(found.fused, found.coverage, found.meaning, strict=True)
+def _set_apart(scored: Scored, found: Ranking, *, tuning: Tuning) -> list[bool]:
+    """Which rows speak to the question by their meaning and wording, and stand near the best one."""
+    answering = scored.answering
     return [
-        (coverage > 0 or meaning > tuning.precise_meaning) and found.fused[0] - fused < tuning.precise_gap
-        for fused, coverage, meaning in evidence
+        (answering is not None and answering[row])
+        or (
+            found.fused[0] - fused < tuning.precise_gap
+            and _speaks_to_it(scored, row, held=held, near=near, tuning=tuning)
+        )
+        for row, fused, held, near in zip(found.rows, found.fused, found.coverage, found.meaning, strict=True)
     ]
+
+
+def _speaks_to_it(scored: Scored, row: int, *, held: float, near: float, tuning: Tuning) -> bool:
+    shares_words = held >= tuning.precise_coverage
+    if not scored.compared[row]:
+        return shares_words
+    if scored.foreign is not None and scored.foreign[row]:
+        return near >= tuning.precise_other_language
+    evidence = near + tuning.precise_coverage_share * held
+    return near > tuning.precise_meaning or (shares_words and evidence >= tuning.precise_evidence)

@@ -1,1 +1,1 @@
-"""scoring."""
+"""Scores of rows: BM25, vectors, rerankers, calibration."""

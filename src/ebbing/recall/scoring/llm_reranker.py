@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ebbing.domain.errors import ModelError, RerankError
 from ebbing.ports.chat_model import ChatModel, Schema, Turn
-from ebbing.privacy.quote import quote
+from ebbing.privacy.guarding.quote import quote
 
 MAX_CHARACTERS: Final = 400
 """Of a candidate, and of the question."""

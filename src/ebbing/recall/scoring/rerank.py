@@ -45,7 +45,7 @@ async def rerank(
     its score and its place: order only what was read.
 
     Args:
-        candidates: texts, best first, each with its speaker (`index.entry.passage`; worth 1 point of R@10); only the
+        candidates: texts, best first, each with its speaker (`index_entry.passage`; worth 1 point of R@10); only the
             first `how.depth` are needed.
         scores: their fused scores, shape (at least len(candidates),), in the same order.
     """

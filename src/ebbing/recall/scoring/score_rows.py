@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -14,12 +14,15 @@ from ebbing.index.dot_products import along
 from ebbing.index.shard import ROLES, Shard
 from ebbing.index.turn_neighbours import Neighbours
 from ebbing.language.text.analyzer import TextFlag
-from ebbing.recall.base.fusion import Mask, Scores, best_rows, is_whole, reciprocal_rank, zscore
+from ebbing.recall.base.fusion import Mask, Scores, best_rows, is_empty, is_whole, reciprocal_rank, zscore
 from ebbing.recall.base.tuning import Tuning
-from ebbing.recall.query.parse_query import Link, Question
+from ebbing.recall.query.attributes import facts_about, lift
+from ebbing.recall.query.parse_query import DAY_MICROS, Link, Question
 from ebbing.recall.scoring.bm25 import bm25f, feedback_terms, smooth
 
 _ASSISTANT: Final = ROLES.index(Role.ASSISTANT)
+_FEW_ROWS: Final = 30
+"""Rows of the question's language below which the others count among its statistics."""
 LINKED_COVERAGE: Final = 0.9
 """What wording counts that a row holds in another word than the question's, to the judgement of how well it fits."""
 
@@ -38,6 +41,10 @@ class Scored:
     """Share of the question's wording that the row holds itself, in [0, 1]."""
     compared: Mask
     """Rows whose vector was held against the question's; the others are judged by their words alone."""
+    foreign: Mask | None
+    """Rows in another language than the question; None where there are none."""
+    answering: Mask | None
+    """Facts that hold the attribute which the question asks for, in whatever language; None where there are none."""
     bonuses: Mapping[str, Scores]
     """Route name to the points that it adds to `total`, for the routes that apply to this question."""
     session: Scores | float
@@ -59,28 +66,71 @@ def score_rows(
     lexical = smooth(shard, wording.points, near=near, tuning=tuning)
     some = None if is_whole(among) else among
     meant = _meant(dense, some, compared=compared, tuning=tuning)
-    total = meant + _levelled(lexical, some, weight=tuning.lexical_weight, tuning=tuning)
+    foreign = _foreign(shard, question)
+    total = meant + _worded(lexical, some, meant=meant, foreign=foreign, tuning=tuning)
     if tuning.feedback_weight and shard.size >= tuning.feedback_from and wording.coverage.any():
         lexical = lexical + _feedback(shard, total, among=among, question=question, tuning=tuning)
-        total = meant + _levelled(lexical, some, weight=tuning.lexical_weight, tuning=tuning)
+        total = meant + _worded(lexical, some, meant=meant, foreign=foreign, tuning=tuning)
     surface = shard.kept("surface", lambda: _surface(shard, tuning=tuning))
     if surface.assistant is not None:
         total = np.where(surface.assistant, tuning.assistant_weight * total, total)
+    if surface.asking is not None:
+        total = np.where(surface.asking, np.minimum(total, tuning.asking_weight * total), total)
     if surface.worth is not None:
         total += surface.worth
     bonuses = _bonuses(shard, question, surface=surface, tuning=tuning)
     coverage = wording.coverage
+    if question.spans:
+        bonuses["time"] = _in_time(shard, question, among=among, tuning=tuning)
     if question.links:
         share = _through_links(shard, question.links, tuning=tuning)
         bonuses["graph"] = tuning.graph_bonus * share
         coverage = np.maximum(coverage, LINKED_COVERAGE * share)
     for points in bonuses.values():
         total += points
+    answering = facts_about(shard, question.topic)
+    if answering is not None:
+        bonuses["attribute"] = lift(total, answering, among=among, at_least=tuning.attribute_bonus)
+        total += bonuses["attribute"]
+        coverage = np.where(answering, np.maximum(coverage, LINKED_COVERAGE), coverage)
     lent: Scores | float = 0.0
     if prior := tuning.diary_session_prior if near.one_speaker else tuning.session_prior:
         lent = prior * _session_lift(total, some, near=near, tuning=tuning)
         total += lent
-    return Scored(total, lexical, dense, coverage, compared, bonuses, lent)
+    return Scored(total, lexical, dense, coverage, compared, foreign, answering, bonuses, lent)
+
+
+def joined(shard: Shard, question: Scored, *, conversation: Scored, among: Mask, tuning: Tuning) -> Scored:
+    """The rows against a question and against the conversation that it closes: what speaks for a row in either.
+
+    The conversation repeats what is known of its topic, and what came of that is told in other words: rows that share
+    words and meaning with the best row of both are lifted with it.
+    """
+    total = tuning.question_share * question.total + (1.0 - tuning.question_share) * conversation.total
+    return replace(
+        question,
+        total=total + _about_the_same(shard, total, among=among, tuning=tuning),
+        dense=np.maximum(question.dense, conversation.dense),
+        coverage=np.maximum(question.coverage, conversation.coverage),
+    )
+
+
+def _about_the_same(shard: Shard, total: Scores, *, among: Mask, tuning: Tuning) -> Scores:
+    """Points of rows for what they share with the best one, which gets half as many as the best of them."""
+    best = best_rows(total, among, count=1)
+    terms = feedback_terms(shard, best, asked=(), tuning=tuning)
+    others = among.copy()
+    others[best] = False
+    if is_empty(others):
+        return np.zeros(shard.size)
+    wording = bm25f(shard, terms, tuning=tuning).points if terms else np.zeros(shard.size)
+    points = zscore(wording, others, weight=tuning.topic_weight)
+    if shard.embedded[best].all():
+        points = points + zscore(
+            along(shard.vectors, shard.vectors[best[0]]).astype(np.float64), others, weight=tuning.topic_weight
+        )
+    points[best] = 0.5 * points[others].max()
+    return points
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +138,8 @@ class _Surface:
     """Rows that something about their wording or speaker sets apart; None where there are none."""
 
     assistant: Mask | None
+    asking: Mask | None
+    """Messages that ask and tell nothing."""
     standing: Mask | None
     """Standing instructions."""
     preferred: Mask | None
@@ -103,6 +155,7 @@ def _surface(shard: Shard, *, tuning: Tuning) -> _Surface:
     worth = shard.importance + shard.strength
     return _Surface(
         assistant=some(shard.role == _ASSISTANT),
+        asking=some((shard.flags & TextFlag.ASKING) != 0),
         standing=some((shard.flags & TextFlag.INSTRUCTION) != 0),
         preferred=some((shard.flags & TextFlag.PREFERENCE) != 0),
         worth=tuning.standing_weight / 2 * (worth - worth.mean()) if shard.size and np.ptp(worth) > 0 else None,
@@ -114,6 +167,30 @@ def _levelled(scores: Scores, among: Mask | None, *, weight: float, tuning: Tuni
     if tuning.fusion == "rrf":
         return weight * tuning.rrf_scale * reciprocal_rank(scores, among, k=tuning.rrf_k)
     return zscore(scores, among, weight=weight)
+
+
+def _foreign(shard: Shard, question: Question) -> Mask | None:
+    """Rows in another language than the question's, where the scripts of both decide it; None where there are none."""
+    if not question.language:
+        return None
+    other = (TextFlag.CHINESE | TextFlag.ENGLISH) & ~question.language
+    mask: Mask = shard.kept(f"rows in {other}", lambda: (shard.flags & other) != 0)
+    return mask if mask.any() else None
+
+
+def _worded(lexical: Scores, among: Mask | None, *, meant: Scores, foreign: Mask | None, tuning: Tuning) -> Scores:
+    """The keyword leg's share of the total.
+
+    Rows of the question's language are held against one another. A row of another language shares hardly a term with
+    the question whatever it says: nothing is known against it, and its meaning stands in for its words.
+    """
+    if foreign is None or tuning.fusion == "rrf" or not meant.any():
+        return _levelled(lexical, among, weight=tuning.lexical_weight, tuning=tuning)
+    own = ~foreign if among is None else among & ~foreign
+    admitted = len(own) if among is None else int(np.count_nonzero(among))
+    words = zscore(lexical, own, weight=tuning.lexical_weight, at_least=min(admitted, _FEW_ROWS))
+    instead = tuning.other_language_weight / tuning.dense_weight * meant
+    return np.where(foreign, np.where(lexical > 0, np.maximum(words, instead), instead), words)
 
 
 def _feedback(shard: Shard, total: Scores, *, among: Mask, question: Question, tuning: Tuning) -> Scores:
@@ -152,13 +229,27 @@ def _bonuses(shard: Shard, question: Question, *, surface: _Surface, tuning: Tun
         bonuses["quote"] = tuning.quote_bonus * _holding(shard, question.quotes)
     if question.names:
         bonuses["name"] = tuning.name_bonus * _holding(shard, question.names)
-    if question.spans:
-        inside = np.zeros(shard.size, dtype=bool)
-        for first, last in question.spans:
-            inside |= (shard.created >= first) & (shard.created <= last)
-        bonus = tuning.only_date_bonus if question.only_time else tuning.date_bonus
-        bonuses["time"] = bonus * inside.astype(np.float64)
     return bonuses
+
+
+def _in_time(shard: Shard, question: Question, *, among: Mask, tuning: Tuning) -> Scores:
+    """Points for what was said in the time that the question names, and fewer for what was said around it.
+
+    What the question asks about may have been told later, so that wording decides where a row holds it.
+    """
+    early, late = tuning.date_days_before * DAY_MICROS, tuning.date_days_after * DAY_MICROS
+    inside, around = np.zeros((2, shard.size), dtype=np.bool_)
+    for first, last in question.spans:
+        inside |= (shard.created >= first) & (shard.created <= last)
+        around |= (shard.created >= first - early) & (shard.created <= last + late)
+    best = 0.0
+    if len(question.beside_time) > 1:
+        best = float(bm25f(shard, question.beside_time, tuning=tuning).coverage.max(initial=0.0, where=among))
+    share = max(0.0, 1.0 - best / tuning.in_time_coverage)
+    if question.time_in_words and (_holding(shard, [question.time_in_words])[among] > 0).any():
+        share = 0.0
+    points: Scores = tuning.date_bonus * around + tuning.in_time_bonus * share * inside
+    return points
 
 
 def _through_links(shard: Shard, links: Sequence[Link], *, tuning: Tuning) -> Scores:

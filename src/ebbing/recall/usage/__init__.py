@@ -1,1 +1,1 @@
-"""usage."""
+"""Counts of use, and which memories an answer rested on."""

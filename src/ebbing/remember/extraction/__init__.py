@@ -1,1 +1,1 @@
-"""extraction."""
+"""Facts from messages, by rules."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,17 +11,20 @@ from typing import Final
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import Failed, WriteMode
-from ebbing.domain.memory.record import Kind
+from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.remember.extraction.keep_filter import is_redacted, worth_keeping
-from ebbing.remember.facts.drafts import QUARANTINED
 from ebbing.remember.intake.screening import Screened
 from ebbing.remember.llm.client import Asking, Budget
 from ebbing.remember.llm.write_modes import read_facts
 
 _EARLIER: Final = 4
-"""Messages of the same conversation that the model sees as what was said before."""
+"""Messages of the same conversation that are looked at as what was said before."""
+_POINTS_BACK: Final = re.compile(
+    r"(?i)\W*(?:(?:and|also|oh|well|so|but),? )*(?:he|she|it|they|his|her|its|their)(?:'s|\b)|\W*[他她它]"
+)
+"""A message that begins with somebody who was spoken of before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +70,41 @@ async def read(
     return Read(facts, found.failed, left)
 
 
+async def with_certain_subjects(
+    read: Read, kept: Sequence[Screened], *, store: MemoryStore, scope: Scope, now: datetime, agent_facts: bool
+) -> Read:
+    """What was read; where a first message left its subject out, read again with what was said before it.
+
+    A subject that was left out must be the speaker's there too, and "she" is whom the messages before spoke of.
+    Only there the store is asked: most messages say of whom they speak.
+    """
+    points_back = bool(kept) and _POINTS_BACK.match(kept[0].message.content) is not None
+    if not points_back and not any(fact.understood and fact.source == 0 for fact in read.facts):
+        return read
+    page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_EARLIER)
+    earlier = _messages(page.records)
+    if not earlier:
+        return read
+    again = worth_keeping(kept, now=now, agent_facts=agent_facts, known=(), earlier=earlier)
+    if points_back:
+        sources = {fact.source for fact in read.facts} | {0}
+        return replace(read, facts=tuple(fact for fact in again if fact.source in sources))
+    texts = {fact.text for fact in again if fact.source == 0}
+    return replace(read, facts=tuple(fact for fact in read.facts if fact.source != 0 or fact.text in texts))
+
+
 async def said_before(store: MemoryStore, scope: Scope) -> list[Message]:
     """The last messages of a conversation that is named by its run, oldest first; none of those held for review."""
     if scope.run_id is None:
         return []
     page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_EARLIER)
+    return _messages(page.records)
+
+
+def _messages(newest_first: Sequence[MemoryRecord]) -> list[Message]:
+    """What was said, oldest first, without what is held for review."""
     return [
         Message(one.content, one.role, name=one.actor, timestamp=one.created_at)
-        for one in reversed(page.records)
+        for one in reversed(newest_first)
         if one.role is not None and QUARANTINED not in one.tags
     ]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from functools import partial, reduce
 from typing import Final
 
 from ebbing.domain.conflict.decision import Fact
-from ebbing.language.claims.claims import is_news, names_a_value
+from ebbing.domain.memory.message import Message
+from ebbing.language.claims.claims import is_news, names_a_value, without_speaker
 from ebbing.language.text.statement import Statement
-from ebbing.remember.extraction.rule_extractor import extract
+from ebbing.remember.extraction.rule_extractor import CHANGE, extract
 from ebbing.remember.intake.screening import Screened
 
 NAMED: Final = "named"
@@ -28,12 +30,22 @@ _PLACEHOLDER: Final = re.compile(r"\[(?:REDACTED_[A-Z_]+|[A-Z_]+:[a-p]+)\]")
 _MARKS: Final = " ,.;:!，。；！"
 
 
-def worth_keeping(kept: Sequence[Screened], *, now: datetime, agent_facts: bool, known: Collection[int]) -> list[Fact]:
+def worth_keeping(
+    kept: Sequence[Screened],
+    *,
+    now: datetime,
+    agent_facts: bool,
+    known: Collection[int],
+    earlier: Sequence[Message] = (),
+) -> list[Fact]:
     """The facts that the rules read, without those of messages that are `known` or held back for review.
 
-    A fact whose value was redacted says nothing, and is left out.
+    A fact whose value was redacted says nothing, and is left out. `earlier` is what was said before.
     """
-    facts = extract([one.message for one in kept], now=now, agent_facts=agent_facts, otherwise=_tentative)
+    names = {one.message.name for one in kept if one.message.name}
+    news = partial(_tentative, speakers=names)
+    messages = [one.message for one in kept]
+    facts = extract(messages, now=now, agent_facts=agent_facts, otherwise=news, earlier=earlier)
     return [
         fact
         for fact in facts
@@ -51,19 +63,25 @@ def is_redacted(fact: Fact) -> bool:
     return end != fact.text and not end.strip(_MARKS)
 
 
-def _tentative(statement: Statement) -> Fact | None:
+def _tentative(statement: Statement, *, speakers: Collection[str]) -> Fact | None:
     """A statement that no rule reads, if it may be about something known: it is over, new or so again, or named."""
     if not statement.text or statement.hedged or len(statement.text) > _LONGEST or statement.who == "order":
         return None
     named = statement.who == "clause" and _NAMED.match(statement.text) is not None
-    if not (statement.corrects or is_news(statement.text, ended=statement.ended)):
+    plain = _without_speakers(statement.text, speakers)
+    if not (statement.corrects or is_news(plain, ended=statement.ended)):
         return Fact(text=statement.text, rule=NAMED, tentative=True) if named else None
     return Fact(
         text=statement.text,
         importance=_NEWS,
         confidence=_SURE,
-        rule="change",
+        rule=CHANGE,
         ended=statement.ended,
         corrects=statement.corrects,
-        tentative=not names_a_value(statement.text),
+        tentative=not names_a_value(plain),
     )
+
+
+def _without_speakers(text: str, speakers: Collection[str]) -> str:
+    """The statement as one of the user, whichever of the speakers it names at its head."""
+    return reduce(without_speaker, sorted(speakers), text)

@@ -13,9 +13,9 @@ from ebbing.domain.memory.message import Message
 from ebbing.language.claims.claims import claim_of
 from ebbing.language.text.detect_language import detect
 from ebbing.ports.loop import on_a_loop
-from ebbing.privacy.redact import redact
-from ebbing.privacy.strip_recalled import strip_recalled
-from ebbing.privacy.trust import instruction_shaped
+from ebbing.privacy.guarding.strip_recalled import strip_recalled
+from ebbing.privacy.guarding.trust import instruction_shaped
+from ebbing.privacy.redaction.redact import redact
 from ebbing.remember.extraction.rule_extractor import extract
 from ebbing.remember.facts.new_fact import told_by
 

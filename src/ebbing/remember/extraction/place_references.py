@@ -27,7 +27,7 @@ def placed(said: Sequence[Sentence], *, before: str, pack: Pack) -> list[Sentenc
         )
         if there is not None and last:
             text = f"{sentence.text[: there.start('place')]}in {last[0]['name']}{sentence.text[there.end() :]}"
-            found.append(replace(sentence, text=text))
+            found.append(replace(sentence, text=text, literal=sentence.evidence))
         else:
             found.append(sentence)
         around = f"{around} {found[-1].text}"

@@ -22,15 +22,30 @@ from ebbing.language.patterns.rule_pack import Pack, Packs
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.sentences import sentences
 from ebbing.language.text.statement import Reader, Sentence, Speaker, Statement
+from ebbing.remember.extraction.certain_facts import (
+    is_understood,
+    is_whole,
+    keeps_negations,
+    shifts_its_subject,
+    stands_alone,
+    subject_is_certain,
+    without_its_tail,
+)
 from ebbing.remember.extraction.detail_fragments import with_detail
 from ebbing.remember.extraction.place_references import placed
+from ebbing.remember.extraction.plain import as_first_person, with_lists_apart
 from ebbing.remember.extraction.rule_matching import fact_of
-from ebbing.remember.extraction.short_answers import completed
+from ebbing.remember.extraction.short_answers import completed, with_its_own
+from ebbing.remember.facts.evidence import literal_span
 
 _LAST_ASKED: Final = 200
 """Characters at the end of the assistant's message in which it says what it wants to know."""
 _GAME: Final = 200
 """Characters at the beginning of a message in which a game is begun."""
+CHANGE: Final = "change"
+"""The rule of what no rule reads and is news of something known, which says itself what it is about."""
+_NAME: Final = 2
+"""Characters that a name has at least."""
 MAX_FACTS: Final = 32
 """Facts taken from one message."""
 _SPEAKERS: Final = {"en": Speaker("User", "the assistant"), "zh": Speaker("用户", "助手")}
@@ -49,18 +64,20 @@ def extract(
     packs: Packs | None = None,
     agent_facts: bool = False,
     otherwise: Otherwise | None = None,
+    earlier: Sequence[Message] = (),
 ) -> list[Fact]:
     """The facts that the messages state, in order, each once; `source` is the index of the message.
 
     User messages tell about the user; with `agent_facts`, assistant messages tell about the agent (`about="agent"`).
     System and tool messages are never read. "Tomorrow" counts from the message's timestamp, else from `now` (with a
     time zone). Facts that the speaker was not sure of come with a confidence under 0.7. `otherwise` is asked about what
-    the user says and no rule reads. Raises `InvalidInputError` when the moment has no time zone.
+    the user says and no rule reads. `earlier` is what was said before, which is not read for facts. Raises
+    `InvalidInputError` when the moment has no time zone.
     """
     known = packs or Packs.load()
     found: dict[str, Fact] = {}
-    before: Message | None = None
-    people: dict[Role, list[Statement]] = {}
+    people = _people_of(earlier, messages, packs=known)
+    before = earlier[-1] if earlier else None
     playing = False
     for index, message in enumerate(messages):
         if message.role is Role.USER or (agent_facts and message.role is Role.ASSISTANT):
@@ -70,6 +87,17 @@ def extract(
             playing = playing or heard.begins_a_game()
         before = message
     return list(found.values())
+
+
+def _people_of(earlier: Sequence[Message], messages: Sequence[Message], *, packs: Packs) -> dict[Role, list[Statement]]:
+    """The people of which the speaker of the first message spoke before it."""
+    people: dict[Role, list[Statement]] = {}
+    for before, message in zip([None, *earlier], earlier, strict=False):
+        if message.role is Role.USER and messages and message.name == messages[0].name:
+            heard = _Listening(message, before, packs, people=people.setdefault(message.role, []))
+            for _ in heard.statements():
+                continue
+    return people
 
 
 def statements(messages: Sequence[Message], *, packs: Packs | None = None) -> Iterator[tuple[Statement, Pack]]:
@@ -97,10 +125,16 @@ class _Listening:
         agent = self.message.role is Role.ASSISTANT
         found: list[Fact] = []
         before: tuple[Sentence, Statement] | None = None
+        shifted: Sentence | None = None
         for sentence, statement, its_pack in self.statements():
             if agent and statement.who not in {"self", "clause"}:
                 continue
+            if shifts_its_subject(statement, its_pack):
+                shifted = sentence
+            if shifted is sentence and (statement.carried or shifts_its_subject(statement, its_pack)):
+                continue
             fact = self._fact(statement, its_pack, said_at=said_at, aside=bool(found))
+            fact = fact and self._certain(fact, statement, sentence=sentence, pack=its_pack, said_at=said_at)
             if before is not None and before[0] is sentence:
                 longer = with_detail(found[-1], before[1], detail=statement, own=fact, pack=its_pack, said_at=said_at)
                 if longer is not None:
@@ -109,7 +143,8 @@ class _Listening:
             before = None
             if fact is not None:
                 about = "agent" if agent else "user"
-                found.append(replace(fact, source_text=sentence.text, about=about, source=source))
+                whole = sentence.text if sentence.literal else None
+                found.append(replace(fact, source_text=sentence.evidence, sentence=whole, about=about, source=source))
                 before = sentence, statement
         return found[:MAX_FACTS]
 
@@ -120,6 +155,51 @@ class _Listening:
         if fact is None and self.otherwise is not None and self.message.role is not Role.ASSISTANT:
             return self.otherwise(statement.implied or statement)
         return fact
+
+    def _certain(
+        self, fact: Fact, statement: Statement, *, sentence: Sentence, pack: Pack, said_at: datetime
+    ) -> Fact | None:
+        """The fact, where its subject and its polarity are certain; what was left out is noted."""
+        fact = without_its_tail(fact, language=pack.language)
+        if not stands_alone(fact, statement, pack=pack) or not is_whole(fact, statement, pack=pack):
+            return None
+        if not keeps_negations(fact, sentence.evidence, language=pack.language):
+            return None
+        if statement.who != "order" and not is_understood(statement, sentence, pack=pack):
+            return fact
+        span = literal_span(sentence.evidence, self.message.content)
+        said = self.message.content.partition(span)[0] if span else ""
+        itself = fact.rule == CHANGE or statement.clause.startswith("有")
+        before = None if itself and self._goes_on() else self.before
+        certain = subject_is_certain(
+            statement,
+            self.message,
+            said=said,
+            before=before,
+            now=said_at,
+            pack=pack,
+            weighed="weighed" in (fact.rule or ""),
+        )
+        if certain:
+            return replace(fact, understood=True)
+        named = statement.who == "clause" and not itself and self._was_named(statement, pack)
+        news = self.otherwise(statement.implied or statement) if named and self.otherwise is not None else None
+        return replace(news, understood=True) if news is not None and news.tentative else None
+
+    def _was_named(self, statement: Statement, pack: Pack) -> bool:
+        """Whether a Chinese clause begins with a name that the speaker's last message holds: 旺财去世了.
+
+        Such a clause makes no fact of the speaker's; it may only end what is known of the one it names.
+        """
+        if pack.language != "zh" or self.before is None or not self._goes_on():
+            return False
+        name = statement.clause[:_NAME]
+        return len(name) == _NAME and name in self.before.content
+
+    def _goes_on(self) -> bool:
+        """Whether the speaker of the message before goes on."""
+        before = self.before
+        return before is not None and (before.role, before.name) == (self.message.role, self.message.name)
 
     def begins_a_game(self) -> bool:
         """Whether it asks for a game of roles, in which the messages that follow are said."""
@@ -148,8 +228,10 @@ class _Listening:
         pack = self.packs.by_language.get(self._language())
         if pack is None or pack.gates["message"].search(self.message.content[:400]) or self._of_a_task(pack):
             return
-        said = sentences(self.message.content)
+        said = as_first_person(sentences(self.message.content), pack=pack)
+        said = with_lists_apart(said, pack=pack)
         if self.before is not None and self.before.role is not self.message.role:
+            said = with_its_own(said, asked=self.before.content)
             said = completed(said, asked=self.before.content, pack=pack)
         said = placed(said, before=self.before.content if self.before else "", pack=pack)
         if self.before is not None and self.before.role is not self.message.role:

@@ -1,1 +1,1 @@
-"""facts."""
+"""Drafts of facts with their evidence."""

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from datetime import UTC, datetime
+from typing import Any
 
 from ebbing.domain.conflict.decision import Fact
-from ebbing.domain.memory.record import Kind, MemoryRecord, Provenance
-from ebbing.index.raw_message import AS_SAID, Call, Said, said_record
+from ebbing.domain.memory.history import STORED_AS_SAID
+from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord, MemoryType, Provenance, type_of_tags
+from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.claims import attribute_of, polarity_of
 from ebbing.language.claims.normalize_values import object_key
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.split_text import split_text
 from ebbing.ports.ids import Ids
+from ebbing.remember.facts.evidence import literal_span
 from ebbing.remember.facts.new_fact import told_by
 from ebbing.remember.intake.screening import Screened
-
-QUARANTINED: Final = "quarantined"
-"""Tag of an episode that speaks like an order to the model: nothing is learnt from it until somebody reviews it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,15 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Drafting(Call):
-    """The same, with what names the records."""
+class Drafting:
+    """What all records of one call share, and what names them."""
 
+    scope: Scope
+    metadata: Mapping[str, Any]
+    now: datetime
     ids: Ids = field(kw_only=True)
+    tags: tuple[str, ...] = ()
+    expires_at: datetime | None = None
 
 
 def message_drafts(messages: Sequence[Screened], *, kind: Kind, drafting: Drafting) -> list[Draft]:
@@ -60,7 +65,7 @@ def fact_draft(fact: Fact, source: Screened, *, drafting: Drafting) -> Draft:
         id=drafting.ids.new(),
         whose=drafting.scope,
         content=fact.text,
-        created_at=message.timestamp or drafting.now,
+        created_at=(message.timestamp or drafting.now).astimezone(UTC),
         recorded_at=drafting.now,
         type=fact.type,
         actor=message.name,
@@ -78,7 +83,7 @@ def fact_draft(fact: Fact, source: Screened, *, drafting: Drafting) -> Draft:
         confidence=fact.confidence,
         provenance=Provenance(
             source_ids=(message.id,) if message.id else (),
-            source_text=fact.source_text,
+            source_text=literal_span(fact.source_text, message.content),
             method=fact.method,
             rule=fact.rule,
         ),
@@ -92,10 +97,21 @@ def _utterance(source: Screened, text: str, *, number: int, kind: Kind, drafting
     if message.id is not None:
         source_ids = (message.id,) if number == 1 else (f"{message.id}#{number}", message.id)
     held_back = kind is Kind.EPISODE and source.held_back is not None
-    record = said_record(
-        Said(drafting.ids.new(), text, drafting, message.role, message.name, message.timestamp, source.tier),
+    record = MemoryRecord(
+        id=drafting.ids.new(),
+        whose=drafting.scope,
+        content=text,
+        created_at=(message.timestamp or drafting.now).astimezone(UTC),
+        recorded_at=drafting.now,
         kind=kind,
+        type=type_of_tags(drafting.tags) if kind is Kind.MEMORY else MemoryType.EPISODIC,
+        actor=message.name,
+        role=message.role,
         tags=(QUARANTINED, *drafting.tags) if held_back else drafting.tags,
+        metadata=dict(drafting.metadata),
+        expires_at=drafting.expires_at,
+        language=detect(text),
+        trust=source.tier,
         provenance=Provenance(source_ids=source_ids, method="raw", reason=source.held_back if held_back else None),
     )
-    return Draft(record, utterance=True, once=bool(source_ids), reason=AS_SAID)
+    return Draft(record, utterance=True, once=bool(source_ids), reason=STORED_AS_SAID)

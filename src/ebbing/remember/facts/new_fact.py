@@ -9,7 +9,7 @@ from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.language.claims.claims import Told, claim_of
 from ebbing.ports.memory_store import Insert
-from ebbing.privacy.trust import TrustTier, tier_of
+from ebbing.privacy.guarding.trust import TrustTier, tier_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,15 @@ class Candidate:
 
 
 def heard_as(fact: Fact, insert: Insert) -> Heard:
-    """A fact with the memory that it would become and the claim that it makes."""
-    return Heard(fact, insert, claim_of(fact.text, told_by(fact, insert.record.actor)))
+    """Return a fact with the memory that it would become and the claim that it makes.
+
+    The memory gets the attribute that is compared: what is denied, or over, gives no value.
+    """
+    claim = claim_of(fact.text, told_by(fact, insert.record.actor))
+    record = insert.record
+    if record.attribute != claim.attribute:
+        insert = replace(insert, record=replace(record, attribute=claim.attribute))
+    return Heard(fact, insert, claim)
 
 
 def candidate(record: MemoryRecord, similarity: float = 0.0) -> Candidate:
@@ -73,7 +80,7 @@ def told_by(fact: Fact, speaker: str | None) -> Told:
         polarity=fact.polarity,
         ended=fact.ended,
         corrects=fact.corrects,
-        source=fact.source_text,
+        source=fact.sentence or fact.source_text,
         speaker=speaker,
         agent=fact.about == "agent",
     )
@@ -83,6 +90,11 @@ def as_candidate(heard: Heard) -> Candidate:
     """What was just heard, seen from what is heard next."""
     claim = replace(heard.claim, changed=False, further=False, resumed=False)
     return Candidate(heard.record, claim)
+
+
+def without_value(known: Candidate) -> Candidate:
+    """A memory that waits for review: it gives no value and ends nothing."""
+    return replace(known, claim=replace(known.claim, attribute=None, value=frozenset(), also=None, ends=()))
 
 
 def trust_of(record: MemoryRecord) -> TrustTier:

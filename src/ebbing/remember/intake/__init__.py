@@ -1,1 +1,1 @@
-"""intake."""
+"""Messages parsed, screened and split."""

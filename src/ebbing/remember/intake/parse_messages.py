@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -11,6 +12,7 @@ from ebbing.domain.errors import InvalidInputError, TooLargeError
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
 from ebbing.language.dates.grammar import FIRST_YEAR, LAST_YEAR
+from ebbing.privacy.names import person_name
 
 MAX_MESSAGE_LENGTH: Final = 100_000
 """Characters of one message; a longer one is refused, so that nothing of it is lost unseen."""
@@ -22,6 +24,13 @@ _ROLES: Final = {
     "function": Role.TOOL,
     "developer": Role.SYSTEM,
 }
+_KINDS: Final = (
+    ("image", ("image", "picture", "photo")),
+    ("audio", ("audio", "voice", "sound")),
+    ("video", ("video",)),
+    ("file", ("file", "pdf", "mdx", "document", "attachment")),
+)
+"""Kinds of parts that are no text, and what their types are called by."""
 _MILLISECONDS_FROM: Final = 1e11
 """Epoch numbers above this (the year 5138 in seconds) are taken for milliseconds."""
 
@@ -46,8 +55,49 @@ def parse_messages(messages: object) -> list[Message]:
         raise TooLargeError(f"more than {MAX_MESSAGES} messages in one call: pass them in several")
     parsed = [message for at, item in enumerate(given) if (message := _parse(item, at)) is not None]
     if not parsed:
+        if omitted_parts(messages):
+            raise InvalidInputError(
+                "messages hold no text, only images or other parts: say in words what is to be remembered of them"
+            )
         raise InvalidInputError("messages hold no text: there is nothing to remember")
     return parsed
+
+
+def omitted_parts(messages: object) -> list[dict[str, Any]]:
+    """What of messages is no text and so is not remembered: `{"message": place, "parts": {kind: count}}` for each."""
+    if isinstance(messages, str):
+        return []
+    given = messages if isinstance(messages, Sequence) else [messages]
+    found = ((at, _omitted(item)) for at, item in enumerate(given) if isinstance(item, Mapping))
+    return [{"message": at, "parts": dict(parts)} for at, parts in found if parts]
+
+
+def is_blank(message: Mapping[str, Any]) -> bool:
+    """Whether a message holds no text; parts of other kinds do not count.
+
+    Raises:
+        InvalidInputError: its content is neither text nor parts.
+    """
+    return not clean_text(_text_of(message.get("content"), 0))
+
+
+def _omitted(message: Mapping[str, Any]) -> Counter[str]:
+    content = message.get("content")
+    parts = [content] if isinstance(content, Mapping) else content
+    omitted: Counter[str] = Counter()
+    if isinstance(parts, Sequence) and not isinstance(parts, str):
+        texts_left_out = (part for part in parts if isinstance(part, Mapping) and not isinstance(part.get("text"), str))
+        omitted.update(_kind_of(part.get("type")) for part in texts_left_out)
+    for field in ("images", "audio", "attachments"):
+        if value := message.get(field):
+            omitted[_kind_of(field)] += len(value) if isinstance(value, list) else 1
+    return omitted
+
+
+def _kind_of(name: object) -> str:
+    """The kind of a part as a word of ours: what a caller wrote there is not told again."""
+    words = str(name).lower()
+    return next((kind for kind, signs in _KINDS if any(sign in words for sign in signs)), "other")
 
 
 def clean_text(text: str) -> str:
@@ -64,6 +114,14 @@ def clean_text(text: str) -> str:
 def parse_time(value: object, label: str = "timestamp") -> datetime:
     """ISO 8601 text, epoch seconds or milliseconds, or a datetime, as aware UTC; a naive time is taken as UTC.
 
+    See `local_time` for the errors.
+    """
+    return local_time(value, label).astimezone(UTC)
+
+
+def local_time(value: object, label: str = "timestamp") -> datetime:
+    """The same with the offset that the value names, since "yesterday" means the day of the one who wrote.
+
     Raises:
         InvalidInputError: none of these, or outside the years in which words like "last week" can be understood.
     """
@@ -78,20 +136,20 @@ def parse_time(value: object, label: str = "timestamp") -> datetime:
 def _moment(value: object) -> datetime | None:
     try:
         if isinstance(value, datetime):
-            return _as_utc(value)
+            return _aware(value)
         if isinstance(value, bool):
             raise ValueError
         if isinstance(value, int | float) and math.isfinite(value):
             return datetime.fromtimestamp(value / 1000 if abs(value) > _MILLISECONDS_FROM else value, UTC)
         if isinstance(value, str):
-            return _as_utc(datetime.fromisoformat(value.strip()))
+            return _aware(datetime.fromisoformat(value.strip()))
     except (ValueError, OverflowError, OSError):
         pass
     return None
 
 
-def _as_utc(moment: datetime) -> datetime:
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+def _aware(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 def _parse(item: object, at: int) -> Message | None:
@@ -103,13 +161,13 @@ def _parse(item: object, at: int) -> Message | None:
     text = _checked_text(_text_of(item.get("content"), at), at)
     if not text:
         return None
-    timestamp = item.get("timestamp")
+    timestamp = item.get("timestamp", item.get("created_at"))
     return Message(
         content=text,
         role=_role_of(item.get("role", "user"), at),
-        name=optional_text(item.get("name"), f"name of message {at}"),
+        name=_name_of(item.get("name"), at),
         id=optional_text(item.get("id"), f"id of message {at}"),
-        timestamp=None if timestamp is None else parse_time(timestamp, f"timestamp of message {at}"),
+        timestamp=None if timestamp is None else local_time(timestamp, f"timestamp of message {at}"),
     )
 
 
@@ -126,6 +184,8 @@ def _text_of(content: Any, at: int) -> str:
         return ""
     if isinstance(content, str):
         return content
+    if isinstance(content, Mapping):
+        content = [content]
     if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
         return "\n".join(str(part["text"]) for part in content if isinstance(part.get("text"), str))
     raise InvalidInputError(f"content of message {at} must be a string or a list of parts")
@@ -136,6 +196,11 @@ def _role_of(role: object, at: int) -> Role:
     if found is None:
         raise InvalidInputError(f"role of message {at} must be user, assistant, system or tool")
     return found
+
+
+def _name_of(value: object, at: int) -> str | None:
+    name = optional_text(value, f"name of message {at}")
+    return None if name is None else person_name(name)
 
 
 def optional_text(value: object, label: str) -> str | None:

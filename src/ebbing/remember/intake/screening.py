@@ -9,9 +9,10 @@ from typing import NamedTuple
 from ebbing.domain.errors import BlockedContentError
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
-from ebbing.privacy.redact import redact
-from ebbing.privacy.strip_recalled import strip_recalled
-from ebbing.privacy.trust import TrustTier, instruction_shaped, tier_of
+from ebbing.privacy.guarding.strip_recalled import strip_recalled
+from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped, tier_of
+from ebbing.privacy.redaction.redact import redact
+from ebbing.remember.intake.off_record import on_record
 from ebbing.remember.intake.write_policy import WritePolicy
 
 _LEAST = TrustTier.DOCUMENT
@@ -30,7 +31,8 @@ class Screened(NamedTuple):
 def screened(
     messages: Sequence[Message], policy: WritePolicy, *, trust: TrustTier | None = None, learning: bool = True
 ) -> list[Screened]:
-    """The messages that may be kept, in order; what holds nothing but recalled memories is left out.
+    """The messages that may be kept, in order; what holds nothing but recalled memories is left out, and what the
+    person keeps off the record.
 
     With `trust`, nothing counts for more than that tier. Where nobody is `learning` from them, recalled memories stay
     in, and none is held back.
@@ -39,7 +41,7 @@ def screened(
         BlockedContentError: the redaction policy blocks a message, and says that the call is to fail.
     """
     kept: list[Screened] = []
-    for message in messages:
+    for message in on_record(messages, trust=trust).messages:
         text = strip_recalled(message.content) if learning else message.content
         redacted = redact(text, policy.redaction)
         if redacted.blocked and policy.on_blocked == "error":
@@ -47,7 +49,7 @@ def screened(
         if redacted.blocked or not redacted.text.strip():
             continue
         tier = _tier(message.role, trust)
-        held_back = instruction_shaped(redacted.text, spoken_by_user=tier is TrustTier.USER) if learning else None
+        held_back = instruction_shaped(text, spoken_by_user=tier is TrustTier.USER) if learning else None
         told = message if redacted.text == message.content else replace(message, content=redacted.text)
         kept.append(Screened(told, tier, held_back))
     return kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ebbing.privacy.redact import DEFAULT, RedactionPolicy
+from ebbing.privacy.redaction.redact import DEFAULT, RedactionPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,4 +22,4 @@ class WritePolicy:
     embedding_seconds: float = 30.0
     """How long the embedder may take for some 16,000 characters."""
     importance: Literal["measured", "seed"] = "measured"
-    """Which of the formulas of `domain.importance` weighs a new memory."""
+    """Which of the formulas of `domain.forgetting.importance` weighs a new memory."""

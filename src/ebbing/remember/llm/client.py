@@ -26,6 +26,8 @@ class Asking:
     """For extraction. It should ask for `{"facts": [...]}`, with plain sentences or with objects like ours."""
     update_prompt: str | None = None
     """For decisions: what the actions mean. The form of the answer is added to it."""
+    instructions: str | None = None
+    """What the tenant asks of every extraction; added to the prompt."""
     timeout_seconds: float = 30.0
     """Of one call."""
     budget_seconds: float = 60.0

@@ -14,7 +14,7 @@ from ebbing.domain.memory.pending_extraction import Failed, WriteMode
 from ebbing.domain.memory.record import Role
 from ebbing.language.text.detect_language import detect
 from ebbing.ports.chat_model import Schema, Turn
-from ebbing.prompts.library import Prompt, custom_prompt, prompt
+from ebbing.prompts.library import Prompt, custom_prompt, instructed, prompt
 from ebbing.remember.llm.client import Asking, Budget, ask
 from ebbing.remember.llm.parse_facts import Reading, facts_in, summary_in
 from ebbing.remember.llm.schemas import FACTS, LOOSE_FACTS, SUMMARY
@@ -81,6 +81,8 @@ async def extract_with_model(
         return Extraction()
     language = detect("\n".join(one.content[:200] for one in messages if one.role is _SPEAKER[about]))
     told, form = _prompted(asking, mode, about=about, language=language)
+    if asking.instructions:
+        told = instructed(told, asking.instructions)
     return await _all(
         parts,
         _Task(

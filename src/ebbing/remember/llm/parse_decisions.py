@@ -12,7 +12,7 @@ from ebbing.domain.memory.record import MemoryRecord, content_hash
 from ebbing.language.text.analyzer import normalise, query_terms
 from ebbing.language.text.extract_numbers import figures
 from ebbing.language.text.split_text import MAX_TEXT_LENGTH
-from ebbing.privacy.trust import TrustTier, may_change, tier_of
+from ebbing.privacy.guarding.trust import TrustTier, may_change, tier_of
 from ebbing.remember.llm.parse_facts import one_line
 
 _SURER: Final = 0.2

@@ -47,7 +47,7 @@ class Reading:
     now: datetime
     about: str = "user"
     traced: bool = True
-    """A statement that no message says is dropped; else it is taken for the last message's."""
+    """A statement that no message says is dropped; else it is the last message's, and claims no evidence."""
 
 
 def facts_in(items: Any, reading: Reading) -> list[Fact]:
@@ -70,7 +70,7 @@ def summary_in(value: Mapping[str, Any], reading: Reading) -> list[Fact]:
         return []
     category = _category(value.get("category"))
     last = reading.pieces[-1]
-    source = source_of(text, "", number=last.number, pieces=reading.pieces) or (last.number, last.text[:500])
+    source = source_of(text, "", number=last.number, pieces=reading.pieces) or (last.number, None)
     polarity = int(category.get("polarity", 0))
     return [
         Fact(
@@ -159,13 +159,13 @@ def _first(entry: Mapping[str, Any], names: Iterable[str]) -> Any:
     return next((entry[name] for name in names if isinstance(entry.get(name), str)), None)
 
 
-def _source(text: str, entry: Mapping[str, Any], *, reading: Reading) -> tuple[int, str] | None:
+def _source(text: str, entry: Mapping[str, Any], *, reading: Reading) -> tuple[int, str | None] | None:
     number = entry.get("message")
     number = number if isinstance(number, int) and not isinstance(number, bool) else None
     quote = entry.get("quote")
     source = source_of(text, quote if isinstance(quote, str) else "", number=number, pieces=reading.pieces)
     if source is None and not reading.traced and reading.pieces:
-        return reading.pieces[-1].number, reading.pieces[-1].text[:500]
+        return reading.pieces[-1].number, None
     return source
 
 

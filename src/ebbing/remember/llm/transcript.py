@@ -11,7 +11,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
 from ebbing.language.text.split_text import split_text
 from ebbing.language.text.token_count import estimate_tokens
-from ebbing.privacy.strip_recalled import strip_recalled
+from ebbing.privacy.guarding.strip_recalled import strip_recalled
 
 SPOKEN: Final = (Role.USER, Role.ASSISTANT)
 """What system and tools say is not shown: nothing is learnt from it, and it may hold anybody's orders."""

@@ -1,1 +1,1 @@
-"""reconcile."""
+"""Facts compared with what is known: candidates, decisions, changes."""

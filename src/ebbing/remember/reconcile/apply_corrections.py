@@ -39,7 +39,7 @@ async def corrected(
             continue
         wrong, fact = right
         found = [other for other in found if other is not wrong and other.source != index]
-        found.append(replace(fact, source=index, source_text=one.message.content))
+        found.append(replace(fact, source=index, source_text=one.message.content, sentence=None))
     return tuple(found)
 
 

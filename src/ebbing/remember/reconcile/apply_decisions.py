@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from ebbing.domain.conflict.decision import Add, AddClosed, Decision, Ignore, Keep, Supersede, Update
+from ebbing.domain.conflict.decision import Add, AddClosed, AddForReview, Decision, Ignore, Keep, Supersede, Update
 from ebbing.domain.memory.history import Event
-from ebbing.domain.memory.record import MemoryRecord, Stage
+from ebbing.domain.memory.record import NEEDS_REVIEW, MemoryRecord, Stage
 from ebbing.index.index_entry import IndexEntry, entry_for
 from ebbing.language.text.analyzer import analyse
 from ebbing.ports.memory_store import Change, Insert, Revise
@@ -59,7 +59,7 @@ class _Batch:
         for memory_id in closed_by(decision):
             self._close(memory_id, winner, since=heard.record.created_at, reason=decision.reason)
 
-    def _insert(self, heard: Heard, decision: Add | AddClosed | Supersede) -> None:
+    def _insert(self, heard: Heard, decision: Add | AddForReview | AddClosed | Supersede) -> None:
         record = heard.record
         if record.id in self.latest:
             return
@@ -67,6 +67,11 @@ class _Batch:
         record = replace(record, provenance=provenance, related_ids=closed_by(decision))
         if isinstance(decision, Supersede):
             record = replace(record, valid_from=min(record.created_at, self.now))
+        if isinstance(decision, Add | Supersede) and not decision.is_the_value:
+            record = replace(record, attribute=None)
+        if isinstance(decision, AddForReview):
+            tags = (*record.tags, NEEDS_REVIEW)
+            record = replace(record, attribute=None, tags=tags, related_ids=decision.memory_ids)
         if isinstance(decision, AddClosed):
             newer = self.latest[decision.memory_id]
             ends = max(newer.created_at, record.created_at)

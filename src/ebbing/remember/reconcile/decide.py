@@ -1,26 +1,46 @@
 """What to do about each fact, given what is known around it: the deterministic decider.
 
-A fact and a memory are compared by `domain.conflict`; here stands who wins. The newer one does, unless the older one
+A fact and a memory are compared by `conflict.compare`; here stands who wins. The newer one does, unless the older one
 is surer by more than 0.2; what the user said is never changed by what a tool or a document says. A language model may
 propose a decision: it counts where nothing here speaks against it.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from ebbing.domain.conflict.closing import (
+    DOUBTED_HARM,
+    DOUBTED_REST,
+    DOUBTED_SUBJECT,
+    MAX_CLOSED,
+    doubt,
+    holds_the_value,
+)
 from ebbing.domain.conflict.compare import Relation, Verdict, compare
-from ebbing.domain.conflict.decision import Add, AddClosed, Decision, Ignore, Keep, Supersede, Update
+from ebbing.domain.conflict.decision import (
+    Add,
+    AddClosed,
+    AddForReview,
+    Decision,
+    Fact,
+    Ignore,
+    Keep,
+    Supersede,
+    Update,
+)
 from ebbing.domain.memory.record import MemoryRecord
-from ebbing.privacy.trust import may_change, may_create
-from ebbing.remember.facts.new_fact import Candidate, Heard, as_candidate, trust_of
+from ebbing.privacy.guarding.trust import may_change, may_create
+from ebbing.remember.facts.new_fact import Candidate, Heard, as_candidate, trust_of, without_value
 
 SURER: Final = 0.2
 """By how much more confidence something said earlier outweighs what was said later."""
 _SAME_WORDS: Final = "already known in these words"
 _PUT_RIGHT: Final = "it was put right"
+_NOTHING_KNOWN: Final = "nothing known is about this"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +60,74 @@ def decide(
     confidence_threshold: float,
     proposed: Proposed | None = None,
 ) -> list[Decision]:
-    """One decision a fact, in order; a fact is compared with the facts before it as well."""
+    """Return one decision a fact, in order; a fact is compared with the facts before it as well.
+
+    A sentence, with all its facts, that would end more than `MAX_CLOSED` memories ends none: it is put up for review.
+    """
+    held: frozenset[tuple[int, str]] = frozenset()
+    while True:
+        decisions = _decided_in_order(
+            heard, candidates, confidence_threshold=confidence_threshold, proposed=proposed, held=held
+        )
+        ended: defaultdict[tuple[int, str], set[str]] = defaultdict(set)
+        for one, decision in zip(heard, decisions, strict=True):
+            ended[_sentence(one.fact)].update(closed_by(decision))
+        too_many = {sentence for sentence, ids in ended.items() if len(ids) > MAX_CLOSED}
+        if not too_many:
+            return decisions
+        held |= too_many
+
+
+def _decided_in_order(
+    heard: Sequence[Heard],
+    candidates: Sequence[Sequence[Candidate]],
+    *,
+    confidence_threshold: float,
+    proposed: Proposed | None,
+    held: frozenset[tuple[int, str]],
+) -> list[Decision]:
+    """The decisions, where the sentences that are `held` end nothing."""
     view = _View()
     decisions: list[Decision] = []
     for one, around in zip(heard, candidates, strict=True):
         known = view.around(around)
         decision = refused(one, confidence_threshold) or _agreed(one, proposed, own=_decided(one, known), around=known)
+        if _sentence(one.fact) in held:
+            decision = _without_closing(decision)
+        decision = _as_the_only_value(decision, one, known=known)
         view.note(one, decision)
         decisions.append(decision)
     return decisions
+
+
+def _sentence(fact: Fact) -> tuple[int, str]:
+    """The message and the sentence of it that a fact was read from."""
+    return fact.source, fact.source_text or fact.text
+
+
+def _without_closing(decision: Decision) -> Decision:
+    """The decision of a sentence that would end too much."""
+    if not (ended := closed_by(decision)):
+        return decision
+    if isinstance(decision, Keep | Update):
+        return replace(decision, closes=())
+    return _for_review(decision.fact, ended, because=f"it would end more than {MAX_CLOSED} memories")
+
+
+def _for_review(fact: Fact, memory_ids: tuple[str, ...], *, because: str) -> AddForReview | Ignore:
+    """What becomes of a fact that may end memories: without one that it ends, a tentative one says nothing."""
+    if fact.tentative:
+        return Ignore(fact, f"nothing is ended: {because}")
+    return AddForReview(fact, memory_ids, f"for review, nothing is ended: {because}")
+
+
+def _as_the_only_value(decision: Decision, heard: Heard, *, known: Sequence[Candidate]) -> Decision:
+    """The decision, where an attribute that has one value at a time does not get a second one."""
+    ended = closed_by(decision)
+    rest = (one.claim for one in known if one.record.id not in ended)
+    if isinstance(decision, Add | Supersede) and any(holds_the_value(heard.claim, claim) for claim in rest):
+        return replace(decision, is_the_value=False)
+    return decision
 
 
 @dataclass(slots=True)
@@ -64,8 +143,10 @@ class _View:
 
     def note(self, heard: Heard, decision: Decision) -> None:
         self.closed.update(closed_by(decision))
-        if isinstance(decision, Add | Supersede):
-            self.new[heard.record.id] = as_candidate(heard)
+        if isinstance(decision, Add | Supersede | AddForReview):
+            known = as_candidate(heard)
+            gives_it = not isinstance(decision, AddForReview) and decision.is_the_value
+            self.new[heard.record.id] = known if gives_it else without_value(known)
 
 
 def closed_by(decision: Decision) -> tuple[str, ...]:
@@ -94,24 +175,49 @@ def refused(heard: Heard, confidence_threshold: float) -> Ignore | None:
 def _decided(heard: Heard, around: Sequence[Candidate]) -> Decision:
     fact = heard.fact
     words = heard.record.hash
-    verdicts = [(one.record, _verdict(heard, one, words=words)) for one in around]
+    verdicts = [(one, _verdict(heard, one, words=words)) for one in around]
     known = _best(heard, verdicts)
-    against = _against(verdicts, guessing=known is None)
-    stopped = _stopped(heard, [record for record, _ in against])
+    against, doubted = _apart(heard, _against(verdicts, guessing=known is None))
+    stopped = _stopped(heard, [one.record for one, _ in against])
     if stopped is not None:
         return stopped
-    closed = tuple(record.id for record, _ in against)
+    closed = tuple(one.record.id for one, _ in against)
     if known is not None:
-        record, verdict = known
+        one, verdict = known
         if verdict.relation is Relation.RICHER:
-            return Update(fact, record.id, fact.text, verdict.reason, closes=closed)
-        return Keep(fact, record.id, verdict.reason, closes=closed)
+            return Update(fact, one.record.id, fact.text, verdict.reason, closes=closed)
+        return Keep(fact, one.record.id, verdict.reason, closes=closed)
     if against:
         return Supersede(fact, closed[0], against[0][1].reason, closes=closed[1:])
-    return Add(fact, "nothing known says this")
+    return _in_doubt(fact, doubted) or Add(fact, "nothing known says this")
 
 
-def _against(verdicts: Sequence[tuple[MemoryRecord, Verdict]], *, guessing: bool) -> list[tuple[MemoryRecord, Verdict]]:
+def _apart(
+    heard: Heard, against: Sequence[tuple[Candidate, Verdict]]
+) -> tuple[list[tuple[Candidate, Verdict]], dict[str, str]]:
+    """What a fact certainly ends, and the memories of which that is in doubt, with the doubt."""
+    certain: list[tuple[Candidate, Verdict]] = []
+    doubted: dict[str, str] = {}
+    for one, verdict in against:
+        why = None if verdict.reason == _PUT_RIGHT else doubt(heard.claim, one.claim)
+        if why is None:
+            certain.append((one, verdict))
+        else:
+            doubted[one.record.id] = why
+    return certain, doubted
+
+
+def _in_doubt(fact: Fact, doubted: Mapping[str, str]) -> AddForReview | Ignore | None:
+    """What becomes of a fact that stands against what is known and may not end it."""
+    if DOUBTED_SUBJECT in doubted.values():
+        return Ignore(fact, DOUBTED_SUBJECT)
+    for why in (DOUBTED_HARM, DOUBTED_REST):
+        if ids := tuple(memory_id for memory_id, reason in doubted.items() if reason == why):
+            return _for_review(fact, ids, because=why)
+    return None
+
+
+def _against(verdicts: Sequence[tuple[Candidate, Verdict]], *, guessing: bool) -> list[tuple[Candidate, Verdict]]:
     """The memories that a fact speaks against; what is only guessed counts where it can mean one memory alone."""
     against = [found for found in verdicts if found[1].relation is Relation.CONTRADICTS]
     sure = [found for found in against if not found[1].guess]
@@ -129,23 +235,29 @@ def _agreed(heard: Heard, proposed: Proposed | None, *, own: Decision, around: S
         return own
     if isinstance(own, Keep) and own.reason == _SAME_WORDS:
         return own
-    named = {one.record.id: one.record for one in around if proposed.versions.get(one.record.id) == one.record.version}
+    named = {one.record.id: one for one in around if proposed.versions.get(one.record.id) == one.record.version}
     told = (decision.memory_id,) if isinstance(decision, Keep | Update) else ()
     ended = closed_by(decision)
     if not named.keys() >= {*told, *ended}:
         return own
     changed = ended + (told if isinstance(decision, Update) else ())
-    tier = trust_of(heard.record)
-    if any(not may_change(tier, trust_of(named[one])) or _outweighs(named[one], heard) for one in changed):
+    if any(_may_not_change(named[one], heard) for one in changed):
         return own
     return decision
+
+
+def _may_not_change(known: Candidate, heard: Heard) -> bool:
+    """Whether a memory stands whatever a model proposes to make of it."""
+    if not may_change(trust_of(heard.record), trust_of(known.record)) or _outweighs(known.record, heard):
+        return True
+    return doubt(heard.claim, known.claim) is not None
 
 
 def _stopped(heard: Heard, against: Sequence[MemoryRecord]) -> Ignore | AddClosed | None:
     """What becomes of a fact that may not, or does not, end what it contradicts; None if nothing stands in its way."""
     fact = heard.fact
     if fact.tentative and not against:
-        return Ignore(fact, "nothing known is about this")
+        return Ignore(fact, _NOTHING_KNOWN)
     if any(not may_change(trust_of(heard.record), trust_of(record)) for record in against):
         return Ignore(fact, "it contradicts what somebody more trusted said")
     standing = [record for record in against if _outweighs(record, heard)]
@@ -171,15 +283,15 @@ def _outweighs(known: MemoryRecord, heard: Heard) -> bool:
     return known.created_at > heard.record.created_at and not surer
 
 
-def _best(heard: Heard, verdicts: Sequence[tuple[MemoryRecord, Verdict]]) -> tuple[MemoryRecord, Verdict] | None:
+def _best(heard: Heard, verdicts: Sequence[tuple[Candidate, Verdict]]) -> tuple[Candidate, Verdict] | None:
     """The memory that says the same; a richer fact rewords only what it may change and what was said before it."""
     same = [found for found in verdicts if found[1].relation is Relation.SAME]
     if same:
         return same[0]
     tier = trust_of(heard.record)
     richer = (
-        (record, verdict)
-        for record, verdict in verdicts
-        if verdict.relation is Relation.RICHER and may_change(tier, trust_of(record))
+        (one, verdict)
+        for one, verdict in verdicts
+        if verdict.relation is Relation.RICHER and may_change(tier, trust_of(one.record))
     )
     return next(richer, None)

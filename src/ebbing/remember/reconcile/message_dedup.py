@@ -74,7 +74,7 @@ class Before:
         return await withdrawn(store, records, sources=self.sources, scope=scope, reason=EDITED, now=now)
 
 
-async def told_before(store: MemoryStore, kept: Sequence[Screened], *, scope: Scope) -> Before:
+async def told_before(store: MemoryStore, kept: Sequence[Screened], *, scope: Scope, now: datetime) -> Before:
     """What is stored of these messages, by the ids that the caller gave them."""
     places = {one.message.id: place for place, one in enumerate(kept) if one.message.id is not None}
     if not places:
@@ -85,7 +85,7 @@ async def told_before(store: MemoryStore, kept: Sequence[Screened], *, scope: Sc
     if not tellers:
         return before
     # What they tell is not what these messages say any more; the next merge finds what still repeats.
-    await take_apart(store, tellers, scope=scope)
+    await take_apart(store, tellers, scope=scope, at=now)
     return _sorted_out(await store.from_sources(scope, list(places)), kept, places=places, scope=scope)
 
 
@@ -159,7 +159,7 @@ async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now
     """Deletes a message and what rests on it alone; the number of records that are gone."""
     records = await store.from_sources(scope, [source_id])
     if tellers := await tellers_of(store, records, scope=scope):
-        await take_apart(store, tellers, scope=scope)
+        await take_apart(store, tellers, scope=scope, at=now)
         records = await store.from_sources(scope, [source_id])
     episodes = [one for one in records if one.kind is Kind.EPISODE or _is_raw_memory(one)]
     memories = [one for one in records if one not in episodes]

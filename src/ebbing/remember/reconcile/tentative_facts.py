@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ebbing.domain.conflict.decision import Fact, Ignore
+from ebbing.domain.conflict.decision import Decision, Fact, Ignore, Supersede
+from ebbing.language.claims.claims import attribute_of, without_speaker
 from ebbing.language.claims.relations import aliases
+from ebbing.language.parsing.subjects import is_bare
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.remember.extraction.keep_filter import NAMED
-from ebbing.remember.extraction.rule_extractor import extract
+from ebbing.remember.extraction.rule_extractor import CHANGE, extract
 from ebbing.remember.facts.drafts import Draft, Drafting, fact_draft
-from ebbing.remember.facts.new_fact import Candidate, heard_as
+from ebbing.remember.facts.new_fact import Candidate, heard_as, told_by
 from ebbing.remember.intake.screening import Screened
 from ebbing.remember.reconcile.candidates import relate
 from ebbing.remember.reconcile.decide import decide
@@ -34,6 +36,11 @@ async def telling(
     told: list[tuple[Fact, Draft]] = []
     for (fact, draft), decision, around in zip(found, decisions, related.candidates, strict=True):
         known = _of_somebody(fact, around, said=kept[fact.source], drafting=drafting) if fact.tentative else None
+        bare = _begins_with_value(fact)
+        if known is None and bare is not None:
+            known = _joined(fact, bare, decision=decision, around=around, speaker=kept[fact.source].message.name)
+            if known is None:
+                continue
         if known is not None:
             told.append((known, fact_draft(known, kept[fact.source], drafting=drafting)))
         elif not fact.tentative or not (fact.rule == NAMED or isinstance(decision, Ignore)):
@@ -41,11 +48,35 @@ async def telling(
     return told
 
 
+def _begins_with_value(fact: Fact) -> str | None:
+    """The value that a statement begins with, so that it does not say of what it is one: "31 now"."""
+    if fact.rule != CHANGE or not fact.tentative:
+        return None
+    _, value = attribute_of(fact.text, told_by(fact, None))
+    return value if value and fact.text.casefold().startswith(value.casefold()) else None
+
+
+def _joined(
+    fact: Fact, value: str, *, decision: Decision, around: Sequence[Candidate], speaker: str | None
+) -> Fact | None:
+    """The fact with its value in the words of the memory that it ends, where that says no more than its own value."""
+    if not isinstance(decision, Supersede):
+        return None
+    old = next((one.record for one in around if one.record.id == decision.memory_id), None)
+    if old is None or not old.attribute or not old.value:
+        return None
+    if not is_bare(without_speaker(old.content, speaker), old.value):
+        return None
+    text = old.content.replace(old.value, value, 1)
+    return replace(fact, text=text, attribute=old.attribute, value=value)
+
+
 def _of_somebody(fact: Fact, around: Sequence[Candidate], *, said: Screened, drafting: Drafting) -> Fact | None:
     """The fact about one of the speaker's people whose name the statement begins with: "Arjun turned 8"."""
+    speaker = (said.message.name or "").casefold()
     for one in around:
         for alias in aliases(one.record.content):
-            if fact.text.startswith(f"{alias.name} "):
+            if not speaker.startswith(alias.name.casefold()) and fact.text.startswith(f"{alias.name} "):
                 whole = replace(said.message, content=f"my {alias.word} {fact.text}")
                 read = extract([whole], now=drafting.now)
                 return replace(read[0], source=fact.source, source_text=fact.source_text) if read else None

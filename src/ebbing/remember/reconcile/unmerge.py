@@ -2,28 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
+from ebbing.domain.forgetting.stages import TAKEN_APART
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Change, Erase, MemoryStore, Revise
 
-SPLIT: Final = "the memory that told it was taken apart"
 _AT_ONCE: Final = 1_000
 
 
-async def take_apart(store: MemoryStore, tellers: Iterable[MemoryRecord], *, scope: Scope) -> int:
-    """Lets the sources of these memories tell for themselves and erases the memories, which say nothing else.
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """The changes that take merged memories apart."""
+
+    changes: Sequence[Change]
+    back: int
+    """Sources that tell for themselves again."""
+    latest: Mapping[str, MemoryRecord]
+    """By id, every record that the changes revise, as they leave it."""
+
+
+async def take_apart(store: MemoryStore, tellers: Iterable[MemoryRecord], *, scope: Scope, at: datetime | None) -> int:
+    """Lets the sources of these memories tell for themselves and removes the memories, which say nothing else.
 
     A memory that somebody reworded by hand stays: it says what that person said. The outermost come first where one
     tells another. Returns how many sources are back.
 
+    Args:
+        at: when it happens: the memories are deleted, and can be brought back by undoing it. None erases them.
+
     Raises:
         ConflictError: one of them changed in between; nothing was taken apart.
     """
+    apart = await changes_apart(store, tellers, scope=scope, at=at)
+    if apart.changes:
+        await store.write(Scope.of(scope.owner), apart.changes)
+    return apart.back
+
+
+async def changes_apart(
+    store: MemoryStore, tellers: Iterable[MemoryRecord], *, scope: Scope, at: datetime | None
+) -> Apart:
+    """The changes of `take_apart`, to be written together with others."""
     back = 0
     changes: list[Change] = []
     changed: dict[str, MemoryRecord] = {}
@@ -36,12 +61,25 @@ async def take_apart(store: MemoryStore, tellers: Iterable[MemoryRecord], *, sco
             if source.retired_at is not None and source.superseded_by == teller.id:
                 source = replace(source, version=source.version + 1, retired_at=None, superseded_by=None)
                 changed[source.id] = source
-                changes.append(Revise(source, Event.SPLIT, reason=SPLIT))
+                changes.append(Revise(source, Event.SPLIT, reason=TAKEN_APART))
                 back += 1
-        changes.append(Erase(teller.id))
-    if changes:
-        await store.write(Scope.of(scope.owner), changes)
-    return back
+        latest = changed.get(teller.id, teller)
+        if at is None:
+            changes.append(Erase(teller.id))
+        elif latest.deleted_at is None:
+            changed[teller.id] = deleted(latest, TAKEN_APART, at=at)
+            changes.append(Revise(changed[teller.id], Event.DELETE, reason=TAKEN_APART))
+    return Apart(changes, back, changed)
+
+
+def deleted(record: MemoryRecord, reason: str, *, at: datetime) -> MemoryRecord:
+    """The record, deleted."""
+    return replace(record, version=record.version + 1, updated_at=at, deleted_at=at, delete_reason=reason)
+
+
+def is_apart(record: MemoryRecord) -> bool:
+    """Whether a merged memory was taken apart: its sources tell for themselves."""
+    return record.deleted_at is not None and record.delete_reason == TAKEN_APART
 
 
 async def tellers_of(store: MemoryStore, records: Iterable[MemoryRecord], *, scope: Scope) -> list[MemoryRecord]:
@@ -55,8 +93,8 @@ async def tellers_of(store: MemoryStore, records: Iterable[MemoryRecord], *, sco
     return list(found.values())
 
 
-async def take_apart_within(store: MemoryStore, scope: Scope) -> int:
-    """Takes apart what tells something from within this part of an owner's memory together with something from
+async def erase_apart_within(store: MemoryStore, scope: Scope) -> int:
+    """Takes apart for good what tells something from within this part of an owner's memory together with something from
     elsewhere, so that the part can be removed without a trace and without taking anything else along."""
     involved: dict[str, MemoryRecord] = {}
     cursor = None
@@ -66,4 +104,4 @@ async def take_apart_within(store: MemoryStore, scope: Scope) -> int:
         cursor = page.next_cursor
         if cursor is None:
             break
-    return await take_apart(store, involved.values(), scope=scope)
+    return await take_apart(store, involved.values(), scope=scope, at=None)

@@ -1,1 +1,1 @@
-"""vectors."""
+"""Vectors of new texts, at once or later."""

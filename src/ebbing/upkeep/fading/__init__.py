@@ -1,1 +1,1 @@
-"""fading."""
+"""How memories fade, stage by stage."""

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ebbing.domain.forgetting.stages import EXPIRED
+from ebbing.domain.forgetting.stages import EXPIRED, TAKEN_APART, UNDONE
 from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import NEVER, micros
@@ -15,10 +15,14 @@ from ebbing.ports.memory_store import Erase
 from ebbing.upkeep.step import Planned, StepReport, Upkeeping
 
 _WRITTEN: Final = 200
+_NOT_BY_HAND: Final = {EXPIRED, UNDONE, TAKEN_APART}
+"""Reasons of deletions that nobody asked for of that very memory."""
 
 
 async def purge(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
     """Erases for good what was packed or expired longer than the grace period ago; counts the `purged`.
+
+    What is kept for undoing goes as well, `policy.undo_days` after the change.
 
     What somebody deleted by hand stays: that was a decision of its own.
 
@@ -39,9 +43,11 @@ async def purge(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool 
         report.changes += [Planned(record.id, "purge", why) for record in gone]
         if gone and not dry_run:
             await using.store.write(scope, [Erase(record.id) for record in gone])
+    if not dry_run:
+        await using.store.change_log.trim(scope, before=now - timedelta(days=using.policy.undo_days))
     return report
 
 
 def _is_over(record: MemoryRecord, last: datetime) -> bool:
-    by_itself = record.stage is Stage.PACKED or record.delete_reason == EXPIRED
+    by_itself = record.stage is Stage.PACKED or record.delete_reason in _NOT_BY_HAND
     return by_itself and record.deleted_at is not None and record.deleted_at <= last

@@ -1,1 +1,1 @@
-"""habits."""
+"""Habits derived from what repeats."""

@@ -1,1 +1,1 @@
-"""merging."""
+"""Duplicates merged and long texts summarised."""

@@ -16,7 +16,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, ROLES, TYPES, Shard
 from ebbing.language.wording.paraphrase import Gist, gist_of
 from ebbing.ports.memory_store import Insert
-from ebbing.privacy.quote import cut
+from ebbing.privacy.guarding.quote import cut
 from ebbing.upkeep.merging.checked_rewrite import Wording, written
 from ebbing.upkeep.merging.index_entries import entries_of
 from ebbing.upkeep.merging.mergeable import may_be_told, said_order, standing_rows

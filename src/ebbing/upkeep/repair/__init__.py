@@ -1,1 +1,1 @@
-"""repair."""
+"""Reindexing and repeated extraction."""

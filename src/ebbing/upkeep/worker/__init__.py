@@ -1,1 +1,1 @@
-"""worker."""
+"""The worker: schedule, stop signal and pace."""

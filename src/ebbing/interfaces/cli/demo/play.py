@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import ebbing
+from ebbing.domain.errors import InvalidInputError
 from ebbing.interfaces.cli.demo import scenes
 from ebbing.interfaces.cli.demo.clock import StoryClock
 from ebbing.interfaces.cli.demo.forgetting import Fading, fading
@@ -37,6 +38,7 @@ def demo(*, path: Store = None, as_json: Json = False) -> None:
     with _place(path) as directory:
         clock = StoryClock(conversations()[0].ended_at)
         with _opened(directory, clock) as memory:
+            _refuse_other_people(memory, directory)
             kept = _remembered(memory, clock, screen=screen)
             clock.move(TODAY)
             answers = ask(memory, directory, clock=clock)
@@ -53,6 +55,7 @@ def kept_in(directory: Path) -> bool:
     """Keeps the demo's conversations in a store, for somebody to ask about them; False if they were there already."""
     clock = StoryClock(conversations()[0].ended_at)
     with _opened(directory, clock) as memory:
+        _refuse_other_people(memory, directory)
         if all(memory.get_all(user_id=user, limit=1)["results"] for user in PEOPLE):
             return False
         for _ in remember(memory, clock):
@@ -114,6 +117,14 @@ def _opened(directory: Path, clock: StoryClock, **more: Any) -> Memory:
     fixed = {"store": "sqlite", "history_path": None, "api_version": "v1.1", "embedder_threads": 2}
     config = {"path": directory, **fixed, **more}
     return ebbing.Memory.from_config(config, clock=clock)
+
+
+def _refuse_other_people(memory: Memory, directory: Path) -> None:
+    """The demo writes invented people, with invented times: never beside somebody's own memory."""
+    if any(owner["kind"] != "user" or owner["name"] not in PEOPLE for owner in memory.owners()):
+        raise InvalidInputError(
+            f"the demo keeps to a store of its own, and {directory} holds other people: give another --path, or none"
+        )
 
 
 @contextmanager

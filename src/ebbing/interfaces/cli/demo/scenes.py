@@ -12,10 +12,10 @@ from rich.rule import Rule
 from rich.text import Text
 
 from ebbing.domain.forgetting.curves import EXPONENTIAL, POWER_LAW
+from ebbing.interfaces.cli.commands.read_commands import show_hit
 from ebbing.interfaces.cli.demo.forgetting import DAYS, Fading, episodes, memories
 from ebbing.interfaces.cli.demo.story import PEOPLE, Conversation, Question, conversations
 from ebbing.interfaces.cli.output import Screen, bar, dotted, plain
-from ebbing.interfaces.cli.read_commands import show_hit
 
 FATES: Final = {"protected": ("protected", "green"), "stays": ("stays", "cyan"), "fades": ("fades", "yellow")}
 FIGURES: Final = 37

@@ -21,6 +21,8 @@ _NAMES: Final = {
     "runId": "run_id",
     "appId": "app_id",
 }
+APP_FILTER: Final = "metadata.app_id"
+"""How our filters name an application."""
 _REACH: Final = 5
 """Levels of AND in which ids are looked for."""
 _MOST_TEXT: Final = 8_192
@@ -173,10 +175,10 @@ def _one(caller: Caller, flat: Mapping[str, Any]) -> Asked:
         if name in IDS and isinstance(value, str | int) and not isinstance(value, bool) and value != "*":
             ids[name] = str(value)
         elif name == "app_id":
-            rest["metadata.app_id"] = value
+            rest[APP_FILTER] = value
         else:
             rest[key] = value
     whose = caller.whose(ids.get("user_id"), ids.get("agent_id"), run_id=ids.get("run_id"))
-    if not any(whose.values()):
+    if not any(whose.values()) and APP_FILTER not in rest:
         raise MissingOwnerError("say whose memories are meant: user_id, agent_id or run_id, in filters or beside them")
     return Asked(whose, rest)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ebbing.domain.errors import InvalidInputError, TooLargeError
-from ebbing.interfaces.http.mem0.owner_params import Asked, owner_of
+from ebbing.interfaces.http.mem0.across import across_owners
+from ebbing.interfaces.http.mem0.narrowing import with_narrowing
+from ebbing.interfaces.http.mem0.owner_params import Asked, asked_of, owner_of
 from ebbing.interfaces.http.mem0.responses import APP, Item, end_of
 from ebbing.interfaces.http.request_context import Caller
+from ebbing.remember.intake.parse_messages import omitted_parts
 
 _PAGE: Final = 1_000
 MOST_LISTED: Final = 50_000
@@ -26,6 +30,23 @@ class Search:
     threshold: float | None = None
     reference_date: Any = None
     explain: bool = False
+    rerank: bool = True
+    precise: bool = False
+
+
+async def owners_meant(caller: Caller, given: Mapping[str, Any]) -> list[Asked]:
+    """Return every owner that a body or query means, with what else it asks for as filters.
+
+    Raises:
+        MissingOwnerError: nobody is named.
+        InvalidInputError: unusable filters, or too many owners in them.
+        TooLargeError: an agent, run or app alone names more owners than can be asked.
+    """
+    filters = given.get("filters")
+    if filters is not None and not isinstance(filters, Mapping):
+        raise InvalidInputError("filters must be an object")
+    narrowed = with_narrowing(filters, given, now=caller.memory.parts.clock.now())
+    return await across_owners(caller, asked_of(caller, {**given, "filters": narrowed}))
 
 
 async def searched(caller: Caller, asked: Sequence[Asked], *, search: Search) -> list[Item]:
@@ -41,6 +62,8 @@ async def searched(caller: Caller, asked: Sequence[Asked], *, search: Search) ->
             reference_date=search.reference_date,
             threshold=search.threshold,
             explain=search.explain,
+            rerank=search.rerank,
+            precise=search.precise,
         )
         found += answer["results"] if isinstance(answer, Mapping) else answer
     return _each_once(sorted(found, key=lambda item: -item["score"]))[: search.top_k] if len(asked) > 1 else found
@@ -66,6 +89,46 @@ async def listed(caller: Caller, asked: Sequence[Asked]) -> list[Item]:
                     f"more than {MOST_LISTED:,} memories fit: narrow the filters, or use GET /v1/memories"
                 )
     return _each_once(sorted(found, key=lambda item: item["created_at"], reverse=True)) if len(asked) > 1 else found
+
+
+async def newest(caller: Caller, asked: Sequence[Asked], *, limit: int) -> list[Item]:
+    """Return the newest memories of all owners together, at most `limit`."""
+    found: list[Item] = []
+    for one in asked:
+        found += (await caller.memory.get_all(**one.whose, filters=one.filters or None, limit=limit))["results"]
+    return _each_once(sorted(found, key=lambda item: item["created_at"], reverse=True))[:limit]
+
+
+async def erased(caller: Caller, asked: Sequence[Asked]) -> Item:
+    """Erase for good what is meant, and return how much it was.
+
+    Raises:
+        TooLargeError: filters beside the ids fit more than 1,000 memories and messages of an owner.
+    """
+    counts: Counter[str] = Counter(memories=0, episodes=0)
+    for one in asked:
+        if one.filters:
+            counts += await _erased_by_filters(caller, one)
+        else:
+            gone = (await caller.memory.delete_all(**one.whose))["deleted"]
+            counts += Counter(memories=gone["memories"], episodes=gone["episodes"])
+    return {"memories": counts["memories"], "episodes": counts["episodes"]}
+
+
+async def _erased_by_filters(caller: Caller, one: Asked) -> Counter[str]:
+    page = await caller.memory.get_all(**one.whose, filters=one.filters, include="all", superseded=True, limit=_PAGE)
+    if page["next_cursor"] is not None:
+        raise TooLargeError(f"more than {_PAGE:,} memories and messages fit: narrow the filters, or erase the owner")
+    counts: Counter[str] = Counter()
+    for item in page["results"]:
+        await caller.memory.delete(item["id"], hard=True, user_id=one.whose["user_id"])
+        counts["episodes" if item["kind"] == "episode" else "memories"] += 1
+    return counts
+
+
+def erasure_message(counts: Mapping[str, int], done: str) -> str:
+    """Return `done`, or that there was nothing to erase."""
+    return done if any(counts.values()) else "Nothing was erased: no memories fit"
 
 
 def paged(items: Sequence[Item], *, page: int, size: int, path: str) -> Item:
@@ -109,9 +172,16 @@ async def added(caller: Caller, body: Mapping[str, Any]) -> list[Item]:
         metadata=metadata,
         infer=body.get("infer") is not False,
         expires_at=end_of(body.get("expiration_date")),
+        private=body.get("private") is True,
     )
     results: list[Item] = answer["results"] if isinstance(answer, Mapping) else answer
     return results
+
+
+def omitted(body: Mapping[str, Any]) -> Item:
+    """`omitted_parts`, as of `add`, where the messages of a body hold parts that are no text."""
+    parts = omitted_parts(body.get("messages"))
+    return {"omitted_parts": parts} if parts else {}
 
 
 def _each_once(items: Sequence[Item]) -> list[Item]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from ebbing.domain.errors import InvalidInputError
+from ebbing.validation import end_of_day
 
 Item = dict[str, Any]
 APP: Final = "app_id"
@@ -82,10 +82,7 @@ def end_of(day: Any) -> str | datetime | None:
     """
     if day is None:
         return None
-    try:
-        return datetime.strptime(str(day)[:10], "%Y-%m-%d").replace(tzinfo=UTC) + timedelta(days=1)
-    except ValueError:
-        raise InvalidInputError("expiration_date must be a day such as 2027-01-31") from None
+    return end_of_day(day)
 
 
 def last_day(expires_at: str | None) -> str | None:

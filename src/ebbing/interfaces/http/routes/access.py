@@ -9,15 +9,16 @@ from starlette.responses import Response
 
 from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Administrator
-from ebbing.interfaces.http.request_models import KeyBody
-from ebbing.interfaces.http.responses import encoded
+from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.request_models import KeyBody
+from ebbing.interfaces.http.schema.responses import encoded
 
-router = APIRouter(prefix="/v1", tags=["administration"])
+router = APIRouter(prefix="/v1", tags=["administration"], route_class=Operation)
 
 
 @router.post("/keys", status_code=201, responses=documented())
 async def create_key(caller: Administrator, body: KeyBody) -> Response:
-    """Make a key of this tenant; it is told now and never again."""
+    """Create an API key. The key is shown only in this answer."""
     made = await caller.memory.create_key(
         body.role, user_id=body.user_id, note=body.note, expires_in_days=body.expires_in_days
     )
@@ -27,19 +28,21 @@ async def create_key(caller: Administrator, body: KeyBody) -> Response:
 
 @router.get("/keys", responses=documented())
 async def list_keys(caller: Administrator) -> Response:
-    """The keys of this tenant, never what they look like."""
+    """List API keys, without their secrets."""
     return encoded({"keys": await caller.memory.list_keys()})
 
 
 @router.delete("/keys/{key_id}", responses=documented())
 async def revoke_key(caller: Administrator, key_id: Annotated[str, Path(description="Id of a key.")]) -> Response:
-    """End a key for good."""
+    """Revoke an API key."""
     revoked = await caller.memory.revoke_key(key_id)
     caller.acted_on(revoked["id"])
     return encoded(revoked)
 
 
 @router.get("/audit", responses=documented())
-async def audit(caller: Administrator, *, limit: Annotated[int, Query(description="1 to 1,000.")] = 100) -> Response:
-    """Who administered what in this tenant, the newest first."""
+async def list_audit_log(
+    caller: Administrator, *, limit: Annotated[int, Query(description="1 to 1,000.")] = 100
+) -> Response:
+    """List administrative actions, the newest first."""
     return encoded({"acts": await caller.memory.acts(limit=limit)})

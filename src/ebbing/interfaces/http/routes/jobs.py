@@ -10,29 +10,30 @@ from starlette.responses import Response
 from ebbing.domain.errors import JobNotFoundError
 from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Administrator, Reader
-from ebbing.interfaces.http.response_models import Anything, JobOut
-from ebbing.interfaces.http.responses import Item, added_out, encoded
+from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.response_models import Anything, JobOut
+from ebbing.interfaces.http.schema.responses import Item, added_out, encoded
 
-router = APIRouter(prefix="/v1/jobs", tags=["administration"])
+router = APIRouter(prefix="/v1/jobs", tags=["administration"], route_class=Operation)
 
 JobId = Annotated[int, Path(description="Id of a job.")]
 
 
 @router.get("", response_model=Anything, responses=documented())
-async def jobs(
+async def list_jobs(
     caller: Administrator,
     *,
     state: Literal["waiting", "running", "done", "dead"] | None = None,
     kind: Annotated[str | None, Query(description="`add`, `daily`, `extract`, `webhook` …")] = None,
     limit: Annotated[int, Query(description="1 to 1,000.")] = 100,
 ) -> Response:
-    """The jobs of this tenant, the newest first, and how many there are."""
+    """List background jobs, the newest first, and count them."""
     return encoded(await caller.memory.jobs(state=state, kind=kind, limit=limit))
 
 
 @router.get("/{job_id}", response_model=JobOut, responses=documented())
-async def job(caller: Reader, job_id: JobId) -> Response:
-    """One job, with `result` where it was accepted to be done later; a credential for one user is shown that user's."""
+async def get_job(caller: Reader, job_id: JobId) -> Response:
+    """Get a background job and its `result`. A credential for one user sees that user's jobs."""
     item = await caller.memory.job(job_id)
     fixed = caller.principal.user
     if fixed is not None and item.get("user_id") != fixed:
@@ -42,7 +43,7 @@ async def job(caller: Reader, job_id: JobId) -> Response:
 
 @router.post("/{job_id}/retry", response_model=JobOut, responses=documented())
 async def retry_job(caller: Administrator, job_id: JobId) -> Response:
-    """Let a job that was given up be tried again."""
+    """Retry a job that was given up."""
     caller.acted_on(str(job_id))
     return encoded(await caller.memory.retry_job(job_id))
 

@@ -2,48 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from ebbing.domain.access_roles import Role
 from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.interfaces.http.add_call import add, call_of
 from ebbing.interfaces.http.errors import ProblemError, documented, problem_of
-from ebbing.interfaces.http.fast_path import Way
 from ebbing.interfaces.http.request_context import Caller, Reader, Writer
-from ebbing.interfaces.http.request_models import AddBody, BatchBody, ForgetBody, ListQuery, SearchBody, Whose
-from ebbing.interfaces.http.response_models import Accepted, Added, AddedEach, Anything, Deleted, Found, Listed
-from ebbing.interfaces.http.responses import accepted, added_out, encoded, found_out, memory_out
+from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.request_models import AddBody, BatchBody, ForgetBody, ListQuery, SearchBody, Whose
+from ebbing.interfaces.http.schema.response_models import Accepted, Added, AddedEach, Anything, Deleted, Found, Listed
+from ebbing.interfaces.http.schema.responses import accepted, added_out, encoded, memory_out
 
 MAX_OFFSET: Final = 10_000
 _PAGE: Final = 1_000
+_END: Final = "end"
 _NARROWING: Final = SearchBody.model_fields.keys() - {*Whose.model_fields, "query"}
 """What a search may be asked with beside whose memory is meant, and for what."""
 
-router = APIRouter(prefix="/v1/memories", tags=["memories"])
+router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=Operation)
 
 
 @router.post("", response_model=Added, responses={**documented(), 202: {"model": Accepted}})
 async def add_memory(caller: Writer, body: AddBody) -> Response:
-    """Remember a text, or what messages say; with `Prefer: respond-async` later, and what became of it in a job."""
+    """Add a text or messages. With `Prefer: respond-async` the work is queued, and the job holds the result."""
     whose = caller.whose(body.user_id, body.agent_id, run_id=body.run_id)
     call = call_of(body, whose, name=caller.request_name)
     if caller.may_wait:
-        return accepted((await caller.memory.add_later(**call))["job_id"])
+        later = await caller.memory.add_later(**call)
+        return encoded(added_out(later)) if later["job_id"] is None else accepted(later)
     return encoded(added_out(await add(caller.memory, call)))
 
 
 @router.post("/search", response_model=Found, responses=documented())
-async def search(caller: Reader, body: SearchBody) -> Response:
-    """Find what answers a question, best first."""
+async def search_memories(caller: Reader, body: SearchBody) -> Response:
+    """Search memories, the best answer first."""
     asked: dict[str, Any] = {**caller.whose(body.user_id, body.agent_id, run_id=body.run_id)}
+    asked["include"] = body.include
     # What was left out is left out here as well: the façade means the same by it.
     asked.update((name, getattr(body, name)) for name in body.model_fields_set & _NARROWING)
-    if not (body.explain or body.expand):
-        return found_out(await caller.memory.recall(body.query, **asked))
     found: dict[str, Any] = await caller.memory.search(body.query, **asked)
     memories = [*map(memory_out, found.pop("results"))]
     return encoded({"memories": memories, **found})
@@ -65,7 +64,7 @@ async def list_memories(caller: Reader, query: Annotated[ListQuery, Query()]) ->
     if cursor == _END:
         return encoded({"memories": [], "next_cursor": None})
     page = await caller.memory.get_all(**asked, limit=query.limit, cursor=cursor)
-    return encoded({"memories": [memory_out(item) for item in page["results"]], "next_cursor": page["next_cursor"]})
+    return encoded({"memories": [*map(memory_out, page.pop("results"))], **page})
 
 
 @router.delete("", response_model=Deleted, responses=documented())
@@ -77,10 +76,10 @@ async def delete_memories(
     run_id: str | None = None,
     source_id: Annotated[str | None, Query(description="Only this message, and what rests on it alone.")] = None,
 ) -> Response:
-    """Erase everything of a user, agent or run for good; or, with `source_id`, take back one message of a user."""
+    """Erase all memories of a user, agent or run. With `source_id`, take back one message of a user."""
     if source_id is not None:
         gone = await caller.memory.delete(source_id=source_id, user_id=caller.user(user_id))
-        return encoded({"deleted": gone["deleted"]})
+        return encoded({"deleted": gone["deleted"], "change_id": gone["change_id"]})
     if user_id is None and agent_id is None and run_id is None:
         raise InvalidInputError("say what is to be erased: user_id, agent_id or run_id, also if the credential tells")
     gone = await caller.memory.delete_all(**caller.whose(user_id, agent_id, run_id=run_id))
@@ -89,29 +88,19 @@ async def delete_memories(
 
 @router.post("/batch", response_model=AddedEach, responses=documented())
 async def add_memories(caller: Writer, body: BatchBody) -> Response:
-    """Remember several things, one after the other; one that cannot be stored stops none of the others."""
+    """Add several memories in one call. An entry that cannot be stored does not stop the others."""
     results = [await _added(caller, one, batch=body, place=place) for place, one in enumerate(body.memories)]
     return encoded({"results": results})
 
 
 @router.post("/forget", response_model=Anything, responses=documented())
-async def forget(caller: Writer, body: ForgetBody) -> Response:
-    """Forget what was said about something, in two steps: first what that is, then with `confirm` it is done."""
+async def forget_topic(caller: Writer, body: ForgetBody) -> Response:
+    """Forget a topic, in two steps. The first call lists candidates; a second call with `confirm` deletes them."""
     options = body.model_dump(include={"keep", "also", "reason"}, exclude_none=True)
     whose = caller.whose(body.user_id, body.agent_id, run_id=body.run_id)
     done = await caller.memory.forget(body.about, **whose, confirm=body.confirm, hard=body.hard, **options)
     shown = ("candidates", "perhaps")
     return encoded({name: [*map(memory_out, told)] if name in shown else told for name, told in done.items()})
-
-
-STRAIGHT: Final[Sequence[Way[Any]]] = (
-    Way("POST", "/v1/memories", add_memory, Role.WRITE, AddBody),
-    Way("POST", "/v1/memories/search", search, Role.READ, SearchBody),
-    Way("GET", "/v1/memories", list_memories, Role.READ, ListQuery),
-)
-"""The same routes without what FastAPI does on the way."""
-
-_END: Final = "end"
 
 
 async def _added(caller: Caller, body: AddBody, *, batch: BatchBody, place: int) -> dict[str, Any]:
@@ -120,7 +109,8 @@ async def _added(caller: Caller, body: AddBody, *, batch: BatchBody, place: int)
         whose = caller.whose(
             body.user_id or batch.user_id, body.agent_id or batch.agent_id, run_id=body.run_id or batch.run_id
         )
-        return added_out(await add(caller.memory, call_of(body, whose, name=name)))
+        call = call_of(body, whose, name=name)
+        return added_out(await add(caller.memory, {**call, "private": True} if batch.private else call))
     except (EbbingError, ProblemError) as error:
         problem = problem_of(error)
         return {"id": None, "error": {"status": problem.status, "code": problem.code, "detail": problem.detail}}

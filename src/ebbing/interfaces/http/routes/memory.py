@@ -11,11 +11,12 @@ from starlette.responses import Response
 from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError
 from ebbing.interfaces.http.errors import ProblemError, documented
 from ebbing.interfaces.http.request_context import Reader, Writer
-from ebbing.interfaces.http.request_models import FeedbackBody, UpdateBody
-from ebbing.interfaces.http.response_models import Anything, Deleted, MemoryOut
-from ebbing.interfaces.http.responses import Item, encoded, memory_out
+from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.request_models import FeedbackBody, UpdateBody
+from ebbing.interfaces.http.schema.response_models import Anything, Deleted, MemoryOut
+from ebbing.interfaces.http.schema.responses import Item, encoded, memory_out
 
-router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"])
+router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"], route_class=Operation)
 
 MemoryId = Annotated[str, Path(description="Id of a memory.")]
 User = Annotated[str | None, Query(description="Whose memory; a credential for one user needs no telling.")]
@@ -24,8 +25,8 @@ _TAG: Final = re.compile(r'"v(\d{1,9})"')
 
 
 @router.get("", response_model=MemoryOut, responses=documented())
-async def get(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
-    """One memory; its ETag names the version."""
+async def get_memory(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
+    """Get a memory. The ETag names its version."""
     item = await caller.memory.get(memory_id, user_id=caller.user(user_id))
     if item is None:
         raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
@@ -33,10 +34,10 @@ async def get(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> R
 
 
 @router.put("", response_model=MemoryOut, responses=documented(412))
-async def update(
+async def update_memory(
     caller: Writer, memory_id: MemoryId, *, body: UpdateBody, user_id: User = None, if_match: IfMatch = None
 ) -> Response:
-    """Give a memory another text, other metadata, other tags; with If-Match only as it was read."""
+    """Update a memory: its text, metadata or tags. With `If-Match`, only if its version is unchanged."""
     whose, version = caller.user(user_id), _version(if_match)
     try:
         item = await caller.memory.update(
@@ -50,7 +51,7 @@ async def update(
 
 
 @router.delete("", response_model=Deleted, responses=documented())
-async def delete(
+async def delete_memory(
     caller: Writer,
     memory_id: MemoryId,
     *,
@@ -58,39 +59,41 @@ async def delete(
     hard: Annotated[bool, Query(description="For good: it cannot be restored.")] = False,
     reason: Annotated[str | None, Query(description="Kept in the history.")] = None,
 ) -> Response:
-    """Take a memory out of every answer; restore brings it back."""
-    await caller.memory.delete(memory_id, reason=reason, hard=hard, user_id=caller.user(user_id))
-    return encoded({"deleted": True, "id": memory_id})
+    """Delete a memory. It can be restored unless `hard` is set."""
+    done = await caller.memory.delete(memory_id, reason=reason, hard=hard, user_id=caller.user(user_id))
+    return encoded({"deleted": True, "id": memory_id, "change_id": done["change_id"]})
 
 
 @router.post("/restore", response_model=MemoryOut, responses=documented())
-async def restore(caller: Writer, memory_id: MemoryId, *, user_id: User = None) -> Response:
-    """Bring a deleted memory back."""
+async def restore_memory(caller: Writer, memory_id: MemoryId, *, user_id: User = None) -> Response:
+    """Restore a memory that was deleted, faded or superseded. `superseded` names what gave way to it."""
     return _with_tag(await caller.memory.restore(memory_id, user_id=caller.user(user_id)))
 
 
 @router.get("/history", response_model=Anything, responses=documented())
-async def history(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
-    """What happened to a memory, oldest first; empty for an unknown id."""
+async def get_memory_history(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
+    """List the changes of a memory, the oldest first. The list is empty for an unknown id."""
     return encoded({"history": await caller.memory.history(memory_id, user_id=caller.user(user_id))})
 
 
 @router.get("/explain", response_model=MemoryOut, responses=documented())
-async def explain(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
-    """Why a memory is kept: its source, every decision about it, and what became of it."""
+async def explain_memory(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
+    """Explain why a memory is stored. Shows its source, every decision about it, and their results."""
     return encoded(memory_out(await caller.memory.explain(memory_id, user_id=caller.user(user_id))))
 
 
 @router.get("/expand", response_model=Anything, responses=documented())
-async def expand(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
-    """What a memory tells in the place of others: those others as they were said."""
+async def get_memory_sources(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
+    """Get the original records behind a merged memory."""
     told = await caller.memory.expand(memory_id, user_id=caller.user(user_id))
     return encoded({**told, "sources": [memory_out(one) for one in told["sources"]]})
 
 
 @router.post("/feedback", response_model=Anything, responses=documented())
-async def feedback(caller: Writer, memory_id: MemoryId, *, body: FeedbackBody, user_id: User = None) -> Response:
-    """Say what became of a recalled memory; what was of use fades more slowly."""
+async def give_memory_feedback(
+    caller: Writer, memory_id: MemoryId, *, body: FeedbackBody, user_id: User = None
+) -> Response:
+    """Rate a recalled memory. A useful memory fades more slowly."""
     told = await caller.memory.feedback(
         memory_id, body.signal, user_id=caller.user(user_id), recall_id=body.recall_id, reason=body.reason
     )

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from ebbing.interfaces.http.errors import ProblemError, documented
 from ebbing.interfaces.http.request_context import Reader
+from ebbing.interfaces.http.schema.operations import Operation
 from ebbing.ports.job_queue import JobState
 from ebbing.ports.memory_store import MemoryStore
 
@@ -18,12 +19,12 @@ MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 COUNTED_EVERY: Final = 30.0
 """Seconds between two counts of the store, however often somebody asks."""
 
-router = APIRouter(tags=["service"])
+router = APIRouter(tags=["service"], route_class=Operation)
 
 
 @router.get("/metrics", responses=documented())
-async def metrics(caller: Reader, request: Request) -> Response:
-    """Counts, times and sizes of all tenants together; it names nobody."""
+async def get_metrics(caller: Reader, request: Request) -> Response:
+    """Get metrics in Prometheus format. Counts, times and sizes cover all tenants together and name no person."""
     if caller.principal.user is not None:
         raise ProblemError("forbidden", "this is about the whole service, and the credential is for one user")
     meter: Any = caller.memory.parts.meter

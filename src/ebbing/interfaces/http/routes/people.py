@@ -10,11 +10,12 @@ from starlette.responses import Response
 from ebbing.domain.errors import InvalidInputError
 from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Administrator, Reader, Writer
-from ebbing.interfaces.http.request_models import IdentityBody, MergeBody, ProfileBody
-from ebbing.interfaces.http.response_models import Anything
-from ebbing.interfaces.http.responses import encoded
+from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.request_models import IdentityBody, MergeBody, ProfileBody
+from ebbing.interfaces.http.schema.response_models import Anything
+from ebbing.interfaces.http.schema.responses import encoded
 
-router = APIRouter(prefix="/v1", tags=["people"])
+router = APIRouter(prefix="/v1", tags=["people"], route_class=Operation)
 
 UserId = Annotated[str, Path(description="Whose profile; `me` is the user of the credential.")]
 Name = Annotated[str | None, Query()]
@@ -22,15 +23,15 @@ ME = "me"
 
 
 @router.get("/profiles/{user_id}", response_model=Anything, responses=documented())
-async def profile(caller: Reader, user_id: UserId, *, agent_id: Name = None, language: Name = None) -> Response:
-    """Who somebody is, made from their memories and what they set by hand."""
+async def get_profile(caller: Reader, user_id: UserId, *, agent_id: Name = None, language: Name = None) -> Response:
+    """Get the profile of a user. It is made of their memories and of manual edits."""
     whose = caller.user(_meant(user_id, caller.principal.user))
     return encoded(await caller.memory.profile(user_id=whose, agent_id=agent_id, language=language))
 
 
 @router.put("/profiles/{user_id}", response_model=Anything, responses=documented())
 async def edit_profile(caller: Writer, user_id: UserId, *, body: ProfileBody) -> Response:
-    """Set a profile right: it wins over all that is heard, until it is undone."""
+    """Edit the profile of a user. An edit takes precedence over memories until it is undone."""
     whose = caller.user(_meant(user_id, caller.principal.user))
     edited = await caller.memory.edit_profile(
         body.values, user_id=whose, remove=body.remove, undo=body.undo, forget=body.forget
@@ -39,14 +40,14 @@ async def edit_profile(caller: Writer, user_id: UserId, *, body: ProfileBody) ->
 
 
 @router.get("/profiles/{user_id}/questions", response_model=Anything, responses=documented())
-async def questions(caller: Reader, user_id: UserId, *, language: Name = None, limit: int = 3) -> Response:
-    """What could be asked, since nobody knows it yet."""
+async def suggest_questions(caller: Reader, user_id: UserId, *, language: Name = None, limit: int = 3) -> Response:
+    """Suggest questions about what is not yet known of a user."""
     whose = caller.user(_meant(user_id, caller.principal.user))
     return encoded({"questions": await caller.memory.suggest_questions(user_id=whose, language=language, limit=limit)})
 
 
 @router.get("/graph", response_model=Anything, responses=documented())
-async def graph(
+async def get_graph(
     caller: Reader,
     *,
     user_id: Name = None,
@@ -56,7 +57,7 @@ async def graph(
     as_of: Name = None,
     past: bool = False,
 ) -> Response:
-    """People, places and things in the memories, and the relations between them."""
+    """Get people, places and things, and how they are related."""
     found = await caller.memory.graph(
         user_id=caller.user(user_id), agent_id=agent_id, about=about, hops=hops, as_of=as_of, past=past
     )
@@ -64,28 +65,30 @@ async def graph(
 
 
 @router.get("/identities", response_model=Anything, responses=documented())
-async def identities(caller: Administrator, *, user_id: Name = None, limit: int = 100, cursor: Name = None) -> Response:
-    """Under which names people come from which channels."""
+async def list_identities(
+    caller: Administrator, *, user_id: Name = None, limit: int = 100, cursor: Name = None
+) -> Response:
+    """List the names under which users appear in channels."""
     return encoded(await caller.memory.identities(user_id=user_id, limit=limit, cursor=cursor))
 
 
 @router.post("/identities", response_model=Anything, responses=documented())
-async def identity(caller: Administrator, body: IdentityBody) -> Response:
-    """Whose memory somebody has who comes from a channel; with `user_id`, from now on that user's."""
+async def resolve_identity(caller: Administrator, body: IdentityBody) -> Response:
+    """Get the user behind a name in a channel. With `user_id`, link the name to that user from now on."""
     if body.user_id is None:
         return encoded(await caller.memory.identity(body.channel, body.channel_user_id))
     return encoded(await caller.memory.link_identity(body.channel, body.channel_user_id, user_id=body.user_id))
 
 
 @router.post("/identities/merges", response_model=Anything, responses=documented())
-async def merge(caller: Administrator, body: MergeBody) -> Response:
-    """Make two users one; everything of `merged` becomes `into`'s."""
+async def merge_users(caller: Administrator, body: MergeBody) -> Response:
+    """Merge two users into one. All memories of `merged` move to `into`."""
     return encoded(await caller.memory.merge_identities(body.into, body.merged))
 
 
 @router.delete("/identities/merges/{merge_id}", response_model=Anything, responses=documented())
-async def undo_merge(caller: Administrator, merge_id: int) -> Response:
-    """Part again whom a merge made one."""
+async def undo_user_merge(caller: Administrator, merge_id: int) -> Response:
+    """Undo a merge of two users."""
     return encoded(await caller.memory.undo_merge(merge_id))
 
 

@@ -7,21 +7,29 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from ebbing.api.session import AsyncSession
+from ebbing.api.sessions.session import AsyncSession
 from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Caller, Reader, Writer
-from ebbing.interfaces.http.request_models import ContextBody, SaidBody, SessionContextBody, SessionSearchBody, Whose
-from ebbing.interfaces.http.response_models import Anything, Found
-from ebbing.interfaces.http.responses import Item, encoded, memory_out
+from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.request_models import (
+    ContextBody,
+    PrivateBody,
+    SaidBody,
+    SessionContextBody,
+    SessionSearchBody,
+    Whose,
+)
+from ebbing.interfaces.http.schema.response_models import Anything, Found
+from ebbing.interfaces.http.schema.responses import Item, encoded, memory_out
 
-router = APIRouter(prefix="/v1", tags=["conversations"])
+router = APIRouter(prefix="/v1", tags=["conversations"], route_class=Operation)
 
 SessionId = Annotated[str, Path(description="Name of the conversation: its run_id.")]
 
 
 @router.post("/context", response_model=Anything, responses=documented())
-async def context(caller: Reader, body: ContextBody) -> Response:
-    """Profile, relevant and recent memories as a block for a prompt, within a budget."""
+async def get_context(caller: Reader, body: ContextBody) -> Response:
+    """Get a context block for a prompt. It holds profile, relevant and recent memories within a token budget."""
     ids = {"user_id", "agent_id", "run_id"}
     given = {name: value for name, value in body.model_dump(exclude=ids).items() if value is not None}
     whose = caller.whose(body.user_id, body.agent_id, run_id=body.run_id)
@@ -29,45 +37,55 @@ async def context(caller: Reader, body: ContextBody) -> Response:
 
 
 @router.post("/sessions/{session_id}/messages", response_model=Anything, responses=documented())
-async def say(caller: Writer, session_id: SessionId, *, body: SaidBody) -> Response:
-    """Keep what was just said at hand. It is remembered when the session ends, and lies in RAM alone until then."""
+async def add_session_messages(caller: Writer, session_id: SessionId, *, body: SaidBody) -> Response:
+    """Add messages to a session. They stay in RAM and are remembered when the session ends."""
     session = _session(caller, session_id, body=body, infer=body.infer)
-    await session.add(body.messages)
-    return encoded({"session_id": session.run_id, "messages": await session.messages()})
+    await session.add(body.messages, private=body.private)
+    return encoded(await _conversation(session, caller))
+
+
+@router.post("/sessions/{session_id}/private", response_model=Anything, responses=documented())
+async def set_private(caller: Writer, session_id: SessionId, *, body: PrivateBody) -> Response:
+    """Take a conversation off the record. Nothing of it is written until this is false again or the session ends."""
+    session = _session(caller, session_id, body=body)
+    session.private = body.private
+    return encoded({"session_id": session.run_id, "private": session.private})
 
 
 @router.get("/sessions/{session_id}/messages", response_model=Anything, responses=documented())
-async def said(
+async def list_session_messages(
     caller: Reader,
     session_id: SessionId,
     *,
     user_id: Annotated[str | None, Query()] = None,
     agent_id: Annotated[str | None, Query()] = None,
 ) -> Response:
-    """The last rounds, ready for a model."""
+    """List the last messages of a session, ready for a model."""
     session = _session(caller, session_id, body=Whose(user_id=user_id, agent_id=agent_id))
-    return encoded({"session_id": session.run_id, "messages": await session.messages()})
+    return encoded(await _conversation(session, caller))
 
 
 @router.post("/sessions/{session_id}/search", response_model=Found, responses=documented())
-async def search(caller: Reader, session_id: SessionId, *, body: SessionSearchBody) -> Response:
-    """Search everything known of the person, with what was said in this session in front."""
+async def search_in_session(caller: Reader, session_id: SessionId, *, body: SessionSearchBody) -> Response:
+    """Search memories, with the messages of the session first."""
     session = _session(caller, session_id, body=body)
+    await _keep_private(session, caller)
     found = await session.search(body.query, top_k=body.top_k, include=body.include)
     rest = {name: value for name, value in found.items() if name != "results"}
     return encoded({"memories": [memory_out(hit) for hit in found["results"]], **rest})
 
 
 @router.post("/sessions/{session_id}/context", response_model=Anything, responses=documented())
-async def session_context(caller: Reader, session_id: SessionId, *, body: SessionContextBody) -> Response:
-    """What should be known before an answer, the question understood by the last rounds."""
+async def get_session_context(caller: Reader, session_id: SessionId, *, body: SessionContextBody) -> Response:
+    """Get a context block for the next answer of a session."""
     session = _session(caller, session_id, body=body)
+    await _keep_private(session, caller)
     return encoded(_context_out(await session.get_context(body.query, max_tokens=body.max_tokens)))
 
 
 @router.post("/sessions/{session_id}/end", response_model=Anything, responses=documented())
-async def end(caller: Writer, session_id: SessionId, *, body: Whose) -> Response:
-    """End the conversation: what was said is remembered. `remembered` is false where that has to be tried again."""
+async def end_session(caller: Writer, session_id: SessionId, *, body: Whose) -> Response:
+    """End a session and remember its messages. `remembered` is false if that has to be tried again."""
     session = _session(caller, session_id, body=body)
     return encoded({"session_id": session.run_id, "remembered": await session.end()})
 
@@ -75,6 +93,17 @@ async def end(caller: Writer, session_id: SessionId, *, body: Whose) -> Response
 def _session(caller: Caller, session_id: str, *, body: Whose, infer: bool = True) -> AsyncSession:
     whose: dict[str, Any] = {**caller.whose(body.user_id, body.agent_id, run_id=session_id)}
     return caller.memory.session(**whose, infer=infer)
+
+
+async def _conversation(session: AsyncSession, caller: Caller) -> Item:
+    await _keep_private(session, caller)
+    return {"session_id": session.run_id, "private": session.private, "messages": await session.messages()}
+
+
+async def _keep_private(session: AsyncSession, caller: Caller) -> None:
+    """Lets no answer be kept for a repetition that may hold what is off the record."""
+    if await session.holds_private():
+        caller.keep_no_answer()
 
 
 def _context_out(made: Item) -> Item:

@@ -12,8 +12,9 @@ from starlette.responses import Response, StreamingResponse
 from ebbing.domain.errors import InvalidInputError, TooLargeError
 from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Caller, Reader, Whose, Writer
-from ebbing.interfaces.http.response_models import Anything
-from ebbing.interfaces.http.responses import Item, encoded
+from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.response_models import Anything
+from ebbing.interfaces.http.schema.responses import Item, encoded
 
 LINES: Final = "application/x-ndjson"
 AT_ONCE: Final = 500
@@ -22,16 +23,19 @@ MAX_LINE_BYTES: Final = 2**20
 _TOLD: Final = 1_000
 """Refused records that are named in the answer."""
 
-router = APIRouter(prefix="/v1", tags=["moving"])
+router = APIRouter(prefix="/v1", tags=["moving"], route_class=Operation)
 
 Name = Annotated[str | None, Query()]
 
 
 @router.get("/export", response_class=Response, responses={**documented(), 200: {"content": {LINES: {}}}})
-async def export(
+async def export_memories(
     caller: Reader, *, user_id: Name = None, agent_id: Name = None, run_id: Name = None
 ) -> StreamingResponse:
-    """Everything that is kept of somebody, one record a line, the newest first; what is superseded or deleted too."""
+    """Export all records of a user, agent or run, one JSON record a line.
+
+    The newest come first; superseded and deleted records are included.
+    """
     whose = caller.whose(user_id, agent_id, run_id=run_id)
     first = await caller.memory.export(**whose)  # what is wrong with the call is told before the answer begins
     headers = {"Content-Disposition": 'attachment; filename="memories.jsonl"', "Cache-Control": "no-store"}
@@ -44,11 +48,11 @@ async def export(
     responses=documented(),
     openapi_extra={"requestBody": {"content": {LINES: {"schema": {"type": "string"}}}, "required": True}},
 )
-async def import_records(caller: Writer, request: Request, *, user_id: Name = None) -> Response:
-    """Bring back exported records, as they come; what is here already stays as it is.
+async def import_memories(caller: Writer, request: Request, *, user_id: Name = None) -> Response:
+    """Import exported records. Records that are already stored stay as they are.
 
-    With `user_id` they become that user's; without it they stay whose they were. A line that cannot be used is told of
-    and stops nothing. What came before a broken connection is stored, and sent again it changes nothing.
+    With `user_id` all records become that user's; without it they keep their owner. A line that cannot be used is
+    reported and does not stop the others. Records before a broken connection are stored; sending them again is safe.
     """
     taking = _Intake(caller, caller.user(user_id))
     rest = b""
@@ -80,6 +84,7 @@ class _Intake:
         self._waiting: list[tuple[int, Any]] = []
         self._line = 0
         self._done = {"imported": 0, "known": 0}
+        self._change_ids: list[str] = []
         self._refused: list[tuple[int, str]] = []
 
     async def take(self, line: bytes) -> None:
@@ -100,13 +105,16 @@ class _Intake:
         if not self._line or (self._line == 1 and not any((*self._done.values(), self._refused))):
             raise InvalidInputError("the body is empty: send exported records, one JSON object a line")
         told = [{"line": line, "reason": reason} for line, reason in sorted(self._refused)[:_TOLD]]
-        return {**self._done, "refused": told, "refused_count": len(self._refused)}
+        counts = {**self._done, "refused": told, "refused_count": len(self._refused)}
+        return counts | {"change_ids": self._change_ids}
 
     async def _store(self) -> None:
         batch, self._waiting = self._waiting, []
         if not batch:
             return
-        done = await self._caller.memory.import_([record for _, record in batch], user_id=self._user_id)
+        records = [record for _, record in batch]
+        done = await self._caller.memory.import_(records, user_id=self._user_id, change_ids=self._change_ids)
+        self._change_ids = done["change_ids"]
         for name in self._done:
             self._done[name] += done[name]
         self._refused += [(batch[one["record"]][0], one["reason"]) for one in done["refused"]]

@@ -1,0 +1,1 @@
+"""Embedding models: multilingual-e5-small, a portable one, and endpoints."""

@@ -1,0 +1,68 @@
+"""Runs a local model beside the event loop, never on it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from time import monotonic
+from typing import Literal, TypeVar
+
+from anyio.lowlevel import RunVar
+
+from ebbing.ports.embed_passages import TURN, Turn
+
+PARALLEL_RUNS = 2
+"""Per event loop and line; more callers wait their turn, so that memory stays bounded."""
+
+Line = Literal["query", "passage"]
+"""Who waits for whom: a search never for what is being stored, of which there may be much."""
+
+_Result = TypeVar("_Result")
+
+
+class _Pool:
+    """The threads of one line, and when a call last began or ended in them."""
+
+    def __init__(self, line: Line) -> None:
+        self.threads = ThreadPoolExecutor(PARALLEL_RUNS, thread_name_prefix=f"ebbing-{line}")
+        self._moved = monotonic()
+
+    def moved(self) -> float:
+        return self._moved
+
+    def run(self, call: Callable[[], _Result], turn: Turn | None) -> _Result:
+        """What `call` returns; its turn begins here, in the thread."""
+        self._moved = monotonic()
+        if turn is not None:
+            turn.begin()
+        try:
+            return call()
+        finally:
+            self._moved = monotonic()
+
+
+_pools: RunVar[dict[Line, _Pool]] = RunVar("embedding_threads")
+
+
+async def in_model_thread(call: Callable[[], _Result], *, line: Line) -> _Result:
+    """What `call` returns, computed in a thread. A cancelled caller goes at once; the thread ends by itself.
+
+    Threads of its own, not anyio's: on a busy loop, where each turn takes long, that is two turns instead of five.
+    """
+    pool, turn = _pool_of(line), TURN.get()
+    if turn is not None:
+        turn.wait(pool.moved)
+    return await asyncio.get_running_loop().run_in_executor(pool.threads, partial(pool.run, call, turn))
+
+
+def _pool_of(line: Line) -> _Pool:
+    try:
+        pools = _pools.get()
+    except LookupError:
+        pools = {}
+        _pools.set(pools)
+    if line not in pools:
+        pools[line] = _Pool(line)
+    return pools[line]

@@ -1,0 +1,123 @@
+"""Change sets, and every record as it was before each, beside the rows in RAM."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import datetime
+
+from ebbing.adapters.ephemeral.owner_rows import Kept, LoggedWrite, Room, copy_of
+from ebbing.domain.memory.change_set import ChangeSet, LoggedChange
+from ebbing.domain.memory.scope import Owner, Scope
+from ebbing.index.cursor import cursor_after, position
+from ebbing.index.shard import micros
+from ebbing.ports.change_log import ChangePage, RecordChange
+
+
+def record_write(room: Room, written: LoggedWrite, *, owner: Owner, change: ChangeSet, now: datetime) -> None:
+    """Adds what a write did to its change set, and tells the change set its id."""
+    for memory_id in written.erased:
+        forget_states(room, memory_id)
+    known = next((one for one in room.log if one.logged.id == change.id_of(owner)), None)
+    if known is None:
+        number = room.log[-1].logged.number + 1 if room.log else 1
+        named = f"{owner.digest}/{number}/{micros(now)}"
+        change_id = hashlib.blake2b(named.encode(), digest_size=12).hexdigest()
+        logged = LoggedChange(change_id, number, change.cause, now, 0, 0, 0, change.undoes, change.is_partial)
+        known = LoggedWrite(logged=logged)
+        room.log.append(known)
+        change.ids[owner] = change_id
+    known.born |= written.born
+    fresh = {memory_id: kept for memory_id, kept in written.before.items() if memory_id not in known.born}
+    known.before = fresh | known.before
+    known.with_entry |= written.with_entry
+    logged = known.logged
+    known.logged = replace(
+        logged,
+        inserted=len(known.born),
+        revised=len(known.before) if not written.erased else max(logged.revised, len(known.before)),
+        erased=logged.erased + len(written.erased),
+    )
+
+
+def forget_states(room: Room, memory_id: str) -> int:
+    """Drops every state that is kept of a row; how many that were."""
+    return sum(one.before.pop(memory_id, None) is not None for one in room.log)
+
+
+class EphemeralChangeLog:
+    """A `ChangeLog` over the rooms of an ephemeral store; `opened` locks them, or says that the store is closed."""
+
+    def __init__(self, rooms: Mapping[Owner, Room], opened: Callable[[], AbstractContextManager[None]]) -> None:
+        self._rooms, self._opened = rooms, opened
+
+    async def page(self, scope: Scope, *, limit: int = 20, cursor: str | None = None) -> ChangePage:
+        below = position(cursor)[0]
+        with self._opened():
+            found = [one.logged for one in reversed(self._log(scope)) if one.logged.number < below]
+        shown = tuple(found[:limit])
+        return ChangePage(shown, cursor_after(shown[-1].number, 0) if len(found) > limit else None)
+
+    async def undoings(self, scope: Scope) -> list[LoggedChange]:
+        with self._opened():
+            return [one.logged for one in self._log(scope) if one.logged.undoes is not None]
+
+    async def get(self, scope: Scope, change_id: str) -> LoggedChange | None:
+        with self._opened():
+            return next((one.logged for one in self._log(scope) if one.logged.id == change_id), None)
+
+    async def scope_of(self, tenant: str, change_id: str) -> Scope | None:
+        with self._opened():
+            for owner, room in self._rooms.items():
+                if owner.tenant == tenant and any(one.logged.id == change_id for one in room.log):
+                    return Scope.of(owner)
+        return None
+
+    async def records(self, scope: Scope, change_id: str) -> list[RecordChange]:
+        with self._opened():
+            room = self._rooms.get(scope.owner, Room())
+            one = next((one for one in room.log if one.logged.id == change_id), None)
+            if one is None:
+                return []
+            kept = [room.kept[name] for name in {*one.born, *one.before} if name in room.kept]
+            return [_change(room, one, row=row) for row in sorted(kept, key=lambda row: row.seq)]
+
+    async def of_memory(self, scope: Scope, memory_id: str) -> list[RecordChange]:
+        with self._opened():
+            room = self._rooms.get(scope.owner, Room())
+            row = room.kept.get(memory_id)
+            if row is None:
+                return []
+            touched = (one for one in reversed(room.log) if memory_id in one.born or memory_id in one.before)
+            return [_change(room, one, row=row) for one in touched]
+
+    async def trim(self, scope: Scope, *, before: datetime) -> int:
+        with self._opened():
+            log = self._log(scope)
+            old = [one for one in log if one.logged.at < before]
+            log[:] = [one for one in log if one.logged.at >= before]
+            return len(old)
+
+    def _log(self, scope: Scope) -> list[LoggedWrite]:
+        room = self._rooms.get(scope.owner)
+        return room.log if room else []
+
+
+def _change(room: Room, one: LoggedWrite, *, row: Kept) -> RecordChange:
+    name = row.record.id
+    before = None if name in one.born else one.before[name]
+    after = next(_states_after(room.log, name, number=one.logged.number), row)
+    return RecordChange(
+        one.logged,
+        copy_of(before.record) if before else None,
+        before.entry if before and name in one.with_entry else None,
+        copy_of(after.record),
+        copy_of(row.record),
+    )
+
+
+def _states_after(log: Iterable[LoggedWrite], name: str, *, number: int) -> Iterator[Kept]:
+    """What a row was before each change set that came later."""
+    return (one.before[name] for one in log if one.logged.number > number and name in one.before)

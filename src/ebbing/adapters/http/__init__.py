@@ -1,0 +1,1 @@
+"""Tokens that the service accepts and webhooks that it sends."""

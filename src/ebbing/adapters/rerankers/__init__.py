@@ -1,0 +1,1 @@
+"""Rerankers: late interaction and endpoints."""

@@ -1,0 +1,154 @@
+"""Scores from any endpoint that speaks the `/rerank` of Cohere and Jina (vLLM, Infinity, LocalAI, Voyage …)."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import anyio
+import anyio.lowlevel
+import httpx
+
+from ebbing.adapters.embedders.embedding_text import clean
+from ebbing.domain.errors import ConfigurationError, RerankError
+
+MAX_CHARACTERS: Final = 2_000
+"""Of a candidate, and of the question: what a cross-encoder reads of them."""
+FAILURES_BEFORE_REST: Final = 3
+REST_SECONDS: Final = 30.0
+"""So long an endpoint that failed three times in a row is left alone: no search waits for it in vain."""
+_ADVICE: Final = {401: "check the key", 403: "check the key's rights", 404: "check base URL and model name"}
+
+
+class EndpointReranker:
+    """A `/rerank` endpoint: one request a question, one attempt, and a rest for an endpoint that keeps failing.
+
+    Neither texts nor the key ever stand in an error.
+
+    Args:
+        base_url: up to the version, such as `https://api.jina.ai/v1` or `https://api.cohere.com/v2`.
+        api_key: sent as a bearer token; empty for local servers.
+        model: the model's name at the endpoint.
+        timeout_seconds: bound of the request; the deadline of a search is usually shorter.
+        monotonic: seconds that never go backwards.
+
+    Raises:
+        ConfigurationError: base URL or key cannot be right.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        *,
+        model: str,
+        timeout_seconds: float = 10.0,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if not base_url.startswith(("http://", "https://")):
+            raise ConfigurationError("the reranker's base URL must begin with http:// or https://")
+        if not (api_key.isascii() and api_key.isprintable()):
+            raise ConfigurationError("the reranker's key holds characters that no key has: copy it again")
+        self._url = base_url.rstrip("/") + "/rerank"
+        self._model = model
+        self._timeout_seconds = timeout_seconds
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._rest = _Rest(monotonic)
+        # Open connections belong to the event loop that opened them.
+        self._clients: anyio.lowlevel.RunVar[httpx.AsyncClient] = anyio.lowlevel.RunVar("rerank_client")
+
+    @property
+    def name(self) -> str:
+        """The model's name at the endpoint."""
+        return f"endpoint:{self._model}"
+
+    async def rerank(self, query: str, candidates: Sequence[str]) -> list[float]:
+        """The endpoint's relevance scores, in the order of the candidates; those of blank text are the lowest."""
+        cleaned = [clean(text, MAX_CHARACTERS) for text in candidates]
+        places = [place for place, text in enumerate(cleaned) if text]
+        question = clean(query, MAX_CHARACTERS)
+        if not places or not question:
+            return [0.0] * len(candidates)
+        said = await self._ask(question, [cleaned[place] for place in places])
+        scores = [min(said)] * len(candidates)
+        for place, score in zip(places, said, strict=True):
+            scores[place] = score
+        return scores
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        client = self._clients.get(None)
+        if client is not None:
+            await client.aclose()
+
+    async def _ask(self, query: str, documents: list[str]) -> list[float]:
+        self._rest.check()
+        answered = False
+        try:
+            response = await self._post({"model": self._model, "query": query, "documents": documents})
+            scores = _scores(response, len(documents))
+            answered = True
+        finally:
+            # Also when a search gave up waiting: an endpoint that is always late must not be waited for each time.
+            self._rest.note(answered=answered)
+        return scores
+
+    async def _post(self, body: dict[str, object]) -> httpx.Response:
+        client = self._clients.get(None)
+        if client is None or client.is_closed:
+            client = httpx.AsyncClient(headers=self._headers, timeout=self._timeout_seconds)
+            self._clients.set(client)
+        try:
+            with anyio.fail_after(self._timeout_seconds):
+                return await client.post(self._url, json=body)
+        except (TimeoutError, httpx.TimeoutException):
+            raise RerankError(f"the reranker did not answer within {self._timeout_seconds:g} s") from None
+        except httpx.RequestError as error:
+            raise RerankError(f"the reranker cannot be reached: {type(error).__name__}") from None
+        except httpx.InvalidURL:
+            raise RerankError("the reranker's base URL is not a URL") from None
+
+
+class _Rest:
+    """Turns calls away for a while after too many failures in a row; then one may try."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._failed = 0
+        self._until = 0.0
+
+    def check(self) -> None:
+        with self._lock:
+            now = self._monotonic()
+            if self._failed >= FAILURES_BEFORE_REST and now < self._until:
+                raise RerankError("the reranker failed several times in a row and is left alone for a while")
+            self._until = now + REST_SECONDS
+
+    def note(self, *, answered: bool) -> None:
+        with self._lock:
+            self._failed = 0 if answered else self._failed + 1
+            self._until = self._monotonic() + REST_SECONDS
+
+
+def _scores(response: httpx.Response, count: int) -> list[float]:
+    if response.status_code != httpx.codes.OK:
+        advice = _ADVICE.get(response.status_code)
+        raise RerankError(f"the reranker answered with status {response.status_code}" + (f": {advice}" * bool(advice)))
+    try:
+        answer = response.json()
+        entries = answer if isinstance(answer, list) else answer.get("results") or answer["data"]
+        scored = {int(entry["index"]): _score(entry) for entry in entries}
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+        # The answer may quote the request: it is not repeated, nor chained.
+        raise RerankError("the reranker's answer is not a rerank answer") from None
+    if scored.keys() != set(range(count)) or not all(math.isfinite(score) for score in scored.values()):
+        raise RerankError(f"the reranker sent no score for each of {count} texts")
+    return [scored[place] for place in range(count)]
+
+
+def _score(entry: dict[str, object]) -> float:
+    return float(entry["relevance_score"] if "relevance_score" in entry else entry["score"])  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Backup, verification, counts and erasure of the SQLite file."""

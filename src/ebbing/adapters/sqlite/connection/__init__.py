@@ -1,0 +1,1 @@
+"""Connections, schema, the writer thread and scrubbing of the SQLite file."""

@@ -1,0 +1,1 @@
+"""Records, change sets and searchable rows in the SQLite file."""

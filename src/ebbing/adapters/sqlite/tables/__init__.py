@@ -1,0 +1,1 @@
+"""Everything beside memories in the SQLite file: jobs, keys, identities, profiles, usage."""

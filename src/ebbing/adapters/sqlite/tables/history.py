@@ -1,0 +1,68 @@
+"""Reads what happened to memories, and says whose rows a statement may see."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from ebbing.adapters.sqlite.memories.rows import utc_text
+from ebbing.domain.memory.history import Event, HistoryEntry
+from ebbing.domain.memory.scope import Scope
+
+# `+no` has no type affinity; with one, SQLite would not use the index on `mid >> 24`.
+OF_OWNER: Final = "mid >> 24 = (SELECT +no FROM owner WHERE tenant = :tenant AND kind = :owner_kind AND name = :name)"
+COVERED: Final = "(:agent IS NULL OR agent_id = :agent) AND (:run IS NULL OR run_id = :run)"
+_HISTORY_COLUMNS: Final = (
+    "id, memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role, reason"
+)
+_HISTORY: Final = (
+    f"SELECT {_HISTORY_COLUMNS} FROM history WHERE memory_id = :id AND EXISTS"  # noqa: S608
+    f" (SELECT 1 FROM memory WHERE memory.id = :id AND +{OF_OWNER} AND {COVERED}) ORDER BY id"
+)
+_HISTORIES: Final = (
+    f"SELECT {_HISTORY_COLUMNS} FROM history WHERE memory_id IN"  # noqa: S608
+    " (SELECT memory.id FROM memory CROSS JOIN history AS later ON later.memory_id = memory.id"
+    f" WHERE {OF_OWNER} AND changed IS NOT NULL AND {COVERED} AND later.updated_at > :moment) ORDER BY id"
+)
+
+
+def history(db: sqlite3.Connection, scope: Scope, *, memory_id: str) -> list[HistoryEntry]:
+    """What happened to a memory that the scope covers, oldest first."""
+    return [_entry_of(row) for row in db.execute(_HISTORY, {**names(scope), "id": memory_id})]
+
+
+def histories(db: sqlite3.Connection, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
+    """The whole history of each covered memory that changed after a moment, oldest first."""
+    values = {**names(scope), "moment": utc_text(changed_after)}
+    return [_entry_of(row) for row in db.execute(_HISTORIES, values)]
+
+
+def names(scope: Scope) -> dict[str, str | None]:
+    """The values of `OF_OWNER` and `COVERED`."""
+    owner = scope.owner
+    return {
+        "tenant": owner.tenant,
+        "owner_kind": owner.kind,
+        "name": owner.name,
+        "agent": scope.agent_id,
+        "run": scope.run_id,
+    }
+
+
+def _entry_of(row: Sequence[Any]) -> HistoryEntry:
+    number, memory_id, old, new, event, created, updated, is_deleted, actor, role, reason = row
+    return HistoryEntry(
+        id=str(number),
+        memory_id=memory_id,
+        old_memory=old,
+        new_memory=new,
+        event=Event(event),
+        created_at=datetime.fromisoformat(created),
+        updated_at=None if updated is None else datetime.fromisoformat(updated),
+        is_deleted=bool(is_deleted),
+        actor_id=actor,
+        role=role,
+        reason=reason,
+    )

@@ -1,0 +1,1 @@
+"""Clock, identifiers, randomness, events and forks of this process."""

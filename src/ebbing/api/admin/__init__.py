@@ -1,0 +1,1 @@
+"""Administration, API keys and webhooks."""

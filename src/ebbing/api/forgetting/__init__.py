@@ -1,0 +1,1 @@
+"""Erasure, forgetting a topic, change sets and reviews."""

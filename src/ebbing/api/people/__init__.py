@@ -1,0 +1,1 @@
+"""Profiles, identities and the graph of people."""

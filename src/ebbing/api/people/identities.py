@@ -1,0 +1,189 @@
+"""The part of the façade that knows under which names people come."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from ebbing.api.people.graph import Graphing
+from ebbing.api.sessions.sessions import Conversing
+from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.memory.identity import Identity, Merge
+from ebbing.domain.memory.scope import Scope, checked_name
+from ebbing.results import Item
+from ebbing.validation import checked_limit
+
+_BAD_CURSOR: Final = "the cursor is not one that a page gave: start again without one"
+
+
+class Identifying(Conversing, Graphing):
+    """Who comes from which channel, and who turned out to be one and the same."""
+
+    async def identity(self, channel: str, channel_user_id: str) -> Item:
+        """Whose memory somebody has who comes from a channel; somebody new gets an id from now on.
+
+        Args:
+            channel: where they come from, such as `web`, `wechat` or `slack`.
+            channel_user_id: what they are called there.
+
+        Returns:
+            `{"unified_id", "channel", "channel_user_id", "is_primary", "linked_at"}`; `unified_id` is the `user_id`
+            of every call about them.
+
+        Raises:
+            InvalidInputError: a blank name, or one over 256 characters.
+            StoreError: it could not be stored.
+        """
+        where, name = checked_name("channel", channel), checked_name("channel_user_id", channel_user_id)
+        found = await self._parts.store.identities.get_or_create(
+            self._tenant, where, channel_user_id=name, unified_id=self._parts.ids.new(), at=self._parts.clock.now()
+        )
+        return _identity_item(found)
+
+    async def link_identity(self, channel: str, channel_user_id: str, *, user_id: str) -> Item:
+        """Makes a name in a channel one of this user's, and returns it as `identity` does.
+
+        Raises:
+            ConflictError: it is the name of somebody else: merge the two, or unlink it first.
+            InvalidInputError: a blank name, or one over 256 characters.
+            StoreError: it could not be stored.
+        """
+        where, name = checked_name("channel", channel), checked_name("channel_user_id", channel_user_id)
+        linked = await self._parts.store.identities.link(
+            self._tenant,
+            where,
+            channel_user_id=name,
+            unified_id=checked_name("user_id", user_id),
+            at=self._parts.clock.now(),
+        )
+        return _identity_item(linked)
+
+    async def unlink_identity(self, channel: str, channel_user_id: str) -> Item:
+        """Forgets a name in a channel; the memories stay whose they are.
+
+        Returns:
+            `{"unlinked"}`: False if nobody came under it.
+
+        Raises:
+            InvalidInputError: a blank name, or one over 256 characters.
+            StoreError: it could not be stored.
+        """
+        where, name = checked_name("channel", channel), checked_name("channel_user_id", channel_user_id)
+        return {"unlinked": await self._parts.store.identities.unlink(self._tenant, where, channel_user_id=name)}
+
+    async def identities(
+        self, *, user_id: str | None = None, limit: int = 100, cursor: str | None = None
+    ) -> dict[str, Any]:
+        """Names in channels, of one user or of all, in the order of channel and name.
+
+        Returns:
+            `{"identities": […], "next_cursor": str | None}`, each as `identity` returns it.
+
+        Raises:
+            InvalidInputError: a limit outside 1 to 1,000, or a foreign cursor.
+        """
+        most = checked_limit(limit)
+        whose = None if user_id is None else checked_name("user_id", user_id)
+        found = await self._parts.store.identities.list(
+            self._tenant, unified_id=whose, limit=most + 1, after=_after(cursor)
+        )
+        shown = found[:most]
+        is_more = len(found) > most
+        following = json.dumps([shown[-1].channel, shown[-1].channel_user_id]) if is_more else None
+        return {"identities": [*map(_identity_item, shown)], "next_cursor": following}
+
+    async def merge_identities(self, into: str, merged: str) -> Item:
+        """Makes two users one: all memories, messages, changes, jobs, counts and edits of `merged` become `into`'s.
+
+        It is done as a whole or not at all, and `undo_merge` undoes it. Conversations of `merged` that are running are
+        remembered first. From then on nothing is found under `merged`.
+
+        Args:
+            into: user id of the one who stays.
+            merged: user id of the one whose memories move.
+
+        Returns:
+            `{"id", "kept", "gone", "at", "memories", "episodes", "undone_at"}`: `id` is what `undo_merge` takes, the
+            counts are of what moved.
+
+        Raises:
+            IdentityNotFoundError: nobody of the name `merged` has a memory or comes from a channel.
+            InvalidInputError: both are the same, or together they have more than 16 million rows.
+            StoreError: it could not be done; nothing was.
+        """
+        kept, gone = checked_name("into", into), checked_name("merged", merged)
+        leaving = Scope(user_id=gone, tenant=self._tenant)
+        for session in await self._parts.working.sessions():
+            if leaving.covers(session):
+                await self._conversations.end(session)
+        await self._parts.usage.flush()
+        done = await self._parts.store.identities.merge(self._tenant, kept, gone=gone, at=self._parts.clock.now())
+        return _merge_item(done)
+
+    async def undo_merge(self, merge_id: int) -> Item:
+        """Parts again whom a merge made one: what had been of the other is theirs again, and so are their names.
+
+        What came after the merge stays with the one who was kept. A memory that the one closed because of what the
+        other said holds again, and what was compressed from memories of both is taken apart.
+
+        Returns:
+            The merge, as `merge_identities` returns it.
+
+        Raises:
+            IdentityNotFoundError: there is no such merge.
+            InvalidInputError: it was undone already, or the one who was kept was merged into somebody else since: undo
+                that merge first.
+            StoreError: it could not be done; nothing was.
+        """
+        if not isinstance(merge_id, int) or isinstance(merge_id, bool) or not 0 < merge_id < 1 << 63:
+            raise InvalidInputError("merge_id must be the number that merge_identities returned")
+        await self._parts.usage.flush()
+        return _merge_item(await self._parts.store.identities.undo(self._tenant, merge_id, at=self._parts.clock.now()))
+
+    async def merges(self, *, user_id: str | None = None, limit: int = 100) -> list[Item]:
+        """Merges of users, of one or of all, the latest first; those too that were undone.
+
+        Raises:
+            InvalidInputError: a limit outside 1 to 1,000.
+        """
+        whose = None if user_id is None else checked_name("user_id", user_id)
+        found = await self._parts.store.identities.merges(self._tenant, unified_id=whose, limit=checked_limit(limit))
+        return [*map(_merge_item, found)]
+
+    @property
+    def _tenant(self) -> str:
+        return self._parts.settings.tenant
+
+
+def _identity_item(identity: Identity) -> Item:
+    return {
+        "unified_id": identity.unified_id,
+        "channel": identity.channel,
+        "channel_user_id": identity.channel_user_id,
+        "is_primary": identity.is_primary,
+        "linked_at": identity.linked_at.isoformat(),
+    }
+
+
+def _merge_item(merge: Merge) -> Item:
+    return {
+        "id": merge.id,
+        "kept": merge.kept,
+        "gone": merge.gone,
+        "at": merge.at.isoformat(),
+        "memories": merge.memories,
+        "episodes": merge.episodes,
+        "undone_at": merge.undone_at.isoformat() if merge.undone_at else None,
+    }
+
+
+def _after(cursor: object) -> tuple[str, str] | None:
+    if cursor is None:
+        return None
+    try:
+        found = json.loads(cursor) if isinstance(cursor, str) else None
+    except json.JSONDecodeError:
+        raise InvalidInputError(_BAD_CURSOR) from None
+    if not (isinstance(found, list) and len(found) == 2 and all(isinstance(one, str) for one in found)):
+        raise InvalidInputError(_BAD_CURSOR)
+    return found[0], found[1]

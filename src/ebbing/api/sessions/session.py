@@ -1,0 +1,227 @@
+"""A running conversation: what was said is at hand at once, and remembered when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from ebbing.api.sessions.session_buffer import Conversations
+from ebbing.domain.filters.query import Include
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.scope import Scope
+from ebbing.language.text.token_count import estimate_tokens
+from ebbing.ports.clock import Clock
+from ebbing.ports.ids import Ids
+from ebbing.ports.working_memory import Turn
+from ebbing.recall.session_search import Fitting, fitting
+from ebbing.remember.intake.off_record import off_record
+from ebbing.remember.intake.parse_messages import parse_messages
+from ebbing.results import Item
+from ebbing.validation import DEFAULT_TOP_K, checked_flag, checked_query, checked_threshold, checked_top_k
+
+
+class Recalls(Protocol):
+    """The long-term memory, as far as a session asks it."""
+
+    @property
+    def search(self) -> Callable[..., Awaitable[Any]]:
+        """See `AsyncMemory.search`."""
+        ...
+
+    @property
+    def get_context(self) -> Callable[..., Awaitable[Item]]:
+        """See `AsyncMemory.get_context`."""
+        ...
+
+
+class AsyncSession:
+    """One conversation; made by `AsyncMemory.session`.
+
+    As a context manager it ends with the block, also when that raises. After its end it can be used again: then the
+    same run goes on.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        *,
+        said: Conversations,
+        memory: Recalls,
+        clock: Clock,
+        ids: Ids,
+        infer: bool = True,
+    ) -> None:
+        self._scope, self._said, self._memory = scope, said, memory
+        self._clock, self._ids, self._infer = clock, ids, infer
+
+    @property
+    def run_id(self) -> str:
+        """The name of the conversation, made up where none was given."""
+        return str(self._scope.run_id)
+
+    @property
+    def private(self) -> bool:
+        """Whether the conversation is off the record: until this is False again, nothing of it is written anywhere.
+
+        What is said meanwhile is at hand in RAM as long as the conversation runs, and is gone when it ends. Reading
+        goes on, and counts as no use. `end` puts the conversation on the record again.
+        """
+        return self._said.is_private(self._scope)
+
+    @private.setter
+    def private(self, is_private: bool) -> None:
+        self._said.set_private(self._scope, checked_flag(is_private, "private"))
+
+    async def add(self, messages: Any, *, private: bool = False) -> None:
+        """Keeps what was just said, without embedding or writing it.
+
+        A message that asks not to be written down stays off the record with its replies, and so does the one before it
+        where that is meant and not stored yet.
+
+        Args:
+            messages: as for `Memory.add`. One without an id gets one, one without a time is of now; one whose id is
+                known takes the other's place.
+            private: these messages are off the record.
+
+        Raises:
+            InvalidInputError: unusable messages.
+            TooLargeError: a message over 100,000 characters.
+            EbbingError: working memory is full, and what it holds cannot be stored; the error says why.
+        """
+        now, is_private = self._clock.now(), checked_flag(private, "private") or self.private
+        named = (
+            replace(message, id=message.id or self._ids.new(), timestamp=message.timestamp or now)
+            for message in parse_messages(messages)
+        )
+        turns = [Turn(message, max(estimate_tokens(message.content), 1), is_private) for message in named]
+        earlier = await self._said.heard(self._scope)
+        await self._said.hear(self._scope, _off_the_record(earlier, turns), infer=self._infer)
+
+    async def messages(self) -> list[Item]:
+        """The last rounds, oldest first, as a model takes them: `role`, `content`, and `name` where there is one.
+
+        At most `EBBING_WORKING_ROUNDS` rounds of at most `EBBING_WORKING_TOKENS` estimated tokens.
+        """
+        return [_chat_item(turn.message) for turn in self._said.last(await self._said.heard(self._scope))]
+
+    async def holds_private(self) -> bool:
+        """Whether the conversation, or anything that is at hand of it, is off the record."""
+        return self.private or any(turn.is_private for turn in await self._said.heard(self._scope))
+
+    async def search(
+        self, /, query: str, *, top_k: int = DEFAULT_TOP_K, include: Include = "all", **options: Any
+    ) -> Any:
+        """As `Memory.search` over all that is known of the person, with what was said in this session in front.
+
+        Up to three messages of the session that hold at least half of the question's words come first, of the kind
+        `working`. They are left out with `include="memories"`, `filters` or `as_of`.
+
+        Raises:
+            InvalidInputError: as for `Memory.search`.
+        """
+        most = checked_top_k(top_k, options.get("limit"))
+        options = self._unnoticed(options)
+        found = await self._memory.search(query, top_k=top_k, include=include, **self._owner(), **options)
+        results = found if isinstance(found, list) else found["results"]
+        turns = await self._said.heard(self._scope)
+        fits: list[Fitting] = []
+        if include != "memories" and not options.get("filters") and options.get("as_of") is None:
+            least = checked_threshold(options.get("threshold"))
+            fits = [one for one in fitting(checked_query(query, include=include), turns) if one.score >= least]
+        here = {one.message.id: one.message.content for one in fits}
+        # What left the last rounds may be stored already: it is told once.
+        others = [item for item in results if not _is_told(item, here)]
+        results[:] = [*(self._working_item(one) for one in fits), *others][:most]
+        return found
+
+    async def get_context(self, /, query: str | None = None, **options: Any) -> Item:
+        """As `Memory.get_context`, the question understood by the last rounds, which come with it as `messages`.
+
+        Args:
+            query: the question; without it the last user message of the session.
+            options: as for `Memory.get_context`, without `messages` and the ids.
+
+        Raises:
+            InvalidInputError: as for `Memory.get_context`.
+        """
+        said, options = await self.messages(), self._unnoticed(options)
+        made = await self._memory.get_context(query, messages=said or None, **self._owner(), **options)
+        return {**made, "messages": said}
+
+    async def end(self, *, strict: bool = False) -> bool:
+        """Ends the conversation: tells so (`session.end`), by which it is remembered, and clears working memory.
+
+        Returns:
+            Whether all is remembered. If not, all stays as it is, until the next `end` or the memory's `close`. Ending
+            what holds nothing, or a second time, does nothing.
+
+        Raises:
+            EbbingError: with `strict`, why it could not be remembered; without, nothing is raised.
+        """
+        raises = checked_flag(strict, "strict")
+        failures = await self._said.end(self._scope)
+        if not failures:
+            self.private = False
+        if failures and raises:
+            raise failures[0]
+        return not failures
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.end()
+
+    def _owner(self) -> dict[str, str]:
+        """Everything of the person (and agent), not of this run alone; a run without them is its own owner."""
+        names = {"user_id": self._scope.user_id, "agent_id": self._scope.agent_id}
+        return {name: value for name, value in names.items() if value is not None} or {"run_id": self.run_id}
+
+    def _unnoticed(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options of a reading, which leaves no trace while the conversation is off the record."""
+        return {**options, "private": True} if self.private else options
+
+    def _working_item(self, found: Fitting) -> Item:
+        message = found.message
+        return {
+            "id": message.id,
+            "memory": message.content,
+            "kind": "working",
+            "layer": "working",
+            "role": message.role.value,
+            "actor_id": message.name,
+            "created_at": message.timestamp and message.timestamp.astimezone(UTC).isoformat(),
+            "source_ids": [message.id],
+            "run_id": self.run_id,
+            "score": round(found.score, 4),
+            "routes": {"working": round(found.coverage, 4)},
+        }
+
+
+def _off_the_record(earlier: Sequence[Turn], new: Sequence[Turn]) -> list[Turn]:
+    """The new turns, marked where they are off the record, behind those of before that become so by them."""
+    private, _ = off_record([turn.message for turn in (*earlier, *new)])
+    turns = enumerate((*earlier, *new))
+    marked = [(place, replace(turn, is_private=True) if place in private else turn) for place, turn in turns]
+    return [turn for place, turn in marked if place >= len(earlier) or turn not in earlier]
+
+
+def _is_told(item: Item, here: Mapping[str | None, str]) -> bool:
+    """Whether a result is one of these messages as it was stored, and not what was concluded from it."""
+    same = [here[name] for name in item["source_ids"] if name in here]
+    return bool(same) and (item["kind"] == "episode" or item["memory"] in same)
+
+
+def _chat_item(message: Message) -> Item:
+    named = {"name": message.name} if message.name else {}
+    return {"role": message.role.value, "content": message.content, **named}
+
+
+def as_given(messages: Sequence[Message]) -> list[Item]:
+    """The messages in the form that `add` takes, with all that is known of them."""
+    return [{**_chat_item(one), "id": one.id, "timestamp": one.timestamp} for one in messages]

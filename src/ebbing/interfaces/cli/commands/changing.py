@@ -1,0 +1,115 @@
+"""Commands that give a way back, and those that show what waits for a decision: changes, undo, reviews, review."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from ebbing.domain.errors import InvalidInputError
+from ebbing.interfaces.cli.output import dotted, minute
+from ebbing.interfaces.cli.session import Session, command
+
+Force = Annotated[bool, typer.Option("--force", help="Put back also what was changed again since.")]
+
+
+class Verdict(StrEnum):
+    """What may be decided."""
+
+    ACCEPT = "accept"
+    KEEP = "keep"
+    DROP = "drop"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this module to the app."""
+    command(app, "changes", scoped=True)(changes)
+    command(app, "undo", scoped=True)(undo)
+    command(app, "reviews", scoped=True)(reviews)
+    command(app, "review")(review)
+
+
+def changes(
+    session: Session, *, limit: Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")] = 20
+) -> None:
+    """Show what was written, newest first: one change for each call, import or round of maintenance."""
+    found = session.memory.changes(**session.whose(), limit=limit)
+    screen = session.screen
+    if screen.as_json:
+        screen.emit(found)
+        return
+    if not found["changes"]:
+        screen.say("nothing that could be undone is known")
+    for one in found["changes"]:
+        counts = [f"{one[name]} {name}" for name in ("inserted", "revised", "erased") if one[name]]
+        undone = [f"undone by {one['undone_by']}"] if one["undone_by"] else []
+        undoes = [f"undoes {one['undoes']}"] if one["undoes"] else []
+        screen.say((f"{minute(one['at'])}  ", "dim"), (one["cause"], "bold"), f"  {dotted(counts)}")
+        screen.say((dotted([one["id"], *undoes, *undone]), "dim"), indent=2)
+
+
+def undo(
+    session: Session,
+    change_id: Annotated[str | None, typer.Argument(help="Id of the change; the last one if not given.")] = None,
+    *,
+    memory_id: Annotated[str | None, typer.Option("--memory", help="What last happened to this memory.")] = None,
+    force: Force = False,
+) -> None:
+    """Take back a change: what it changed is as before, what it made is deleted."""
+    if change_id is not None and memory_id is not None:
+        raise InvalidInputError("give the id of a change, or --memory, and not both")
+    by_id = change_id is not None or memory_id is not None
+    whose: dict[str, Any] = {"user_id": session.named_user} if by_id else session.whose()
+    done = session.memory.undo(change_id, memory_id=memory_id, **whose, force=force)
+    screen = session.screen
+    if screen.as_json:
+        screen.emit(done)
+        return
+    screen.say(f"undone: {done['cause']}; {len(done['restored'])} as before, {len(done['deleted'])} deleted")
+    if done["superseded"]:
+        screen.say(f"{len(done['superseded'])} gave way: {dotted(done['superseded'])}", indent=2)
+    for left in done["left"]:
+        screen.say((f"left alone: {left['memory_id']}, {left['reason']}", "yellow"), indent=2)
+    if done["left"]:
+        screen.say("--force puts these back too", indent=2)
+    if done["erased"]:
+        screen.say(f"{done['erased']} were erased for good since and cannot come back", indent=2)
+    if done["change_id"] is not None:
+        screen.say((f"ebbing undo {done['change_id']} takes this back", "dim"))
+
+
+def reviews(
+    session: Session, *, limit: Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")] = 100
+) -> None:
+    """Show what waits for a decision: memories that would close several others, and quarantined messages."""
+    found = session.memory.reviews(**session.whose(), limit=limit)
+    screen = session.screen
+    if screen.as_json:
+        screen.emit(found)
+        return
+    if not found["reviews"]:
+        screen.say("nothing waits for a decision")
+    for one in found["reviews"]:
+        screen.say((f"{minute(one['created_at'])}  ", "dim"), (one["memory"], "bold"))
+        screen.say((dotted([one["why"], one["reason"], one["id"]]), "dim"), indent=2)
+        for closed in one["would_close"]:
+            screen.say(f"would close: {closed['memory']}", indent=4)
+
+
+def review(
+    session: Session,
+    memory_id: Annotated[str, typer.Argument(help="Id of what waits.")],
+    *,
+    decision: Annotated[Verdict, typer.Argument(help="accept, keep or drop.")],
+) -> None:
+    """Decide: accept what it says, keep it beside the others, or drop it."""
+    done = session.memory.resolve_review(memory_id, decision.value, user_id=session.named_user)
+    screen = session.screen
+    if screen.as_json:
+        screen.emit(done)
+        return
+    closed, learned = len(done["superseded"]), len(done["learned"])
+    screen.say(f"{decision.value}: {closed} closed, {learned} learnt")
+    if done["change_id"] is not None:
+        screen.say((f"ebbing undo {done['change_id']} takes this back", "dim"))

@@ -1,0 +1,133 @@
+"""`ebbing identities`: under which names people come, and who is one and the same."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from ebbing.domain.errors import InvalidInputError
+from ebbing.interfaces.cli.output import day, dotted, minute
+from ebbing.interfaces.cli.session import Session, command
+
+Channel = Annotated[str, typer.Argument(help="Where they come from: web, wechat, slack …")]
+Name = Annotated[str, typer.Argument(help="What they are called there.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the group `identities` to the app."""
+    group = typer.Typer(help="Who comes from which channel, and who is one and the same.", no_args_is_help=True)
+    command(group, "list")(list_identities)
+    command(group, "resolve", makes_store=True)(resolve)
+    command(group, "link", makes_store=True)(link)
+    command(group, "unlink")(unlink)
+    command(group, "merge")(merge)
+    command(group, "undo")(undo)
+    command(group, "merges")(merges)
+    app.add_typer(group, name="identities")
+
+
+def list_identities(
+    session: Session,
+    *,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="How many at most.")] = 100,
+    cursor: Annotated[str | None, typer.Option(help="Where the last page ended.")] = None,
+) -> None:
+    """List names in channels, with --user those of one person."""
+    page = session.memory.identities(user_id=session.named_user, limit=limit, cursor=cursor)
+    if session.screen.as_json:
+        session.screen.emit(page)
+        return
+    for one in page["identities"]:
+        _say(session, one)
+    if not page["identities"]:
+        session.screen.say("Nobody comes from a channel yet.")
+    if page["next_cursor"]:
+        session.screen.say(f"There is more: --cursor '{page['next_cursor']}'")
+
+
+def resolve(session: Session, channel: Channel, *, name: Name) -> None:
+    """Show whose memory somebody from a channel has; somebody new gets an id."""
+    _answer(session, session.memory.identity(channel, name))
+
+
+def link(session: Session, channel: Channel, *, name: Name) -> None:
+    """Make a name one of this user's (--user)."""
+    if session.user is None:
+        raise InvalidInputError("whose name is it? Give --user ID")
+    _answer(session, session.memory.link_identity(channel, name, user_id=session.user))
+
+
+def unlink(session: Session, channel: Channel, *, name: Name) -> None:
+    """Forget a name; the memories stay whose they are."""
+    done = session.memory.unlink_identity(channel, name)
+    if session.screen.as_json:
+        session.screen.emit(done)
+    else:
+        session.screen.say("forgotten" if done["unlinked"] else "nobody came under this name")
+
+
+def merge(
+    session: Session,
+    into: Annotated[str, typer.Argument(help="User id of the one who stays.")],
+    *,
+    merged: Annotated[str, typer.Argument(help="User id of the one whose memories move.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Make two users one; `ebbing identities undo` parts them again."""
+    if not yes and not session.screen.as_json and sys.stdin.isatty():
+        typer.confirm(f"Move everything of {merged} to {into}?", abort=True, err=True)
+    done = session.memory.merge_identities(into, merged)
+    session.memory.note_act("identities merge", by="cli", target=str(done["id"]))
+    _tell(session, done, line=f"{done['memories']} memories and {done['episodes']} messages moved to {into}")
+
+
+def undo(session: Session, merge_id: Annotated[int, typer.Argument(help="Number of the merge.")]) -> None:
+    """Part again whom a merge made one."""
+    done = session.memory.undo_merge(merge_id)
+    session.memory.note_act("identities undo", by="cli", target=str(merge_id))
+    _tell(session, done, line=f"{done['gone']} has their own memories again")
+
+
+def merges(
+    session: Session,
+    *,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="How many at most.")] = 100,
+) -> None:
+    """List who was made one with whom, with --user of one person."""
+    found = session.memory.merges(user_id=session.named_user, limit=limit)
+    if session.screen.as_json:
+        session.screen.emit(found)
+        return
+    for one in found:
+        undone = f"undone {minute(one['undone_at'])}" if one["undone_at"] else None
+        session.screen.say(
+            (f"{one['id']}  ", "bold"), dotted([f"{one['gone']} → {one['kept']}", minute(one["at"]), undone])
+        )
+    if not found:
+        session.screen.say("Nobody was merged.")
+
+
+def _answer(session: Session, identity: dict[str, Any]) -> None:
+    if session.screen.as_json:
+        session.screen.emit(identity)
+    else:
+        _say(session, identity)
+
+
+def _say(session: Session, one: dict[str, Any]) -> None:
+    first = "first name" if one["is_primary"] else None
+    session.screen.say(
+        (one["unified_id"], "bold"),
+        "  ",
+        dotted([one["channel"], one["channel_user_id"], first, f"since {day(one['linked_at'])}"]),
+    )
+
+
+def _tell(session: Session, merge: dict[str, Any], *, line: str) -> None:
+    if session.screen.as_json:
+        session.screen.emit(merge)
+    else:
+        session.screen.say(line)
+        session.screen.say((f"merge {merge['id']}", "dim"), indent=2)

@@ -1,0 +1,58 @@
+"""An agent, run or app that owns no memories: a filter across the owners of the tenant, for a key of all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ebbing.domain.errors import TooLargeError
+from ebbing.domain.memory.scope import Owner, Scope
+from ebbing.interfaces.http.mem0.owner_params import APP_FILTER, Asked
+from ebbing.interfaces.http.request_context import Caller
+from ebbing.ports.memory_store import ShareFilter
+
+MOST_SHARERS: Final = 1_000
+"""Owners whose memories one agent, run or app may be looked for in."""
+
+
+async def across_owners(caller: Caller, asked: Sequence[Asked]) -> list[Asked]:
+    """Replace each agent, run or app that owns nothing by those owners whose memories name it.
+
+    A credential for one user never gets here beyond that user: its questions all name them.
+
+    Raises:
+        TooLargeError: more than 1,000 owners.
+    """
+    found: list[Asked] = []
+    for one in asked:
+        found += [one] if one.whose["user_id"] is not None else await _shared(caller, one)
+    return found
+
+
+async def _shared(caller: Caller, one: Asked) -> list[Asked]:
+    agent, run = one.whose["agent_id"], one.whose["run_id"]
+    tenant = caller.principal.tenant
+    own: Owner | None = None
+    wanted = ShareFilter(app_id=_app(one))
+    if agent is not None or run is not None:
+        own = Scope(agent_id=agent, run_id=run, tenant=tenant).owner
+        wanted = ShareFilter(agent_id=agent, run_id=None if agent is not None else run)
+    shares = await caller.memory.parts.store.shares(tenant, wanted=wanted)
+    if any(share.owner == own for share in shares):
+        return [one]
+    owners = [*dict.fromkeys(share.owner for share in shares if run is None or share.run_id == run)]
+    if len(owners) > MOST_SHARERS:
+        raise TooLargeError(f"memories of more than {MOST_SHARERS:,} owners fit: name a user_id beside it")
+    if not owners:
+        return [one] if own is not None else []
+    return [Asked(caller.whose(**_ids(owner, agent_id=agent, run_id=run)), one.filters) for owner in owners]
+
+
+def _app(one: Asked) -> str | None:
+    name = one.filters.get(APP_FILTER)
+    return name if isinstance(name, str) else None
+
+
+def _ids(owner: Owner, *, agent_id: str | None, run_id: str | None) -> dict[str, Any]:
+    """The ids of a call about an owner's memories, with those that were asked for."""
+    return {"agent_id": agent_id, "run_id": run_id, f"{owner.kind}_id": owner.name}

@@ -1,0 +1,1 @@
+"""The routes that the clients of mem0 call."""

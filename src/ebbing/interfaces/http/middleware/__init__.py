@@ -1,0 +1,1 @@
+"""What every request passes: admission, authentication, limits, idempotency, the access log."""

@@ -1,0 +1,1 @@
+"""Bodies, answers and the OpenAPI document."""

@@ -1,0 +1,1 @@
+"""Trust, orders, quotation and what is off the record."""

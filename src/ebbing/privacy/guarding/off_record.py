@@ -1,0 +1,85 @@
+"""Requests that something is not written down: "don't save this", "off the record", 别记下来.
+
+Only an order to the assistant counts. A mention ("I don't remember this", 他让我别记下来) and whatever stands between
+quotation marks or behind ">" asks for nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from ebbing.privacy.guarding.grammar import Rule, grammar, sentences, without_quotes
+
+MAX_BARE: Final = 10
+"""Letters that may stand beside a request in a message that says nothing else; a Chinese one counts for three."""
+_FILE: Final = "off_record"
+
+
+class Reach(StrEnum):
+    """Which message a request is about; the first that fits counts."""
+
+    AFTER = "after"
+    BEFORE = "before"
+    THIS = "this"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a message asks to be left out: always the message itself, and perhaps a neighbour."""
+
+    before: bool = False
+    after: bool = False
+
+
+def off_record_request(text: str) -> Request | None:
+    """What the speaker asks to be left out; None where they ask for nothing of the kind."""
+    if not grammar(_FILE).may_stand_in(text):
+        return None
+    named: set[Reach] = set()
+    alone: set[Reach] = set()
+    rest = 0
+    for sentence in sentences(without_quotes(text)):
+        rule, others = _asked_in(sentence)
+        rest += sum(map(_weight, others))
+        if rule is not None:
+            reach = reach_of(rule)
+            named.add(reach)
+            alone.add(Reach(rule.more.get("alone", Reach.BEFORE)) if reach is Reach.THIS else reach)
+    if not named:
+        return None
+    about = named | alone if rest <= MAX_BARE else named
+    return Request(before=Reach.BEFORE in about, after=Reach.AFTER in about)
+
+
+def rules() -> list[Rule]:
+    """The ways to ask, in the order in which they are tried."""
+    return sorted(grammar(_FILE).rules, key=lambda rule: [*Reach].index(reach_of(rule)))
+
+
+def reach_of(rule: Rule) -> Reach:
+    """Which message a rule is about."""
+    return Reach(rule.more["about"])
+
+
+def _asked_in(sentence: str) -> tuple[Rule | None, str]:
+    """The rule by which a sentence asks, and the rest of its words."""
+    for rule in rules():
+        found = rule.found_in(sentence)
+        if found is not None and not _is_reported(sentence[: found.start() + 1]):
+            return rule, sentence[: found.start()] + sentence[found.end() :]
+    return None, sentence
+
+
+def _is_reported(before: str) -> bool:
+    """Whether the words in front make the order somebody else's."""
+    others = grammar(_FILE).others
+    if any(pattern.search(before) for pattern in others["own"]):
+        return False
+    return any(pattern.search(before) for pattern in others["reported"])
+
+
+def _weight(letter: str) -> int:
+    """What a letter adds to the length of a text: a Chinese one is most of a word."""
+    return 0 if not letter.isalnum() else 1 if letter.isascii() else 3

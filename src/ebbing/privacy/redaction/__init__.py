@@ -1,0 +1,1 @@
+"""Personal data found and redacted."""

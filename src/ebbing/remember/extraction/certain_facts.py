@@ -1,0 +1,257 @@
+"""Whose fact it is and whether it is so must be certain: else there is no fact, and the message alone is kept.
+
+The rules read a clause; what is asked here is whether the clause may stand alone. A subject that was left out is the
+speaker only where nobody else has been spoken of, in the message or just before it. Every negation of the words must
+have its place in the fact. A fact that speaks of "him" or "it" without saying who that is says nothing later.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import Role
+from ebbing.language.patterns.rule_pack import Pack
+from ebbing.language.text.analyzer import stems
+from ebbing.language.text.sentences import sentences
+from ebbing.language.text.statement import Sentence, Statement
+from ebbing.remember.extraction.questions import others_in
+
+_ONGOING: Final = timedelta(hours=1)
+"""What was said within this time before a message may be what it goes on about."""
+_TAIL: Final = 400
+"""Characters at the end of the message before that are looked at."""
+_SPEAKER: Final = {
+    "en": re.compile(r"\b(?:I|i|[Ii]m|[Ii]ve|[Mm]y|MY|[Mm]e|[Mm]ine|[Mm]yself|[Ww]e|[Oo]ur|[Oo]urs|[Uu]s)\b"),
+    "zh": re.compile(r"[我俺咱]|本人|\b(?:I|my)\b"),
+}
+"""Words by which the speaker names themselves."""
+_NAMED: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
+"""A name within an English sentence."""
+_BARE_PLAN: Final = re.compile(
+    r"(?:\d+|[一二三四五六七八九十]+)[号日月点年]|[下这本]?个?(?:周[一二三四五六日天末]?|月)|[明后今]天|[去来要会想得把了就再才都也先的]"
+)
+"""What is left of a plan without these is what is planned."""
+_LEAST_OBJECT: Final = 2
+_NO_VERB: Final = re.compile(r"(?i)(?:(?:and|but|only|never|always|just) )+(?:\d|\w+days?\b)")
+"""A standing wish that says not what is to be done."""
+_LABEL: Final = re.compile(r"[A-Z]\w+: ")
+"""A heading with what stands under it."""
+_FOR_NOW: Final = re.compile(
+    r"(?i)\bneeds? (?:(?:an?|some|any|more) )?(?:[\w-]+ ){0,3}"
+    r"(?:ideas?|suggestions?|tips?|advice|help|recommendations?)\b"
+)
+"""What is asked of the assistant now."""
+_RUNS_ON: Final = re.compile(
+    r",? so (?=(?:not|easy|hard|please|can|you|we|I|he|she|they|that|maybe|\d)\b)"
+    r"|,? (?:bc|cos|cuz) |,? and (?=[A-Z][a-z]+'s )| but ok$"
+)
+"""Where a clause ends and one begins that is not said of the same."""
+_NO_SUBJECT: Final = re.compile(
+    r"(?:那|请问|好的|顺便|周末|最近|平时|一般|目前|现在|今天|之前|以前|还|都|也|又|[,，、 ])*"
+    r"(?:[有想爱会要在是做吃喝住养用去能学买玩看听练]|喜欢|可以|打算|需要|准备|工作|什么|几|多|哪|怎么|为什么)"
+)
+"""A question that names nobody asks whom it is put to: 有什么安排, and not 豆豆多大了."""
+_ADDRESSED: Final = re.compile(r"(?i)\byou(?:r|rs)?\b|[你您]")
+_SHIFTED: Final = {
+    "en": re.compile(r"(?i)(?!)"),
+    "zh": re.compile(r"(?:我|咱)?[^,，]{0,6}的?[那这][只个位条家](?!月|人$)|我[^,，的]{1,6}的[小老阿][\u4e00-\u9fff]"),
+}
+"""The clause begins with the speaker or one of their people, and goes over to somebody else: 我带的那个小温."""
+_COUNTS_OTHER_THINGS: Final = re.compile(
+    r"(?i)(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|an?) [^,]+, (?:and )?"
+    r"(?:\d+|zero|no|one|two|three|an?) "
+)
+"""A list of counted things that leaves out who has them: "6 kids, one bounce house, zero plan"."""
+_LED_BY_NAME: Final = re.compile(
+    r"用户(?!名)|"
+    r"(?:[老小](?:[王李张刘陈杨黄赵吴周徐孙马朱胡郭何林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董潘蔡蒋余杜叶程苏魏吕丁沈姚温])"
+    r"|阿[\u4e00-\u9fff](?=[是在有对要说去来不])"
+    r"|(?:医生|大夫|护士|老师|教练|经理|领导|客户|警察|司机|店员|师傅)(?=上次|刚|今年|[对说让给把叫问建要又不是有在住喜吃]))"
+)
+"""A clause that begins with the name or the calling of somebody else: 老王, 小温, 阿茹, 医生说."""
+_ACTS: Final = re.compile(
+    r"(?i)(?:[\w'-]+ ){1,3}?(?:\w{2,}ed|got|gave|said|told|made|took|sent|put|found|left|came|went|called) "
+    r"(?:the|a|an|my|his|her|its|their|it|him|them|me|us)\b"
+)
+"""A noun that does something is the subject, and no role of the speaker: "vet switched the dose"."""
+_NUMBERED: Final = re.compile(
+    r"(?:(?:也|都|才|刚|快|已经?|现在|今年|大概|差不多|是)*[\d一二两三四五六七八九十百千几半]+[\d.点%月]*"
+    r"(?:[岁斤块元万千kK码号日天周年室层米人个只]|公斤|个月|\s|$)*[半多了的]*)$"
+)
+"""A clause that is a number with its unit, and says not of what."""
+_DANGLING: Final = {
+    "en": re.compile(r"(?i)\b(?:he|him|she|hers|himself|herself)\b"),
+    "zh": re.compile(r"(?<![吉其])[他她它](?!人|乡|国)"),
+}
+_NOT: Final = {
+    "en": re.compile(
+        r"(?i)\b(?:(?:no|not|never|cannot|without|neither|nor|nobody|nothing|none|hardly)\b|\w+n['’]t\b|(?:can|do|wo)nt\b)"
+    ),
+    "zh": re.compile(
+        r"(?<![差对要])不(?![过错但仅久少管同止]|好意思|得了)|没(?![错事])|未(?![来必])|别(?![人的墅扭])(?<![特区分级性个告])|无(?![论聊锡比数])"
+    ),
+}
+"""Words that turn a statement round."""
+_OPENS: Final = re.compile(r"(?i)^no(?:$|[,.!;:]|\s+(?:I|we|it|he|she|they|my|that|not|thanks?)\b)")
+"""A "no" that answers, and denies nothing of what follows."""
+_SMALL: Final = frozenset(
+    "a an the any really very much so too that even ever been be to of in on at for with only just all".split()
+)
+_NEXT_WORDS: Final = 2
+_NEXT_SIGNS: Final = 4
+
+
+def is_understood(statement: Statement, sentence: Sentence, *, pack: Pack) -> bool:
+    """Whether nobody says that it is the speaker's: the words name neither them nor one of their people."""
+    if sentence.answers or statement.relation is not None:
+        return False
+    if statement.who == "clause" and statement.implied is None and pack.language == "en":
+        return False
+    if statement.implied is not None or _SPEAKER[pack.language].search(sentence.evidence) is None:
+        return True
+    own = _SPEAKER[pack.language].search(statement.clause) is not None
+    return pack.language == "zh" and statement.who in {"self", "clause"} and not (own or statement.carried)
+
+
+def shifts_its_subject(statement: Statement, pack: Pack) -> bool:
+    """Whether a clause goes over to somebody else than whom it begins with, so that nothing carried is certain."""
+    if statement.who not in {"self", "relation"} or statement.carried:
+        return False
+    if _SHIFTED[pack.language].match(statement.predicate or statement.clause):
+        return True
+    kin = pack.words["kin"].match(statement.predicate) if pack.language == "zh" and statement.relation else None
+    return kin is not None
+
+
+def subject_is_certain(
+    statement: Statement,
+    message: Message,
+    *,
+    said: str,
+    before: Message | None,
+    now: datetime,
+    pack: Pack,
+    weighed: bool = False,
+) -> bool:
+    """Whether a subject that was left out can be nobody but the speaker.
+
+    Args:
+        said: what the message says up to the sentence.
+        before: the message before it, where one is known.
+        now: the moment of a message without a timestamp.
+        weighed: no rule reads it, it was only thought worth keeping: too little within a conversation.
+    """
+    earlier = before if before is not None and _is_ongoing(before, message, now=now) else None
+    if statement.who == "order":
+        return earlier is None or earlier.role is not Role.USER or earlier.name == message.name
+    if _names_another(statement, pack) or _speaks_of_another(said, pack):
+        return False
+    return earlier is None or (not weighed and _leaves_it_to(message, earlier, pack=pack))
+
+
+def _names_another(statement: Statement, pack: Pack) -> bool:
+    """Whether a clause has a subject of its own after all, or none that anybody could tell."""
+    if pack.language == "zh":
+        return any(other.match(statement.clause) for other in (_NUMBERED, _LED_BY_NAME))
+    if statement.who != "clause":
+        return False
+    return _ACTS.match(statement.clause) is not None or _COUNTS_OTHER_THINGS.match(statement.clause) is not None
+
+
+def _leaves_it_to(message: Message, before: Message, *, pack: Pack) -> bool:
+    """Whether the message before asks the speaker, or is theirs, and speaks of nobody else."""
+    tail = before.content[-_TAIL:]
+    if _speaks_of_another(tail, pack):
+        return False
+    if pack.language == "en" and _NAMED.search(tail) and not _ADDRESSED.search(tail):
+        return False
+    if before.role is message.role and before.name == message.name:
+        return True
+    asked = [one.text for one in sentences(tail) if one.asks]
+    if not asked:
+        return False
+    return pack.language == "en" or _ADDRESSED.search(tail) is not None or _NO_SUBJECT.match(asked[-1]) is not None
+
+
+def _is_ongoing(before: Message, message: Message, *, now: datetime) -> bool:
+    if before.timestamp is None:
+        return True
+    return (message.timestamp or now) - before.timestamp < _ONGOING
+
+
+def _speaks_of_another(text: str, pack: Pack) -> bool:
+    """Whether the last one that a text speaks of is not the speaker."""
+    others = others_in(text, pack)
+    if not others:
+        return False
+    last = max(found.end() for found in others)
+    return _SPEAKER[pack.language].search(text, last) is None
+
+
+def is_whole(fact: Fact, statement: Statement, *, pack: Pack) -> bool:
+    """Whether a fact says what it is about: no plan without its object, no wish without a verb, no request for now."""
+    if pack.language == "zh":
+        if statement.carried and _NUMBERED.match(statement.clause) and "岁" not in statement.clause:
+            return False
+        is_plan = "plan" in fact.tags
+        planned = _BARE_PLAN.sub("", statement.predicate)
+        return not (is_plan and len(planned) < _LEAST_OBJECT) and "要求:别是" not in fact.text
+    if statement.who == "order":
+        return _NO_VERB.match(statement.clause) is None
+    return _LABEL.match(fact.text) is None and _FOR_NOW.search(fact.text) is None
+
+
+def without_its_tail(fact: Fact, *, language: str) -> Fact:
+    """The fact without the half clause, or the clause about somebody else, that its words ran on to."""
+    found = _RUNS_ON.search(fact.text) if language == "en" else None
+    if found is None:
+        return fact
+    value = fact.value and _RUNS_ON.split(fact.value)[0].rstrip(" ,")
+    return replace(fact, text=fact.text[: found.start()].rstrip(" ,"), value=value)
+
+
+def stands_alone(fact: Fact, statement: Statement, *, pack: Pack) -> bool:
+    """Whether a fact says whom it speaks of: no "him" or 他 without a name or one of the speaker's people before it."""
+    found = _DANGLING[pack.language].search(fact.text)
+    if found is None or statement.relation is not None:
+        return True
+    before = fact.text[: found.start()].removeprefix(statement.subject)
+    return bool(others_in(before, pack)) or re.search(r"(?<=\s)[A-Z][a-z]+", before) is not None
+
+
+def keeps_negations(fact: Fact, evidence: str, *, language: str) -> bool:
+    """Whether every negation of the words that a fact takes up stands in the fact, or is what it says."""
+    if fact.polarity < 0 or fact.ended:
+        return True
+    find = _NOT[language]
+    if language == "zh":
+        taken = sum(_takes_signs(fact.text, evidence[found.end() :]) for found in find.finditer(evidence))
+    else:
+        words = stems(fact.text.lower())
+        taken = sum(
+            _takes_words(words, evidence[found.end() :])
+            for found in find.finditer(evidence)
+            if _OPENS.match(evidence[found.start() :]) is None
+        )
+    return len(find.findall(fact.text)) >= taken
+
+
+def _takes_signs(text: str, rest: str) -> bool:
+    """Whether a fact takes up what stands after a negation, up to the end of its clause."""
+    after = re.split(r"[\s,，。;；、!！?？]", rest.lstrip("太怎么是很想再"), maxsplit=1)[0][:_NEXT_SIGNS].rstrip(
+        "了的吧啊呢"
+    )
+    return bool(after) and after in text
+
+
+def _takes_words(words: list[str], rest: str) -> bool:
+    clause = re.split(r"[,.;:!?()]|\b(?:and|but|because|so)\b", rest, maxsplit=1)[0]
+    after = [stem for word in clause.split() if word.lower() not in _SMALL for stem in stems(word.lower())][
+        :_NEXT_WORDS
+    ]
+    return bool(after) and all(stem in words for stem in after)

@@ -1,0 +1,80 @@
+"""Which messages of a call the person keeps off the record; nothing of those is written anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import Role
+from ebbing.privacy.guarding.off_record import off_record_request
+from ebbing.privacy.guarding.trust import TrustTier
+
+OFF_RECORD: Final = "off the record: nothing of it is stored"
+"""Reason of a message that was left out."""
+_OWN: Final = frozenset({None, TrustTier.USER, TrustTier.IMPORT})
+
+
+class OnRecord(NamedTuple):
+    """The messages of a call that may be stored."""
+
+    messages: list[Message]
+    left_out: int = 0
+    """How many messages are not among them."""
+    names_earlier: bool = False
+    """The message before the first one is meant as well: it may be stored by an earlier call."""
+
+
+def on_record(messages: Sequence[Message], *, trust: TrustTier | None = None) -> OnRecord:
+    """The messages without those that a person asks not to write down, and without the replies to these.
+
+    Only messages of the role `user` ask. What is said between such a message and the next one of a user answers it, and
+    would repeat it.
+
+    Args:
+        trust: of the call. What counts for less than the person's own file asks for nothing.
+    """
+    private, names_earlier = off_record(messages) if trust in _OWN else (frozenset[int](), False)
+    if not private:
+        return OnRecord([*messages])
+    kept = [message for place, message in enumerate(messages) if place not in private]
+    return OnRecord(kept, len(private), names_earlier)
+
+
+def off_record(messages: Sequence[Message]) -> tuple[frozenset[int], bool]:
+    """The places of the messages off the record, and whether the one before the first of all is meant as well."""
+    requests = {
+        place: asked
+        for place, message in enumerate(messages)
+        if message.role is Role.USER and (asked := off_record_request(message.content)) is not None
+    }
+    if not requests:
+        return frozenset(), False
+    turns = _turns(messages)
+    private: set[int] = set()
+    names_earlier = False
+    for number, turn in enumerate(turns):
+        asked = requests.get(turn.start)
+        if asked is None:
+            continue
+        private |= {*turn}
+        before = _before(turns, number, messages=messages)
+        if asked.before and before is not None:
+            private |= {*turns[before]}
+        names_earlier |= asked.before and before is None
+        if asked.after and number + 1 < len(turns):
+            private |= {*turns[number + 1]}
+    return frozenset(private), names_earlier
+
+
+def _turns(messages: Sequence[Message]) -> list[range]:
+    """The places of each user message with what answers it; what stands before the first one is nobody's answer."""
+    starts = [place for place, message in enumerate(messages) if message.role is Role.USER]
+    ends = [*starts[1:], len(messages)]
+    return [range(start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+def _before(turns: Sequence[range], number: int, *, messages: Sequence[Message]) -> int | None:
+    """The number of the speaker's message before this one."""
+    name = messages[turns[number].start].name
+    return next((one for one in reversed(range(number)) if messages[turns[one].start].name == name), None)

@@ -1,0 +1,143 @@
+"""What waits for somebody's decision: memories that may end others, and messages that nothing was learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import NEEDS_REVIEW, QUARANTINED, Kind, MemoryRecord, Role
+from ebbing.domain.memory.scope import Scope
+from ebbing.language.claims.claims import attribute_of
+from ebbing.ports.memory_store import Change, MemoryStore, Revise
+from ebbing.remember.add import Outcome, Remembering, learn
+from ebbing.remember.extraction.extractor import read
+from ebbing.remember.facts.drafts import Drafting
+from ebbing.remember.facts.new_fact import told_of, trust_of
+from ebbing.remember.intake.screening import Screened
+from ebbing.remember.put_back import is_current
+from ebbing.remember.reconcile.message_dedup import Before
+from ebbing.remember.reconcile.rivals import rivals_of
+
+_PAGE: Final = 500
+_REVIEWED: Final = "decided at a review"
+TAGS: Final = frozenset({NEEDS_REVIEW, QUARANTINED})
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A memory or message that waits, and the memories that it would close."""
+
+    record: MemoryRecord
+    would_close: tuple[MemoryRecord, ...] = ()
+
+    @property
+    def is_quarantined(self) -> bool:
+        """Whether it is held back because it speaks like an order to the assistant."""
+        return QUARANTINED in self.record.tags
+
+
+async def waiting_reviews(store: MemoryStore, scope: Scope, *, limit: int) -> list[Review]:
+    """What waits within a scope, newest first, at most `limit`."""
+    found: list[MemoryRecord] = []
+    cursor = None
+    while True:
+        page = await store.page(scope, kinds=tuple(Kind), limit=_PAGE, cursor=cursor)
+        found += [record for record in page.records if not TAGS.isdisjoint(record.tags)]
+        cursor = page.next_cursor
+        if cursor is None or len(found) >= limit:
+            return [await _review(store, record) for record in found[:limit]]
+
+
+async def the_review(store: MemoryStore, record: MemoryRecord) -> Review:
+    """The review of a record.
+
+    Raises:
+        InvalidInputError: it waits for none.
+    """
+    if TAGS.isdisjoint(record.tags) or record.deleted_at is not None:
+        raise InvalidInputError("this memory waits for no review: `reviews` lists those that do")
+    return await _review(store, record)
+
+
+async def accept(using: Remembering, review: Review) -> tuple[list[str], Sequence[Outcome]]:
+    """Closes what the memory would close, or learns from the message; the ids of what is closed, and what was learnt.
+
+    Raises:
+        ConflictError: the memory changed in between.
+    """
+    now, record = using.clock.now(), review.record
+    changes: list[Change] = [_reviewed(await _with_attribute(using, review), now=now)]
+    changes += [_closed(old, record, now=now) for old in review.would_close]
+    await using.store.write(record.whose.whole, changes)
+    closed = [old.id for old in review.would_close]
+    if not review.is_quarantined or record.kind is not Kind.EPISODE:
+        return closed, []
+    return closed, await _learnt(using, record, now=now)
+
+
+async def keep(using: Remembering, review: Review) -> None:
+    """Lets the memory stand beside those that it would have closed.
+
+    Raises:
+        InvalidInputError: a message that is held back can only be accepted or dropped.
+        ConflictError: the memory changed in between.
+    """
+    if review.is_quarantined:
+        raise InvalidInputError("nothing is learnt from this message while it waits: accept it or drop it")
+    await using.store.write(review.record.whose.whole, [_reviewed(review.record, now=using.clock.now())])
+
+
+async def _review(store: MemoryStore, record: MemoryRecord) -> Review:
+    if NEEDS_REVIEW not in record.tags:
+        return Review(record)
+    related = await store.get(record.whose.whole, record.related_ids)
+    return Review(record, tuple(one for one in related if is_current(one)))
+
+
+def _reviewed(record: MemoryRecord, *, now: datetime) -> Revise:
+    tags = tuple(tag for tag in record.tags if tag not in TAGS)
+    return Revise(
+        replace(record, version=record.version + 1, updated_at=now, tags=tags), Event.UPDATE, reason=_REVIEWED
+    )
+
+
+async def _with_attribute(using: Remembering, review: Review) -> MemoryRecord:
+    """The memory with the attribute that it gives the value of, unless another memory gives one by now."""
+    record = review.record
+    if record.attribute is not None or record.kind is not Kind.MEMORY or record.is_verbatim:
+        return record
+    attribute, value = attribute_of(record.content, replace(told_of(record), known=False))
+    valued = replace(record, attribute=attribute, value=value if attribute else record.value)
+    closing = [one.id for one in review.would_close]
+    rivals = await rivals_of(using.store, valued, scope=record.whose, now=using.clock.now(), without=closing)
+    return record if rivals else valued
+
+
+def _closed(old: MemoryRecord, winner: MemoryRecord, *, now: datetime) -> Revise:
+    ends = min(max(winner.created_at, old.created_at), now)
+    closed = replace(old, version=old.version + 1, valid_to=ends, superseded_by=winner.id)
+    return Revise(closed, Event.SUPERSEDE, reason=_REVIEWED)
+
+
+async def _learnt(using: Remembering, episode: MemoryRecord, *, now: datetime) -> Sequence[Outcome]:
+    """What a message says, as if it had never been held back."""
+    source_ids = episode.provenance.source_ids
+    message = Message(
+        episode.content,
+        episode.role or Role.USER,
+        id=source_ids[-1] if source_ids else None,
+        name=episode.actor,
+        timestamp=episode.created_at,
+    )
+    kept = [Screened(message, trust_of(episode))]
+    is_agent = episode.whose.agent_id is not None
+    found = await read(kept, mode=using.mode, asking=using.asking, now=now, agent_facts=is_agent)
+    drafting = Drafting(episode.whose, episode.metadata, now=now, ids=using.ids)
+    before = Before(evidence=(episode.id,))
+    outcomes, _, _ = await learn(using, found, kept=kept, episodes=(), before=before, drafting=drafting)
+    return outcomes

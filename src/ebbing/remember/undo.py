@@ -1,0 +1,206 @@
+"""Taking back what a call wrote: all of it in one transaction, and nothing of what happened since."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from ebbing.domain.errors import ConflictError
+from ebbing.domain.forgetting.stages import TAKEN_APART, UNDONE
+from ebbing.domain.memory.change_set import LoggedChange
+from ebbing.domain.memory.record import MemoryRecord, Stage
+from ebbing.domain.memory.scope import Scope
+from ebbing.ports.change_log import RecordChange
+from ebbing.ports.memory_store import Change, MemoryStore, Revise
+from ebbing.remember.add import Remembering
+from ebbing.remember.put_back import as_before, event_of, is_changed_since, is_current
+from ebbing.remember.reconcile.rivals import rivals_of, step_aside
+from ebbing.remember.reconcile.unmerge import Apart, changes_apart, deleted, is_apart, tellers_of
+
+ATTEMPTS: Final = 8
+"""How often it is planned anew when somebody else writes meanwhile."""
+CHANGED_SINCE: Final = "it was changed again since"
+LEFT_WITH: Final = "what stands in its place was changed since"
+HAS_RIVAL: Final = "another value of it is current by now"
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back."""
+
+    restored: tuple[str, ...] = ()
+    """Ids of memories that are as they were before."""
+    deleted: tuple[str, ...] = ()
+    """Ids of memories that the change had made."""
+    superseded: tuple[str, ...] = ()
+    """Ids of memories that gave way to a restored one."""
+    left: tuple[tuple[str, str], ...] = ()
+    """Ids of memories that were left alone, and why."""
+    gone: int = 0
+    """Memories of the change that were erased for good."""
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What is to be written, and what is told of it."""
+
+    records: dict[str, MemoryRecord] = field(default_factory=dict)
+    """By id, as they are to become."""
+    done: dict[str, RecordChange] = field(default_factory=dict)
+    left: dict[str, str] = field(default_factory=dict)
+    rivals: dict[str, tuple[MemoryRecord, str]] = field(default_factory=dict)
+    """By id, memories that give way, and the id of the one they give way to."""
+
+
+async def undo(
+    using: Remembering, logged: LoggedChange, *, scope: Scope, memory_id: str | None = None, force: bool = False
+) -> Undone:
+    """Puts back what a change set changed, deletes what it made, and tells what it left alone.
+
+    Args:
+        scope: everything of the owner.
+        memory_id: take back only what became of this memory, and what cannot be without that: of a merge, all of it.
+        force: put back also what was changed again since; memories that cannot stand beside it give way.
+
+    Raises:
+        ConflictError: somebody else changed the memories all the while; nothing was written.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        records = await using.store.change_log.records(scope, logged.id)
+        chosen = records if memory_id is None else _hanging_together(records, memory_id)
+        plan = _planned(chosen, force=force, now=using.clock.now())
+        await _meet_rivals(using, plan, scope=scope, since=logged, yields=force or memory_id is not None)
+        changes = await _changes(using.store, plan, scope=scope, now=using.clock.now())
+        try:
+            if changes:
+                await using.store.write(scope, changes)
+        except ConflictError:
+            if attempt == ATTEMPTS:
+                raise
+            continue
+        bare = [one.record.id for one in changes if isinstance(one, Revise) and _wants_vector(one)]
+        await using.note_bare(bare, scope)
+        touched = logged.inserted + logged.revised + logged.erased
+        gone = touched - len(records) if memory_id is None else 0
+        return _told(plan, gone=max(0, gone))
+    raise ConflictError("these memories were changed all the while: try again")
+
+
+def _hanging_together(records: Sequence[RecordChange], memory_id: str) -> list[RecordChange]:
+    """The change of one memory, with all that told or tells it in the place of others."""
+    chosen, size = {memory_id}, 0
+    while len(chosen) > size:
+        size = len(chosen)
+        for one in records:
+            tellers = {
+                state.superseded_by
+                for state in (one.before, one.after)
+                if state is not None and state.retired_at is not None and state.superseded_by is not None
+            }
+            if tellers & chosen or (one.now.id in chosen and tellers):
+                chosen |= {one.now.id, *tellers}
+    return [one for one in records if one.now.id in chosen]
+
+
+def _planned(records: Sequence[RecordChange], *, force: bool, now: datetime) -> _Plan:
+    plan = _Plan()
+    if not force:
+        plan.left = {one.now.id: CHANGED_SINCE for one in records if is_changed_since(one)}
+        _leave_what_hangs_on_them(records, plan.left)
+    for one in records:
+        if one.now.id in plan.left:
+            continue
+        plan.done[one.now.id] = one
+        if one.before is not None:
+            plan.records[one.now.id] = as_before(one)
+        elif one.now.deleted_at is None:
+            reason = TAKEN_APART if one.now.is_compressed else UNDONE
+            plan.records[one.now.id] = replace(deleted(one.now, reason, at=now), retired_at=None)
+    return plan
+
+
+def _leave_what_hangs_on_them(records: Iterable[RecordChange], left: dict[str, str]) -> None:
+    """What stepped aside for a memory that is left alone stays aside: else both would count."""
+    for one in records:
+        in_its_place = one.after.superseded_by
+        is_aside = one.before is not None and one.before.superseded_by != in_its_place
+        if is_aside and in_its_place in left and one.now.id not in left:
+            left[one.now.id] = LEFT_WITH
+
+
+async def _meet_rivals(using: Remembering, plan: _Plan, *, scope: Scope, since: LoggedChange, yields: bool) -> None:
+    """Sees to it that no memory becomes current beside one that it cannot stand beside, and did not stand beside."""
+    store, now = using.store, using.clock.now()
+    coming = [one for one in plan.records.values() if is_current(one) and not is_current(plan.done[one.id].now)]
+    leaving = {one.id for one in plan.records.values() if not is_current(one)}
+    for record in coming:
+        rivals = await rivals_of(store, record, scope=scope, now=now, without=leaving)
+        rivals = [
+            one
+            for one in rivals
+            if one.id not in plan.rivals and not await _was_current(store, one, scope=scope, since=since)
+        ]
+        if rivals and not yields:
+            plan.left[record.id] = HAS_RIVAL
+            del plan.records[record.id]
+            continue
+        plan.rivals |= {one.id: (one, record.id) for one in rivals}
+
+
+async def _was_current(store: MemoryStore, record: MemoryRecord, *, scope: Scope, since: LoggedChange) -> bool:
+    """Whether it was current when the change set was made."""
+    done = await store.change_log.of_memory(scope, record.id)
+    later = [one for one in done if one.logged.number > since.number]
+    then = later[-1].before if later else record
+    return then is not None and is_current(then)
+
+
+async def _changes(store: MemoryStore, plan: _Plan, *, scope: Scope, now: datetime) -> list[Change]:
+    apart = await _apart(store, plan, scope=scope, now=now)
+    changes, latest = [*apart.changes], dict(apart.latest)
+    for memory_id, record in plan.records.items():
+        done = plan.done[memory_id]
+        old = latest.get(memory_id, done.now)
+        if _is_same(record, old):
+            continue
+        new = latest[memory_id] = replace(record, version=old.version + 1)
+        entry = done.entry if done.before is not None and new.stage is done.before.stage else None
+        changes.append(Revise(new, event_of(old, new), entry=entry, reason=UNDONE, sets_uses=True))
+    for rival, winner in plan.rivals.values():
+        changes.append(step_aside(latest.get(rival.id, rival), winner, now=now))
+    return changes
+
+
+async def _apart(store: MemoryStore, plan: _Plan, *, scope: Scope, now: datetime) -> Apart:
+    """What other memories tell of those that are deleted or reworded: they would still say it."""
+    reworded = [
+        plan.done[one.id].now
+        for one in plan.records.values()
+        if one.deleted_at is not None or one.content != plan.done[one.id].now.content
+    ]
+    tellers = await tellers_of(store, reworded, scope=scope) if reworded else []
+    others = [one for one in tellers if one.id not in plan.records and not is_apart(one)]
+    return await changes_apart(store, others, scope=scope, at=now)
+
+
+def _is_same(record: MemoryRecord, old: MemoryRecord) -> bool:
+    return replace(record, version=old.version) == old
+
+
+def _wants_vector(change: Revise) -> bool:
+    entry = change.entry
+    return entry is not None and entry.vector is None and change.record.stage is Stage.FULL and change.record.is_active
+
+
+def _told(plan: _Plan, *, gone: int) -> Undone:
+    done = {name for name, one in plan.records.items() if not _is_same(one, plan.done[name].now)}
+    made: Collection[str] = {name for name, one in plan.done.items() if one.before is None}
+    return Undone(
+        restored=tuple(name for name in plan.records if name in done and name not in made),
+        deleted=tuple(name for name in plan.records if name in made),
+        superseded=tuple(plan.rivals),
+        left=tuple(plan.left.items()),
+        gone=gone,
+    )

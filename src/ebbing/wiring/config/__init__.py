@@ -1,0 +1,1 @@
+"""Settings, and the configurations and names of others."""

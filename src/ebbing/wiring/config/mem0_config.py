@@ -1,0 +1,164 @@
+"""mem0's configuration dict in our settings' names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ebbing.domain.errors import ConfigurationError
+from ebbing.wiring.config.mem0_llm import llm_settings
+from ebbing.wiring.provider_keys import provider_address, provider_key
+
+_OWN_STORES: Final = frozenset({"sqlite", "ebbing"})
+_OPENAI: Final = "https://api.openai.com/v1"
+_EMBEDDERS: Final = {
+    "openai": ("openai", _OPENAI),
+    "lmstudio": ("openai", "http://localhost:1234/v1"),
+    "ollama": ("openai", "http://localhost:11434/v1"),
+    "vllm": ("openai", "http://localhost:8000/v1"),
+    "together": ("openai", "https://api.together.xyz/v1"),
+    "glm": ("openai", "https://open.bigmodel.cn/api/paas/v4"),
+    "zhipuai": ("openai", "https://open.bigmodel.cn/api/paas/v4"),
+    "dashscope": ("openai", "https://dashscope.aliyuncs.com/compatible-mode/v1"),
+    "gitee": ("openai", "https://ai.gitee.com/v1"),
+    "e5": ("e5", None),
+    "use": ("use", None),
+    "none": ("none", None),
+}
+"""Our embedder for each provider, and where it is reached unless the config or the environment says so."""
+_ENDPOINT_MODELS: Final = {"openai": "text-embedding-3-small"}
+"""What mem0 takes where its config names no model."""
+_RERANKERS: Final = {
+    "cohere": "https://api.cohere.com/v2",
+    "jina": "https://api.jina.ai/v1",
+    "voyage": "https://api.voyageai.com/v1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Settings for one section, and what takes the place of what it names."""
+
+    settings: dict[str, Any]
+    replaced: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mem0Config:
+    """Settings for a config, and a sentence for each part of it that is replaced here."""
+
+    settings: dict[str, Any]
+    replaced: tuple[str, ...]
+    is_mem0s: bool
+    """Whether it has sections of mem0's."""
+
+
+def from_mem0(config: Mapping[str, Any]) -> Mem0Config:
+    """Return settings for a config in mem0's shape; keys in our own names pass through.
+
+    An embedder, a store or a reranker that is not here is replaced, and the answer says by what.
+
+    Raises:
+        ConfigurationError: a section that cannot be read, a language model that is not here, or a missing key.
+    """
+    settings = {key: value for key, value in config.items() if key not in _READERS}
+    replaced: list[str] = []
+    sections = [section for section in _READERS if config.get(section)]
+    for section in sections:
+        part = _READERS[section](config[section])
+        settings.update(part.settings)
+        if part.replaced:
+            replaced.append(part.replaced)
+    return Mem0Config(settings, tuple(replaced), is_mem0s=any(isinstance(config[name], Mapping) for name in sections))
+
+
+def _provider_and_config(section: Any, name: str, *, usual: str) -> tuple[str, Mapping[str, Any]]:
+    config = section.get("config") if isinstance(section, Mapping) else None
+    if not isinstance(section, Mapping) or not isinstance(config or {}, Mapping):
+        raise ConfigurationError(f"{name} must be a dict with provider and config")
+    return str(section.get("provider", usual)), config or {}
+
+
+def _store(section: Any) -> Part:
+    provider, config = _provider_and_config(section, "vector_store", usual="sqlite")
+    settings = {"path": config["path"]} if config.get("path") else {}
+    if provider in _OWN_STORES:
+        return Part(settings)
+    return Part(
+        settings,
+        f"vector_store {provider!r} is not used: memories and vectors are kept in the embedded store, one SQLite file"
+        " under `path`",
+    )
+
+
+def _reranker(section: Any) -> Part:
+    if not isinstance(section, Mapping):
+        return Part({"reranker": section})
+    provider, config = _provider_and_config(section, "reranker", usual="")
+    base = config.get("base_url") or _RERANKERS.get(provider)
+    if not base:
+        return Part({}, f"reranker {provider!r} is not used: there is none; `late` needs no endpoint, see the settings")
+    key = provider_key(provider, config.get("api_key"), section="reranker", is_needed=base == _RERANKERS.get(provider))
+    named = {
+        "reranker": "endpoint",
+        "reranker_base_url": base,
+        "reranker_api_key": key,
+        "reranker_model": config.get("model"),
+    }
+    return Part({name: value for name, value in named.items() if value is not None})
+
+
+def _embedder(section: Any) -> Part:
+    if not isinstance(section, Mapping):
+        return Part({"embedder": section})
+    provider, config = _provider_and_config(section, "embedder", usual="auto")
+    if provider == "auto":
+        return Part({})
+    if provider not in _EMBEDDERS:
+        return Part({}, f"embedder {provider!r} is not used: the embedded model takes its place (EBBING_EMBEDDER=auto)")
+    ours, usual = _EMBEDDERS[provider]
+    if usual is None:
+        return Part({"embedder": ours})
+    base = config.get(f"{provider}_base_url") or config.get("openai_base_url") or config.get("base_url")
+    base = str(base or provider_address(provider) or usual).rstrip("/")
+    if provider == "ollama" and not base.endswith("/v1"):
+        base += "/v1"
+    is_needed = base == usual and base.startswith("https:")
+    named = {
+        "embedder": ours,
+        "embedding_base_url": base,
+        "embedding_api_key": provider_key(provider, config.get("api_key"), section="embedder", is_needed=is_needed),
+        "embedding_model": config.get("model") or _ENDPOINT_MODELS.get(provider),
+        "embedding_dim": config.get("embedding_dims"),
+        "strict_embeddings": True,  # who names an endpoint hears of it where it cannot be reached
+    }
+    return Part({name: value for name, value in named.items() if value is not None})
+
+
+def _llm(section: Any) -> Part:
+    return Part({**llm_settings(section), "strict_extraction": True})
+
+
+def _graph_store(section: Any) -> Part:
+    provider = section.get("provider", "") if isinstance(section, Mapping) else section
+    return Part({}, f"graph_store {provider!r} is not used: relations are kept in the embedded store")
+
+
+def _named(setting: str) -> Callable[[Any], Part]:
+    return lambda value: Part({setting: value})
+
+
+_READERS: Final[Mapping[str, Callable[[Any], Part]]] = {
+    "vector_store": _store,
+    "embedder": _embedder,
+    "reranker": _reranker,
+    "llm": _llm,
+    "graph_store": _graph_store,
+    "history_db_path": _named("history_path"),
+    "version": _named("api_version"),
+    "custom_fact_extraction_prompt": _named("custom_fact_extraction_prompt"),
+    "custom_update_memory_prompt": _named("custom_update_memory_prompt"),
+    "custom_instructions": _named("custom_instructions"),
+}
+"""What becomes of each section."""

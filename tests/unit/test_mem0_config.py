@@ -1,0 +1,113 @@
+"""Configs written for mem0: keys from the providers' own variables, and nothing replaced in silence."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from ebbing.domain.errors import ConfigurationError, EbbingError, EmbeddingError, ModelUnavailableError
+from ebbing.memory import AsyncMemory
+from ebbing.sync import Memory
+from ebbing.wiring.build import settings_from_config
+
+QUIET: dict[str, Any] = {"store": "ephemeral", "embedder": "none"}
+
+
+def secret(value: SecretStr | None) -> str | None:
+    return None if value is None else value.get_secret_value()
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable"),
+    [
+        ("openai", "OPENAI_API_KEY"),
+        ("deepseek", "DEEPSEEK_API_KEY"),
+        ("dashscope", "DASHSCOPE_API_KEY"),
+        ("glm", "ZHIPUAI_API_KEY"),
+        ("zhipuai", "ZHIPUAI_API_KEY"),
+        ("groq", "GROQ_API_KEY"),
+        ("together", "TOGETHER_API_KEY"),
+        ("xai", "XAI_API_KEY"),
+        ("moonshot", "MOONSHOT_API_KEY"),
+    ],
+)
+def test_a_language_models_key_comes_from_its_providers_variable_or_is_asked_for(
+    provider: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = {"llm": {"provider": provider, "config": {"model": "m"}}}
+    monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(ConfigurationError, match=variable):
+        settings_from_config(config)
+    monkeypatch.setenv(variable, "sk-from-the-environment")
+    assert secret(settings_from_config(config).llm_api_key) == "sk-from-the-environment"
+    config["llm"]["config"]["api_key"] = "sk-from-the-config"  # type: ignore[index]
+    assert secret(settings_from_config(config).llm_api_key) == "sk-from-the-config"
+
+
+def test_the_address_of_openai_comes_from_its_variable_and_asks_for_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    section = {"provider": "openai", "config": {"model": "m"}}
+    settings = settings_from_config({"llm": section, "embedder": section})
+    assert settings.llm_base_url == settings.embedding_base_url == "http://127.0.0.1:9/v1"
+    assert settings.strict_embeddings
+    assert settings.strict_extraction
+
+
+@pytest.mark.parametrize(("section", "variable"), [("embedder", "OPENAI_API_KEY"), ("reranker", "CO_API_KEY")])
+def test_a_missing_key_of_an_embedder_or_reranker_is_named(section: str, variable: str) -> None:
+    provider = {"embedder": "openai", "reranker": "cohere"}[section]
+    with pytest.raises(ConfigurationError, match=variable):
+        settings_from_config({section: {"provider": provider, "config": {"model": "m"}}})
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ({"vector_store": {"provider": "qdrant", "config": {"host": "localhost", "port": 6333}}}, "'qdrant'"),
+        ({"vector_store": {"provider": "pgvector", "config": {}}}, "'pgvector'"),
+        ({"embedder": {"provider": "huggingface", "config": {"model": "m"}}}, "'huggingface'"),
+        ({"reranker": {"provider": "sentence_transformer", "config": {"model": "m"}}}, "'sentence_transformer'"),
+        ({"graph_store": {"provider": "neo4j", "config": {}}}, "'neo4j'"),
+    ],
+)
+@pytest.mark.anyio
+async def test_what_is_not_here_is_replaced_with_a_warning_that_diagnose_repeats(
+    config: dict[str, Any], named: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    quiet = QUIET if "embedder" not in config else {"store": "ephemeral"}
+    with caplog.at_level(logging.WARNING, logger="ebbing.settings"):
+        settings = settings_from_config({**quiet, **config})
+    [said] = settings.replaced
+    assert named in said
+    assert said in caplog.text
+    if "embedder" not in config:
+        async with AsyncMemory.from_config({**quiet, **config}) as memory:
+            findings = (await memory.diagnose())["findings"]
+        assert {"part": "settings", "state": "attention", "detail": said} in findings
+
+
+def test_a_config_of_our_own_warns_of_nothing() -> None:
+    settings = settings_from_config({**QUIET, "vector_store": {"provider": "sqlite", "config": {}}})
+    assert settings.replaced == ()
+
+
+def test_a_model_that_cannot_be_reached_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    llm = {"provider": "openai", "config": {"model": "m"}}
+    with Memory.from_config({**QUIET, "llm": llm, "llm_timeout_seconds": 2}) as memory:
+        with pytest.raises(ModelUnavailableError):
+            memory.add("I am allergic to peanuts.", user_id="ada")
+        assert memory.get_all(user_id="ada", include="episodes")["results"], "the words are kept"
+
+
+def test_an_embedder_that_cannot_be_reached_is_an_error(tmp_path: Path) -> None:
+    config = {"model": "m", "openai_base_url": "http://127.0.0.1:9/v1", "embedding_dims": 8}
+    embedder = {"provider": "openai", "config": config}
+    with Memory.from_config({"path": tmp_path, "embedder": embedder}) as memory:
+        with pytest.raises(EmbeddingError):
+            memory.add("tea", user_id="ada", infer=False)
+        assert isinstance(EmbeddingError("x"), EbbingError)
