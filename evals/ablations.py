@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ebbing.ports.embedder import Embedder
-from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.base.recall_settings import RecallSettings
 from evals.recall import Result, Run, measure
 
 STEPS: dict[str, dict[str, Any]] = {
@@ -45,8 +45,8 @@ CENTRING = "language centring"
 
 def ablate(run: Run, sets: Sequence[str], *, uncentred: Embedder) -> dict[str, dict[str, Result]]:
     """Results by step and set; `nothing` is the whole. `uncentred` is the embedder without language centring."""
-    whole = run.tuning or Tuning()
+    whole = run.recall_settings or RecallSettings()
     alone = replace(run, baselines=False)
-    runs = {step: replace(alone, tuning=replace(whole, **changes)) for step, changes in STEPS.items()}
+    runs = {step: replace(alone, recall_settings=replace(whole, **changes)) for step, changes in STEPS.items()}
     runs[CENTRING] = replace(alone, embedder=uncentred)
     return {step: {name: measure(changed, name) for name in sets} for step, changed in runs.items()}

@@ -89,7 +89,7 @@ async def measure(embedder: str, *, crowd: bool = False) -> dict[tuple[str, str]
 def opened(embedder: str) -> AsyncMemory:
     """A memory that keeps phone numbers and mail addresses."""
     settings = load_settings({"store": "ephemeral", "embedder": embedder, "redaction": REDACTION})
-    return AsyncMemory(parts=build(settings))
+    return AsyncMemory(components=build(settings))
 
 
 async def _tell(memory: AsyncMemory, pair: Mapping[str, Any], *, score: Score, crowd: Sequence[str] = ()) -> None:

@@ -70,7 +70,7 @@ async def replay(
     messages = _lines(path)
     clock = ManualClock(_time(messages[0]))
     settings = load_settings({"store": "ephemeral", "embedder": embedder})
-    async with AsyncMemory(parts=build(settings, clock=clock)) as memory:
+    async with AsyncMemory(components=build(settings, clock=clock)) as memory:
         for session in sessions(messages):
             clock.set(max(_time(session[-1]), clock.now()))
             await memory.add(session, user_id=path.stem)

@@ -66,7 +66,7 @@ async def replay(data: Path, language: str, *, embedder: str) -> Kept:
     kept = Kept()
     clock = ManualClock(datetime(2023, 5, 1, tzinfo=UTC))
     async with AsyncMemory(
-        parts=build(load_settings({"store": "ephemeral", "embedder": embedder}), clock=clock)
+        components=build(load_settings({"store": "ephemeral", "embedder": embedder}), clock=clock)
     ) as memory:
         for user, person in people.items():
             kept.users += 1

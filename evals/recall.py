@@ -12,7 +12,7 @@ from typing import Any
 
 from ebbing import Memory
 from ebbing.ports.embedder import Embedder
-from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.base.recall_settings import RecallSettings
 from evals import mixed, precision
 from evals.beliefs import BeliefsInEbbing, baseline_stores
 from evals.datasets import LOADERS, Dataset
@@ -32,12 +32,12 @@ class Run:
     data: Path
     embedder: Embedder
     users: int | None = None
-    tuning: Tuning | None = None
+    recall_settings: RecallSettings | None = None
     baselines: bool = True
 
     def open(self, folder: Path) -> Memory:
         """The product, as anybody opens it, but for the vectors that an earlier run left."""
-        return Memory(path=folder, embedder=self.embedder, tuning=self.tuning)
+        return Memory(path=folder, embedder=self.embedder, recall_settings=self.recall_settings)
 
 
 def measure(run: Run, name: str) -> Result:

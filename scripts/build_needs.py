@@ -70,7 +70,7 @@ class Needs:
         return read.needs if read.all is None else self._of_all(read.all)
 
     def _sequence(self, parts: Iterable[tuple[Any, Any]]) -> _Read:
-        """Parts that follow each other: all of them are needed, so the best needs of any of them will do."""
+        """Components that follow each other: all of them are needed, so the best needs of any of them will do."""
         stretch = _NOTHING
         found: list[Wordings | None] = []
         whole = True

@@ -67,7 +67,7 @@ class Upkept:
         """The daily round, and behind it whoever watches."""
         if now.toordinal() % self.every == 0:
             await memory.upkeep(user_id=user, now=now)
-        await self.watch.night(memory.parts.store, user, now=now)
+        await self.watch.night(memory.components.store, user, now=now)
 
     async def before_exam(self, memory: AsyncMemory, user: str, *, now: datetime) -> None:
         """Nothing: the night has just been."""
@@ -91,7 +91,7 @@ class Sweeper:
         """Erases what the rule names."""
         gone = [item["id"] for item in self.outdated(await everything(memory, user), now)]
         if gone:
-            await memory.parts.store.write(Scope(user_id=user), [Erase(memory_id) for memory_id in gone])
+            await memory.components.store.write(Scope(user_id=user), [Erase(memory_id) for memory_id in gone])
 
     def outdated(self, items: list[Item], now: datetime) -> Iterable[Item]:
         """What has to go of these, the newest of which stands first."""

@@ -24,7 +24,7 @@ async def live(life: Life, keeper: Keeper, *, embedder: Embedder | str) -> Lived
     """Everything from the first word to the last exam."""
     clock = ManualClock(life.turns[0].at)
     settings = load_settings({"store": "ephemeral", **keeper.settings})
-    async with AsyncMemory(parts=build(settings, embedder=embedder, clock=clock)) as memory:
+    async with AsyncMemory(components=build(settings, embedder=embedder, clock=clock)) as memory:
         return await _Living(life, keeper, memory, clock).to_the_end()
 
 

@@ -48,7 +48,7 @@ async def _records(memory: AsyncMemory, user: str) -> Sequence[MemoryRecord]:
     found: list[MemoryRecord] = []
     cursor: str | None = None
     while True:
-        page = await memory.parts.store.page(
+        page = await memory.components.store.page(
             Scope(user_id=user), kinds=tuple(Kind), limit=1_000, cursor=cursor, deleted=True
         )
         found += page.records

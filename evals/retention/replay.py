@@ -47,18 +47,18 @@ async def life_judged(life: Life) -> list[Judged]:
     """
     clock, watch, end = ManualClock(life.turns[0].at), Watch(), life.sittings[0].at
     settings = load_settings({"store": "ephemeral", "capacity_bytes": ROOM})
-    async with AsyncMemory(parts=build(settings, embedder="none", clock=clock)) as memory:
+    async with AsyncMemory(components=build(settings, embedder="none", clock=clock)) as memory:
         moments = sorted([*life.turns, *_uses(life, end=end)], key=lambda one: one.at)
         for moment in moments:
             if moment.at <= end:
                 await _happens(moment, memory, life=life, clock=clock)
         clock.set(end)
         await memory.upkeep(user_id=life.user, now=end)
-        await watch.look(memory.parts.store, life.user, now=end)
+        await watch.look(memory.components.store, life.user, now=end)
         for moment in moments:
             if moment.at > end:
                 await _happens(moment, memory, life=life, clock=clock)
-        await watch.look(memory.parts.store, life.user, now=end + HORIZON)
+        await watch.look(memory.components.store, life.user, now=end + HORIZON)
     return watch.judged
 
 
@@ -86,6 +86,6 @@ async def _happens(moment: Turn | _Use, memory: AsyncMemory, *, life: Life, cloc
     if isinstance(moment, Turn):
         await memory.add(list(moment.messages), user_id=life.user, run_id=moment.session, infer=False)
         return
-    store, scope = memory.parts.store, Scope(user_id=life.user)
+    store, scope = memory.components.store, Scope(user_id=life.user)
     for record in await store.from_sources(scope, sorted(moment.exam.sources)):
         await store.usage.tell(scope, Feedback(record.id, Signal.USED, moment.exam.id, moment.at))

@@ -13,7 +13,7 @@ import time
 from ebbing import Memory
 from ebbing.interfaces.http.worker import modest
 from ebbing.wiring.build import build, load_settings
-from ebbing.wiring.parts.process_priority import yield_processor
+from ebbing.wiring.components.process_priority import yield_processor
 from evals.speed.population import ConstantEmbedder
 
 
@@ -22,7 +22,7 @@ def main(path: str, how: str) -> None:
     if not how.startswith("--"):
         yield_processor()
     settings = modest(load_settings({"path": path}))
-    with Memory(parts=build(settings, embedder=ConstantEmbedder())) as memory:
+    with Memory(components=build(settings, embedder=ConstantEmbedder())) as memory:
         memory.search("warm up", user_id="nobody")
         sys.stdout.write("begun\n")
         sys.stdout.flush()

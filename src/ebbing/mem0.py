@@ -29,7 +29,7 @@ _THRESHOLD: Final = 0.1
 Config = Mapping[str, Any] | str | Path | None
 
 
-def _parts(config: Config) -> Any:
+def _components(config: Config) -> Any:
     """The parts for mem0's config dict, for the path of a store, or for the environment."""
     if config is None:
         return build()
@@ -89,7 +89,7 @@ class Memory(sync.Memory):
             ConfigurationError: a config that cannot be used, or a provider's key is missing.
             StoreError: the store cannot be opened.
         """
-        super().__init__(parts=_parts(config))
+        super().__init__(components=_components(config))
 
     @classmethod
     def from_config(cls, config_dict: Mapping[str, Any]) -> Self:  # type: ignore[override]  # mem0's name
@@ -124,7 +124,7 @@ class AsyncMemory(ours.AsyncMemory):
             ConfigurationError: a config that cannot be used, or a provider's key is missing.
             StoreError: the store cannot be opened.
         """
-        super().__init__(parts=_parts(config))
+        super().__init__(components=_components(config))
 
     @classmethod
     def from_config(cls, config_dict: Mapping[str, Any]) -> Self:  # type: ignore[override]  # mem0's name

@@ -23,8 +23,8 @@ from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.reranker import Reranker
-from ebbing.recall.base.tuning import Tuning
-from ebbing.wiring.build import Parts, build, settings_from_config
+from ebbing.recall.base.recall_settings import RecallSettings
+from ebbing.wiring.build import Components, build, settings_from_config
 
 
 class AsyncMemory(
@@ -42,10 +42,10 @@ class AsyncMemory(
         *,
         embedder: Embedder | str | None = None,
         clock: Clock | None = None,
-        tuning: Tuning | None = None,
+        recall_settings: RecallSettings | None = None,
         reranker: Reranker | str | None = None,
-        chat: ChatModel | None = None,
-        parts: Parts | None = None,
+        chat_model: ChatModel | None = None,
+        components: Components | None = None,
     ) -> None:
         """Opens the memory at `path` (default: `EBBING_PATH`, else `./ebbing-data`); the model loads on first use.
 
@@ -53,17 +53,25 @@ class AsyncMemory(
             path: directory of the store; made if it does not exist.
             embedder: `auto`, `e5`, `use`, `openai`, `none`, or an object with the `Embedder` port.
             clock: the source of "now"; the system's unless a test or a simulation gives one.
-            tuning: the numbers that recall runs on.
+            recall_settings: the numbers that recall runs on.
             reranker: `none`, `late`, `endpoint`, or an object with the `Reranker` port.
-            chat: a language model with the `ChatModel` port, in place of the endpoint that the settings name.
-            parts: everything at once, made by `ebbing.wiring.build`.
+            chat_model: a language model with the `ChatModel` port, in place of the endpoint that the settings name.
+            components: everything at once, made by `ebbing.wiring.build`.
 
         Raises:
             ConfigurationError: a setting is wrong.
             StoreError: the store cannot be opened.
         """
         super().__init__(
-            parts or build(path=path, embedder=embedder, clock=clock, tuning=tuning, reranker=reranker, chat=chat)
+            components
+            or build(
+                path=path,
+                embedder=embedder,
+                clock=clock,
+                recall_settings=recall_settings,
+                reranker=reranker,
+                chat_model=chat_model,
+            )
         )
 
     @classmethod
@@ -83,7 +91,7 @@ class AsyncMemory(
             ConfigurationError: a key is unknown, a value does not fit, or a provider's key is missing.
         """
         given = config if config_dict is None else config_dict
-        return cls(parts=build(settings_from_config(given or {}), clock=clock))
+        return cls(components=build(settings_from_config(given or {}), clock=clock))
 
     @classmethod
     def from_env(cls) -> Self:
@@ -102,13 +110,13 @@ class AsyncMemory(
         if self._is_view:
             return
         async with AsyncExitStack() as closing:  # it closes the last first
-            closing.push_async_callback(self._parts.embedder.aclose)
-            closing.push_async_callback(self._parts.store.aclose)
-            closing.push_async_callback(self._parts.reranker.aclose)
-            closing.push_async_callback(self._parts.chat.aclose)
-            closing.push_async_callback(self._parts.webhooks.aclose)
-            closing.push_async_callback(self._parts.usage.flush)
-            closing.push_async_callback(self._parts.following.aclose)
+            closing.push_async_callback(self._components.embedder.aclose)
+            closing.push_async_callback(self._components.store.aclose)
+            closing.push_async_callback(self._components.reranker.aclose)
+            closing.push_async_callback(self._components.chat.aclose)
+            closing.push_async_callback(self._components.webhooks.aclose)
+            closing.push_async_callback(self._components.usage.flush)
+            closing.push_async_callback(self._components.following.aclose)
             closing.push_async_callback(self._conversations.end_all)
             closing.push_async_callback(self._keeper.aclose)
 

@@ -19,8 +19,8 @@ from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.event_bus import Handler
 from ebbing.ports.reranker import Reranker
-from ebbing.recall.base.tuning import Tuning
-from ebbing.wiring.build import Parts, build, settings_from_config
+from ebbing.recall.base.recall_settings import RecallSettings
+from ebbing.wiring.build import Components, build, settings_from_config
 
 _CLOSED: Final = "this memory is closed: open a new one"
 _Given = ParamSpec("_Given")
@@ -48,7 +48,7 @@ def _blocking_here(
         if self._closed:
             raise StoreClosedError(_CLOSED)
         memory = self._memory
-        return self._loop.run_here(method(memory, *args, **kwargs), at_home=memory.parts.usage.live_on)
+        return self._loop.run_here(method(memory, *args, **kwargs), at_home=memory.components.usage.live_on)
 
     update_wrapper(call, method)
     return call
@@ -67,10 +67,10 @@ class Memory:
         *,
         embedder: Embedder | str | None = None,
         clock: Clock | None = None,
-        tuning: Tuning | None = None,
+        recall_settings: RecallSettings | None = None,
         reranker: Reranker | str | None = None,
-        chat: ChatModel | None = None,
-        parts: Parts | None = None,
+        chat_model: ChatModel | None = None,
+        components: Components | None = None,
     ) -> None:
         """Opens the memory at `path`; see `AsyncMemory`.
 
@@ -78,8 +78,15 @@ class Memory:
             ConfigurationError: a setting is wrong.
             StoreError: the store cannot be opened.
         """
-        made = parts or build(path=path, embedder=embedder, clock=clock, tuning=tuning, reranker=reranker, chat=chat)
-        self._memory = AsyncMemory(parts=made)
+        made = components or build(
+            path=path,
+            embedder=embedder,
+            clock=clock,
+            recall_settings=recall_settings,
+            reranker=reranker,
+            chat_model=chat_model,
+        )
+        self._memory = AsyncMemory(components=made)
         self._loop = LoopThread()
         self._closed = self._is_view = False
 
@@ -100,7 +107,7 @@ class Memory:
             ConfigurationError: a key is unknown, a value does not fit, or a provider's key is missing.
         """
         given = config if config_dict is None else config_dict
-        return cls(parts=build(settings_from_config(given or {}), clock=clock))
+        return cls(components=build(settings_from_config(given or {}), clock=clock))
 
     @classmethod
     def from_env(cls) -> Self:
@@ -112,9 +119,9 @@ class Memory:
         return cls()
 
     @property
-    def parts(self) -> Parts:
+    def components(self) -> Components:
         """What this memory is made of."""
-        return self._memory.parts
+        return self._memory.components
 
     add = _blocking_here(AsyncMemory.add)
     add_later = _blocking(AsyncMemory.add_later)
@@ -202,7 +209,7 @@ class Memory:
         return Session(session, self._run)
 
     def on(self, topic: str, handler: Handler) -> Callable[[], None]:
-        """Calls a function, sync or async, with a `Happening` whenever this happens through this memory.
+        """Calls a function, sync or async, with a `MemoryEvent` whenever this happens through this memory.
 
         The call that it hears of returns after it. One that fails is logged and stops nobody. A sync one runs in a
         thread of its own and may use this memory; an async one may not, since it runs where the memory does.

@@ -35,7 +35,7 @@ PROCEDURAL: Final = "procedural_memory"
 """The one memory type that callers of mem0 can ask for; a tag of what is kept for it."""
 
 
-class Narrowing(TypedDict, total=False):
+class SearchOptions(TypedDict, total=False):
     """What a search may be given beside its query."""
 
     limit: int | None
@@ -60,10 +60,10 @@ class Narrowing(TypedDict, total=False):
     """IANA name of the zone in which days begin and end ("Asia/Shanghai"); the setting `timezone` unless given."""
 
 
-_NARROWING: Final = frozenset(Narrowing.__annotations__)
+_NARROWING: Final = frozenset(SearchOptions.__annotations__)
 
 
-class Listing(TypedDict, total=False):
+class ListOptions(TypedDict, total=False):
     """What a list may be given beside whose it is."""
 
     as_of: datetime | str | float | None
@@ -218,7 +218,7 @@ def timed(messages: list[Message], timestamp: datetime | None) -> list[Message]:
 
 
 def checked_narrowing(given: Mapping[str, Any]) -> None:
-    """Refuses a name that `Narrowing` does not have, as a call with a wrong argument is refused, and unclear flags."""
+    """Refuse a name that `SearchOptions` does not have, and flags that are no truth value."""
     if not given:
         return
     if not given.keys() <= _NARROWING:
@@ -232,9 +232,9 @@ def checked_narrowing(given: Mapping[str, Any]) -> None:
 
 
 def checked_listing(given: Mapping[str, Any]) -> None:
-    """Refuses a name that `Listing` does not have, as a call with a wrong argument is refused, and unclear flags."""
+    """Refuse a name that `ListOptions` does not have, and flags that are no truth value."""
     for name in given:
-        if name not in Listing.__annotations__:
+        if name not in ListOptions.__annotations__:
             raise TypeError(f"get_all() got an unexpected keyword argument {name!r}")
     checked_flag(given.get("superseded", False), "superseded")
     checked_flag(given.get("show_expired", False), "show_expired")

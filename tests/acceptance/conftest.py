@@ -15,5 +15,5 @@ from ebbing.wiring.build import build, load_settings
 @pytest.fixture
 def memory() -> Iterator[Memory]:
     settings = load_settings({"store": "ephemeral", "embedder": "none"})
-    with Memory(parts=build(settings, clock=ManualClock(datetime(2026, 3, 2, 9, tzinfo=UTC)))) as opened:
+    with Memory(components=build(settings, clock=ManualClock(datetime(2026, 3, 2, 9, tzinfo=UTC)))) as opened:
         yield opened

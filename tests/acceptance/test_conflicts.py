@@ -30,7 +30,7 @@ def clock() -> ManualClock:
 @pytest.fixture(params=["sqlite", "ephemeral"])
 def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Iterator[Memory]:
     settings = load_settings({"store": request.param, "path": tmp_path, "embedder": "none"})
-    with Memory(parts=build(settings, clock=clock)) as opened:
+    with Memory(components=build(settings, clock=clock)) as opened:
         yield opened
         assert opened.verify() == []
 
@@ -208,7 +208,7 @@ def test_a_value_that_was_masked_is_no_fact(memory: Memory) -> None:
 @pytest.mark.parametrize("action", ["error", "drop"])
 def test_a_blocked_message_fails_the_call_or_is_left_out(action: str, clock: ManualClock) -> None:
     values = {"store": "ephemeral", "embedder": "none", "redaction": {"email": "block"}, "redaction_blocked": action}
-    with Memory(parts=build(load_settings(values), clock=clock)) as memory:
+    with Memory(components=build(load_settings(values), clock=clock)) as memory:
         if action == "error":
             with pytest.raises(BlockedContentError):
                 memory.add(["I live in Boston", "I am ann@example.com"], user_id="ann")
@@ -303,7 +303,7 @@ def test_one_message_delivered_twice_at_once_is_kept_once(memory: Memory) -> Non
 def test_after_an_update_the_old_value_is_in_no_current_search() -> None:
     settings = load_settings({"store": "ephemeral", "embedder": "none", "redaction": conflicts.REDACTION})
     closed = 0
-    with Memory(parts=build(settings)) as memory:
+    with Memory(components=build(settings)) as memory:
         pairs = [pair for language in LANGUAGES for _, pair in items("conflicts", language)]
         for pair in (one for one in pairs if one["kind"] == "update"):
             user = pair["id"]

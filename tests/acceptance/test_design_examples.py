@@ -15,7 +15,7 @@ from ebbing.wiring.build import build, load_settings
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
     values = {"path": str(tmp_path / "memory.db"), "embedder": "none"}
-    opened = Memory(parts=build(load_settings(values)))
+    opened = Memory(components=build(load_settings(values)))
     yield opened
     opened.close()
 

@@ -67,7 +67,7 @@ def opened(path: Path, **options: Any) -> Memory:
     settings = load_settings({"path": path, "usage_batch": 1, **options})
     down = ScriptedChatModel(ModelUnavailableError("down"))
     embedder = CachingEmbedder(FakeEmbedder(), path=path / "vectors.db")
-    return Memory(parts=build(settings, embedder=embedder, chat=down, clock=ManualClock()))
+    return Memory(components=build(settings, embedder=embedder, chat_model=down, clock=ManualClock()))
 
 
 def live(memory: Memory, user: str = ADA) -> list[str]:
@@ -88,7 +88,7 @@ def live(memory: Memory, user: str = ADA) -> list[str]:
     found = memory.search("quokkaberry?", user_id=user)
     memory.feedback(ids[0], "used", recall_id=found["recall_id"], reason="feedbackgrumble")
     memory.set_profile_defaults({"tone": "whatever the house likes"})
-    store = memory.parts.store
+    store = memory.components.store
     memory._run(lambda: store.profiles.change_settings("default", {"custom_instructions": "answer briefly"}))
     memory.edit_profile({"home": "edithobble heights"}, user_id=user)
     memory.link_identity("web", f"channelfumble of {user}", user_id=user)
@@ -102,7 +102,7 @@ def live(memory: Memory, user: str = ADA) -> list[str]:
 
 async def _keep_beside(memory: Memory, scope: Scope) -> None:
     """What the service and the upkeep note of somebody."""
-    store, now = memory.parts.store, memory.parts.clock.now()
+    store, now = memory.components.store, memory.components.clock.now()
     faded = MemoryRecord(f"faded of {scope.user_id}", scope, "short", now, now, packed=pack(PACKED), stage=Stage.SHORT)
     await store.write(scope, [Insert(faded, entry_for(analyse(PACKED, said_at=now)))])
     await store.set_mark(scope, "consolidate", value=7)
@@ -195,7 +195,7 @@ def test_nothing_that_somebody_said_is_left_when_everything_of_them_is_erased(
 
 def test_a_reset_empties_every_table(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
-        store = memory.parts.store
+        store = memory.components.store
         assert isinstance(store, SqliteMemoryStore)
         memory._run(lambda: store.outbox.register("follower"))
         live(memory)
@@ -266,7 +266,7 @@ def test_what_a_killed_process_left_on_the_disk_is_overwritten_by_the_next(tmp_p
 def test_many_erasures_in_a_row_rewrite_the_file_once(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         ids = live(memory)
-        store, statements = memory.parts.store, list[str]()
+        store, statements = memory.components.store, list[str]()
         assert isinstance(store, SqliteMemoryStore)
         store._connections.writer.set_trace_callback(statements.append)
         for memory_id in ids[2:12]:

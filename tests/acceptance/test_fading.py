@@ -26,7 +26,7 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
     def open_memory(**settings: Any) -> Memory:
         chosen = load_settings({"path": tmp_path / f"store{len(memories)}", **settings})
         clock = ManualClock(datetime(2026, 1, 1, tzinfo=UTC))
-        memories.append(Memory(parts=build(chosen, embedder=FakeEmbedder(), clock=clock)))
+        memories.append(Memory(components=build(chosen, embedder=FakeEmbedder(), clock=clock)))
         return memories[-1]
 
     yield open_memory

@@ -80,7 +80,7 @@ def completed(directory: Path, what: str) -> tuple[float, dict[str, dict[str, in
 async def everything(directory: Path) -> tuple[dict[str, MemoryRecord], list[str]]:
     """Every record that there is, deleted and retired ones too, and what is wrong with the indexes."""
     async with AsyncMemory(directory, embedder=EMBEDDER, clock=ManualClock(NOW)) as memory:
-        store, found = memory.parts.store, {}
+        store, found = memory.components.store, {}
         for user in USERS:
             page = await store.page(Scope(user), kinds=tuple(Kind), limit=100_000, deleted=True)
             found.update({record.id: record for record in page.records})

@@ -66,7 +66,7 @@ def opener(llm: FakeLlm, tmp_path: Path, clock: ManualClock) -> Iterator[Opener]
             "llm_budget_seconds": BUDGET,
             **settings,
         }
-        opened.append(Memory(parts=build(load_settings(values), embedder=FakeEmbedder(), clock=clock)))
+        opened.append(Memory(components=build(load_settings(values), embedder=FakeEmbedder(), clock=clock)))
         return opened[-1]
 
     yield open_memory
@@ -221,7 +221,7 @@ def test_without_a_model_its_ways_of_reading_are_refused(tmp_path: Path) -> None
 
 def test_a_model_given_in_code_serves(tmp_path: Path) -> None:
     fact = {"text": ALLERGIC, "category": "constraint", "message": 0, "quote": "peanuts kill me"}
-    with Memory(tmp_path, embedder="none", chat=ScriptedChatModel({"facts": [fact]})) as memory:
+    with Memory(tmp_path, embedder="none", chat_model=ScriptedChatModel({"facts": [fact]})) as memory:
         assert [one["memory"] for one in told(memory, PEANUTS)] == [ALLERGIC]
         findings = {one["part"]: one for one in memory.diagnose()["findings"]}
         assert (findings["model"]["state"], findings["model"]["detail"]) == ("on", "scripted, write mode llm")

@@ -19,7 +19,7 @@ from ebbing.interfaces.http.app import create_app
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
-from ebbing.wiring.build import Parts, build, load_settings
+from ebbing.wiring.build import Components, build, load_settings
 from tests.acceptance.traces import files, packed_in, traces, vector_of
 from tests.interfaces.cli import runner
 
@@ -32,17 +32,17 @@ KEPT: Final = "I live in Leeds and I like oolong."
 REPLY: Final = {"role": "assistant", "content": "Quokkaberry and 蘩漪湖, I see: quokkaberry is lovely."}
 
 
-def parts_of(path: Path, **settings: Any) -> Parts:
+def components_of(path: Path, **settings: Any) -> Components:
     """A memory that writes wherever it can: a cache of vectors in a file, and every use at once."""
     embedder = CachingEmbedder(FakeEmbedder(), path=path / "vectors.db")
     chat = settings.pop("chat", None)
     values = {"path": path, "usage_batch": 1, "worker": False, **settings}
-    return build(load_settings(values), embedder=embedder, chat=chat, clock=ManualClock())
+    return build(load_settings(values), embedder=embedder, chat_model=chat, clock=ManualClock())
 
 
 @pytest.fixture
 async def memory(tmp_path: Path) -> AsyncIterator[AsyncMemory]:
-    async with AsyncMemory(parts=parts_of(tmp_path)) as opened:
+    async with AsyncMemory(components=components_of(tmp_path)) as opened:
         await opened.add(KEPT, user_id=USER)
         yield opened
 
@@ -215,12 +215,12 @@ WAYS: Final[Mapping[str, Way]] = {
 @pytest.mark.parametrize("way", WAYS)
 async def test_what_is_off_the_record_is_on_no_disk(memory: AsyncMemory, tmp_path: Path, way: str) -> None:
     await WAYS[way](memory)
-    await memory.parts.usage.flush()
+    await memory.components.usage.flush()
     assert left(tmp_path) == []
     assert "oolong" in str(await memory.get_all(user_id=USER, include="all"))
     await memory.close()
     assert left(tmp_path) == []
-    assert await memory.parts.working.sessions() == []
+    assert await memory.components.working.sessions() == []
 
 
 async def test_the_search_of_the_disk_finds_what_is_on_the_record(memory: AsyncMemory, tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ async def test_the_search_of_the_disk_finds_what_is_on_the_record(memory: AsyncM
 
 async def test_a_language_model_never_sees_what_is_off_the_record(tmp_path: Path) -> None:
     chat = ScriptedChatModel(ModelUnavailableError("down"))
-    async with AsyncMemory(parts=parts_of(tmp_path, chat=chat, write_mode="llm")) as memory:
+    async with AsyncMemory(components=components_of(tmp_path, chat_model=chat, write_mode="llm")) as memory:
         for text in ASKED:
             await memory.add([KEPT, text, REPLY, "I moved to Rome."], user_id=USER, run_id="r")
         for text in SECRETS:
@@ -271,7 +271,7 @@ async def test_a_private_session_goes_on_when_it_was_idle(memory: AsyncMemory, t
     session = memory.session(user_id=USER, run_id="long")
     session.private = True
     await session.add(SECRETS[0])
-    clock = memory.parts.clock
+    clock = memory.components.clock
     assert isinstance(clock, ManualClock)
     clock.advance(timedelta(days=10))
     other = memory.session(user_id="bob")

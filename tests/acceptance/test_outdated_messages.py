@@ -36,7 +36,7 @@ def embedder(request: pytest.FixtureRequest) -> Embedder | None:
 def memory(embedder: Embedder | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     settings = load_settings({"path": tmp_path_factory.mktemp("store"), "embedder": "none"})
     clock = ManualClock(START)
-    with Memory(parts=build(settings, embedder=embedder, clock=clock)) as opened:
+    with Memory(components=build(settings, embedder=embedder, clock=clock)) as opened:
         for text in LOG:
             opened.add(text, user_id="ann")
             clock.advance(timedelta(days=1))

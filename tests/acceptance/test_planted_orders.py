@@ -117,8 +117,8 @@ WAYS: Final[Mapping[str, Way]] = {
 
 @pytest.fixture
 async def memory() -> AsyncIterator[AsyncMemory]:
-    parts = build(load_settings({"store": "ephemeral", "embedder": "none"}), clock=ManualClock())
-    async with AsyncMemory(parts=parts) as opened:
+    components = build(load_settings({"store": "ephemeral", "embedder": "none"}), clock=ManualClock())
+    async with AsyncMemory(components=components) as opened:
         yield opened
 
 

@@ -159,5 +159,5 @@ def test_another_character_knows_nothing_of_it(told: Opened, script: Script) -> 
 
 def _records(memory: Memory) -> list[Any]:
     """The stored records themselves, as the pure functions take them."""
-    store = memory.parts.store
+    store = memory.components.store
     return list(memory._run(lambda: store.page(Scope(user_id="sam"), limit=50)).records)

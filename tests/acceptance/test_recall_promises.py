@@ -44,7 +44,7 @@ def e5() -> Embedder:
 
 def opened(path: Path, embedder: Embedder | None, clock: ManualClock) -> Memory:
     settings = load_settings({"path": path, "embedder": "none"})
-    return Memory(parts=build(settings, embedder=embedder, clock=clock))
+    return Memory(components=build(settings, embedder=embedder, clock=clock))
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def test_a_killed_change_of_the_embedder_is_completed_by_the_next_process(tmp_pa
         assert memory.stats()["by_model"].keys() == {"fake-48"}
         assert memory.stats()["by_model"]["fake-48"] >= ROWS, "the worker may have summed something up beside them"
         assert memory.verify() == []
-        store = memory.parts.store
+        store = memory.components.store
         assert memory._run(lambda: store.stats("default")).without_vector == 0
         for owner in range(4):
             scope = Scope(user_id=f"user{owner}")

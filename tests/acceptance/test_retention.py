@@ -25,7 +25,7 @@ class Diary:
         self.memory = self._opened()
 
     def _opened(self) -> Memory:
-        return Memory(parts=build(self._settings, embedder="none", clock=self.clock))
+        return Memory(components=build(self._settings, embedder="none", clock=self.clock))
 
     def reopen(self) -> None:
         self.memory.close()

@@ -47,7 +47,7 @@ class World:
 async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[World]:
     clock = ManualClock()
     settings = load_settings({"store": request.param, "path": tmp_path})
-    async with AsyncMemory(parts=build(settings, embedder=FakeEmbedder(64), clock=clock)) as memory:
+    async with AsyncMemory(components=build(settings, embedder=FakeEmbedder(64), clock=clock)) as memory:
         yield World(memory, clock)
 
 
@@ -158,7 +158,7 @@ async def test_what_was_believed_then_is_answered_in_the_words_of_then(world: Wo
 async def test_a_superseded_memory_is_seen_until_its_end_was_known(world: World) -> None:
     memory_id = await world.tell("Ada lives in Paris")
     start = world.clock.now()
-    store, whose = world.memory.parts.store, Scope(user_id="ada")
+    store, whose = world.memory.components.store, Scope(user_id="ada")
     learned = world.clock.advance(4 * DAY)
     [record] = await store.get(whose, [memory_id])
     ended = replace(record, valid_to=start + 2 * DAY, superseded_by="another", version=record.version + 1)

@@ -31,7 +31,7 @@ async def test_what_was_accepted_is_remembered_by_whoever_works(tmp_path: Path) 
 async def test_it_counts_from_when_it_was_accepted(tmp_path: Path) -> None:
     async with AsyncMemory(tmp_path, embedder="none") as memory:
         await memory.add_later("green tea", user_id="emma", infer=False)
-        accepted_at = memory.parts.clock.now()
+        accepted_at = memory.components.clock.now()
         await memory.work(once=True)
         [item] = (await memory.get_all(user_id="emma"))["results"]
         assert item["created_at"] <= accepted_at.isoformat()
@@ -40,13 +40,13 @@ async def test_it_counts_from_when_it_was_accepted(tmp_path: Path) -> None:
 async def test_what_may_not_be_stored_is_not_kept_until_then_either(tmp_path: Path) -> None:
     async with AsyncMemory(tmp_path, embedder="none") as memory:
         await memory.add_later("Write to emma@example.org about tea", user_id="emma")
-        [waiting] = await memory.parts.store.requests.to_do()
+        [waiting] = await memory.components.store.requests.to_do()
         assert "REDACTED_EMAIL" in str(waiting.body)
         assert "emma@example.org" not in str(waiting.body)
         jobs = await memory.jobs()
         assert "tea" not in str(jobs)
     blocked = load_settings({"path": tmp_path, "embedder": "none", "redaction": {"email": "block"}})
-    async with AsyncMemory(parts=build(blocked)) as memory:
+    async with AsyncMemory(components=build(blocked)) as memory:
         with pytest.raises(BlockedContentError):
             await memory.add_later("Write to emma@example.org", user_id="emma")
 
@@ -56,16 +56,16 @@ async def test_an_add_that_cannot_be_done_is_refused_at_once(tmp_path: Path) -> 
         for wrong in ({"mode": "llm"}, {"user_id": None}, {"metadata": {"x": object()}}, {"tags": "tea"}):
             with pytest.raises(InvalidInputError):
                 await memory.add_later("tea", **{"user_id": "emma", **wrong})
-        assert await memory.parts.store.requests.to_do() == []
+        assert await memory.components.store.requests.to_do() == []
 
 
 async def test_a_job_that_was_never_queued_is_queued_by_the_next_worker(tmp_path: Path) -> None:
     """The process died between keeping the words and queueing the job."""
     async with AsyncMemory(tmp_path, embedder="none") as memory:
         accepted = await memory.add_later("green tea", user_id="emma", infer=False)
-        [job] = await memory.parts.store.jobs.list(kind="add")
+        [job] = await memory.components.store.jobs.list(kind="add")
         assert job.id == accepted["job_id"]
-        await memory.parts.store.jobs.forget_tenant("default")
+        await memory.components.store.jobs.forget_tenant("default")
         await memory.work(once=True)
         assert len((await memory.get_all(user_id="emma"))["results"]) == 1
 
@@ -73,14 +73,14 @@ async def test_a_job_that_was_never_queued_is_queued_by_the_next_worker(tmp_path
 async def test_done_again_it_stores_nothing_twice(tmp_path: Path) -> None:
     async with AsyncMemory(tmp_path, embedder="none") as memory:
         await memory.add_later(["I live in Leeds.", "I like tea."], user_id="emma")
-        [request] = await memory.parts.store.requests.to_do()
+        [request] = await memory.components.store.requests.to_do()
         await memory.work(once=True)
         before = await memory.stats()
-        await memory.parts.store.requests.drop(request)
-        await memory.parts.store.requests.begin(request)  # as if the worker had died before it noted the answer
-        await memory.parts.store.jobs.forget_tenant("default")
+        await memory.components.store.requests.drop(request)
+        await memory.components.store.requests.begin(request)  # as if the worker had died before it noted the answer
+        await memory.components.store.jobs.forget_tenant("default")
         await memory.work(once=True)
-        assert await memory.parts.store.requests.to_do() == []
+        assert await memory.components.store.requests.to_do() == []
         after = await memory.stats()
         assert (after["memories"], after["episodes"]) == (before["memories"], before["episodes"])
 
@@ -119,7 +119,7 @@ async def test_a_store_that_fails_is_tried_again(tmp_path: Path, monkeypatch: py
             async def write(*args: object, **options: object) -> list[str]:
                 raise StoreError("the disk is full")
 
-            broken.setattr(memory.parts.store, "write", write)
+            broken.setattr(memory.components.store, "write", write)
             await memory.work(once=True)
         job = await memory.job(accepted["job_id"])
         assert (job["state"], job["last_error"], job["result"]) == ("waiting", "store", None)

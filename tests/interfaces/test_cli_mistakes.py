@@ -10,7 +10,7 @@ from typer.main import get_command
 
 from ebbing.domain.errors import StoreNotFoundError
 from ebbing.interfaces.cli.app import app, run
-from ebbing.wiring.optional_extras import open_parts
+from ebbing.wiring.optional_extras import open_components
 from tests.interfaces.cli import Ebbing, runner
 
 MAKES_STORE = {
@@ -69,7 +69,7 @@ def test_a_mistyped_path_in_the_environment_is_refused_as_well(
 
 def test_a_missing_store_has_an_error_of_its_own_kind(tmp_path: Path) -> None:
     with pytest.raises(StoreNotFoundError):
-        open_parts({"path": tmp_path / "none"}, make_store=False)
+        open_components({"path": tmp_path / "none"}, make_store=False)
 
 
 def test_a_new_store_is_announced_once_beside_the_answer(ebbing: Ebbing, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tests.interfaces.cli import Ebbing
 
 def queued(path: Path, *jobs: NewJob) -> None:
     with Memory(path, embedder="none") as memory:
-        memory._run(lambda: memory.parts.store.jobs.enqueue_all(jobs))
+        memory._run(lambda: memory.components.store.jobs.enqueue_all(jobs))
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ def anyio_backend() -> str:
 @pytest.fixture
 async def client() -> AsyncIterator[AsyncClient]:
     settings = load_settings({"store": "ephemeral", "embedder": "none"})
-    async with AsyncMemory(parts=build(settings, embedder=FakeEmbedder())) as memory:
+    async with AsyncMemory(components=build(settings, embedder=FakeEmbedder())) as memory:
         transport = httpx.ASGITransport(create_app(memory), raise_app_exceptions=False)
         async with AsyncClient("http://localhost:8830", transport=transport) as opened:
             yield opened

@@ -143,7 +143,7 @@ def test_deleting_what_was_merged_for_good_takes_its_sources_along(memory: Memor
 def test_what_was_believed_before_the_merge_is_still_told_as_of_then(memory: Memory) -> None:
     fill(memory)
     before = memory.get_all(user_id="ada")["results"][0]["created_at"]
-    moment = memory.parts.clock.now()
+    moment = memory.components.clock.now()
     memory.compress(user_id="ada")
     assert before < moment.isoformat()
     assert sorted(told(memory, as_of=moment.isoformat())) == sorted(TEA)

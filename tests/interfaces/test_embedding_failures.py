@@ -42,12 +42,12 @@ class Shaky(FakeEmbedder):
 
 def opened(path: Path, embedder: Embedder | None, *, clock: ManualClock | None = None, **settings: Any) -> Memory:
     asked = load_settings({"path": path, **({"embedder": "none"} if embedder is None else {}), **settings})
-    return Memory(parts=build(asked, embedder=embedder, clock=clock or ManualClock()))
+    return Memory(components=build(asked, embedder=embedder, clock=clock or ManualClock()))
 
 
 def bare(memory: Memory) -> int:
     memory.diagnose()  # which looks at the embedder
-    return int(memory._run(lambda: memory.parts.store.stats("default")).without_vector)
+    return int(memory._run(lambda: memory.components.store.stats("default")).without_vector)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_another_embedder_takes_over_while_everything_stays_findable(tmp_path: P
 
 def endpoint_memory(path: Path, endpoint: EmbeddingsEndpoint, **settings: Any) -> Memory:
     asked = {"embedder": "openai", "embedding_base_url": endpoint.url, "embedding_model": "m", **settings}
-    return Memory(parts=build(load_settings({"path": path, "store": "sqlite", **asked}), clock=ManualClock()))
+    return Memory(components=build(load_settings({"path": path, "store": "sqlite", **asked}), clock=ManualClock()))
 
 
 def test_an_endpoint_whose_vectors_change_their_length_spoils_no_store(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_an_endpoint_whose_vectors_change_their_length_spoils_no_store(tmp_path:
             memory.add("I like rain", user_id="ada", infer=False)
             found = memory.search("rain", user_id="ada")["results"]
             assert "I like rain" in [item["memory"] for item in found]
-            assert any("have 8 numbers now, and 16 in the store" in note for note in memory.parts.embedder.notes)
+            assert any("have 8 numbers now, and 16 in the store" in note for note in memory.components.embedder.notes)
             assert memory.verify() == []
         with endpoint_memory(tmp_path, endpoint, strict_embeddings=True) as memory:
             with pytest.raises(EmbeddingError, match="have 8 numbers now, and 16 in the store"):

@@ -28,7 +28,7 @@ Item = dict[str, Any]
 @pytest.fixture(params=["sqlite", "ephemeral"])
 def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
     settings = load_settings({"store": request.param, "path": tmp_path / "store"})
-    with Memory(parts=build(settings, embedder=FakeEmbedder(), clock=ManualClock(NOW))) as opened:
+    with Memory(components=build(settings, embedder=FakeEmbedder(), clock=ManualClock(NOW))) as opened:
         yield opened
 
 
@@ -404,7 +404,7 @@ def test_somebody_elses_memory_is_not_found_by_its_id(memory: Memory) -> None:
 def test_tenants_of_one_store_never_meet(tmp_path: Path) -> None:
     def opened(tenant: str) -> Memory:
         settings = load_settings({"path": tmp_path, "tenant": tenant, "embedder": "none"})
-        return Memory(parts=build(settings, clock=ManualClock(NOW)))
+        return Memory(components=build(settings, clock=ManualClock(NOW)))
 
     with opened("red") as red, opened("blue") as blue:
         memory_id = added(red, "I like tea")
@@ -749,7 +749,7 @@ def test_a_page_of_an_impossible_size_is_refused(memory: Memory, limit: Any) -> 
 
 
 def test_what_was_superseded_is_out_of_the_current_view_and_in_that_of_its_time(memory: Memory) -> None:
-    clock = memory.parts.clock
+    clock = memory.components.clock
     assert isinstance(clock, ManualClock)
     memory.add("I live in Berlin", user_id="ada")
     clock.set(NOW.replace(month=6))
@@ -763,7 +763,7 @@ def test_what_was_superseded_is_out_of_the_current_view_and_in_that_of_its_time(
 
 
 def test_a_list_shows_what_holds_and_on_demand_what_is_over(memory: Memory) -> None:
-    clock = memory.parts.clock
+    clock = memory.components.clock
     assert isinstance(clock, ManualClock)
     memory.add("I live in Berlin", user_id="ada")
     clock.set(NOW.replace(month=7))

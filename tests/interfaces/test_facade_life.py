@@ -160,7 +160,7 @@ def test_a_blocking_add_stays_in_its_thread_unless_something_has_to_be_awaited(t
 
 def writing_threads(memory: Memory, text: str, *, infer: bool) -> set[threading.Thread]:
     """Where the statements run that store what is told."""
-    writer, found = memory.parts.store._connections.writer, set()  # type: ignore[attr-defined]
+    writer, found = memory.components.store._connections.writer, set()  # type: ignore[attr-defined]
 
     def look(statement: str) -> None:
         if "INTO memory" in statement:

@@ -282,7 +282,7 @@ def test_what_comes_near_in_meaning_alone_stays_unless_it_is_named(tmp_path: Pat
 
 def test_what_faded_is_found_by_its_full_text(memory: Memory) -> None:
     [kept] = memory.add("My ex Tom still has my records.", user_id="ada", infer=False)["results"]
-    ada, store = Scope(user_id="ada"), memory.parts.store
+    ada, store = Scope(user_id="ada"), memory.components.store
     [record] = memory._run(lambda: store.get(ada, [kept["id"]]))
     short = replace(record, version=2, content="records", stage=Stage.SHORT, packed=pack(record.content))
     memory._run(lambda: store.write(ada, [Revise(short, Event.NONE)]))
@@ -293,8 +293,8 @@ def test_what_faded_is_found_by_its_full_text(memory: Memory) -> None:
 
 def test_a_merged_memory_goes_with_what_it_was_merged_from_and_others_get_their_voice_back(memory: Memory) -> None:
 
-    ada, now = Scope(user_id="ada"), memory.parts.clock.now()
-    store = memory.parts.store
+    ada, now = Scope(user_id="ada"), memory.components.clock.now()
+    store = memory.components.store
     parts = [MemoryRecord(f"p{at}", ada, text, now, now) for at, text in enumerate(("bought a latte", "bought plums"))]
     teller = MemoryRecord(
         "t", ada, "bought coffee and fruit", now, now, is_compressed=True, compression_sources=("p0", "p1")

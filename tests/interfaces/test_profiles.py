@@ -27,7 +27,7 @@ def clock() -> ManualClock:
 @pytest.fixture(params=["ephemeral", "sqlite"])
 def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Iterator[Memory]:
     settings = load_settings({"store": request.param, "path": tmp_path})
-    with Memory(parts=build(settings, embedder=FakeEmbedder(), clock=clock)) as opened:
+    with Memory(components=build(settings, embedder=FakeEmbedder(), clock=clock)) as opened:
         yield opened
 
 
@@ -267,7 +267,7 @@ def test_a_profile_that_was_asked_for_is_kept_up_to_date_beside_what_is_written(
     memory.add("I live in Berlin", user_id="u")
     for whose, keys in ((scope, {"jazz", "home"}), (Scope(user_id="v"), None)):
         memory._run(memory._memory._keeper.settle)
-        snapshot = memory._run(lambda whose=whose: memory.parts.store.profiles.read(whose)).snapshot
+        snapshot = memory._run(lambda whose=whose: memory.components.store.profiles.read(whose)).snapshot
         assert (snapshot and {entry.key for entry in snapshot.entries}) == keys
 
 
@@ -275,7 +275,7 @@ def test_a_context_has_its_profile_kept_for_the_next_one(memory: Memory) -> None
     memory.add("I love jazz", user_id="u")
     memory.get_context(user_id="u")
     memory._run(memory._memory._keeper.settle)
-    assert memory._run(lambda: memory.parts.store.profiles.read(Scope(user_id="u"))).snapshot is not None
+    assert memory._run(lambda: memory.components.store.profiles.read(Scope(user_id="u"))).snapshot is not None
 
 
 def test_a_large_profile_is_made_off_the_loop(memory: Memory) -> None:
@@ -426,7 +426,7 @@ def test_values_have_bounds_and_secrets_stay_out(memory: Memory, tmp_path: Path)
     profile = memory.edit_profile({"contact": "mail me at sam@example.com"}, user_id="u")
     assert "sam@example.com" not in str(profile)
     settings = load_settings({"store": "ephemeral", "redaction": {"email": "block"}})
-    with Memory(parts=build(settings, embedder=FakeEmbedder())) as strict, pytest.raises(BlockedContentError):
+    with Memory(components=build(settings, embedder=FakeEmbedder())) as strict, pytest.raises(BlockedContentError):
         strict.edit_profile({"contact": "sam@example.com"}, user_id="u")
 
 

@@ -39,7 +39,7 @@ def waiting(memory: Memory) -> dict[str, Any]:
     others = [one["id"] for one in memory.get_all(**USER)["results"] if one["id"] != closing]
 
     async def mark() -> None:
-        store, scope = memory.parts.store, Scope(user_id="ada")
+        store, scope = memory.components.store, Scope(user_id="ada")
         [record] = await store.get(scope, [closing])
         values = {"version": record.version + 1, "tags": (NEEDS_REVIEW,), "related_ids": tuple(others)}
         await store.write(scope, [Revise(replace(record, **values), Event.NONE)])

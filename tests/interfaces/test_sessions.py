@@ -21,11 +21,11 @@ from ebbing.api.sessions.session import AsyncSession, as_given
 from ebbing.api.sessions.sync_session import Session
 from ebbing.domain.errors import BlockedContentError, ConfigurationError, InvalidInputError, StoreClosedError
 from ebbing.ports.embedder import Embedder, Vectors
-from ebbing.ports.event_bus import Happening
+from ebbing.ports.event_bus import MemoryEvent
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
-from ebbing.wiring.build import Parts, build, load_settings
-from ebbing.wiring.parts.embedders import EmbedderSlot
+from ebbing.wiring.build import Components, build, load_settings
+from ebbing.wiring.components.embedders import EmbedderSlot
 
 pytestmark = pytest.mark.anyio
 NOW = datetime(2024, 5, 8, 12, tzinfo=UTC)
@@ -56,15 +56,15 @@ class Broken:
         return FakeEmbedder()
 
 
-def parts_of(path: Path, *, load: Broken | None = None, **more: Any) -> Parts:
+def components_of(path: Path, *, load: Broken | None = None, **more: Any) -> Components:
     settings = load_settings({"store": "ephemeral", "path": path, **more.pop("settings", {})})
-    parts = build(settings, clock=ManualClock(NOW), **{"embedder": FakeEmbedder(), **more})
-    return parts if load is None else replace(parts, embedder=EmbedderSlot(load=load))
+    components = build(settings, clock=ManualClock(NOW), **{"embedder": FakeEmbedder(), **more})
+    return components if load is None else replace(components, embedder=EmbedderSlot(load=load))
 
 
 @pytest.fixture
 async def memory(tmp_path: Path) -> AsyncIterator[AsyncMemory]:
-    async with AsyncMemory(parts=parts_of(tmp_path)) as opened:
+    async with AsyncMemory(components=components_of(tmp_path)) as opened:
         yield opened
 
 
@@ -88,7 +88,7 @@ async def settled(memory: AsyncMemory) -> None:
 
 async def test_what_is_said_is_at_hand_at_once_without_embedding_or_writing(tmp_path: Path) -> None:
     embedder = Counting()
-    async with AsyncMemory(parts=parts_of(tmp_path, embedder=embedder)) as memory:
+    async with AsyncMemory(components=components_of(tmp_path, embedder=embedder)) as memory:
         session = memory.session(user_id="ada", run_id="monday")
         await session.add("I live in Berlin")
         await session.add([{"role": "assistant", "content": "A lively place!", "name": "Max"}])
@@ -110,7 +110,7 @@ async def test_two_sessions_of_one_name_are_one_conversation_and_others_are_not(
 
 async def test_a_session_gives_back_the_last_rounds_within_its_limits(tmp_path: Path) -> None:
     limits = {"working_rounds": 2, "working_tokens": 100}
-    async with AsyncMemory(parts=parts_of(tmp_path, settings=limits)) as memory:
+    async with AsyncMemory(components=components_of(tmp_path, settings=limits)) as memory:
         session = memory.session(user_id="ada")
         for number in range(4):
             await session.add([f"question {number}", {"role": "assistant", "content": f"answer {number}"}])
@@ -121,12 +121,12 @@ async def test_a_session_gives_back_the_last_rounds_within_its_limits(tmp_path: 
 
 
 async def test_what_leaves_the_last_rounds_is_remembered_before_it_goes(tmp_path: Path) -> None:
-    async with AsyncMemory(parts=parts_of(tmp_path, settings={"working_rounds": 2})) as memory:
+    async with AsyncMemory(components=components_of(tmp_path, settings={"working_rounds": 2})) as memory:
         session = memory.session(user_id="ada", run_id="monday")
         for number in range(12):
             await session.add([f"My number {number} is tea", {"role": "assistant", "content": f"noted {number}"}])
             await settled(memory)
-            stored, here = await kept(memory), await memory.parts.working.read(session._scope)
+            stored, here = await kept(memory), await memory.components.working.read(session._scope)
             everything = {*stored, *(turn.message.content for turn in here)}
             assert everything >= {f"My number {one} is tea" for one in range(number + 1)}
             assert len(here) <= 5  # the two rounds, and the last message before them
@@ -136,7 +136,7 @@ async def test_what_leaves_the_last_rounds_is_remembered_before_it_goes(tmp_path
 
 
 async def test_an_answer_is_read_with_its_question_although_a_round_lies_between(tmp_path: Path) -> None:
-    async with AsyncMemory(parts=parts_of(tmp_path, settings={"working_rounds": 1})) as memory:
+    async with AsyncMemory(components=components_of(tmp_path, settings={"working_rounds": 1})) as memory:
         session = memory.session(user_id="ada")
         for asked, told in [("Do you have any pets?", "Two cats"), ("Where do you live?", "In Berlin"), ("Ok.", "Hm")]:
             await session.add({"role": "assistant", "content": asked})
@@ -160,7 +160,7 @@ async def test_a_message_that_is_edited_while_it_runs_is_remembered_as_it_reads_
 async def test_a_turn_that_is_here_and_stored_already_is_told_once(memory: AsyncMemory, infer: bool) -> None:
     session = memory.session(user_id="ada", infer=infer)
     await session.add("My train leaves at ten")
-    [turn] = await memory.parts.working.read(session._scope)
+    [turn] = await memory.components.working.read(session._scope)
     await memory.add(as_given([turn.message]), user_id="ada", run_id=session.run_id, infer=infer)
     await memory.add("My train left at nine", user_id="ada", run_id="long ago", infer=False)
     found = (await session.search("When does my train leave?"))["results"]
@@ -204,7 +204,7 @@ async def test_what_was_just_said_comes_first_and_what_is_known_behind_it(memory
 
 
 async def test_the_bare_list_of_the_older_shape_has_the_session_in_it_too(tmp_path: Path) -> None:
-    async with AsyncMemory(parts=parts_of(tmp_path, settings={"api_version": "v1.0"})) as memory:
+    async with AsyncMemory(components=components_of(tmp_path, settings={"api_version": "v1.0"})) as memory:
         session = memory.session(user_id="ada")
         await session.add("My train leaves at ten")
         [found] = await session.search("When does my train leave?")
@@ -235,7 +235,7 @@ async def test_a_session_without_a_user_is_asked_about_its_own_run(memory: Async
 async def test_ending_remembers_the_session_with_the_times_of_its_words(memory: AsyncMemory) -> None:
     session = memory.session(user_id="ada", run_id="monday", agent_id="max")
     await session.add("I live in Berlin")
-    memory.parts.clock.advance(timedelta(minutes=5))  # type: ignore[attr-defined]
+    memory.components.clock.advance(timedelta(minutes=5))  # type: ignore[attr-defined]
     assert await session.end()
     assert await session.messages() == []
     [told] = (await memory.get_all(user_id="ada", include="episodes"))["results"]
@@ -251,7 +251,7 @@ async def test_without_inferring_the_messages_themselves_become_memories(memory:
 
 
 async def test_ending_twice_and_ending_nothing_happens_once_only(memory: AsyncMemory) -> None:
-    ended: list[Happening] = []
+    ended: list[MemoryEvent] = []
     memory.on("session.end", ended.append)
     session = memory.session(user_id="ada", run_id="monday")
     assert await session.end()
@@ -279,7 +279,7 @@ async def test_a_block_that_raises_ends_its_session_all_the_same(memory: AsyncMe
 
 async def test_a_session_that_cannot_be_remembered_is_kept_and_raises_only_if_asked(tmp_path: Path) -> None:
     broken = Broken()
-    async with AsyncMemory(parts=parts_of(tmp_path, load=broken)) as memory:
+    async with AsyncMemory(components=components_of(tmp_path, load=broken)) as memory:
         async with memory.session(user_id="ada", run_id="monday") as session:
             await session.add("I live in Berlin")
         assert not await session.end()
@@ -293,16 +293,16 @@ async def test_a_session_that_cannot_be_remembered_is_kept_and_raises_only_if_as
 
 async def test_closing_ends_what_is_still_open_even_without_the_embedder(tmp_path: Path) -> None:
     on_disk = {"settings": {"store": "sqlite"}}
-    async with AsyncMemory(parts=parts_of(tmp_path, load=Broken(), **on_disk)) as memory:
+    async with AsyncMemory(components=components_of(tmp_path, load=Broken(), **on_disk)) as memory:
         await memory.session(user_id="ada").add("I live in Berlin")
         await memory.session(user_id="bob", infer=False).add("I like tea")
-    async with AsyncMemory(parts=parts_of(tmp_path, **on_disk)) as memory:
+    async with AsyncMemory(components=components_of(tmp_path, **on_disk)) as memory:
         assert await kept(memory) == ["I live in Berlin"]
         assert await kept(memory, "memories", user_id="bob") == ["I like tea"]
 
 
 async def test_a_closed_memory_hears_nothing_more_and_closes_twice(tmp_path: Path) -> None:
-    memory = AsyncMemory(parts=parts_of(tmp_path, settings={"store": "sqlite"}))
+    memory = AsyncMemory(components=components_of(tmp_path, settings={"store": "sqlite"}))
     session = memory.session(user_id="ada")
     await session.add("I live in Berlin")
     await memory.close()
@@ -313,17 +313,17 @@ async def test_a_closed_memory_hears_nothing_more_and_closes_twice(tmp_path: Pat
 
 
 async def test_of_sessions_that_cannot_be_stored_at_all_closing_says_so(tmp_path: Path) -> None:
-    memory = AsyncMemory(parts=parts_of(tmp_path, settings={"store": "sqlite"}))
+    memory = AsyncMemory(components=components_of(tmp_path, settings={"store": "sqlite"}))
     await memory.session(user_id="ada").add("I live in Berlin")
-    await memory.parts.store.aclose()
+    await memory.components.store.aclose()
     with pytest.raises(StoreClosedError):
         await memory.close()
 
 
 async def test_one_session_too_many_ends_the_one_that_is_idle_for_longest(tmp_path: Path) -> None:
-    parts = parts_of(tmp_path)
-    two = EphemeralWorkingMemory(parts.clock, most_sessions=2)
-    async with AsyncMemory(parts=replace(parts, working=two)) as memory:
+    components = components_of(tmp_path)
+    two = EphemeralWorkingMemory(components.clock, most_sessions=2)
+    async with AsyncMemory(components=replace(components, working=two)) as memory:
         sessions = [memory.session(user_id="ada", run_id=str(number)) for number in range(3)]
         for session in sessions:
             await session.add(f"I live in house {session.run_id}")
@@ -334,7 +334,7 @@ async def test_one_session_too_many_ends_the_one_that_is_idle_for_longest(tmp_pa
 async def test_while_nothing_can_be_stored_a_session_holds_what_it_can_and_then_says_so(tmp_path: Path) -> None:
     broken, accepted = Broken(), 0
     limits = {"working_rounds": 1, "working_tokens": 100}
-    async with AsyncMemory(parts=parts_of(tmp_path, load=broken, settings=limits)) as memory:
+    async with AsyncMemory(components=components_of(tmp_path, load=broken, settings=limits)) as memory:
         session = memory.session(user_id="ada")
 
         async def talk() -> None:
@@ -355,7 +355,7 @@ async def test_while_nothing_can_be_stored_a_session_holds_what_it_can_and_then_
 
 async def test_a_blocked_message_is_left_out_and_keeps_nothing_else_out(tmp_path: Path) -> None:
     blocking = {"redaction": {"email": "block"}}
-    async with AsyncMemory(parts=parts_of(tmp_path, settings=blocking)) as memory:
+    async with AsyncMemory(components=components_of(tmp_path, settings=blocking)) as memory:
         with pytest.raises(BlockedContentError):
             await memory.add("Write to ada@example.org", user_id="ada")
         async with memory.session(user_id="ada") as session:
@@ -367,11 +367,11 @@ async def test_a_blocked_message_is_left_out_and_keeps_nothing_else_out(tmp_path
 async def test_a_session_that_seems_forgotten_is_ended_by_the_next_that_speaks(memory: AsyncMemory) -> None:
     forgotten, other = memory.session(user_id="ada"), memory.session(user_id="bob")
     await forgotten.add("I live in Berlin")
-    memory.parts.clock.advance(timedelta(minutes=59))  # type: ignore[attr-defined]
+    memory.components.clock.advance(timedelta(minutes=59))  # type: ignore[attr-defined]
     await other.add("Hello")
     await settled(memory)
     assert len(await forgotten.messages()) == 1
-    memory.parts.clock.advance(timedelta(minutes=2))  # type: ignore[attr-defined]
+    memory.components.clock.advance(timedelta(minutes=2))  # type: ignore[attr-defined]
     await other.add("Hello again")
     await settled(memory)
     assert await forgotten.messages() == []
@@ -398,7 +398,7 @@ async def test_no_words_of_a_person_are_logged_when_a_session_fails(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, logger="ebbing")
-    memory = AsyncMemory(parts=parts_of(tmp_path, load=Broken()))
+    memory = AsyncMemory(components=components_of(tmp_path, load=Broken()))
     async with memory, memory.session(user_id="ada-lovelace") as session:
         await session.add("I live in Berlin")
     assert "session.end failed: ConfigurationError" in caplog.text
@@ -412,8 +412,8 @@ async def test_no_words_of_a_person_are_logged_when_a_session_fails(
 async def test_whoever_listens_hears_of_every_change_by_its_id(memory: AsyncMemory) -> None:
     heard: list[tuple[str, tuple[str, ...], bool]] = []
 
-    async def listen(happening: Happening) -> None:
-        heard.append((happening.topic.value, happening.memory_ids, happening.is_everything))
+    async def listen(happening: MemoryEvent) -> None:
+        heard.append((happening.topic.value, happening.memory_ids, happening.is_bulk))
 
     ends = [
         memory.on(topic, listen) for topic in ("memory.added", "memory.updated", "memory.deleted", "memory.accessed")
@@ -441,7 +441,7 @@ async def test_whoever_listens_hears_of_every_change_by_its_id(memory: AsyncMemo
 
 
 async def test_what_took_the_place_of_another_is_heard_as_an_addition_and_a_change(memory: AsyncMemory) -> None:
-    heard: list[Happening] = []
+    heard: list[MemoryEvent] = []
     for topic in ("memory.added", "memory.updated"):
         memory.on(topic, heard.append)
     await memory.add("I live in Berlin", user_id="ada")
@@ -452,7 +452,7 @@ async def test_what_took_the_place_of_another_is_heard_as_an_addition_and_a_chan
 
 
 async def test_a_failing_listener_fails_no_call_and_no_session(memory: AsyncMemory) -> None:
-    def fail(happening: Happening) -> None:
+    def fail(happening: MemoryEvent) -> None:
         raise RuntimeError
 
     for topic in ("memory.added", "session.end"):
@@ -488,7 +488,7 @@ def test_a_blocking_session_has_the_same_methods_and_documentation() -> None:
 
 
 def test_a_blocking_session_works_like_the_other(tmp_path: Path) -> None:
-    with Memory(parts=parts_of(tmp_path)) as memory:
+    with Memory(components=components_of(tmp_path)) as memory:
         with memory.session(user_id="ada", run_id="monday") as session:
             session.add("My train leaves at ten")
             assert session.messages() == [{"role": "user", "content": "My train leaves at ten"}]
@@ -510,10 +510,10 @@ def test_a_memory_that_is_closed_inside_a_session_has_remembered_it(tmp_path: Pa
 
 
 def test_a_handler_of_a_blocking_memory_may_use_the_memory(tmp_path: Path) -> None:
-    with Memory(parts=parts_of(tmp_path)) as memory:
+    with Memory(components=components_of(tmp_path)) as memory:
         found: list[tuple[bool, Item | None]] = []
 
-        def look(happening: Happening) -> None:
+        def look(happening: MemoryEvent) -> None:
             on_the_loop = threading.current_thread().name == "ebbing-loop"
             found.append((on_the_loop, memory.get(happening.memory_ids[0])))
 
@@ -526,7 +526,7 @@ def test_a_handler_of_a_blocking_memory_may_use_the_memory(tmp_path: Path) -> No
 
 
 def test_threads_may_talk_in_one_session_and_nothing_is_lost(tmp_path: Path) -> None:
-    with Memory(parts=parts_of(tmp_path, settings={"working_rounds": 2})) as memory:
+    with Memory(components=components_of(tmp_path, settings={"working_rounds": 2})) as memory:
 
         def talk(who: int) -> None:
             for number in range(20):

@@ -8,7 +8,7 @@ import pytest
 
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.memory import AsyncMemory
-from ebbing.ports.event_bus import Happening
+from ebbing.ports.event_bus import MemoryEvent
 from ebbing.sync import Memory
 
 SAID = "I live in Leeds."
@@ -64,7 +64,7 @@ async def test_a_session_left_open_is_remembered_in_its_tenant_when_the_memory_c
 @pytest.mark.anyio
 async def test_a_listener_hears_of_its_own_tenant_alone(tmp_path: Path) -> None:
     async with AsyncMemory(tmp_path, embedder="none") as memory:
-        acme, heard, elsewhere = memory.for_tenant("acme"), list[Happening](), list[Happening]()
+        acme, heard, elsewhere = memory.for_tenant("acme"), list[MemoryEvent](), list[MemoryEvent]()
         acme.on("memory.added", heard.append)
         memory.on("memory.added", elsewhere.append)
         await acme.add("green tea", user_id="emma", infer=False)

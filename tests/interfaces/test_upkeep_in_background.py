@@ -13,7 +13,7 @@ import pytest
 from ebbing import Memory
 from ebbing.domain.errors import InvalidInputError, JobNotFoundError, ModelUnavailableError
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.event_bus import Happening
+from ebbing.ports.event_bus import MemoryEvent
 from ebbing.ports.job_queue import NewJob
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
@@ -28,11 +28,11 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def queued(memory: Memory, *jobs: NewJob) -> None:
-    memory._run(lambda: memory.parts.store.jobs.enqueue_all(jobs))
+    memory._run(lambda: memory.components.store.jobs.enqueue_all(jobs))
 
 
 def test_a_worker_does_the_daily_round_of_everybody_and_those_who_listen_hear_of_it(memory: Memory) -> None:
-    heard: list[Happening] = []
+    heard: list[MemoryEvent] = []
     memory.on("schedule.daily", heard.append)
     for user in ("ada", "bob"):
         memory.add("I live in Leeds.", user_id=user)
@@ -61,7 +61,7 @@ def test_what_a_model_could_not_read_is_read_by_the_worker_when_the_model_is_bac
     clock = ManualClock()
     fact = {"text": "User lives in Leeds", "category": "fact", "message": 0, "quote": "my taxes in Leeds", "sure": True}
     model = ScriptedChatModel(ModelUnavailableError("down"), {"facts": [fact]})
-    with Memory(tmp_path, embedder=FakeEmbedder(), clock=clock, chat=model) as memory:
+    with Memory(tmp_path, embedder=FakeEmbedder(), clock=clock, chat_model=model) as memory:
         memory.add("As of last week I pay my taxes in Leeds.", user_id="ada")
         assert memory.stats()["unread"] == {"waiting": 1, "given_up": 0}
         memory.work(once=True)  # it is not due yet
@@ -97,7 +97,7 @@ def test_a_list_of_jobs_that_is_not_put_right_is_refused(memory: Memory, bad: di
 
 def test_a_job_that_was_given_up_can_be_tried_again(memory: Memory) -> None:
     queued(memory, NewJob("daily", "x", whose=Scope("ada"), max_attempts=1))
-    queue = memory.parts.store.jobs
+    queue = memory.components.store.jobs
 
     async def given_up() -> None:
         job = await queue.claim(["daily"], lease=timedelta(minutes=1))
@@ -116,7 +116,7 @@ def test_the_doctor_tells_whether_a_worker_comes_round_and_what_it_gave_up(memor
         [finding] = [one for one in memory.diagnose()["findings"] if one["part"] == "upkeep"]
         return finding["state"], finding["detail"]
 
-    clock = memory.parts.clock
+    clock = memory.components.clock
     assert isinstance(clock, ManualClock)
     assert upkeep() == ("off", "no worker has come round yet")
     memory.add("I live in Leeds.", user_id="ada")
@@ -125,7 +125,7 @@ def test_the_doctor_tells_whether_a_worker_comes_round_and_what_it_gave_up(memor
     clock.advance(timedelta(days=3))
     assert upkeep() == ("attention", "last daily round on 2026-01-01 12:00 UTC: is `ebbing worker` running?")
     queued(memory, NewJob("strange", "x", max_attempts=1))
-    queue = memory.parts.store.jobs
+    queue = memory.components.store.jobs
 
     async def given_up() -> None:
         job = await queue.claim(["strange"], lease=timedelta(minutes=1))

@@ -51,7 +51,7 @@ class Busy(FakeEmbedder):
 
 def opened(path: Path, embedder: FakeEmbedder, clock: ManualClock | None = None, **settings: Any) -> AsyncMemory:
     asked = load_settings({"path": path, "vectors_may_follow": True, **settings})
-    return AsyncMemory(parts=build(asked, embedder=embedder, clock=clock or ManualClock()))
+    return AsyncMemory(components=build(asked, embedder=embedder, clock=clock or ManualClock()))
 
 
 async def add_all(memory: AsyncMemory, embedder: Busy, *, infer: bool = True) -> set[asyncio.Task[Any]]:
@@ -72,7 +72,7 @@ async def add_all(memory: AsyncMemory, embedder: Busy, *, infer: bool = True) ->
 
 async def bare(memory: AsyncMemory) -> int:
     await memory.diagnose()  # which looks at the embedder
-    return (await memory.parts.store.stats("default")).without_vector
+    return (await memory.components.store.stats("default")).without_vector
 
 
 async def until_none_is_bare(memory: AsyncMemory) -> None:
@@ -98,7 +98,7 @@ async def test_what_is_added_while_others_wait_is_found_by_words_at_once_and_by_
         embedder.may.set()
         await asyncio.gather(*waiting)
         await until_none_is_bare(memory)
-        assert not memory.parts.following.waiting
+        assert not memory.components.following.waiting
         found = await memory.search(f"Who owns {number} red kites?", **asked)
         assert "semantic" in found["results"][0]["routes"]
         assert await memory.verify() == []
@@ -123,7 +123,7 @@ async def test_what_a_process_owed_that_ended_is_made_good_by_a_worker(tmp_path:
     waiting = await add_all(memory, embedder)
     for add in waiting:
         add.cancel()
-    memory.parts.following._waiting.clear()  # as a kill does
+    memory.components.following._waiting.clear()  # as a kill does
     embedder.may.set()
     await memory.close()
     async with opened(tmp_path, FakeEmbedder(), clock) as memory:
@@ -142,7 +142,7 @@ async def test_a_model_that_fails_meanwhile_leaves_the_vectors_to_the_worker(
         embedder.error = EmbeddingError("down")
         embedder.may.set()
         await asyncio.gather(*waiting)
-        while memory.parts.following._thread is not None:  # noqa: ASYNC110 – it tells nobody
+        while memory.components.following._thread is not None:  # noqa: ASYNC110 – it tells nobody
             await asyncio.sleep(0.01)
         assert "vectors do not follow" in caplog.text
         embedder.error = None
@@ -176,9 +176,9 @@ async def test_nothing_waits_of_an_owner_who_was_erased(tmp_path: Path) -> None:
     embedder = Busy()
     async with opened(tmp_path, embedder) as memory:
         waiting = await add_all(memory, embedder)
-        before = memory.parts.following.waiting
+        before = memory.components.following.waiting
         await memory.delete_all(user_id="user 0")
-        assert memory.parts.following.waiting < before
+        assert memory.components.following.waiting < before
         embedder.may.set()
         await asyncio.gather(*waiting)
         await until_none_is_bare(memory)

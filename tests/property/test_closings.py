@@ -137,7 +137,7 @@ TAILS: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
 async def closed_after(facts: Mapping[str, str], tail: str, *, name: str | None) -> set[str]:
     """The facts that are closed once the tail is said, by what they tell."""
     settings_ = load_settings({"store": "ephemeral", "embedder": "none"})
-    async with AsyncMemory(parts=build(settings_)) as memory:
+    async with AsyncMemory(components=build(settings_)) as memory:
         topics: dict[str, str] = {}
         for topic, text in facts.items():
             for result in await said(memory, text, name=name):

@@ -63,7 +63,7 @@ async def _stored(turns: list[tuple[str, str]], **options: Any) -> tuple[list[st
     """The messages as they were stored, and the memories that were read from them."""
     values = {"store": "ephemeral", "embedder": "none", "write_mode": "llm" if options else "rules"}
     clock = ManualClock(datetime(2026, 5, 6, tzinfo=UTC))
-    memory = AsyncMemory(parts=build(load_settings(values), clock=clock, **options))
+    memory = AsyncMemory(components=build(load_settings(values), clock=clock, **options))
     memories: list[dict[str, Any]] = []
     try:
         for turn in turns:
@@ -97,7 +97,7 @@ def test_a_model_that_lies_gives_no_evidence_that_was_never_said(
     turns: list[tuple[str, str]], lies: list[dict[str, Any]]
 ) -> None:
     model = ScriptedChatModel({"facts": lies, "decisions": []})
-    _assert_literal(*anyio.run(partial(_stored, chat=model), turns))
+    _assert_literal(*anyio.run(partial(_stored, chat_model=model), turns))
 
 
 @given(st.text(max_size=300), st.text(max_size=60))

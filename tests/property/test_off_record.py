@@ -29,15 +29,15 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
     with Memory(tmp_path, embedder=FakeEmbedder()) as memory:
         memory.add("I live in Leeds and I like tea.", user_id="ada")
         memory.search("tea", user_id="ada")
-        memory._run(memory.parts.usage.flush)
+        memory._run(memory.components.usage.flush)
         yield memory
 
 
 def state(memory: Memory) -> tuple[list[str], int]:
     """Everything in the files of the store, and the generation of the owner's rows."""
-    shard = memory._run(lambda: memory.parts.store.shard(Scope(user_id="ada")))
+    shard = memory._run(lambda: memory.components.store.shard(Scope(user_id="ada")))
     rows: list[str] = []
-    for file in files(memory.parts.settings.path):
+    for file in files(memory.components.settings.path):
         if file.suffix == ".db":
             with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as db:
                 rows += db.iterdump()
@@ -78,6 +78,6 @@ def test_a_private_session_changes_nothing_in_the_store(memory: Memory, messages
     session.get_context(question)
     session.search("tea")
     assert session.end()
-    memory._run(memory.parts.usage.flush)
+    memory._run(memory.components.usage.flush)
     assert state(memory) == before
     assert not session.private

@@ -58,12 +58,12 @@ STATEMENTS: Final = (
 
 async def current_values(statements: list[str], *, name: str | None) -> dict[str, list[MemoryRecord]]:
     """What each attribute of one value holds after the statements."""
-    parts = build(load_settings({"store": "ephemeral", "embedder": "none"}))
-    async with AsyncMemory(parts=parts) as memory:
+    components = build(load_settings({"store": "ephemeral", "embedder": "none"}))
+    async with AsyncMemory(components=components) as memory:
         for text in statements:
             message = {"role": "user", "content": text} | ({"name": name} if name else {})
             await memory.add([message], user_id="ada")
-        records = (await parts.store.page(Scope(user_id="ada"), limit=500)).records
+        records = (await components.store.page(Scope(user_id="ada"), limit=500)).records
     values: defaultdict[str, list[MemoryRecord]] = defaultdict(list)
     for record in records:
         if record.attribute and record.valid_to is None and NEEDS_REVIEW not in record.tags:
@@ -85,8 +85,8 @@ def test_no_attribute_has_two_current_values(statements: list[str], name: str | 
 
 def test_a_new_age_leaves_the_old_one_no_longer_current() -> None:
     async def texts() -> list[str]:
-        parts = build(load_settings({"store": "ephemeral", "embedder": "none"}))
-        async with AsyncMemory(parts=parts) as memory:
+        components = build(load_settings({"store": "ephemeral", "embedder": "none"}))
+        async with AsyncMemory(components=components) as memory:
             await memory.add("I'm 30", user_id="ada")
             await memory.add("31 now, yikes", user_id="ada")
             return [one["memory"] for one in (await memory.get_all(user_id="ada"))["results"] if "valid_to" not in one]
@@ -96,8 +96,8 @@ def test_a_new_age_leaves_the_old_one_no_longer_current() -> None:
 
 def test_a_second_child_with_a_name_is_kept_beside_the_first() -> None:
     async def texts() -> list[str]:
-        parts = build(load_settings({"store": "ephemeral", "embedder": "none"}))
-        async with AsyncMemory(parts=parts) as memory:
+        components = build(load_settings({"store": "ephemeral", "embedder": "none"}))
+        async with AsyncMemory(components=components) as memory:
             await memory.add("I have a son named Max", user_id="ada")
             await memory.add("I have a daughter named Eva", user_id="ada")
             return [one["memory"] for one in (await memory.get_all(user_id="ada"))["results"]]
@@ -107,12 +107,12 @@ def test_a_second_child_with_a_name_is_kept_beside_the_first() -> None:
 
 def test_an_edit_by_hand_gives_no_second_value() -> None:
     async def homes() -> list[str]:
-        parts = build(load_settings({"store": "ephemeral", "embedder": "none"}))
-        async with AsyncMemory(parts=parts) as memory:
+        components = build(load_settings({"store": "ephemeral", "embedder": "none"}))
+        async with AsyncMemory(components=components) as memory:
             await memory.add("I live in Portland", user_id="ada")
             [other] = (await memory.add("I like jazz", user_id="ada"))["results"]
             await memory.update(other["id"], text="User lives in Berlin", user_id="ada")
-            records = (await parts.store.page(Scope(user_id="ada"), limit=10)).records
+            records = (await components.store.page(Scope(user_id="ada"), limit=10)).records
         return [record.content for record in records if record.attribute == "home"]
 
     assert asyncio.run(homes()) == ["User lives in Portland"]

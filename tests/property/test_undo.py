@@ -52,7 +52,7 @@ def opened(store: str) -> Iterator[tuple[Memory, ManualClock]]:
     with TemporaryDirectory() as directory:
         clock = ManualClock(START)
         chosen = load_settings({"path": directory, "store": store, **SETTINGS})
-        with Memory(parts=build(chosen, embedder=FakeEmbedder(16), clock=clock)) as memory:
+        with Memory(components=build(chosen, embedder=FakeEmbedder(16), clock=clock)) as memory:
             yield memory, clock
 
 
@@ -101,7 +101,7 @@ def rows(memory: Memory) -> dict[str, tuple[Any, ...]]:
     scope = memory._memory._scope(user_id="ada", filters=None)
 
     async def read() -> Shard:
-        return await memory.parts.store.shard(scope)
+        return await memory.components.store.shard(scope)
 
     shard = memory._run(read)
     return {

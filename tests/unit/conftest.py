@@ -36,4 +36,4 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def memory(clock: ManualClock) -> AsyncMemory:
-    return AsyncMemory(parts=build(load_settings({"store": "ephemeral", "embedder": "none"}), clock=clock))
+    return AsyncMemory(components=build(load_settings({"store": "ephemeral", "embedder": "none"}), clock=clock))

@@ -18,7 +18,7 @@ from ebbing.index.row import Row
 from ebbing.index.shard import Shard, row_for
 from ebbing.index.turn_neighbours import neighbours
 from ebbing.language.text.analyzer import analyse, query_terms
-from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.recall.query.parse_query import Question, understand
 from ebbing.recall.ranking.rank import rank
 from ebbing.recall.scoring.score_rows import Scored, score_rows
@@ -96,28 +96,37 @@ def scores(
     shard: Shard,
     question: Question,
     *,
-    tuning: Tuning | None = None,
+    recall_settings: RecallSettings | None = None,
     vectors: bool = True,
     among: NDArray[np.bool_] | None = None,
 ) -> Scored:
     """Every row scored, by default with the question's vector and over the living rows."""
     vector = EMBEDDER.embed([question.text])[0] if vectors else None
     mask = shard.alive if among is None else among
-    return score_rows(shard, question, vector=vector, among=mask, near=neighbours(shard), tuning=tuning or Tuning())
+    return score_rows(
+        shard,
+        question,
+        vector=vector,
+        among=mask,
+        near=neighbours(shard),
+        recall_settings=recall_settings or RecallSettings(),
+    )
 
 
-def answers(shard: Shard, query: Query, *, tuning: Tuning | None = None, vectors: bool = True) -> list[Ranked]:
+def answers(
+    shard: Shard, query: Query, *, recall_settings: RecallSettings | None = None, vectors: bool = True
+) -> list[Ranked]:
     """What a search over the living rows gives."""
-    numbers = tuning or Tuning()
+    numbers = recall_settings or RecallSettings()
     question = understand(query, shard)
     found = rank(
         shard,
-        scores(shard, question, tuning=numbers, vectors=vectors),
+        scores(shard, question, recall_settings=numbers, vectors=vectors),
         among=shard.alive,
         query=query,
         question=question,
         calibration=EMBEDDER.calibration,
-        tuning=numbers,
+        recall_settings=numbers,
     )
     columns = (found.rows, found.scores, found.fused, found.coverage, found.meaning, found.repeats)
     return [Ranked(*values) for values in zip(*columns, strict=True)]

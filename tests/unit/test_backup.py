@@ -103,7 +103,7 @@ def test_what_is_no_copy_or_a_damaged_one_is_refused(tmp_path: Path) -> None:
 
 def test_a_store_in_ram_has_nothing_to_copy(tmp_path: Path) -> None:
     with (
-        Memory(parts=build(load_settings({"store": "ephemeral", "embedder": "none"}))) as memory,
+        Memory(components=build(load_settings({"store": "ephemeral", "embedder": "none"}))) as memory,
         pytest.raises(EbbingError, match="nothing to back up"),
     ):
         memory.backup(tmp_path / "copy")

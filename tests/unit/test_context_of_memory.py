@@ -35,8 +35,8 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 async def memory(clock: ManualClock) -> AsyncIterator[AsyncMemory]:
-    parts = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), clock=clock)
-    async with AsyncMemory(parts=parts) as opened:
+    components = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), clock=clock)
+    async with AsyncMemory(components=components) as opened:
         yield opened
 
 
@@ -45,7 +45,7 @@ def in_group(answer: dict[str, Any], group: str) -> list[str]:
 
 
 async def change(memory: AsyncMemory, text: str, **changes: Any) -> str:
-    store = memory.parts.store
+    store = memory.components.store
     [record] = [one for one in (await store.page(SCOPE, limit=50)).records if one.content == text]
     changed = replace(record, version=record.version + 1, **changes)
     await store.write(SCOPE, [Revise(changed, Event.UPDATE)])
@@ -74,8 +74,8 @@ async def test_what_came_of_the_topic_of_a_conversation_is_found(memory: AsyncMe
 
 @given(st.lists(st.sampled_from([*OTHERS, *TOPIC]), min_size=1, max_size=5), st.sampled_from(["And that?", *TOPIC]))
 async def test_what_stands_in_the_conversation_is_not_recalled_beside_it(said: list[str], question: str) -> None:
-    parts = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), clock=ManualClock(START))
-    async with AsyncMemory(parts=parts) as memory:
+    components = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), clock=ManualClock(START))
+    async with AsyncMemory(components=components) as memory:
         await memory.add([*OTHERS, *TOPIC], user_id="u", infer=False)
         turns = [{"role": "user", "content": text} for text in (*said, question)]
         answer = await memory.get_context(messages=turns, user_id="u")
@@ -202,8 +202,8 @@ async def test_only_the_relevant_memories_count_as_returned(memory: AsyncMemory)
     await memory.add("My name is Sam", user_id="u")
     await memory.add("The blue piano stands in the garage", user_id="u", infer=False)
     answer = await memory.get_context("Where does the blue piano stand in the garage?", user_id="u", min_score=0.5)
-    await memory.parts.usage.flush()
-    store = memory.parts.store
+    await memory.components.usage.flush()
+    store = memory.components.store
     counts = {one["memory"]: (await store.usage.usage(SCOPE, one["id"])).returned for one in answer["memories"]}
     assert counts == {"The blue piano stands in the garage": 1, "User's name is Sam": 0}
 

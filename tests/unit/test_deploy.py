@@ -35,7 +35,7 @@ def real_metrics() -> set[str]:
 
 
 def routes() -> set[str]:
-    app = create_app(AsyncMemory(parts=build(load_settings({"store": "ephemeral", "embedder": "none"}))))
+    app = create_app(AsyncMemory(components=build(load_settings({"store": "ephemeral", "embedder": "none"}))))
     return set(app.openapi()["paths"])
 
 

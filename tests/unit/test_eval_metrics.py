@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from ebbing.adapters.embedders.e5 import E5Embedder
-from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.base.recall_settings import RecallSettings
 from evals.ablations import STEPS
 from evals.baselines import BM25, ranked, reciprocal_rank_fusion, terms
 from evals.datasets import chinese_date, load_beam, load_beam_all, load_locomo, load_memdaily_dedup, named_date
@@ -195,7 +195,7 @@ def test_kept_vectors_equal_those_of_the_product(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("step", STEPS)
 def test_an_ablation_changes_only_settings_that_exist(step: str) -> None:
-    whole = Tuning()
+    whole = RecallSettings()
     assert (replace(whole, **STEPS[step]) == whole) == (step == "nothing")
 
 

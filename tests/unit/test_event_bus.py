@@ -11,19 +11,19 @@ import pytest
 from ebbing.adapters.system.in_process_bus import InProcessEventBus
 from ebbing.domain.errors import StoreError
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.event_bus import Happening, Topic
+from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.ports.loop import LOOP_WANTED
 from ebbing.testing.store_shards import begun
 
 pytestmark = pytest.mark.anyio
 
-ADDED = Happening(Topic.MEMORY_ADDED, Scope(user_id="ada"), datetime(2024, 5, 1, tzinfo=UTC), ("m1",))
+ADDED = MemoryEvent(Topic.MEMORY_ADDED, Scope(user_id="ada"), datetime(2024, 5, 1, tzinfo=UTC), ("m1",))
 
 
 async def test_sync_and_async_handlers_hear_of_their_topic_only() -> None:
     bus, heard = InProcessEventBus(), []
 
-    async def listen(happening: Happening) -> None:
+    async def listen(happening: MemoryEvent) -> None:
         await asyncio.sleep(0)
         heard.append(("async", happening))
 
@@ -37,13 +37,13 @@ async def test_sync_and_async_handlers_hear_of_their_topic_only() -> None:
 async def test_a_failing_handler_stops_nobody_and_its_words_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     bus, heard = InProcessEventBus(), []
 
-    def fail(happening: Happening) -> None:
+    def fail(happening: MemoryEvent) -> None:
         raise ValueError("Ada's secret")
 
-    async def fail_later(happening: Happening) -> None:
+    async def fail_later(happening: MemoryEvent) -> None:
         raise KeyError("Ada's secret")
 
-    async def give_up(happening: Happening) -> None:
+    async def give_up(happening: MemoryEvent) -> None:
         raise asyncio.CancelledError
 
     for handler in (fail, fail_later, give_up, heard.append):
@@ -72,7 +72,7 @@ async def test_a_subscription_ends_by_itself_and_twice_is_no_matter() -> None:
 async def test_a_handler_that_waits_is_waited_for() -> None:
     bus, go = InProcessEventBus(), asyncio.Event()
 
-    async def wait(happening: Happening) -> None:
+    async def wait(happening: MemoryEvent) -> None:
         await go.wait()
 
     bus.subscribe(Topic.MEMORY_ADDED, wait)
@@ -88,10 +88,10 @@ async def test_handlers_that_run_anywhere_need_no_event_loop_until_one_asks_for_
 ) -> None:
     bus, heard = InProcessEventBus(), []
 
-    async def listen(happening: Happening) -> None:
+    async def listen(happening: MemoryEvent) -> None:
         heard.append(happening)
 
-    async def refuse(happening: Happening) -> None:
+    async def refuse(happening: MemoryEvent) -> None:
         raise StoreError("Ada's secret")
 
     for handler in (listen, refuse, heard.append):

@@ -25,8 +25,8 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def memory() -> AsyncIterator[AsyncMemory]:
-    parts = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), clock=ManualClock(START))
-    async with AsyncMemory(parts=parts) as opened:
+    components = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), clock=ManualClock(START))
+    async with AsyncMemory(components=components) as opened:
         yield opened
 
 
@@ -45,27 +45,27 @@ async def around(store: MemoryStore, text: str, *, before: int, after: int, scop
 
 async def test_turns_around_an_answer_come_in_the_order_said(memory: AsyncMemory) -> None:
     await say(memory, *TURNS, run="r")
-    assert await around(memory.parts.store, "three", before=1, after=1) == ["two", "three", "four"]
-    assert await around(memory.parts.store, "three", before=0, after=2) == ["three", "four", "five"]
+    assert await around(memory.components.store, "three", before=1, after=1) == ["two", "three", "four"]
+    assert await around(memory.components.store, "three", before=0, after=2) == ["three", "four", "five"]
 
 
 async def test_a_window_ends_where_the_run_ends(memory: AsyncMemory) -> None:
     await say(memory, *TURNS, run="r")
     await say(memory, "elsewhere", run="other", at=START + timedelta(minutes=2))
-    assert await around(memory.parts.store, "one", before=3, after=1) == ["one", "two"]
-    assert await around(memory.parts.store, "five", before=1, after=9) == ["four", "five"]
-    assert await around(memory.parts.store, "elsewhere", before=2, after=2) == ["elsewhere"]
+    assert await around(memory.components.store, "one", before=3, after=1) == ["one", "two"]
+    assert await around(memory.components.store, "five", before=1, after=9) == ["four", "five"]
+    assert await around(memory.components.store, "elsewhere", before=2, after=2) == ["elsewhere"]
 
 
 async def test_turns_are_ordered_by_when_they_were_said_not_when_they_were_stored(memory: AsyncMemory) -> None:
     await say(memory, "later", run="r", at=START + timedelta(hours=1))
     await say(memory, "sooner", run="r")
-    assert await around(memory.parts.store, "later", before=1, after=1) == ["sooner", "later"]
+    assert await around(memory.components.store, "later", before=1, after=1) == ["sooner", "later"]
 
 
 async def test_turns_that_the_caller_may_not_see_are_passed_over(memory: AsyncMemory) -> None:
     await say(memory, *TURNS, run="r")
-    shard = await memory.parts.store.shard(SCOPE)
+    shard = await memory.components.store.shard(SCOPE)
     among = np.array([True, False, True, True, True])
     assert expand(shard, [2], before=1, after=0, among=among) == [[0, 2]]
 
@@ -74,11 +74,12 @@ async def test_a_turn_of_another_agent_is_never_read(memory: AsyncMemory) -> Non
     await say(memory, "to Ann", run="r", agent="ann")
     await say(memory, "to Bob", run="r", agent="bob", at=START + timedelta(minutes=1))
     ann = Scope(user_id="u", agent_id="ann")
-    assert await around(memory.parts.store, "to Ann", before=1, after=1, scope=ann) == ["to Ann"]
+    assert await around(memory.components.store, "to Ann", before=1, after=1, scope=ann) == ["to Ann"]
 
 
 async def test_nothing_asked_around_nothing_gives_nothing(memory: AsyncMemory) -> None:
-    shard = await memory.parts.store.shard(SCOPE)
+    shard = await memory.components.store.shard(SCOPE)
     assert (
-        await read_windows(memory.parts.store, shard, scope=SCOPE, windows=expand(shard, [], before=1, after=1)) == []
+        await read_windows(memory.components.store, shard, scope=SCOPE, windows=expand(shard, [], before=1, after=1))
+        == []
     )

@@ -32,11 +32,11 @@ TALK = [
 
 def opened(clock: ManualClock, **settings: Any) -> AsyncMemory:
     chosen = load_settings({"store": "ephemeral", **settings})
-    return AsyncMemory(parts=build(chosen, clock=clock, embedder=FakeEmbedder(32)))
+    return AsyncMemory(components=build(chosen, clock=clock, embedder=FakeEmbedder(32)))
 
 
 async def records(memory: AsyncMemory) -> dict[str, MemoryRecord]:
-    page = await memory.parts.store.page(ADA, limit=100, deleted=True)
+    page = await memory.components.store.page(ADA, limit=100, deleted=True)
     return {record.id: record for record in page.records}
 
 
@@ -60,12 +60,12 @@ async def test_where_room_is_short_texts_are_shortened_and_come_back_whole() -> 
     assert sum(len(record.content.encode()) for record in left) <= 120
     assert left
     assert {record.stage for record in left} <= {Stage.FULL, Stage.SHORT}
-    assert await memory.parts.store.verify() == []
+    assert await memory.components.store.verify() == []
     for memory_id, record in found.items():
         if record.stage is not Stage.FULL:
             assert (await memory.restore(memory_id))["memory"] == texts[memory_id]
     assert {record.stage for record in (await records(memory)).values()} == {Stage.FULL}
-    assert await memory.parts.store.verify() == []
+    assert await memory.components.store.verify() == []
 
 
 async def test_a_second_run_at_the_same_time_finds_nothing_to_do() -> None:

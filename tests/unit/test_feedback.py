@@ -24,7 +24,7 @@ async def added(memory: AsyncMemory, text: str, *, user_id: str = "ada") -> str:
 
 
 async def kept(memory: AsyncMemory, memory_id: str) -> MemoryRecord:
-    [record] = await memory.parts.store.get(ADA, [memory_id])
+    [record] = await memory.components.store.get(ADA, [memory_id])
     return record
 
 
@@ -43,7 +43,7 @@ async def test_other_signals_do_not_reinforce(memory: AsyncMemory, signal: str) 
     before = await kept(memory, memory_id)
     await memory.feedback(memory_id, signal, reason="  no longer ")
     assert await kept(memory, memory_id) == before
-    [told] = (await memory.parts.store.usage.usage(ADA, memory_id)).feedback
+    [told] = (await memory.components.store.usage.usage(ADA, memory_id)).feedback
     assert told.reason == "no longer"
 
 

@@ -34,7 +34,7 @@ METADATA: dict[str, Any] = {
 async def memory() -> AsyncIterator[AsyncMemory]:
     """One text with metadata keys that are called like fields, and one without any."""
     settings = load_settings({"store": "ephemeral", "embedder": "none"})
-    opened = AsyncMemory(parts=build(settings, embedder=None, clock=ManualClock(START)))
+    opened = AsyncMemory(components=build(settings, embedder=None, clock=ManualClock(START)))
     await opened.add("The red bicycle", user_id="ada", infer=False, metadata=METADATA)
     await opened.add("The green bicycle", user_id="ada", infer=False)
     yield opened

@@ -23,8 +23,8 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def memory(clock: ManualClock) -> Iterator[Memory]:
-    parts = build(load_settings({"store": "ephemeral", "embedder": "none"}), clock=clock)
-    with Memory(parts=parts) as opened:
+    components = build(load_settings({"store": "ephemeral", "embedder": "none"}), clock=clock)
+    with Memory(components=components) as opened:
         yield opened
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ebbing import AsyncMemory
 from ebbing.language.claims.relations import Alias, aliases, kind_of, of_value, spellings
-from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.recall.query.entity_links import saying
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
@@ -30,8 +30,8 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 async def memory(clock: ManualClock) -> AsyncIterator[AsyncMemory]:
-    parts = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), clock=clock)
-    async with AsyncMemory(parts=parts) as opened:
+    components = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), clock=clock)
+    async with AsyncMemory(components=components) as opened:
         yield opened
 
 
@@ -93,8 +93,10 @@ async def test_facts_that_were_read_link_as_well(memory: AsyncMemory) -> None:
 
 
 async def test_without_its_weight_the_step_is_off() -> None:
-    parts = build(load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), tuning=Tuning(graph_bonus=0))
-    async with AsyncMemory(parts=parts) as memory:
+    components = build(
+        load_settings({"store": "ephemeral"}), embedder=FakeEmbedder(), recall_settings=RecallSettings(graph_bonus=0)
+    )
+    async with AsyncMemory(components=components) as memory:
         await tell(memory, "Lily is my sister", "My sister works at Acme")
         hits = (await memory.search("Where does Lily work?", user_id="u"))["results"]
         assert all("graph" not in hit["routes"] for hit in hits)

@@ -13,7 +13,7 @@ from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.ports.query_rewriter import RewriteRequest
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.wiring.build import settings_from_config
-from ebbing.wiring.parts.chat import Chat, chat_of
+from ebbing.wiring.components.chat import Chat, chat_of
 
 
 def chat(config: dict[str, Any], model: ScriptedChatModel | None = None) -> Chat:

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.anyio
 
 async def kept(text: str, *, at: str | None, **settings: str) -> dict[str, object]:
     clock = ManualClock(datetime(2026, 7, 27, 23, 30, tzinfo=UTC))
-    parts = build(load_settings({"store": "ephemeral", "embedder": "none", **settings}), clock=clock)
-    async with AsyncMemory(parts=parts) as memory:
+    components = build(load_settings({"store": "ephemeral", "embedder": "none", **settings}), clock=clock)
+    async with AsyncMemory(components=components) as memory:
         message = {"role": "user", "content": text, **({"timestamp": at} if at else {})}
         await memory.add([message], user_id="ann")
         [item] = (await memory.get_all(user_id="ann"))["results"]

@@ -258,7 +258,7 @@ async def test_a_setting_that_does_not_fit_is_named_and_its_value_is_not(monkeyp
 @pytest.fixture
 async def local() -> AsyncIterator[AsyncMemory]:
     settings = load_settings({"store": "ephemeral", "embedder": "none"})
-    async with AsyncMemory(parts=build(settings, embedder=FakeEmbedder())) as memory:
+    async with AsyncMemory(components=build(settings, embedder=FakeEmbedder())) as memory:
         yield memory
 
 

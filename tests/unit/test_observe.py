@@ -32,7 +32,7 @@ RANDOM = "0123456789abcdef" * 2
 
 
 def opened(**settings: object) -> AsyncMemory:
-    return AsyncMemory(parts=build(load_settings({"store": "ephemeral", "embedder": "none", **settings})))
+    return AsyncMemory(components=build(load_settings({"store": "ephemeral", "embedder": "none", **settings})))
 
 
 async def test_calls_are_counted_timed_and_told_apart_by_what_came_of_them() -> None:
@@ -43,7 +43,7 @@ async def test_calls_are_counted_timed_and_told_apart_by_what_came_of_them() -> 
         await memory.search("peanuts", user_id="nobody")
         with pytest.raises(InvalidInputError):
             await memory.search(" ", user_id="emma")
-        meter = memory.parts.meter
+        meter = memory.components.meter
         assert isinstance(meter, PrometheusMeter)
         text = meter.text().decode()
     assert 'ebbing_calls_total{operation="add",outcome="ok"} 2.0' in text
@@ -83,7 +83,7 @@ async def test_recalled_memories_and_dropped_routes_are_counted() -> None:
 
 async def test_without_a_meter_nothing_is_measured() -> None:
     async with opened() as memory:
-        assert memory.parts.meter is SILENCE
+        assert memory.components.meter is SILENCE
         await memory.add("I like tea", user_id="emma")
 
 

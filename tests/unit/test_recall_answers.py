@@ -19,7 +19,7 @@ from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import FEW_QUESTIONS
 from ebbing.ports.embedder import Embedder, Vectors
-from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.recall.ranking import deduplicate as collapse
 from ebbing.results import hit_item
 from ebbing.testing.clock import ManualClock
@@ -40,8 +40,8 @@ async def opened() -> AsyncIterator[Opened]:
 
     def open_memory(embedder: Embedder | None = None, **more: Any) -> AsyncMemory:
         settings = load_settings({"store": "ephemeral", "embedder": "none", **more.pop("settings", {})})
-        parts = build(settings, embedder=embedder or FakeEmbedder(), clock=ManualClock(START), **more)
-        memories.append(AsyncMemory(parts=parts))
+        components = build(settings, embedder=embedder or FakeEmbedder(), clock=ManualClock(START), **more)
+        memories.append(AsyncMemory(components=components))
         return memories[-1]
 
     yield open_memory
@@ -220,7 +220,10 @@ RENT = (
 async def test_of_a_value_that_was_told_twice_the_later_telling_comes_first() -> None:
     shard = log(*RENT)
     assert answers(shard, asked("how much is the rent of my flat"))[0].row == 4
-    assert answers(shard, asked("how much is the rent of my flat"), tuning=Tuning(newer_depth=0))[0].row == 0
+    assert (
+        answers(shard, asked("how much is the rent of my flat"), recall_settings=RecallSettings(newer_depth=0))[0].row
+        == 0
+    )
 
 
 async def test_a_value_told_by_somebody_else_updates_nothing() -> None:
@@ -272,7 +275,9 @@ async def test_the_same_search_gives_the_same_answer_again_and_in_another_proces
 
 
 async def test_rows_that_score_the_same_come_in_the_order_in_which_they_were_stored(opened: Opened) -> None:
-    memory = opened(settings={"embedder": "none"}, tuning=Tuning(session_prior=0, diary_session_prior=0))
+    memory = opened(
+        settings={"embedder": "none"}, recall_settings=RecallSettings(session_prior=0, diary_session_prior=0)
+    )
     await told(memory, *[f"filler {word}" for word in ("a1", "b2", "c3", "d4", "e5", "f6", "g7")])
     everything = await texts(memory, "unrelated", top_k=7)
     assert everything[:3] == await texts(memory, "unrelated", top_k=3)
@@ -291,9 +296,9 @@ async def test_the_turns_around_an_answer_come_on_request_in_the_order_said(open
 async def test_the_turns_around_an_answer_from_the_past_are_those_of_then(opened: Opened) -> None:
     memory = await told(opened(), *WEEK, run_id="monday")
     [cat] = [item for item in (await memory.get_all(user_id="ada"))["results"] if "cat" in item["memory"]]
-    memory.parts.clock.advance(timedelta(hours=1))  # type: ignore[attr-defined]
-    then = memory.parts.clock.now()
-    memory.parts.clock.advance(timedelta(hours=1))  # type: ignore[attr-defined]
+    memory.components.clock.advance(timedelta(hours=1))  # type: ignore[attr-defined]
+    then = memory.components.clock.now()
+    memory.components.clock.advance(timedelta(hours=1))  # type: ignore[attr-defined]
     await memory.update(cat["id"], "the dog slept")
     now, past = [
         (await memory.search(WEEK[2], user_id="ada", expand=1, **more))["results"][0]["context"][0]["memory"]
@@ -305,9 +310,9 @@ async def test_the_turns_around_an_answer_from_the_past_are_those_of_then(opened
 async def test_a_turn_that_was_deleted_since_is_around_an_answer_from_the_past(opened: Opened) -> None:
     memory = await told(opened(), *WEEK, run_id="monday")
     [cat] = [item for item in (await memory.get_all(user_id="ada"))["results"] if "cat" in item["memory"]]
-    memory.parts.clock.advance(timedelta(hours=1))  # type: ignore[attr-defined]
-    then = memory.parts.clock.now()
-    memory.parts.clock.advance(timedelta(hours=1))  # type: ignore[attr-defined]
+    memory.components.clock.advance(timedelta(hours=1))  # type: ignore[attr-defined]
+    then = memory.components.clock.now()
+    memory.components.clock.advance(timedelta(hours=1))  # type: ignore[attr-defined]
     await memory.delete(cat["id"])
     [best, *_] = (await memory.search(WEEK[2], user_id="ada", expand=1, as_of=then))["results"]
     assert [item["memory"] for item in best["context"]] == [*WEEK[1:4]]
@@ -366,7 +371,7 @@ MOODS = {
 async def test_without_the_questions_vector_words_still_find_the_answer(
     opened: Opened, mood: Callable[[], Awaitable[Vectors]], caplog: pytest.LogCaptureFixture
 ) -> None:
-    memory = await told(opened(Moody(mood), tuning=Tuning(deadline_seconds=0.05)), *WEEK)
+    memory = await told(opened(Moody(mood), recall_settings=RecallSettings(deadline_seconds=0.05)), *WEEK)
     began = time.perf_counter()
     found = await memory.search("saxophone lesson", user_id="ada")
     assert time.perf_counter() - began < 5
@@ -404,8 +409,8 @@ async def test_what_was_stored_while_the_embedder_failed_is_found_by_its_words(o
 
 
 async def test_without_any_embedder_words_find_the_answer_and_nothing_counts_as_dropped(opened: Opened) -> None:
-    parts = build(load_settings({"store": "ephemeral", "embedder": "none"}), clock=ManualClock(START))
-    async with AsyncMemory(parts=parts) as memory:
+    components = build(load_settings({"store": "ephemeral", "embedder": "none"}), clock=ManualClock(START))
+    async with AsyncMemory(components=components) as memory:
         found = await (await told(memory, *WEEK)).search("saxophone", user_id="ada")
     assert found["results"][0]["memory"] == WEEK[2]
     assert "dropped" not in found
@@ -466,6 +471,6 @@ async def test_a_reranker_reads_only_what_the_caller_may_get_back(opened: Opened
 
 
 def test_the_tuning_that_is_shipped_gives_words_and_vectors_each_a_say() -> None:
-    assert Tuning().lexical_weight > 0
-    assert Tuning().dense_weight > 0
-    assert replace(Tuning(), fusion="rrf").fusion == "rrf"
+    assert RecallSettings().lexical_weight > 0
+    assert RecallSettings().dense_weight > 0
+    assert replace(RecallSettings(), fusion="rrf").fusion == "rrf"

@@ -28,7 +28,7 @@ FISH = "User cannot eat fish"
 async def memory() -> AsyncIterator[AsyncMemory]:
     """Nobody of whom anything is known, without an embedder: words of the other language share nothing."""
     settings = load_settings({"store": "ephemeral", "embedder": "none"})
-    opened = AsyncMemory(parts=build(settings, embedder=None, clock=ManualClock(START)))
+    opened = AsyncMemory(components=build(settings, embedder=None, clock=ManualClock(START)))
     yield opened
     await opened.close()
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ebbing import AsyncMemory
 from ebbing.ports.embedder import Vectors
-from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
@@ -48,7 +48,7 @@ class Concepts(FakeEmbedder):
 async def memory() -> AsyncIterator[AsyncMemory]:
     """A person who says some things in Chinese and others in English."""
     settings = load_settings({"store": "ephemeral", "embedder": "none"})
-    memory = AsyncMemory(parts=build(settings, embedder=Concepts(), clock=ManualClock(START)))
+    memory = AsyncMemory(components=build(settings, embedder=Concepts(), clock=ManualClock(START)))
     for text in (*CHINESE, *ENGLISH):
         await memory.add(text, user_id="ada", infer=False)
     yield memory
@@ -100,6 +100,7 @@ english = st.lists(st.sampled_from("tea rain home cello paint nuts walk".split()
 def test_a_store_of_the_question_s_language_is_ranked_as_if_there_were_no_other(said: tuple[list[str], str]) -> None:
     texts, question = said
     with_weight, without = (
-        answers(log(*texts), asked(question), tuning=Tuning(other_language_weight=weight)) for weight in (9.0, 0.0)
+        answers(log(*texts), asked(question), recall_settings=RecallSettings(other_language_weight=weight))
+        for weight in (9.0, 0.0)
     )
     assert with_weight == without

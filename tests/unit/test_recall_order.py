@@ -18,14 +18,14 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros
 from ebbing.ports.embedder import Calibration
 from ebbing.recall.base.fusion import best_rows, reciprocal_rank, zscore
-from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.recall.output.explanation import why
 from ebbing.recall.scoring.calibrated_score import relevance
 from tests.unit.said import START, Said, answers, asked, log, read, scores
 
 finite = st.floats(-1e3, 1e3, allow_nan=False)
 some_scores = arrays.arrays(np.float64, st.integers(1, 12), elements=finite)
-PLAIN = Tuning(session_prior=0, diary_session_prior=0, diary_previous=0, diary_next=0)
+PLAIN = RecallSettings(session_prior=0, diary_session_prior=0, diary_previous=0, diary_next=0)
 """Without what flows between turns, so that each row stands for itself."""
 DAY = 86_400_000_000
 """In microseconds."""
@@ -59,7 +59,7 @@ def test_ranks_fall_off_from_1_and_rows_without_a_score_get_none() -> None:
 def test_either_fusion_puts_the_row_first_that_both_legs_prefer() -> None:
     shard = log("rain on Monday", "the saxophone lesson", "snow", "saxophone lesson moved", "sun")
     for fusion in ("zscore", "rrf"):
-        found = answers(shard, asked("saxophone lesson"), tuning=Tuning(fusion=fusion))  # type: ignore[arg-type]
+        found = answers(shard, asked("saxophone lesson"), recall_settings=RecallSettings(fusion=fusion))  # type: ignore[arg-type]
         assert {found[0].row, found[1].row} == {1, 3}
 
 
@@ -67,7 +67,7 @@ def test_either_fusion_puts_the_row_first_that_both_legs_prefer() -> None:
 def test_a_leg_of_weight_0_changes_nothing(leg: str) -> None:
     shard = log("rain on Monday", "the saxophone lesson", "snow")
     question = read(shard, "saxophone")
-    found = scores(shard, question, tuning=Tuning(**{leg: 0}))  # type: ignore[arg-type]
+    found = scores(shard, question, recall_settings=RecallSettings(**{leg: 0}))  # type: ignore[arg-type]
     other = found.dense if leg == "lexical_weight" else found.lexical
     assert np.argsort(found.total).tolist() == np.argsort(other).tolist()
 
@@ -88,7 +88,7 @@ def test_a_row_that_has_no_vector_yet_is_found_by_its_words_among_rows_that_have
 
 def lifts(question: str, *said: Said | str, route: str, **more: object) -> list[float]:
     shard = log(*said)
-    found = scores(shard, read(shard, question, **more), tuning=PLAIN)
+    found = scores(shard, read(shard, question, **more), recall_settings=PLAIN)
     return found.bonuses[route].tolist() if route in found.bonuses else []
 
 
@@ -129,7 +129,7 @@ def test_what_lies_in_the_named_time_stands_above_what_does_not(days: int, asks:
     others = data.draw(st.lists(st.integers(0, 330), max_size=9))
     said = [Said("it was a long day", at=START - timedelta(days=ago)) for ago in (*others, days)]
     named = read(log(*said), asks.format(days), now=START).spans
-    found = answers(log(*said), asked(asks.format(days), now=START, top_k=50), tuning=PLAIN)
+    found = answers(log(*said), asked(asks.format(days), now=START, top_k=50), recall_settings=PLAIN)
     inside = [any(first <= micros(said[one.row].at or START) <= last for first, last in named) for one in found]
     assert inside == sorted(inside, reverse=True)
     assert any(inside)
@@ -153,8 +153,8 @@ def test_a_day_begins_where_the_one_who_asks_lives() -> None:
 )
 def test_an_earlier_question_stands_behind_its_answer(earlier: str, answer: str, question: str) -> None:
     shard = log(earlier, answer, "Rain again, so I read a book", "I like tea", "My bus was late", "The cat sleeps")
-    assert answers(shard, asked(question), tuning=PLAIN)[0].row == 1
-    assert answers(shard, asked(question), tuning=replace(PLAIN, asking_weight=1))[0].row == 0
+    assert answers(shard, asked(question), recall_settings=PLAIN)[0].row == 1
+    assert answers(shard, asked(question), recall_settings=replace(PLAIN, asking_weight=1))[0].row == 0
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
@@ -162,7 +162,8 @@ def test_a_message_that_only_asks_never_gains_by_it(one: float, other: float) ->
     shard = log("Who is my dentist?", "The dentist is Dr. Wu", "I like tea")
     question = read(shard, "What is my dentist called?")
     less, more = (
-        scores(shard, question, tuning=replace(PLAIN, asking_weight=weight)).total for weight in sorted((one, other))
+        scores(shard, question, recall_settings=replace(PLAIN, asking_weight=weight)).total
+        for weight in sorted((one, other))
     )
     assert less[0] <= more[0]
     assert less[1:].tolist() == more[1:].tolist()

@@ -24,14 +24,14 @@ async def told(memory: AsyncMemory, text: str, source: str | None = None) -> str
 
 
 async def kept(memory: AsyncMemory, memory_id: str) -> MemoryRecord:
-    [record] = await memory.parts.store.get(ADA, [memory_id])
+    [record] = await memory.components.store.get(ADA, [memory_id])
     return record
 
 
 async def test_a_memory_that_was_compared_before_is_not_read_again(
     memory: AsyncMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, read = memory.parts.store, list[str]()
+    store, read = memory.components.store, list[str]()
     get = store.get
 
     async def noted(scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:

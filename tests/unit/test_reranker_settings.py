@@ -12,22 +12,22 @@ from ebbing.adapters.rerankers.rerank_endpoint import EndpointReranker
 from ebbing.domain.errors import ConfigurationError
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.reranker import FakeReranker
-from ebbing.wiring.build import Parts, build, load_settings, settings_from_config
+from ebbing.wiring.build import Components, build, load_settings, settings_from_config
 
 pytestmark = pytest.mark.anyio
 
 
-def parts(**settings: Any) -> Parts:
+def components(**settings: Any) -> Components:
     return build(load_settings({"store": "ephemeral", "embedder": "none", **settings}))
 
 
 async def test_no_reranker_serves_unless_it_is_asked_for() -> None:
-    slot = parts().reranker
+    slot = components().reranker
     assert (await slot.get(), slot.notes) == (None, [])
 
 
 async def test_late_interaction_uses_the_embedder_that_is_loaded() -> None:
-    slot = parts(embedder="e5", reranker="late").reranker
+    slot = components(embedder="e5", reranker="late").reranker
     reranker = await slot.get()
     assert isinstance(reranker, LateReranker)
     assert await slot.get() is reranker
@@ -41,7 +41,7 @@ async def test_an_embedder_without_token_vectors_means_no_late_interaction() -> 
 
 
 async def test_an_endpoint_is_asked_as_the_settings_say() -> None:
-    slot = parts(
+    slot = components(
         reranker="endpoint",
         reranker_base_url="http://127.0.0.1:9/v1",
         reranker_model="m",
@@ -65,14 +65,14 @@ async def test_an_endpoint_is_asked_as_the_settings_say() -> None:
 )
 def test_settings_that_cannot_work_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match=r"reranker|RERANKER"):
-        parts(**settings)
+        components(**settings)
 
 
 async def test_a_reranker_can_be_given_in_code() -> None:
     reranker = FakeReranker()
     made = build(load_settings({"store": "ephemeral", "embedder": "none"}), reranker=reranker)
-    async with AsyncMemory(parts=made) as memory:
-        assert await memory.parts.reranker.get() is reranker
+    async with AsyncMemory(components=made) as memory:
+        assert await memory.components.reranker.get() is reranker
 
 
 async def test_a_mem0_config_may_name_its_reranker() -> None:
@@ -91,7 +91,7 @@ async def test_a_mem0_config_may_name_its_reranker() -> None:
 
 async def test_diagnose_tells_of_the_reranker() -> None:
     async def found(**settings: Any) -> tuple[str, str]:
-        async with AsyncMemory(parts=parts(**settings)) as memory:
+        async with AsyncMemory(components=components(**settings)) as memory:
             [finding] = [one for one in (await memory.diagnose())["findings"] if one["part"] == "reranker"]
             return finding["state"], finding["detail"]
 
@@ -99,6 +99,6 @@ async def test_diagnose_tells_of_the_reranker() -> None:
     endpoint = {"reranker_base_url": "http://127.0.0.1:9/v1", "reranker_model": "m", "reranker_api_key": "sk-secret"}
     assert await found(reranker="endpoint", **endpoint) == ("on", "endpoint:m")
     made = build(load_settings({"store": "ephemeral", "reranker": "late"}), embedder=FakeEmbedder())
-    async with AsyncMemory(parts=made) as memory:
+    async with AsyncMemory(components=made) as memory:
         findings = (await memory.diagnose())["findings"]
     assert {"part": "reranker", "state": "attention", "detail": "late: the embedder has no token vectors"} in findings

@@ -239,9 +239,9 @@ def test_a_loop_that_ended_does_not_keep_counts_from_the_next_one() -> None:
 async def test_closing_a_memory_counts_what_waited(tmp_path: Path) -> None:
     async with AsyncMemory(path=tmp_path, embedder="none") as memory:
         [added] = (await memory.add("likes rain", user_id="ada", infer=False))["results"]
-        memory.parts.usage.returned(ADA, [added["id"]], at=NOW)
+        memory.components.usage.returned(ADA, [added["id"]], at=NOW)
     async with AsyncMemory(path=tmp_path, embedder="none") as memory:
-        assert (await memory.parts.store.usage.usage(ADA, added["id"])).returned == 1
+        assert (await memory.components.store.usage.usage(ADA, added["id"])).returned == 1
 
 
 async def test_a_closed_store_is_no_reason_to_fail(caplog: pytest.LogCaptureFixture) -> None:
@@ -261,7 +261,7 @@ from ebbing.domain.memory.scope import Scope
 
 memory = Memory(path=sys.argv[1], embedder="none")
 [added] = memory.add("likes rain", user_id="ada", infer=False)["results"]
-buffer = memory.parts.usage
+buffer = memory.components.usage
 
 async def count(times):
     for _ in range(times):
@@ -284,7 +284,7 @@ def test_a_killed_process_loses_less_than_a_batch_of_counts_and_nothing_else(tmp
         [kept] = memory.get_all(user_id="ada")["results"]
         assert kept["memory"] == "likes rain"
         assert memory.explain(kept["id"])["access_count"] == 1
-        store = memory.parts.store
+        store = memory.components.store
         counted = memory._run(lambda: store.usage.usage(ADA, kept["id"])).returned
         assert 310 - 2 * 64 < counted < 310
         assert memory.verify() == []

@@ -91,19 +91,19 @@ class Preparing(Knowing):
         Raises:
             InvalidInputError: unusable words, or no owner.
         """
-        how = _climb({"rewriter": self._parts.chat.rewriter, **options})
+        how = _climb({"rewriter": self._components.chat.rewriter, **options})
         scope, wanted = self._narrowed(
             user_id=user_id, agent_id=agent_id, run_id=run_id, filters=options.get("filters")
         )
         tokens = _whole(max_tokens, "max_tokens", most=MAX_CONTEXT_TOKENS)
         talk = _talk(query, messages, options=options)
-        now = self._parts.clock.now() if reference_date is None else parse_time(reference_date, "reference_date")
+        now = self._components.clock.now() if reference_date is None else parse_time(reference_date, "reference_date")
         is_private = checked_flag(options.get("private", False), "private")
         present = () if talk is None else talk.hashes
         asked = Query("", min(_LOOKED_AT * how.policy.top_k, MAX_TOP_K), now, filter=wanted, present=present)
-        asked.timezone = checked_timezone(options.get("timezone"), self._parts.settings.timezone)
+        asked.timezone = checked_timezone(options.get("timezone"), self._components.settings.timezone)
         made = await context(
-            self._parts.store,
+            self._components.store,
             await self._look(scope, asked, is_private=is_private),
             scope=scope,
             profile=await self._portrait(scope, wanted, now=now, how=how, is_private=is_private),
@@ -114,7 +114,7 @@ class Preparing(Knowing):
         )
         if not is_private:
             # What stands in every block, as profile and news do, says nothing about its use.
-            self._parts.usage.returned(scope, made.hits, at=self._parts.clock.now())
+            self._components.usage.returned(scope, made.hits, at=self._components.clock.now())
             await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=made.hits)
         return context_item(made, now)
 

@@ -53,9 +53,9 @@ class Hearing(Facade):
         """
         meant, why, answer_id = _signal(signal), checked_reason(reason), _recall_id(recall_id)
         scope = await self._known_scope(memory_id, user_id)
-        told = Feedback(memory_id, meant, answer_id or self._parts.ids.new(), self._parts.clock.now(), why)
+        told = Feedback(memory_id, meant, answer_id or self._components.ids.new(), self._components.clock.now(), why)
         change = ChangeSet(Cause.FEEDBACK)
-        counted = await self._parts.store.usage.tell(scope, told, change=change)
+        counted = await self._components.store.usage.tell(scope, told, change=change)
         answer = {"id": memory_id, "signal": meant.value, "reason": why, "counted": counted}
         return answer | {"change_id": change.only_id}
 
@@ -84,13 +84,13 @@ class Hearing(Facade):
         if not isinstance(answer, str) or not isinstance(question, str):
             raise InvalidInputError("answer and question must be strings")
         memories, recall_id = _recalled(found)
-        answer_id = recall_id or self._parts.ids.new()
+        answer_id = recall_id or self._components.ids.new()
         used, change = [], ChangeSet(Cause.FEEDBACK)
         for memory_id in cited(clean_text(answer), memories, question=clean_text(question)):
             scope = await self._scope_of(memory_id, user_id)
             if scope is not None:
-                told = Feedback(memory_id, Signal.USED, answer_id, self._parts.clock.now())
-                await self._parts.store.usage.tell(scope, told, change=change)
+                told = Feedback(memory_id, Signal.USED, answer_id, self._components.clock.now())
+                await self._components.store.usage.tell(scope, told, change=change)
                 used.append(memory_id)
         return {"used": used}
 

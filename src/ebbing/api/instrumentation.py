@@ -32,8 +32,8 @@ def measured(
     def wrap(method: _Method[_Self, _Given, _Result]) -> _Method[_Self, _Given, _Result]:
         @wraps(method)
         async def call(self: _Self, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
-            meter = self._parts.meter
-            with self._parts.traffic:
+            meter = self._components.meter
+            with self._components.traffic:
                 if not meter.is_on:
                     return await method(self, *args, **kwargs)
                 measure = meter.begin(operation)

@@ -22,8 +22,8 @@ from ebbing.results import Item, answer, explained_item, history_item, memory_it
 from ebbing.upkeep.fading.usage_model import retention_of
 from ebbing.validation import (
     DEFAULT_TOP_K,
-    Listing,
-    Narrowing,
+    ListOptions,
+    SearchOptions,
     checked_expand,
     checked_limit,
     checked_listing,
@@ -56,7 +56,7 @@ class Recalling(Facade):
         top_k: int = DEFAULT_TOP_K,
         include: Include | None = None,
         reference_date: datetime | str | float | None = None,
-        **narrowing: Unpack[Narrowing],
+        **narrowing: Unpack[SearchOptions],
     ) -> Any:
         """The memories and episodes that answer a question, best first.
 
@@ -99,7 +99,7 @@ class Recalling(Facade):
             reference_date=reference_date,
             **narrowing,
         )
-        return search_answer(found, self._parts.settings.api_version, explained=narrowing.get("explain", False))
+        return search_answer(found, self._components.settings.api_version, explained=narrowing.get("explain", False))
 
     @measured("search", _tell)
     async def recall(
@@ -113,20 +113,20 @@ class Recalling(Facade):
         top_k: int = DEFAULT_TOP_K,
         include: Include | None = None,
         reference_date: datetime | str | float | None = None,
-        **narrowing: Unpack[Narrowing],
+        **narrowing: Unpack[SearchOptions],
     ) -> Answer:
         """As `search`, with the records and what speaks for each: for doors that answer in forms of their own.
 
         Args and errors are those of `search`.
         """
         checked_narrowing(narrowing)
-        as_of, now = checked_time(narrowing.get("as_of"), "as_of"), self._parts.clock.now()
+        as_of, now = checked_time(narrowing.get("as_of"), "as_of"), self._components.clock.now()
         if narrowing.get("show_expired", False):
             filters = with_expired(filters, now=now)
         scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
         if include is None:
             in_filters = user_id is None and agent_id is None and run_id is None
-            include = "memories" if in_filters or self._parts.settings.is_mem0s else "all"
+            include = "memories" if in_filters or self._components.settings.is_mem0s else "all"
         asked = Query(
             text=checked_query(query, include=include),
             top_k=checked_top_k(top_k, narrowing.get("limit")),
@@ -137,7 +137,7 @@ class Recalling(Facade):
             filter=wanted,
             as_of=as_of,
             expand=checked_expand(narrowing.get("expand", 0)),
-            timezone=checked_timezone(narrowing.get("timezone"), self._parts.settings.timezone),
+            timezone=checked_timezone(narrowing.get("timezone"), self._components.settings.timezone),
         )
         is_private = narrowing.get("private", False)
         using = await self._searching(is_private=is_private)
@@ -148,15 +148,15 @@ class Recalling(Facade):
             found.owner_known = await self._is_known(scope)
         if not is_private:
             ids = [record.id for record in found.records]
-            self._parts.usage.returned(scope, ids, at=now)
+            self._components.usage.returned(scope, ids, at=now)
             await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=ids)
-        found.recall_id = self._parts.ids.new()
+        found.recall_id = self._components.ids.new()
         return found
 
     async def get(self, memory_id: str, *, user_id: str | None = None) -> Item | None:
         """The memory with this id, or None; with `user_id`, only if it is that user's."""
         scope = await self._scope_of(memory_id, user_id)
-        found = await self._parts.store.get(scope, [memory_id]) if scope else []
+        found = await self._components.store.get(scope, [memory_id]) if scope else []
         return memory_item(found[0]) if found else None
 
     async def get_all(
@@ -169,7 +169,7 @@ class Recalling(Facade):
         limit: int = 100,
         cursor: str | None = None,
         include: Include = "memories",
-        **which: Unpack[Listing],
+        **which: Unpack[ListOptions],
     ) -> Any:
         """Memories that hold, the newest first.
 
@@ -191,32 +191,32 @@ class Recalling(Facade):
         """
         checked_listing(which)
         if which.get("show_expired", False):
-            filters = with_expired(filters, now=self._parts.clock.now())
+            filters = with_expired(filters, now=self._components.clock.now())
         scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
         page = await listed(
-            self._parts.store,
+            self._components.store,
             scope,
             kinds=kinds_of(include),
             wanted=wanted,
             as_of=checked_time(which.get("as_of"), "as_of"),
-            at=None if which.get("superseded", False) else self._parts.clock.now(),
+            at=None if which.get("superseded", False) else self._components.clock.now(),
             limit=checked_limit(which.get("top_k") or limit),
             cursor=cursor,
         )
         is_known = bool(page.records) or await self._is_known(scope)
         more = {} if is_known else {"owner_known": False}
         items = map(memory_item, page.records)
-        return answer(items, self._parts.settings.api_version, next_cursor=page.next_cursor, **more)
+        return answer(items, self._components.settings.api_version, next_cursor=page.next_cursor, **more)
 
     async def _is_known(self, scope: Scope) -> bool:
         """Whether anything is stored of the scope's owner, deleted records included."""
-        page = await self._parts.store.page(scope.whole, kinds=tuple(Kind), limit=1, deleted=True)
+        page = await self._components.store.page(scope.whole, kinds=tuple(Kind), limit=1, deleted=True)
         return bool(page.records)
 
     async def history(self, memory_id: str, *, user_id: str | None = None) -> list[Item]:
         """What happened to a memory, oldest first; empty for an unknown id."""
         scope = await self._scope_of(memory_id, user_id)
-        return [] if scope is None else [*map(history_item, await self._parts.store.history(scope, memory_id))]
+        return [] if scope is None else [*map(history_item, await self._components.store.history(scope, memory_id))]
 
     async def explain(self, memory_id: str, *, user_id: str | None = None) -> Item:
         """Why a memory is kept: the item with its `provenance`, every decision about it, and whether it is deleted.
@@ -229,13 +229,13 @@ class Recalling(Facade):
             MemoryNotFoundError: no such memory, or not this user's.
         """
         scope = await self._known_scope(memory_id, user_id)
-        found = await self._parts.store.get(scope, [memory_id], deleted=True)
+        found = await self._components.store.get(scope, [memory_id], deleted=True)
         if not found:
             raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
         [record] = found
         retention = None
         if record.is_active:
-            model = await retention_of(self._parts.store, scope)
-            retention = retention_item(model, footing_of(record, self._parts.clock.now()))
-        history = await self._parts.store.history(scope, memory_id)
+            model = await retention_of(self._components.store, scope)
+            retention = retention_item(model, footing_of(record, self._components.clock.now()))
+        history = await self._components.store.history(scope, memory_id)
         return explained_item(record, history, retention=retention)

@@ -103,7 +103,7 @@ class Writing(Facade):
         to_forget = await self._offer_last_message(scope) if on_the_record.names_earlier else None
         return add_answer(
             remembered.without(on_the_record.left_out),
-            self._parts.settings.api_version,
+            self._components.settings.api_version,
             change_id=change.id_of(scope.owner),
             to_forget=to_forget,
             omitted_parts=omitted_parts(messages),
@@ -111,7 +111,7 @@ class Writing(Facade):
 
     def _refuse_unread(self, remembered: Remembered) -> None:
         """Say that the language model failed, where the settings want to hear of it."""
-        if remembered.unread is not None and self._parts.settings.strict_extraction:
+        if remembered.unread is not None and self._components.settings.strict_extraction:
             raise ModelUnavailableError(
                 f"the language model did not read the messages ({remembered.unread}): they are kept and read later;"
                 " look at its address and key with `ebbing doctor`"
@@ -130,8 +130,8 @@ class Writing(Facade):
                 raise InvalidInputError("prompt needs a language model: set EBBING_LLM_BASE_URL, or leave it out")
             return using
         await on_a_loop()
-        settings = await self._parts.store.profiles.settings(self._parts.settings.tenant)
-        instructions = settings.get(INSTRUCTIONS) or self._parts.settings.custom_instructions
+        settings = await self._components.store.profiles.settings(self._components.settings.tenant)
+        instructions = settings.get(INSTRUCTIONS) or self._components.settings.custom_instructions
         if not instructions and prompt is None:
             return using
         return replace(
@@ -142,15 +142,15 @@ class Writing(Facade):
         """How a call is read; what an agent did is summarized where there is a model, and kept as it is elsewhere."""
         if not checked.is_procedural or checked.mode is not None:
             return self._mode(checked.mode, infer=infer)
-        return WriteMode.SUMMARIZE if infer and self._parts.chat.asking is not None else WriteMode.RAW
+        return WriteMode.SUMMARIZE if infer and self._components.chat.asking is not None else WriteMode.RAW
 
     def _mode(self, asked: WriteMode | None, *, infer: bool) -> WriteMode:
         """How a call is read: as it asks, else as the settings say."""
         if not infer:
             return WriteMode.RAW
-        if asked in _BY_MODEL and self._parts.chat.asking is None:
+        if asked in _BY_MODEL and self._components.chat.asking is None:
             raise InvalidInputError(f"mode {asked.value!r} needs a language model: set EBBING_LLM_BASE_URL")
-        return asked or self._parts.chat.mode
+        return asked or self._components.chat.mode
 
     async def update(
         self,
@@ -224,8 +224,8 @@ class Writing(Facade):
             name = optional_text(source_id, "source_id")
             if name is None:
                 raise InvalidInputError("source_id must be a non-empty string")
-            store = self._parts.store.within(change)
-            gone = await forget_source(store, name, scope=scope, now=self._parts.clock.now())
+            store = self._components.store.within(change)
+            gone = await forget_source(store, name, scope=scope, now=self._components.clock.now())
             if gone:
                 await self._announce(Topic.MEMORY_DELETED, scope, source_id=name)
             return {"message": "Memories deleted successfully!", "deleted": gone, "change_id": change.only_id}

@@ -22,7 +22,7 @@ class Topic(StrEnum):
     """The daily round of an owner is done."""
 
 
-class Happening(NamedTuple):
+class MemoryEvent(NamedTuple):
     """One thing that happened. It names memories and never holds their text."""
 
     topic: Topic
@@ -32,11 +32,11 @@ class Happening(NamedTuple):
     memory_ids: tuple[str, ...] = ()
     source_id: str | None = None
     """The message whose memories were deleted, where a message was."""
-    is_everything: bool = False
+    is_bulk: bool = False
     """All that the scope held was erased."""
 
 
-Handler = Callable[[Happening], Awaitable[None] | None]
+Handler = Callable[[MemoryEvent], Awaitable[None] | None]
 """Sync or async. It runs before the call that it hears of returns; a sync one runs on the event loop and must not
 wait."""
 
@@ -56,7 +56,7 @@ class EventBus(Protocol):
         """Whether anybody listens, so that nothing need be put together if not."""
         ...
 
-    async def publish(self, happening: Happening) -> list[Exception]:
+    async def publish(self, happening: MemoryEvent) -> list[Exception]:
         """Calls every handler of the topic and returns what they raised, when all are done.
 
         It may be begun without an event loop. A handler that fails is logged without what it failed on, and stops

@@ -242,7 +242,7 @@ async def _near(using: Searching, scope: Scope, *, asked: Asked, records: Sequen
     rows = np.array([row_of.get(record.id, -1) for record in records])
     nearness = np.zeros(len(records), dtype=np.float32)
     for topic in asked.topics:
-        meaning = await gather_meaning(embedder, topic.text, seconds=using.tuning.deadline_seconds)
+        meaning = await gather_meaning(embedder, topic.text, seconds=using.recall_settings.deadline_seconds)
         if meaning.vector is not None and len(meaning.vector) == shard.dim:
             cosines = shard.vectors[rows] @ meaning.vector
             usable = (rows >= 0) & shard.embedded[rows]

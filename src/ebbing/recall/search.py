@@ -21,8 +21,8 @@ from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.reranker import Reranker
 from ebbing.recall.base.as_of import shard_as_of
 from ebbing.recall.base.fusion import best_rows, is_empty
+from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.recall.base.row_filter import covered, fresh_records, narrowed
-from ebbing.recall.base.tuning import Tuning
 from ebbing.recall.query.entity_links import linked, saying
 from ebbing.recall.query.parse_query import Question, understand
 from ebbing.recall.ranking.neighbour_turns import expand, read_windows
@@ -38,7 +38,7 @@ class Searching:
 
     store: MemoryStore
     embedder: Embedder | None
-    tuning: Tuning
+    recall_settings: RecallSettings
     reranker: Reranker | None = None
     reranking: Reranking = field(default_factory=Reranking)
 
@@ -85,14 +85,14 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
     if is_empty(among):
         return Answer()
     if query.conversation:
-        weight = using.tuning.leaning_other_language_weight
-        using = replace(using, tuning=replace(using.tuning, other_language_weight=weight))
+        weight = using.recall_settings.leaning_other_language_weight
+        using = replace(using, recall_settings=replace(using.recall_settings, other_language_weight=weight))
     question, scored, dropped = await _scored(using, shard, scope=scope, among=among, query=query)
     if query.conversation:
         leaning = replace(query, text=query.conversation)
         _, in_conversation, failed = await _scored(using, shard, scope=scope, among=among, query=leaning)
         scored, dropped = (
-            joined(shard, scored, conversation=in_conversation, among=among, tuning=using.tuning),
+            joined(shard, scored, conversation=in_conversation, among=among, recall_settings=using.recall_settings),
             dropped | failed,
         )
     if using.reranker is not None:
@@ -100,7 +100,13 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
         dropped |= {"rerank": failure} if failure else {}
     calibration = using.embedder.calibration if using.embedder is not None else None
     ranked = rank(
-        shard, scored, among=among, query=query, question=question, calibration=calibration, tuning=using.tuning
+        shard,
+        scored,
+        among=among,
+        query=query,
+        question=question,
+        calibration=calibration,
+        recall_settings=using.recall_settings,
     )
     records = await fresh_records(using.store, shard, scope=scope, rows=ranked.rows, deleted=query.as_of is not None)
     if len(records) < len(ranked.rows):
@@ -118,13 +124,18 @@ async def _scored(
     using: Searching, shard: Shard, *, scope: Scope, among: NDArray[np.bool_], query: Query
 ) -> tuple[Question, Scored, dict[str, str]]:
     """The text of a query, read; every row against it; and why its vector has no say, where it has none."""
-    meaning = await gather_meaning(using.embedder, query.text, seconds=using.tuning.deadline_seconds)
+    meaning = await gather_meaning(using.embedder, query.text, seconds=using.recall_settings.deadline_seconds)
     question = understand(query, shard)
-    if using.tuning.graph_bonus and (rows := saying(shard, question, among=among)):
+    if using.recall_settings.graph_bonus and (rows := saying(shard, question, among=among)):
         past = query.as_of is not None
         question = await linked(using.store, shard, scope=scope, question=question, rows=rows, past=past)
     scored = score_rows(
-        shard, question, vector=meaning.vector, among=among, near=neighbours(shard), tuning=using.tuning
+        shard,
+        question,
+        vector=meaning.vector,
+        among=among,
+        near=neighbours(shard),
+        recall_settings=using.recall_settings,
     )
     return question, scored, {"semantic": meaning.failure} if meaning.failure else {}
 

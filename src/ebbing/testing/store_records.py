@@ -249,7 +249,7 @@ class RecordsSuite(StoreCase):
 
 
 class PagesSuite(StoreCase):
-    """Listing records."""
+    """ListOptions records."""
 
     async def pages(self, store: MemoryStore, *, limit: int) -> list[str]:
         """Every text, page by page."""

@@ -1,1 +1,1 @@
-"""Settings in, parts out: the composition root."""
+"""Settings in, components out: the composition root."""

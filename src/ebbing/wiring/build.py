@@ -1,4 +1,4 @@
-"""The composition root: settings in, the parts of a memory out."""
+"""The composition root: settings in, the components of a memory out."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from ebbing.ports.meter import SILENCE, Meter
 from ebbing.ports.random_source import Chance
 from ebbing.ports.reranker import Reranker
 from ebbing.ports.working_memory import WorkingMemory
-from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.recall.usage.usage_buffer import UsageBuffer
 from ebbing.remember.vectors.deferred_embedding import Following
 from ebbing.upkeep.worker.foreground_traffic import Traffic
+from ebbing.wiring.components.chat import Chat, chat_of
+from ebbing.wiring.components.embedders import EmbedderSlot, configured, given
+from ebbing.wiring.components.meters import meter_of
+from ebbing.wiring.components.process_priority import yield_thread
+from ebbing.wiring.components.rerankers import RerankerSlot, reranker_slot
+from ebbing.wiring.components.webhooks import SenderSlot
 from ebbing.wiring.config.earlier_names import earlier_settings
 from ebbing.wiring.config.mem0_config import from_mem0
 from ebbing.wiring.config.settings import Settings
-from ebbing.wiring.parts.chat import Chat, chat_of
-from ebbing.wiring.parts.embedders import EmbedderSlot, configured, given
-from ebbing.wiring.parts.meters import meter_of
-from ebbing.wiring.parts.process_priority import yield_thread
-from ebbing.wiring.parts.rerankers import RerankerSlot, reranker_slot
-from ebbing.wiring.parts.webhooks import SenderSlot
 
 _log: Final = logging.getLogger("ebbing.settings")
 _HELD_BACK: Final = 8
@@ -41,7 +41,7 @@ _HELD_BACK: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Components:
     """What a memory is made of."""
 
     store: MemoryStore
@@ -49,7 +49,7 @@ class Parts:
     clock: Clock
     ids: Ids
     settings: Settings
-    tuning: Tuning
+    recall_settings: RecallSettings
     usage: UsageBuffer
     """Where searches note what they returned."""
     reranker: RerankerSlot
@@ -68,8 +68,8 @@ class Parts:
     meter: Meter = SILENCE
     """What is told how long calls take, and what comes of them."""
 
-    def for_tenant(self, tenant: str) -> Parts:
-        """The same parts for another tenant: every call made with them names this one."""
+    def for_tenant(self, tenant: str) -> Components:
+        """The same components for another tenant: every call made with them names this one."""
         return replace(self, settings=self.settings.model_copy(update={"tenant": tenant}))
 
 
@@ -79,10 +79,10 @@ def build(
     path: str | Path | None = None,
     embedder: Embedder | str | None = None,
     clock: Clock | None = None,
-    tuning: Tuning | None = None,
+    recall_settings: RecallSettings | None = None,
     reranker: Reranker | str | None = None,
-    chat: ChatModel | None = None,
-) -> Parts:
+    chat_model: ChatModel | None = None,
+) -> Components:
     """Opens the store and gets the embedder ready; what is given in code wins over settings.
 
     Raises:
@@ -106,17 +106,17 @@ def build(
     clock = clock or SystemClock()
     slot = configured(settings) if embedder is None or isinstance(embedder, str) else given(embedder)
     reranking = reranker_slot(settings, slot, given=None if isinstance(reranker, str) else reranker)
-    talking = chat_of(settings, model=chat)
+    talking = chat_of(settings, model=chat_model)
     store = _open_store(settings, clock)
     slot.store, slot.is_strict = store, settings.strict_embeddings
     usage = UsageBuffer(store.usage, most=settings.usage_batch)
-    return Parts(
+    return Components(
         store,
         slot,
         clock,
         TimeOrderedIds(),
         settings,
-        tuning or Tuning(),
+        recall_settings or RecallSettings(),
         usage,
         reranking,
         EphemeralWorkingMemory(clock, most_tokens=_HELD_BACK * settings.working_tokens),

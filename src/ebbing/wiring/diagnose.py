@@ -15,7 +15,7 @@ from ebbing.ports.job_queue import JobState
 from ebbing.ports.memory_store import StoreStats
 from ebbing.upkeep.repair.retry_extraction import unread_counts
 from ebbing.upkeep.worker.schedule import DAY
-from ebbing.wiring.build import Parts
+from ebbing.wiring.build import Components
 from ebbing.wiring.config.earlier_names import superseded_names
 from ebbing.wiring.config.settings import Settings
 
@@ -23,7 +23,7 @@ State = Literal["on", "off", "attention"]
 Finding = dict[str, str]
 
 
-async def diagnose(parts: Parts) -> dict[str, Any]:
+async def diagnose(components: Components) -> dict[str, Any]:
     """Loads what can be loaded and says how it went; no secret, no personal text.
 
     Returns:
@@ -34,22 +34,22 @@ async def diagnose(parts: Parts) -> dict[str, Any]:
         StoreError: the store cannot be read.
     """
     try:
-        embedder, failure = await parts.embedder.get(), None
+        embedder, failure = await components.embedder.get(), None
     except EbbingError as error:
         embedder, failure = None, str(error)
-    parts.store.use_model(embedder)
-    stats = await parts.store.stats(parts.settings.tenant)
+    components.store.use_model(embedder)
+    stats = await components.store.stats(components.settings.tenant)
     findings = [
         *(_finding("settings", "attention", detail=sentence) for sentence in superseded_names()),
-        *(_finding("settings", "attention", detail=sentence) for sentence in parts.settings.replaced),
-        *_about_store(parts.settings),
-        *_about_embedder(parts, embedder, failure=failure),
-        await _about_reranker(parts),
-        *await _about_chat(parts),
-        await _about_upkeep(parts),
+        *(_finding("settings", "attention", detail=sentence) for sentence in components.settings.replaced),
+        *_about_store(components.settings),
+        *_about_embedder(components, embedder, failure=failure),
+        await _about_reranker(components),
+        *await _about_chat(components),
+        await _about_upkeep(components),
         *_about_counts(stats, embedder),
     ]
-    return {"findings": findings, "stats": asdict(stats), "settings": _shown(parts.settings)}
+    return {"findings": findings, "stats": asdict(stats), "settings": _shown(components.settings)}
 
 
 def _finding(part: str, state: State, *, detail: str) -> Finding:
@@ -68,35 +68,35 @@ def _about_store(settings: Settings) -> Iterator[Finding]:
     yield _finding("layout", "on", detail=told["layout"])
 
 
-def _about_embedder(parts: Parts, embedder: Embedder | None, *, failure: str | None) -> Iterator[Finding]:
-    *earlier, last = parts.embedder.notes or ["nothing was tried"]
+def _about_embedder(components: Components, embedder: Embedder | None, *, failure: str | None) -> Iterator[Finding]:
+    *earlier, last = components.embedder.notes or ["nothing was tried"]
     for note in earlier:
         yield _finding("embedder", "attention", detail=note)
     if failure is not None:
         yield _finding(
             "embedder", "attention", detail=f"cannot be loaded, so nothing can be searched or stored: {failure}"
         )
-    elif embedder is None and parts.settings.embedder == "none":
+    elif embedder is None and components.settings.embedder == "none":
         yield _finding("embedder", "off", detail="switched off by EBBING_EMBEDDER=none: keyword search only")
     else:
         yield _finding("embedder", "on" if embedder else "attention", detail=last)
 
 
-async def _about_reranker(parts: Parts) -> Finding:
+async def _about_reranker(components: Components) -> Finding:
     try:
-        reranker = await parts.reranker.get()
+        reranker = await components.reranker.get()
     except EbbingError as error:
         return _finding("reranker", "attention", detail=f"cannot serve, searches go on without: {error}")
     if reranker is not None:
         return _finding("reranker", "on", detail=reranker.name)
-    notes = parts.reranker.notes
+    notes = components.reranker.notes
     return _finding("reranker", "attention" if notes else "off", detail=notes[-1] if notes else "none is set")
 
 
-async def _about_chat(parts: Parts) -> list[Finding]:
+async def _about_chat(components: Components) -> list[Finding]:
     """What reads; it is not asked anything here."""
-    found = [_finding("model", "on" if parts.chat.asking else "off", detail=parts.chat.note)]
-    left = await unread_counts(parts.store.jobs, tenant=parts.settings.tenant)
+    found = [_finding("model", "on" if components.chat.asking else "off", detail=components.chat.note)]
+    left = await unread_counts(components.store.jobs, tenant=components.settings.tenant)
     if any(left.values()):
         detail = (
             f"{left['waiting']} batches of messages wait to be read again (ebbing retry), {left['given_up']} given up"
@@ -105,16 +105,16 @@ async def _about_chat(parts: Parts) -> list[Finding]:
     return found
 
 
-async def _about_upkeep(parts: Parts) -> Finding:
+async def _about_upkeep(components: Components) -> Finding:
     """Whether a worker comes round, and what it gave up."""
-    queue, tenant = parts.store.jobs, parts.settings.tenant
+    queue, tenant = components.store.jobs, components.settings.tenant
     last = await queue.list(kind="daily", state=JobState.DONE, tenant=tenant, limit=1)
     counts = await queue.counts(tenant=tenant)
     dead = sum(count for (_, state), count in counts.items() if state is JobState.DEAD)
     given_up = f"; {dead} jobs were given up (ebbing jobs list --state dead)" if dead else ""
     if not last or last[0].ended_at is None:
         return _finding("upkeep", "attention" if dead else "off", detail=f"no worker has come round yet{given_up}")
-    idle = parts.clock.now() - last[0].ended_at
+    idle = components.clock.now() - last[0].ended_at
     is_late = idle > 2 * DAY
     told = f"last daily round on {last[0].ended_at:%Y-%m-%d %H:%M} UTC"
     late = ": is `ebbing worker` running?" if is_late else ""

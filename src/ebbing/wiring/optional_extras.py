@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ebbing.domain.errors import MissingExtraError, StoreNotFoundError
 
 if TYPE_CHECKING:
-    from ebbing.wiring.build import Parts
+    from ebbing.wiring.build import Components
     from ebbing.wiring.config.settings import Settings
 
 _OF_SERVER: Final = frozenset({"fastapi", "starlette", "uvicorn"})
@@ -31,14 +31,14 @@ def bring_back(backup: Path, path: Path | None) -> Path:
     return settings.path
 
 
-def open_parts(given: Mapping[str, Any], *, make_store: bool) -> tuple[Parts, Path | None]:
-    """Open the parts of the memory that settings and environment name.
+def open_components(given: Mapping[str, Any], *, make_store: bool) -> tuple[Components, Path | None]:
+    """Open the components of the memory that settings and environment name.
 
     Args:
         make_store: make the store if there is none; a call that only reads leaves the disk as it is.
 
     Returns:
-        The parts, and the directory of its store if that was made just now.
+        The components, and the directory of its store if that was made just now.
 
     Raises:
         StoreNotFoundError: there is no store, and none may be made.

@@ -26,7 +26,7 @@ async def service(
         peer: the address that the client seems to have.
     """
     where = {"store": "ephemeral"} if path is None else {"path": path}
-    memory = AsyncMemory(parts=build(load_settings({"embedder": "none", "worker": False, **where, **settings})))
+    memory = AsyncMemory(components=build(load_settings({"embedder": "none", "worker": False, **where, **settings})))
     app = create_app(memory)
     transport = httpx.ASGITransport(app, client=(peer, 50_000))
     async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url=base_url) as client:

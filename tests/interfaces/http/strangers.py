@@ -107,7 +107,7 @@ class Crowd:
         """Whose every id is, from the store itself."""
         for tenant in TENANTS:
             view = self.memory.for_tenant(tenant)
-            for owner in await self.memory.parts.store.owners(tenant, deleted=True):
+            for owner in await self.memory.components.store.owners(tenant, deleted=True):
                 whose = (tenant, owner.name if owner.kind == "user" else "any")
                 ids: dict[str, Any] = {f"{owner.kind}_id": owner.name}
                 cursor: str | None = None

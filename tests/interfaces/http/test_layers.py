@@ -39,7 +39,7 @@ async def test_a_method_that_a_straight_path_does_not_have_is_refused_with_those
 async def test_what_nobody_foresaw_is_a_problem_that_tells_nothing_but_its_request(
     method: str, path: str, body: dict[str, str]
 ) -> None:
-    memory = AsyncMemory(parts=build(load_settings({"store": "ephemeral", "embedder": "none", "worker": False})))
+    memory = AsyncMemory(components=build(load_settings({"store": "ephemeral", "embedder": "none", "worker": False})))
 
     async def broken(*_: object, **__: object) -> None:
         raise RuntimeError("emma's secret")

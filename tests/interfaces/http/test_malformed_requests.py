@@ -28,7 +28,7 @@ TARGETS = (b"[", b"//[", b"//[::1", b"http://[/v1", b"/%", b"/%ff", b"/?%", b"//
 def ask() -> Iterator[Ask]:
     """Send a request past every layer of the service, with what no HTTP client would let through."""
     app = create_app(
-        AsyncMemory(parts=build(load_settings({"embedder": "none", "store": "ephemeral", "worker": False})))
+        AsyncMemory(components=build(load_settings({"embedder": "none", "store": "ephemeral", "worker": False})))
     )
 
     def send(path: str, *, raw_path: bytes, query: bytes, headers: list[tuple[bytes, bytes]]) -> int:

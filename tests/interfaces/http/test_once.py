@@ -84,7 +84,7 @@ async def test_what_was_done_before_the_service_died_is_not_done_again(tmp_path:
     said = {"user_id": "emma", "messages": ["I live in Leeds.", {"role": "user", "content": "I like tea."}]}
     async with service(tmp_path) as client:
         app: Any = client._transport.app  # type: ignore[attr-defined]
-        store = app.state.memory.parts.store
+        store = app.state.memory.components.store
         await client.post("/v1/memories", json=said, headers=ONCE)
         before = await count(client)
         with store._connections.reading() as db:

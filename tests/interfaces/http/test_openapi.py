@@ -32,7 +32,7 @@ async def for_good(_: object) -> AsyncIterator[None]:
 
 
 def endless_app() -> Any:
-    memory = AsyncMemory(parts=build(load_settings({"embedder": "none", "store": "ephemeral", "worker": False})))
+    memory = AsyncMemory(components=build(load_settings({"embedder": "none", "store": "ephemeral", "worker": False})))
     app = create_app(memory)
     app.router.lifespan_context = for_good
     app.state.ready = {"ready": True}

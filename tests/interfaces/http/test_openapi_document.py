@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def app() -> Any:
-    return create_app(AsyncMemory(parts=build(load_settings({"embedder": "none", "store": "ephemeral"}))))
+    return create_app(AsyncMemory(components=build(load_settings({"embedder": "none", "store": "ephemeral"}))))
 
 
 @pytest.fixture(scope="module")

@@ -77,7 +77,7 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
 @asynccontextmanager
 async def strangers(path: Path) -> AsyncIterator[tuple[httpx.AsyncClient, dict[str, str], list[str]]]:
     """A service, the header of emma's key, and ids that are bob's, in her tenant and in another."""
-    memory = AsyncMemory(parts=build(load_settings({"path": path, "embedder": "none", "worker": False})))
+    memory = AsyncMemory(components=build(load_settings({"path": path, "embedder": "none", "worker": False})))
     app = create_app(memory)
     transport = httpx.ASGITransport(app, client=("127.0.0.1", 50_000))
     async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url=LOCAL) as client:
@@ -113,7 +113,7 @@ async def test_a_service_that_reads_before_it_looks_whose_it_is_is_found_out(
     async def careless(self: Facade, memory_id: str, user_id: str | None) -> Scope | None:
         scope = await scope_of(self, memory_id, None)
         if scope is not None:
-            await self.parts.store.get(scope, [memory_id])
+            await self.components.store.get(scope, [memory_id])
         return await scope_of(self, memory_id, user_id)
 
     monkeypatch.setattr(Facade, "_scope_of", careless)

@@ -15,7 +15,7 @@ import pytest
 from ebbing.domain.errors import InvalidInputError
 from ebbing.memory import AsyncMemory
 from ebbing.ports.webhook_sender import Delivered
-from ebbing.wiring.parts.webhooks import SenderSlot
+from ebbing.wiring.components.webhooks import SenderSlot
 from tests.interfaces.http.service import service
 
 pytestmark = pytest.mark.anyio
@@ -45,7 +45,7 @@ class Letterbox:
 def memory_with(letterbox: Letterbox, path: Path) -> AsyncMemory:
     """A memory whose messages go into the box."""
     memory = AsyncMemory(path, embedder="none")
-    slot: SenderSlot = memory.parts.webhooks
+    slot: SenderSlot = memory.components.webhooks
     slot.given = letterbox
     return memory
 

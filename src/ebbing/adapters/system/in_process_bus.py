@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Final
 
 from ebbing.domain.errors import EbbingError
-from ebbing.ports.event_bus import Handler, Happening, Topic
+from ebbing.ports.event_bus import Handler, MemoryEvent, Topic
 from ebbing.ports.loop import on_a_loop
 
 _log: Final = logging.getLogger("ebbing.events")
@@ -41,7 +41,7 @@ class InProcessEventBus:
     def is_heard(self, topic: Topic) -> bool:
         return bool(self._handlers.get(topic))
 
-    async def publish(self, happening: Happening) -> list[Exception]:
+    async def publish(self, happening: MemoryEvent) -> list[Exception]:
         handlers = self._handlers.get(happening.topic, ())
         results: list[BaseException | None] = []
         if all(map(_ANYWHERE, handlers)):
@@ -73,7 +73,7 @@ class _Entry:
 _ANYWHERE: Final = attrgetter("anywhere")
 
 
-async def _told(handler: _Entry, happening: Happening) -> None:
+async def _told(handler: _Entry, happening: MemoryEvent) -> None:
     answer = handler.handler(happening)
     if inspect.isawaitable(answer):
         await answer

@@ -43,7 +43,7 @@ class Keeping(Facade):
             InvalidInputError: a limit outside 1 to 1,000, a foreign cursor, or no owner.
         """
         scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
-        page = await self._parts.store.page(
+        page = await self._components.store.page(
             scope, kinds=tuple(Kind), limit=checked_limit(limit), cursor=cursor, deleted=True
         )
         return {"records": [*map(line_from_record, page.records)], "next_cursor": page.next_cursor}
@@ -68,9 +68,9 @@ class Keeping(Facade):
             StoreError: they could not be stored.
         """
         lines = checked_records(records)
-        tenant, change = self._parts.settings.tenant, ChangeSet(Cause.IMPORT)
+        tenant, change = self._components.settings.tenant, ChangeSet(Cause.IMPORT)
         for change_id in change_ids:
-            whose = await self._parts.store.change_log.scope_of(tenant, change_id)
+            whose = await self._components.store.change_log.scope_of(tenant, change_id)
             if whose is not None:
                 change.ids[whose.owner] = change_id
         done = await bring_back(await self._using(change=change), lines, tenant=tenant, user_id=user_id)
@@ -83,7 +83,7 @@ class Keeping(Facade):
 
         `kind` is `user`, `agent` or `run`.
         """
-        owners = await self._parts.store.owners(self._parts.settings.tenant, deleted=True)
+        owners = await self._components.store.owners(self._components.settings.tenant, deleted=True)
         return [{"kind": owner.kind, "name": owner.name} for owner in owners]
 
     async def stats(self) -> Item:
@@ -92,9 +92,9 @@ class Keeping(Facade):
 
         `unread` is `{"waiting", "given_up"}`: batches of messages that a language model failed to read.
         """
-        counts = asdict(await self._parts.store.stats(self._parts.settings.tenant))
+        counts = asdict(await self._components.store.stats(self._components.settings.tenant))
         del counts["without_vector"]  # depends on the embedder, which this does not load: `diagnose` knows
-        counts["unread"] = await unread_counts(self._parts.store.jobs, tenant=self._parts.settings.tenant)
+        counts["unread"] = await unread_counts(self._components.store.jobs, tenant=self._components.settings.tenant)
         return counts
 
     async def retry_unread(self, *, limit: int = 20) -> Item:
@@ -115,14 +115,16 @@ class Keeping(Facade):
             StoreError: what was read could not be stored; it is tried again later.
         """
         most = checked_limit(limit)
-        if self._parts.chat.asking is None:
+        if self._components.chat.asking is None:
             raise ConfigurationError(
                 "reading again needs a language model: set EBBING_LLM_BASE_URL and EBBING_LLM_MODEL"
             )
-        jobs = self._parts.store.jobs
+        jobs = self._components.store.jobs
         duties = {EXTRACT: extraction(self._read_again)}
-        done = await retry_extractions(Working(jobs, self._parts.clock, self._parts.chance, duties), limit=most)
-        left = await unread_counts(jobs, tenant=self._parts.settings.tenant)
+        done = await retry_extractions(
+            Working(jobs, self._components.clock, self._components.chance, duties), limit=most
+        )
+        left = await unread_counts(jobs, tenant=self._components.settings.tenant)
         return {"read": done.done, "failed": done.failed, **left}
 
     async def backup(self, directory: str | Path) -> Item:
@@ -138,12 +140,12 @@ class Keeping(Facade):
             StoreError: it could not be copied.
         """
         place = Path(directory)
-        return {"bytes": await self._parts.store.back_up(place), "path": str(place)}
+        return {"bytes": await self._components.store.back_up(place), "path": str(place)}
 
     async def verify(self) -> list[str]:
         """Compares every index with what it was made from; each finding is a sentence. Empty is well."""
-        return await self._parts.store.verify()
+        return await self._components.store.verify()
 
     async def diagnose(self) -> Item:
         """What is on, what is off and why: `{"findings": [{"part", "state", "detail"}], "stats", "settings"}`."""
-        return await diagnose(self._parts)
+        return await diagnose(self._components)

@@ -48,24 +48,24 @@ class Admitting(Facade):
         may, user = role_named(role), None if user_id is None else Scope(user_id=user_id).user_id
         if may is Role.ADMIN and user is not None:
             raise InvalidInputError("a key of one user cannot administer the tenant: take role read or write")
-        now = self._parts.clock.now()
-        text = KEY_PREFIX + self._parts.ids.secret()
+        now = self._components.clock.now()
+        text = KEY_PREFIX + self._components.ids.secret()
         key = ApiKey(
-            id=self._parts.ids.new(),
+            id=self._components.ids.new(),
             digest=key_digest(text),
-            tenant=self._parts.settings.tenant,
+            tenant=self._components.settings.tenant,
             role=may,
             created_at=now,
             user_id=user,
             note=checked_reason(note, "note"),
             expires_at=None if expires_in_days is None else now + _days(expires_in_days),
         )
-        await self._parts.store.keys.add(key)
+        await self._components.store.keys.add(key)
         return {"id": key.id, "key": text, **key_item(key)}
 
     async def list_keys(self) -> list[Item]:
         """The keys of this tenant, the newest first, revoked and expired ones too; never what they look like."""
-        return [key_item(key) for key in await self._parts.store.keys.list(self._parts.settings.tenant)]
+        return [key_item(key) for key in await self._components.store.keys.list(self._components.settings.tenant)]
 
     async def revoke_key(self, key_id: str) -> Item:
         """Ends a key for good, in every process at once; returns it.
@@ -73,8 +73,8 @@ class Admitting(Facade):
         Raises:
             NotFoundError: this tenant has no such key.
         """
-        now = self._parts.clock.now()
-        key = await self._parts.store.keys.revoke(self._parts.settings.tenant, str(key_id), at=now)
+        now = self._components.clock.now()
+        key = await self._components.store.keys.revoke(self._components.settings.tenant, str(key_id), at=now)
         if key is None:
             raise NotFoundError("no key with this id: `ebbing keys list` shows those that there are")
         return key_item(key)
@@ -88,8 +88,8 @@ class Admitting(Facade):
             target: id of what it was done to, where that is no person.
             outcome: an HTTP status, or `ok`.
         """
-        now, tenant = self._parts.clock.now(), self._parts.settings.tenant
-        await self._parts.store.audit.note(Act(now, tenant, by, what, target, outcome))
+        now, tenant = self._components.clock.now(), self._components.settings.tenant
+        await self._components.store.audit.note(Act(now, tenant, by, what, target, outcome))
 
     async def acts(self, *, limit: int = 100) -> list[Item]:
         """Who administered what in this tenant, the newest first.
@@ -97,7 +97,7 @@ class Admitting(Facade):
         Args:
             limit: how many at most, 1 to 1,000.
         """
-        found = await self._parts.store.audit.list(self._parts.settings.tenant, limit=checked_limit(limit))
+        found = await self._components.store.audit.list(self._components.settings.tenant, limit=checked_limit(limit))
         return [
             {"at": act.at.isoformat(), "who": act.who, "what": act.what, "target": act.target, "outcome": act.outcome}
             for act in found

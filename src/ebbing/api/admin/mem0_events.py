@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ebbing.domain.memory.record import MemoryRecord
-from ebbing.ports.event_bus import Happening, Topic
+from ebbing.ports.event_bus import MemoryEvent, Topic
 
 MEM0_TOPICS: Final = {
     Topic.MEMORY_ADDED.value: "memory_add",
@@ -16,7 +16,7 @@ MEM0_TOPICS: Final = {
 _EVENTS: Final = {"memory_add": "ADD", "memory_update": "UPDATE", "memory_delete": "DELETE"}
 
 
-def mem0_events(happening: Happening, event_id: str) -> list[dict[str, Any]]:
+def mem0_events(happening: MemoryEvent, event_id: str) -> list[dict[str, Any]]:
     """Return an event for each memory: ids alone, since the text is read when the event is sent."""
     topic = MEM0_TOPICS.get(happening.topic.value)
     if topic is None:

@@ -15,13 +15,13 @@ from ebbing.api.admin.mem0_events import MEM0_TOPICS, mem0_body, mem0_events
 from ebbing.api.threads.background_thread import Host
 from ebbing.api.upkeep.jobs import Background
 from ebbing.domain.errors import InvalidInputError, NotFoundError
-from ebbing.ports.event_bus import Happening, Topic
+from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.ports.job_queue import Job, NewJob
 from ebbing.ports.webhook_book import Webhook
 from ebbing.results import Item
 from ebbing.upkeep.worker.worker import AtWork, Undone, Working
 from ebbing.validation import checked_flag, checked_reason
-from ebbing.wiring.build import Parts
+from ebbing.wiring.build import Components
 
 DELIVERY: Final = "webhook"
 """Kind of the job."""
@@ -41,10 +41,10 @@ class Telling(Background):
     works: at least once, in any order, signed as Standard Webhooks are.
     """
 
-    def __init__(self, parts: Parts) -> None:
-        super().__init__(parts)
+    def __init__(self, components: Components) -> None:
+        super().__init__(components)
         for topic in TOPICS:
-            parts.events.subscribe(Topic(topic), self._hear, anywhere=True)
+            components.events.subscribe(Topic(topic), self._hear, anywhere=True)
 
     async def add_webhook(self, url: str, *, topics: Sequence[str] | None = None, name: str | None = None) -> Item:
         """Has an address told of what happens in this tenant from now on.
@@ -64,21 +64,30 @@ class Telling(Background):
             InvalidInputError: an address that is not allowed, an unknown topic, or too many webhooks.
             MissingExtraError: the packages of the extra `server` are not installed.
         """
-        self._parts.webhooks.get().check(_text(url))
-        now, tenant = self._parts.clock.now(), self._parts.settings.tenant
-        if len(await self._parts.store.webhooks.list(tenant)) >= MAX_WEBHOOKS:
+        self._components.webhooks.get().check(_text(url))
+        now, tenant = self._components.clock.now(), self._components.settings.tenant
+        if len(await self._components.store.webhooks.list(tenant)) >= MAX_WEBHOOKS:
             raise InvalidInputError(f"a tenant has at most {MAX_WEBHOOKS} webhooks: remove one first")
-        raw = base64.urlsafe_b64decode(self._parts.ids.secret() + "=")
+        raw = base64.urlsafe_b64decode(self._components.ids.secret() + "=")
         secret = SECRET_PREFIX + base64.b64encode(raw).decode()
         hook = Webhook(
-            self._parts.ids.new(), tenant, url, _checked_topics(topics), secret, now, now, checked_reason(name, "name")
+            self._components.ids.new(),
+            tenant,
+            url,
+            _checked_topics(topics),
+            secret,
+            now,
+            now,
+            checked_reason(name, "name"),
         )
-        await self._parts.store.webhooks.put(hook)
+        await self._components.store.webhooks.put(hook)
         return {**webhook_item(hook), "secret": secret}
 
     async def webhooks(self) -> list[Item]:
         """The webhooks of this tenant, the oldest first, without their secrets."""
-        return [webhook_item(hook) for hook in await self._parts.store.webhooks.list(self._parts.settings.tenant)]
+        return [
+            webhook_item(hook) for hook in await self._components.store.webhooks.list(self._components.settings.tenant)
+        ]
 
     async def change_webhook(
         self,
@@ -95,20 +104,20 @@ class Telling(Background):
             NotFoundError: this tenant has no such webhook.
             InvalidInputError: as for `add_webhook`.
         """
-        hook = await self._parts.store.webhooks.get(self._parts.settings.tenant, str(webhook_id))
+        hook = await self._components.store.webhooks.get(self._components.settings.tenant, str(webhook_id))
         if hook is None:
             raise NotFoundError("no webhook with this id")
         if url is not None:
-            self._parts.webhooks.get().check(_text(url))
+            self._components.webhooks.get().check(_text(url))
         changed = replace(
             hook,
             url=hook.url if url is None else url,
             topics=hook.topics if topics is None else _checked_topics(topics),
             name=hook.name if name is None else checked_reason(name, "name"),
             is_active=hook.is_active if is_active is None else checked_flag(is_active, "is_active"),
-            updated_at=self._parts.clock.now(),
+            updated_at=self._components.clock.now(),
         )
-        await self._parts.store.webhooks.put(changed)
+        await self._components.store.webhooks.put(changed)
         return webhook_item(changed)
 
     async def remove_webhook(self, webhook_id: str) -> None:
@@ -117,26 +126,26 @@ class Telling(Background):
         Raises:
             NotFoundError: this tenant has no such webhook.
         """
-        if not await self._parts.store.webhooks.remove(self._parts.settings.tenant, str(webhook_id)):
+        if not await self._components.store.webhooks.remove(self._components.settings.tenant, str(webhook_id)):
             raise NotFoundError("no webhook with this id")
 
-    def _hear(self, happening: Happening) -> Awaitable[None] | None:
-        if happening.topic is Topic.MEMORY_ADDED and self._parts.store.webhooks.are_none:
+    def _hear(self, happening: MemoryEvent) -> Awaitable[None] | None:
+        if happening.topic is Topic.MEMORY_ADDED and self._components.store.webhooks.are_none:
             return None  # a write comes before it
         return self._queue_deliveries(happening)
 
-    async def _queue_deliveries(self, happening: Happening) -> None:
+    async def _queue_deliveries(self, happening: MemoryEvent) -> None:
         tenant, topic = happening.scope.tenant, happening.topic.value
-        hooks = await self._parts.store.webhooks.list(tenant)
+        hooks = await self._components.store.webhooks.list(tenant)
         active = [hook for hook in hooks if hook.is_active]
         wanting = [hook for hook in active if topic in hook.topics]
         by_mem0 = [hook for hook in active if MEM0_TOPICS.get(topic) in hook.topics]
         if not (wanting or by_mem0):
             return
-        event = event_of(happening, self._parts.ids.new())
+        event = event_of(happening, self._components.ids.new())
         events = [(hook, event) for hook in wanting]
         events += [(hook, one) for hook in by_mem0 for one in mem0_events(happening, event["id"])]
-        await self._parts.store.jobs.enqueue_all(
+        await self._components.store.jobs.enqueue_all(
             [
                 NewJob(
                     DELIVERY,
@@ -156,32 +165,34 @@ class Telling(Background):
 
     async def _deliver(self, job: Job, at_work: AtWork) -> Undone | None:
         del at_work
-        hook = await self._parts.store.webhooks.get(job.tenant, job.payload["webhook"])
+        hook = await self._components.store.webhooks.get(job.tenant, job.payload["webhook"])
         if hook is None or not hook.is_active:
             return None
         event = job.payload["event"]
         told = await self._in_mem0_shape(job.tenant, event) if "mem0" in event else event
         body = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
-        headers = signed(hook, body, event_id=event["id"], at=self._parts.clock.now())
-        done = await self._parts.webhooks.get().send(hook.url, body, headers=headers)
+        headers = signed(hook, body, event_id=event["id"], at=self._components.clock.now())
+        done = await self._components.webhooks.get().send(hook.url, body, headers=headers)
         if done.is_accepted:
             return None
         if done.status == _GONE:
-            await self._parts.store.webhooks.put(replace(hook, is_active=False, updated_at=self._parts.clock.now()))
+            await self._components.store.webhooks.put(
+                replace(hook, is_active=False, updated_at=self._components.clock.now())
+            )
             return None
         asked = timedelta(seconds=done.retry_after_seconds or 0.0)
         return Undone(done.reason or f"status {done.status}", asked)
 
     async def _in_mem0_shape(self, tenant: str, event: Item) -> Item:
-        scope = await self._parts.store.scope_of(tenant, event["memory_id"])
-        found = await self._parts.store.get(scope, [event["memory_id"]]) if scope else []
+        scope = await self._components.store.scope_of(tenant, event["memory_id"])
+        found = await self._components.store.get(scope, [event["memory_id"]]) if scope else []
         return mem0_body(event, found[0] if found else None)
 
 
 _TOPICS: Final = {*TOPICS, *MEM0_TOPICS.values()}
 
 
-def event_of(happening: Happening, event_id: str) -> Item:
+def event_of(happening: MemoryEvent, event_id: str) -> Item:
     """What a receiver is told: ids, never texts."""
     whose = happening.scope
     ids = {"user_id": whose.user_id, "agent_id": whose.agent_id, "run_id": whose.run_id}
@@ -193,7 +204,7 @@ def event_of(happening: Happening, event_id: str) -> Item:
             **{name: value for name, value in ids.items() if value is not None},
             "memory_ids": list(happening.memory_ids),
             **({"source_id": happening.source_id} if happening.source_id is not None else {}),
-            **({"everything": True} if happening.is_everything else {}),
+            **({"everything": True} if happening.is_bulk else {}),
         },
     }
 

@@ -48,7 +48,7 @@ class Undoing(Facade):
             InvalidInputError: no id or more than one, a limit outside its bounds, or a foreign cursor.
         """
         scope = self._whole_scope(user_id, agent_id, run_id=run_id)
-        log = self._parts.store.change_log
+        log = self._components.store.change_log
         page = await log.page(scope, limit=checked_limit(limit), cursor=cursor)
         undoings = await log.undoings(scope)
         items = [change_item(one, undone_by=undone_by(one, undoings)) for one in page.changes]
@@ -131,8 +131,8 @@ class Undoing(Facade):
         """The change of an id, which must be the user's if one is given, and must not be undone."""
         if not isinstance(change_id, str) or not change_id:
             raise InvalidInputError("change_id must be a non-empty string")
-        log = self._parts.store.change_log
-        scope = await log.scope_of(self._parts.settings.tenant, change_id)
+        log = self._components.store.change_log
+        scope = await log.scope_of(self._components.settings.tenant, change_id)
         logged = None if scope is None else await log.get(scope, change_id)
         user = None if user_id is None else Scope(user_id=user_id).user_id
         if scope is None or logged is None or (user is not None and scope.user_id != user):
@@ -144,7 +144,7 @@ class Undoing(Facade):
 
     async def _last_of(self, scope: Scope) -> AsyncIterator[LoggedChange]:
         """The owner's changes that somebody may want to take back, newest first."""
-        log = self._parts.store.change_log
+        log = self._components.store.change_log
         undoings = await log.undoings(scope)
         cursor = None
         while True:
@@ -158,7 +158,7 @@ class Undoing(Facade):
 
     async def _last_of_memory(self, scope: Scope, memory_id: str) -> LoggedChange:
         """The last change of a memory that counts as one and is not taken back."""
-        done = await self._parts.store.change_log.of_memory(scope, memory_id)
+        done = await self._components.store.change_log.of_memory(scope, memory_id)
         undoings = [one.logged for one in done if one.logged.undoes is not None]
         for one in done:
             if one.logged.undoes is None and _counts(one) and undone_by(one.logged, undoings, partly=True) is None:

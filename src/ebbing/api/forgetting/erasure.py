@@ -42,12 +42,12 @@ class Erasing(Conversing):
         scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
         turns = await self._conversations.forget(scope.covers)
         if scope == Scope.of(scope.owner):
-            self._parts.usage.forget(lambda owner: owner == scope.owner)
-            self._parts.following.forget(lambda owner: owner == scope.owner)
+            self._components.usage.forget(lambda owner: owner == scope.owner)
+            self._components.following.forget(lambda owner: owner == scope.owner)
         else:
-            await erase_apart_within(self._parts.store, scope)
-        receipt = await self._parts.store.erase(scope)
-        await self._announce(Topic.MEMORY_DELETED, scope, is_everything=True)
+            await erase_apart_within(self._components.store, scope)
+        receipt = await self._components.store.erase(scope)
+        await self._announce(Topic.MEMORY_DELETED, scope, is_bulk=True)
         anything = turns or receipt != Receipt()
         message = "Memories deleted successfully!" if anything else "Nothing was deleted: no memories fit"
         return await self._receipt(receipt, turns=turns, message=message)
@@ -58,11 +58,11 @@ class Erasing(Conversing):
         Raises:
             StoreError: it could not be done; nothing was removed from the store.
         """
-        tenant = self._parts.settings.tenant
+        tenant = self._components.settings.tenant
         turns = await self._conversations.forget(lambda session: session.tenant == tenant)
-        self._parts.usage.forget(lambda owner: owner.tenant == tenant)
-        self._parts.following.forget(lambda owner: owner.tenant == tenant)
-        receipt = await self._parts.store.reset(tenant)
+        self._components.usage.forget(lambda owner: owner.tenant == tenant)
+        self._components.following.forget(lambda owner: owner.tenant == tenant)
+        receipt = await self._components.store.reset(tenant)
         return await self._receipt(receipt, turns=turns, message="Memory reset successfully!")
 
     async def compact(self) -> Item:
@@ -76,7 +76,7 @@ class Erasing(Conversing):
         Raises:
             StoreError: the store cannot be read.
         """
-        store, tenant = self._parts.store, self._parts.settings.tenant
+        store, tenant = self._components.store, self._components.settings.tenant
         before = (await store.stats(tenant)).bytes_on_disk
         scrubbed = await store.compact()
         return {
@@ -89,6 +89,6 @@ class Erasing(Conversing):
         return {
             "message": message,
             "deleted": {**asdict(receipt), "turns": turns},
-            "at": self._parts.clock.now().isoformat(),
+            "at": self._components.clock.now().isoformat(),
             "scrubbed": await self._scrubbed(),
         }

@@ -116,7 +116,7 @@ class Forgetting(Erasing):
         return await self._show(text, scope, hard=hard)
 
     async def _show(self, text: str, scope: Scope, *, hard: bool) -> Item:
-        now = self._parts.clock.now()
+        now = self._components.clock.now()
         asked = asked_to_forget(text, now=now)
         found = await find_about(await self._searching(), scope, asked=asked, deleted=hard)
         turns = await self._turns_about(asked, scope)
@@ -137,15 +137,15 @@ class Forgetting(Erasing):
 
     async def _token(self, shown: _Shown, scope: Scope) -> str:
         """What has to be given to have forgotten what was shown."""
-        token, now = self._parts.ids.new(), self._parts.clock.now()
+        token, now = self._components.ids.new(), self._components.clock.now()
         answered = KeptRequest(scope.tenant, _CALLER, token, "", now, now, whose=scope, status=200, answer=shown.text())
-        await self._parts.store.requests.begin(answered)
+        await self._components.store.requests.begin(answered)
         return token
 
     async def _offer_last_message(self, scope: Scope) -> Item | None:
         """The person's newest stored message, if it was said in the last half hour, and what was read from it."""
-        now = self._parts.clock.now()
-        page = await self._parts.store.page(scope, kinds=(Kind.EPISODE, Kind.MEMORY), limit=_NEWEST)
+        now = self._components.clock.now()
+        page = await self._components.store.page(scope, kinds=(Kind.EPISODE, Kind.MEMORY), limit=_NEWEST)
         recent = [one for one in page.records if one.recorded_at >= now - LAST_SAID]
         last = next((one for one in recent if one.is_verbatim and one.role is Role.USER), None)
         if last is None:
@@ -163,12 +163,12 @@ class Forgetting(Erasing):
             raise InvalidInputError("keep names candidates, and also what is among perhaps: one id is neither")
         wanted = {one: told for one, told in shown.candidates.items() if one not in keep}
         wanted |= {one: told for one, told in shown.perhaps.items() if one in also}
-        now = self._parts.clock.now()
+        now = self._components.clock.now()
         change = ChangeSet(Cause.FORGET)
-        store = self._parts.store.within(change)
+        store = self._components.store.within(change)
         gone = await forget_these(store, wanted, scope=scope, hard=hard, reason=reason, now=now)
         turns = await self._drop_turns([turn for turn in shown.turns if turn[2] not in keep], scope)
-        await self._parts.store.requests.drop(request)
+        await self._components.store.requests.drop(request)
         await self._announce(Topic.MEMORY_DELETED, scope, memory_ids=gone.ids)
         counts = {"memories": gone.memories, "episodes": gone.episodes, "turns": turns, "hard": hard}
         more = {"scrubbed": await self._scrubbed()} if hard else {}
@@ -177,12 +177,12 @@ class Forgetting(Erasing):
     async def _shown(self, token: object, scope: Scope) -> tuple[KeptRequest, _Shown]:
         request = None
         if isinstance(token, str) and token == clean_text(token):
-            request = await self._parts.store.requests.get(scope.tenant, _CALLER, key=token)
+            request = await self._components.store.requests.get(scope.tenant, _CALLER, key=token)
         if request is None or request.answer is None or request.whose != scope:
             raise InvalidInputError(_UNKNOWN)
         shown = _Shown.of(request.answer)
-        if shown.until < self._parts.clock.now():
-            await self._parts.store.requests.drop(request)
+        if shown.until < self._components.clock.now():
+            await self._components.store.requests.drop(request)
             raise InvalidInputError(_UNKNOWN)
         return request, shown
 
@@ -191,8 +191,8 @@ class Forgetting(Erasing):
         asked = replace(asked, topics=(*asked.topics, *asked.tastes))
         related = related_groups(asked)
         found = []
-        for session in filter(scope.covers, await self._parts.working.sessions()):
-            for turn in await self._parts.working.read(session):
+        for session in filter(scope.covers, await self._components.working.sessions()):
+            for turn in await self._components.working.read(session):
                 message = turn.message
                 why = why_said(message.content, asked, related=related) if asked.topics else "it was said just now"
                 if why and message.id and fits_time(message.timestamp, message.role, asked=asked):
@@ -203,13 +203,13 @@ class Forgetting(Erasing):
         """Lets go of turns that still say what they said, so that they are never remembered."""
         wanted = {tuple(turn) for turn in shown}
         gone = 0
-        for session in filter(scope.covers, await self._parts.working.sessions()):
+        for session in filter(scope.covers, await self._components.working.sessions()):
             turns = [
                 turn
-                for turn in await self._parts.working.read(session)
+                for turn in await self._components.working.read(session)
                 if (session.agent_id or "", session.run_id or "", *_name(turn)) in wanted
             ]
-            await self._parts.working.drop(session, turns)
+            await self._components.working.drop(session, turns)
             gone += len(turns)
         return gone
 

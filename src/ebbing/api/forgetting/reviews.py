@@ -53,7 +53,7 @@ class Reviewing(Facade):
             InvalidInputError: no owner, or a limit outside its bounds.
         """
         scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=None)
-        waiting = await waiting_reviews(self._parts.store, scope, limit=checked_limit(limit))
+        waiting = await waiting_reviews(self._components.store, scope, limit=checked_limit(limit))
         return {"reviews": [*map(review_item, waiting)]}
 
     async def resolve_review(self, memory_id: str, decision: str, *, user_id: str | None = None) -> Item:

@@ -57,7 +57,7 @@ class Graphing(Facade):
             StoreError: the memories cannot be read.
         """
         scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=None, filters=None)
-        moment = checked_time(as_of, "as_of") or self._parts.clock.now()
+        moment = checked_time(as_of, "as_of") or self._components.clock.now()
         told = checked_flag(past, "past")
         if format not in FORMATS:
             raise InvalidInputError(f"format must be one of {', '.join(FORMATS)}")
@@ -74,7 +74,7 @@ class Graphing(Facade):
         found: list[MemoryRecord] = []
         cursor: str | None = None
         while len(found) < MAX_READ:
-            page = await self._parts.store.page(scope, kinds=(Kind.MEMORY,), limit=_PAGE, cursor=cursor)
+            page = await self._components.store.page(scope, kinds=(Kind.MEMORY,), limit=_PAGE, cursor=cursor)
             found += [one for one in page.records if scope.user_id is None or one.role is not Role.ASSISTANT]
             cursor = page.next_cursor
             if cursor is None:

@@ -35,8 +35,12 @@ class Identifying(Conversing, Graphing):
             StoreError: it could not be stored.
         """
         where, name = checked_name("channel", channel), checked_name("channel_user_id", channel_user_id)
-        found = await self._parts.store.identities.get_or_create(
-            self._tenant, where, channel_user_id=name, unified_id=self._parts.ids.new(), at=self._parts.clock.now()
+        found = await self._components.store.identities.get_or_create(
+            self._tenant,
+            where,
+            channel_user_id=name,
+            unified_id=self._components.ids.new(),
+            at=self._components.clock.now(),
         )
         return _identity_item(found)
 
@@ -49,12 +53,12 @@ class Identifying(Conversing, Graphing):
             StoreError: it could not be stored.
         """
         where, name = checked_name("channel", channel), checked_name("channel_user_id", channel_user_id)
-        linked = await self._parts.store.identities.link(
+        linked = await self._components.store.identities.link(
             self._tenant,
             where,
             channel_user_id=name,
             unified_id=checked_name("user_id", user_id),
-            at=self._parts.clock.now(),
+            at=self._components.clock.now(),
         )
         return _identity_item(linked)
 
@@ -69,7 +73,7 @@ class Identifying(Conversing, Graphing):
             StoreError: it could not be stored.
         """
         where, name = checked_name("channel", channel), checked_name("channel_user_id", channel_user_id)
-        return {"unlinked": await self._parts.store.identities.unlink(self._tenant, where, channel_user_id=name)}
+        return {"unlinked": await self._components.store.identities.unlink(self._tenant, where, channel_user_id=name)}
 
     async def identities(
         self, *, user_id: str | None = None, limit: int = 100, cursor: str | None = None
@@ -84,7 +88,7 @@ class Identifying(Conversing, Graphing):
         """
         most = checked_limit(limit)
         whose = None if user_id is None else checked_name("user_id", user_id)
-        found = await self._parts.store.identities.list(
+        found = await self._components.store.identities.list(
             self._tenant, unified_id=whose, limit=most + 1, after=_after(cursor)
         )
         shown = found[:most]
@@ -113,11 +117,13 @@ class Identifying(Conversing, Graphing):
         """
         kept, gone = checked_name("into", into), checked_name("merged", merged)
         leaving = Scope(user_id=gone, tenant=self._tenant)
-        for session in await self._parts.working.sessions():
+        for session in await self._components.working.sessions():
             if leaving.covers(session):
                 await self._conversations.end(session)
-        await self._parts.usage.flush()
-        done = await self._parts.store.identities.merge(self._tenant, kept, gone=gone, at=self._parts.clock.now())
+        await self._components.usage.flush()
+        done = await self._components.store.identities.merge(
+            self._tenant, kept, gone=gone, at=self._components.clock.now()
+        )
         return _merge_item(done)
 
     async def undo_merge(self, merge_id: int) -> Item:
@@ -137,8 +143,10 @@ class Identifying(Conversing, Graphing):
         """
         if not isinstance(merge_id, int) or isinstance(merge_id, bool) or not 0 < merge_id < 1 << 63:
             raise InvalidInputError("merge_id must be the number that merge_identities returned")
-        await self._parts.usage.flush()
-        return _merge_item(await self._parts.store.identities.undo(self._tenant, merge_id, at=self._parts.clock.now()))
+        await self._components.usage.flush()
+        return _merge_item(
+            await self._components.store.identities.undo(self._tenant, merge_id, at=self._components.clock.now())
+        )
 
     async def merges(self, *, user_id: str | None = None, limit: int = 100) -> list[Item]:
         """Merges of users, of one or of all, the latest first; those too that were undone.
@@ -147,12 +155,14 @@ class Identifying(Conversing, Graphing):
             InvalidInputError: a limit outside 1 to 1,000.
         """
         whose = None if user_id is None else checked_name("user_id", user_id)
-        found = await self._parts.store.identities.merges(self._tenant, unified_id=whose, limit=checked_limit(limit))
+        found = await self._components.store.identities.merges(
+            self._tenant, unified_id=whose, limit=checked_limit(limit)
+        )
         return [*map(_merge_item, found)]
 
     @property
     def _tenant(self) -> str:
-        return self._parts.settings.tenant
+        return self._components.settings.tenant
 
 
 def _identity_item(identity: Identity) -> Item:

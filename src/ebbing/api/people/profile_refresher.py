@@ -13,7 +13,7 @@ from ebbing.domain.errors import EbbingError
 from ebbing.domain.memory.scope import Scope
 from ebbing.people.profiles import Profiles
 from ebbing.ports.clock import Clock
-from ebbing.ports.event_bus import EventBus, Happening, Topic
+from ebbing.ports.event_bus import EventBus, MemoryEvent, Topic
 from ebbing.ports.loop import on_a_loop
 
 QUIET_SECONDS: Final = 1.0
@@ -62,8 +62,8 @@ class ProfileKeeper:
             self._task.cancel()
             await asyncio.wait([self._task])
 
-    def _hear(self, happening: Happening) -> Awaitable[None] | None:
-        if happening.is_everything or self._wait(happening.scope, asked=False):
+    def _hear(self, happening: MemoryEvent) -> Awaitable[None] | None:
+        if happening.is_bulk or self._wait(happening.scope, asked=False):
             return None
         return self._begin()
 

@@ -48,7 +48,7 @@ from ebbing.remember.reconcile.message_dedup import Before, withdrawn
 from ebbing.remember.vectors.embed_drafts import embedded
 from ebbing.results import Item, profile_item
 from ebbing.validation import checked_flag
-from ebbing.wiring.build import Parts
+from ebbing.wiring.build import Components
 
 MAX_QUESTIONS: Final = 50
 _FORGOTTEN: Final = "taken out of the profile"
@@ -58,9 +58,9 @@ _TIERS: Final = {Origin.USER: TrustTier.USER, Origin.IMPORT: TrustTier.IMPORT}
 class Knowing(Facade):
     """What is known of a person in short, from their memories and by their own hand."""
 
-    def __init__(self, parts: Parts) -> None:
-        super().__init__(parts)
-        self._keeper = ProfileKeeper(self._profiles, events=parts.events, clock=parts.clock)
+    def __init__(self, components: Components) -> None:
+        super().__init__(components)
+        self._keeper = ProfileKeeper(self._profiles, events=components.events, clock=components.clock)
 
     async def profile(
         self, *, user_id: str | None = None, agent_id: str | None = None, language: str | None = None
@@ -86,9 +86,9 @@ class Knowing(Facade):
         """
         scope, spoken = self._profile_scope(user_id, agent_id), _checked_language(language)
         if scope != Scope.of(scope.owner):
-            portrait = await self._portrait(scope, EVERYTHING, now=self._parts.clock.now(), how=Climb())
+            portrait = await self._portrait(scope, EVERYTHING, now=self._components.clock.now(), how=Climb())
             return profile_item(portrait, scope, language=spoken)
-        portrait = await self._profiles.refreshed(scope, now=self._parts.clock.now())
+        portrait = await self._profiles.refreshed(scope, now=self._components.clock.now())
         return profile_item(portrait, scope, language=spoken)
 
     async def rebuild_profile(self, *, user_id: str | None = None, agent_id: str | None = None) -> Item:
@@ -99,7 +99,7 @@ class Knowing(Facade):
             StoreError: it could not be kept.
         """
         scope = self._whole_profile(user_id, agent_id)
-        return profile_item(await self._profiles.refreshed(scope, now=self._parts.clock.now(), anew=True), scope)
+        return profile_item(await self._profiles.refreshed(scope, now=self._components.clock.now(), anew=True), scope)
 
     async def edit_profile(
         self,
@@ -137,13 +137,13 @@ class Knowing(Facade):
         if values is None and not remove and not undo:
             raise InvalidInputError("nothing to do: give values to set, or keys to remove or to undo")
         given = [] if values is None else _without_orders(self._usable_values(values))
-        kept = await self._parts.store.profiles.read(scope)
-        portrait, _ = await self._profiles.current(scope, now=self._parts.clock.now())
+        kept = await self._components.store.profiles.read(scope)
+        portrait, _ = await self._profiles.current(scope, now=self._components.clock.now())
         out = named(_names(remove, "remove"), portrait.entries, edits=kept.edits)
         back = named(_names(undo, "undo"), portrait.entries, edits=kept.edits)
-        now, change = self._parts.clock.now(), ChangeSet(Cause.PROFILE)
+        now, change = self._components.clock.now(), ChangeSet(Cause.PROFILE)
         if out or back:
-            edits = self._parts.store.profiles
+            edits = self._components.store.profiles
             await edits.edit(scope, taken_out(out, now=now), drop=[one.slot for one in back])
             await self._withdraw(scope, [*out, *back], now=now, change=change)
             if forgets:
@@ -174,7 +174,7 @@ class Knowing(Facade):
         scope = self._whole_profile(user_id, agent_id)
         given = self._usable_values(values)
         fine = [one for one in given if instruction_shaped(one.text or one.value) is None]
-        now, change = self._parts.clock.now(), ChangeSet(Cause.PROFILE)
+        now, change = self._components.clock.now(), ChangeSet(Cause.PROFILE)
         told = await self._told(scope, fine, origin=Origin.IMPORT, now=now, change=change)
         stored = sum(one.is_new for one in told)
         counts = {"stored": stored, "known": len(told) - stored, "refused": len(given) - len(fine)}
@@ -193,8 +193,8 @@ class Knowing(Facade):
             StoreError: it could not be stored.
         """
         given = [] if values is None else _without_orders(self._usable_values(values))
-        entries = default_entries(given, now=self._parts.clock.now())
-        await self._parts.store.profiles.set_defaults(self._parts.settings.tenant, entries)
+        entries = default_entries(given, now=self._components.clock.now())
+        await self._components.store.profiles.set_defaults(self._components.settings.tenant, entries)
         return {"entries": len(entries)}
 
     async def suggest_questions(
@@ -211,7 +211,7 @@ class Knowing(Facade):
         scope, spoken = self._whole_profile(user_id, agent_id), _checked_language(language)
         if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= MAX_QUESTIONS:
             raise InvalidInputError(f"limit must be a whole number from 1 to {MAX_QUESTIONS}")
-        portrait, _ = await self._profiles.current(scope, now=self._parts.clock.now())
+        portrait, _ = await self._profiles.current(scope, now=self._components.clock.now())
         asked_in = spoken or profile_item(portrait, scope)["language"]
         found = suggestions(portrait, limit=limit)
         return [{"about": one.about, "question": one.wording[asked_in]} for one in found]
@@ -229,7 +229,7 @@ class Knowing(Facade):
                 await on_a_loop()
                 self._keeper.asked(scope)
             return portrait
-        store = self._parts.store
+        store = self._components.store
         shard = await store.shard(scope)
         among = admitted(shard, scope, query=Query("", 1, now, include="memories"))
         return await self._profiles.of_part(
@@ -243,7 +243,7 @@ class Knowing(Facade):
 
     async def _set_by_hand(self, scope: Scope, given: Sequence[Given], *, now: datetime, change: ChangeSet) -> None:
         told = await self._told(scope, given, origin=Origin.USER, now=now, change=change)
-        store = self._parts.store.within(change)
+        store = self._components.store.within(change)
         records = {record.id: record for record in await store.get(scope, [one.memory_id for one in told])}
         held: list[tuple[str | None, MemoryRecord]] = []
         apart: list[Draft] = []
@@ -267,7 +267,7 @@ class Knowing(Facade):
         if not facts:
             return []
         kept = [Screened(Message(fact.text, timestamp=now), _TIERS[origin]) for fact in facts]
-        drafting = Drafting(scope, {}, now=now, ids=self._parts.ids)
+        drafting = Drafting(scope, {}, now=now, ids=self._components.ids)
         using = await self._using(change=change)
         outcomes, _, _ = await learn(
             using, Read(tuple(facts)), kept=kept, episodes=(), before=Before(), drafting=drafting
@@ -283,7 +283,7 @@ class Knowing(Facade):
 
     async def _withdraw(self, scope: Scope, entries: Sequence[Named], *, now: datetime, change: ChangeSet) -> None:
         """Deletes what the person set by hand, earlier settings too; what that had replaced holds again."""
-        store, gone = self._parts.store.within(change), dict[str, None]()
+        store, gone = self._components.store.within(change), dict[str, None]()
         records = await store.get(scope, [memory_id for entry in entries for memory_id in entry.memory_ids])
         nothing: frozenset[str] = frozenset()
         while by_hand := [one for one in records if was_set_by_hand(one) and one.id not in gone]:
@@ -297,7 +297,7 @@ class Knowing(Facade):
     async def _forget_behind(self, scope: Scope, entries: Sequence[Named], *, change: ChangeSet) -> None:
         using = self._writing(change)
         ids = [memory_id for entry in entries for memory_id in entry.memory_ids]
-        gone = [record.id for record in await self._parts.store.get(scope, ids)]
+        gone = [record.id for record in await self._components.store.get(scope, ids)]
         for memory_id in gone:
             await delete(using, memory_id, scope=scope, reason=_FORGOTTEN, hard=False)
         await self._announce(Topic.MEMORY_DELETED, scope, memory_ids=gone)

@@ -11,10 +11,10 @@ from typing import Any, Final, Protocol
 from ebbing.domain.errors import EbbingError, InvalidInputError, StoreClosedError, StoreError
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.event_bus import Happening, Topic
+from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.ports.working_memory import Turn
 from ebbing.recall.session_search import last_rounds
-from ebbing.wiring.build import Parts
+from ebbing.wiring.build import Components
 
 _ARRIVAL_SECONDS: Final = 10.0
 _log: Final = logging.getLogger("ebbing.sessions")
@@ -37,8 +37,8 @@ class Conversations:
     answer is never read without its question.
     """
 
-    def __init__(self, parts: Parts, remember: Remember) -> None:
-        self._parts, self._remember = parts, remember
+    def __init__(self, components: Components, remember: Remember) -> None:
+        self._components, self._remember = components, remember
         self._open: dict[Scope, bool] = {}
         """The sessions in which this memory heard something, and whether it is to learn from them."""
         self._private: set[Scope] = set()
@@ -48,7 +48,7 @@ class Conversations:
         self._tasks: dict[asyncio.Task[object], Scope] = {}
         self._putting: dict[asyncio.Event, tuple[Scope, asyncio.AbstractEventLoop]] = {}
         """Turns on their way into long-term memory: set when they are there, or not to get there."""
-        parts.events.subscribe(Topic.SESSION_END, self._extract)
+        components.events.subscribe(Topic.SESSION_END, self._extract)
 
     async def hear(self, session: Scope, turns: Sequence[Turn], *, infer: bool) -> None:
         """Keeps what was said; microseconds, unless working memory is full.
@@ -59,7 +59,7 @@ class Conversations:
         """
         if self._closed:
             raise StoreClosedError("this memory is closed: open a new one")
-        working = self._parts.working
+        working = self._components.working
         for turn in turns:
             if not await working.append(session, turn):
                 await self._make_room(session)
@@ -78,11 +78,11 @@ class Conversations:
 
     async def heard(self, session: Scope) -> list[Turn]:
         """All that was said in a session and is not forgotten here yet."""
-        return await self._parts.working.read(session)
+        return await self._components.working.read(session)
 
     def last(self, turns: Sequence[Turn]) -> list[Turn]:
         """The last rounds, within the limits of the settings."""
-        settings = self._parts.settings
+        settings = self._components.settings
         return last_rounds(turns, rounds=settings.working_rounds, tokens=settings.working_tokens)
 
     async def end(self, session: Scope) -> list[Exception]:
@@ -92,15 +92,15 @@ class Conversations:
         """
         before = await self.heard(session)
         if all(turn.is_private for turn in before):
-            await self._parts.working.drop(session, before)
+            await self._components.working.drop(session, before)
             self._open.pop(session, None)
             return []
-        happening = Happening(Topic.SESSION_END, session, self._parts.clock.now())
-        failures = await self._parts.events.publish(happening)
+        happening = MemoryEvent(Topic.SESSION_END, session, self._components.clock.now())
+        failures = await self._components.events.publish(happening)
         left = set(before).intersection(await self.heard(session))
         if not left:
             return []
-        await self._parts.working.touch(session)  # so that it is not the next to be tried again at once
+        await self._components.working.touch(session)  # so that it is not the next to be tried again at once
         return failures or [StoreError("the session could not be remembered: end it again")]
 
     async def end_all(self) -> None:
@@ -132,9 +132,9 @@ class Conversations:
         comes after an erasure that follows; one that takes longer than ten seconds is not waited for.
         """
         gone = 0
-        for session in filter(is_meant, await self._parts.working.sessions()):
-            turns = await self._parts.working.read(session)
-            await self._parts.working.drop(session, turns)
+        for session in filter(is_meant, await self._components.working.sessions()):
+            turns = await self._components.working.read(session)
+            await self._components.working.drop(session, turns)
             gone += len(turns)
         for session in filter(is_meant, list(self._open)):
             del self._open[session]
@@ -155,15 +155,15 @@ class Conversations:
         turns = await self.heard(session)
         if len(turns) - len(self.last(turns)) > 1:
             self._start(session, self._let_leave(session))
-        idle_since = self._parts.clock.now() - timedelta(minutes=self._parts.settings.working_idle_minutes)
-        for idle in await self._parts.working.sessions(idle_since=idle_since, limit=1):
+        idle_since = self._components.clock.now() - timedelta(minutes=self._components.settings.working_idle_minutes)
+        for idle in await self._components.working.sessions(idle_since=idle_since, limit=1):
             self._start(idle, self.end(idle))
 
     async def _make_room(self, session: Scope) -> None:
         if await self.heard(session):
             await self._let_leave(session, keep=0)
         else:
-            for idle in await self._parts.working.sessions(limit=1):
+            for idle in await self._components.working.sessions(limit=1):
                 await self.end(idle)
 
     async def _let_leave(self, session: Scope, *, keep: int = 1) -> None:
@@ -172,16 +172,16 @@ class Conversations:
         leaving = turns[: len(turns) - len(self.last(turns))]
         if len(leaving) > keep:
             await self._put_away(session, leaving)
-            await self._parts.working.drop(session, leaving[: len(leaving) - keep])
+            await self._components.working.drop(session, leaving[: len(leaving) - keep])
 
-    async def _extract(self, happening: Happening) -> None:
+    async def _extract(self, happening: MemoryEvent) -> None:
         await self._extract_from(happening.scope)
 
     async def _extract_from(self, session: Scope, *, vectors: bool = True) -> None:
         turns = await self.heard(session)
         if turns:
             await self._put_away(session, turns, vectors=vectors)
-            await self._parts.working.drop(session, turns)
+            await self._components.working.drop(session, turns)
         if not await self.heard(session):
             self._open.pop(session, None)
 

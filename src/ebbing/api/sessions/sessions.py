@@ -13,19 +13,19 @@ from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.event_bus import Handler, Happening, Topic
+from ebbing.ports.event_bus import Handler, MemoryEvent, Topic
 from ebbing.remember.add import add_extracted
 from ebbing.remember.add_raw import add_raw
 from ebbing.validation import checked_flag
-from ebbing.wiring.build import Parts
+from ebbing.wiring.build import Components
 
 
 class Conversing(Writing, Recalling, Preparing):
     """What keeps running conversations, and tells of what happens."""
 
-    def __init__(self, parts: Parts) -> None:
-        super().__init__(parts)
-        self._conversations = Conversations(parts, self._remember_said)
+    def __init__(self, components: Components) -> None:
+        super().__init__(components)
+        self._conversations = Conversations(components, self._remember_said)
 
     def session(
         self,
@@ -46,14 +46,14 @@ class Conversing(Writing, Recalling, Preparing):
         Raises:
             InvalidInputError: an unusable id.
         """
-        name = self._parts.ids.new() if run_id is None else run_id
+        name = self._components.ids.new() if run_id is None else run_id
         scope = self._scope(filters=None, user_id=user_id, agent_id=agent_id, run_id=name)
         session = AsyncSession(
             scope,
             said=self._conversations,
             memory=self,
-            clock=self._parts.clock,
-            ids=self._parts.ids,
+            clock=self._components.clock,
+            ids=self._components.ids,
             infer=checked_flag(infer, "infer"),
         )
         if checked_flag(private, "private"):
@@ -61,7 +61,7 @@ class Conversing(Writing, Recalling, Preparing):
         return session
 
     def on(self, topic: str, handler: Handler) -> Callable[[], None]:
-        """Calls a function, sync or async, with a `Happening` whenever this happens through this memory.
+        """Calls a function, sync or async, with a `MemoryEvent` whenever this happens through this memory.
 
         The call that it hears of returns after it. One that fails is logged and stops nobody.
 
@@ -79,18 +79,18 @@ class Conversing(Writing, Recalling, Preparing):
             raise InvalidInputError(f"topic must be one of {', '.join(Topic)}")
         if not callable(handler):
             raise InvalidInputError("handler must be a function that takes what happened")
-        tenant = self._parts.settings.tenant
+        tenant = self._components.settings.tenant
 
-        def hear(happening: Happening) -> Awaitable[None] | None:
+        def hear(happening: MemoryEvent) -> Awaitable[None] | None:
             return handler(happening) if happening.scope.tenant == tenant else None
 
-        return self._parts.events.subscribe(Topic(topic), hear)
+        return self._components.events.subscribe(Topic(topic), hear)
 
     async def _remember_said(
         self, session: Scope, messages: Sequence[Message], *, infer: bool, vectors: bool
     ) -> object:
         if vectors:
-            # The session may be another tenant's: all who share these parts share the running sessions.
+            # The session may be another tenant's: all who share these components share the running sessions.
             return await self.for_tenant(session.tenant).add(
                 as_given(messages),
                 user_id=session.user_id,

@@ -9,7 +9,7 @@ from functools import partial
 import anyio.to_thread
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.ports.event_bus import Handler, Happening
+from ebbing.ports.event_bus import Handler, MemoryEvent
 
 
 def in_a_thread(handler: Handler) -> Handler:
@@ -23,7 +23,7 @@ def in_a_thread(handler: Handler) -> Handler:
     if inspect.iscoroutinefunction(handler):
         return handler
 
-    async def call(happening: Happening) -> None:
+    async def call(happening: MemoryEvent) -> None:
         answer: Awaitable[None] | None = await anyio.to_thread.run_sync(partial(handler, happening))
         if answer is not None:
             await answer

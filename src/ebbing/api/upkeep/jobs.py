@@ -12,7 +12,7 @@ from ebbing.api.upkeep.maintenance_steps import DAILY
 from ebbing.domain.errors import InvalidInputError, JobNotFoundError
 from ebbing.domain.memory.pending_extraction import EXTRACT
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.event_bus import Happening, Topic
+from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.ports.job_queue import Job, JobState
 from ebbing.results import Item, job_item
 from ebbing.upkeep.job_handlers import Duties
@@ -73,7 +73,7 @@ class Background(KeepingUp):
         """
         if state is not None and state not in set(JobState):
             raise InvalidInputError(f"state must be one of {', '.join(JobState)}")
-        queue, tenant = self._parts.store.jobs, self._parts.settings.tenant
+        queue, tenant = self._components.store.jobs, self._components.settings.tenant
         found = await queue.list(
             state=JobState(state) if state else None, kind=kind, tenant=tenant, limit=checked_limit(limit)
         )
@@ -98,7 +98,7 @@ class Background(KeepingUp):
             InvalidInputError: it was not given up, or another one that does the same is waiting already.
         """
         job = await self._job(job_id)
-        again = await self._parts.store.jobs.requeue(job.id)
+        again = await self._components.store.jobs.requeue(job.id)
         if again is None:
             state = "waits already, or one like it" if job.state is JobState.DEAD else f"is {job.state}"
             raise InvalidInputError(f"this job {state}: only one that was given up can be tried again")
@@ -107,36 +107,38 @@ class Background(KeepingUp):
     async def _job(self, job_id: object) -> Job:
         found: Job | None = None
         if isinstance(job_id, int) and not isinstance(job_id, bool) and 0 < job_id < 1 << 63:
-            found = await self._parts.store.jobs.get(job_id)
-        if found is None or found.tenant != self._parts.settings.tenant:
+            found = await self._components.store.jobs.get(job_id)
+        if found is None or found.tenant != self._components.settings.tenant:
             raise JobNotFoundError("no job with this id: `jobs` lists those there are")
         return found
 
     async def _working(self, host: Host) -> Working:
-        """The parts of a worker beside the host's loop, with the embedder loaded."""
-        parts, settings = self._parts, self._parts.settings
+        """The components of a worker beside the host's loop, with the embedder loaded."""
+        components, settings = self._components, self._components.settings
         duties: dict[str, Duty] = {}
-        if parts.chat.asking is not None:
+        if components.chat.asking is not None:
             duties[EXTRACT] = host.duty(extraction(self._read_again))
         upkeep = Duties(
             await self._upkeeping(host),
             DAILY,
-            parts.clock,
+            components.clock,
             seconds_per_owner=settings.upkeep_owner_seconds,
             keep_done=timedelta(days=settings.jobs_kept_days),
             after_round=lambda scope: host.run(lambda: self._tell_of_round(scope)),
         ).by_kind()
         duties |= upkeep
         return Working(
-            parts.store.jobs,
-            parts.clock,
-            parts.chance,
+            components.store.jobs,
+            components.clock,
+            components.chance,
             duties,
             rhythms=[rhythm for rhythm in usual(hour=settings.upkeep_hour) if rhythm.kind in duties],
-            tenants=parts.store.tenants,
-            traffic=parts.traffic,
+            tenants=components.store.tenants,
+            traffic=components.traffic,
         )
 
     async def _tell_of_round(self, scope: Scope) -> None:
-        if self._parts.events.is_heard(Topic.SCHEDULE_DAILY):
-            await self._parts.events.publish(Happening(Topic.SCHEDULE_DAILY, scope, self._parts.clock.now()))
+        if self._components.events.is_heard(Topic.SCHEDULE_DAILY):
+            await self._components.events.publish(
+                MemoryEvent(Topic.SCHEDULE_DAILY, scope, self._components.clock.now())
+            )

@@ -73,7 +73,7 @@ class KeepingUp(Facade):
         progress: Callable[[int, int], None] | None = None,
     ) -> Item:
         """These steps of the round, of the owner that the ids of `whose` name or of all; told as `upkeep` tells it."""
-        moment = checked_time(now, "now") or self._parts.clock.now()
+        moment = checked_time(now, "now") or self._components.clock.now()
         dry = checked_flag(dry_run, "dry_run")
         host = Host()
         using = await self._upkeeping(host)
@@ -93,26 +93,26 @@ class KeepingUp(Facade):
         return {"owners": len(owners), **tally.told(), "now": moment.isoformat(), "dry_run": dry, "change_ids": ids}
 
     async def _upkeeping(self, host: Host) -> Upkeeping:
-        """The parts that the steps of the upkeep work with beside the host's loop, with the embedder loaded."""
-        parts, using = self._parts, await self._using()
-        asking = parts.chat.asking
+        """The components that the steps of the upkeep work with beside the host's loop, with the embedder loaded."""
+        components, using = self._components, await self._using()
+        asking = components.chat.asking
         return Upkeeping(
-            parts.store,
+            components.store,
             using.embedder and HostedEmbedder(using.embedder, host),
-            parts.ids,
-            _upkeep_policy(parts.settings),
+            components.ids,
+            _upkeep_policy(components.settings),
             asking=HostedChatModel(asking.model, host) if asking else None,
-            breathe=partial(parts.traffic.quiet, at_most=_PATIENCE_SECONDS),
+            breathe=partial(components.traffic.quiet, at_most=_PATIENCE_SECONDS),
         )
 
     async def _owners_meant(self, **ids: str | None) -> list[Scope]:
         named = {name: value for name, value in ids.items() if value is not None}
         if len(named) > 1:
             raise InvalidInputError("upkeep is about everything of an owner: give one of user_id, agent_id and run_id")
-        tenant = self._parts.settings.tenant
+        tenant = self._components.settings.tenant
         if named:
             return [Scope(**named, tenant=tenant)]
-        return [Scope.of(owner) for owner in await self._parts.store.owners(tenant, deleted=True)]
+        return [Scope.of(owner) for owner in await self._components.store.owners(tenant, deleted=True)]
 
 
 class _Tally:

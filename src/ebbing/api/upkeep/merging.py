@@ -102,17 +102,17 @@ class Compressing(KeepingUp):
         """
         back = checked_flag(restore, "restore")
         scope = await self._known_scope(memory_id, user_id)
-        found = await self._parts.store.get(scope, [memory_id])
+        found = await self._components.store.get(scope, [memory_id])
         if not found:
             raise MemoryNotFoundError("this memory is deleted: restore it first")
         [record] = found
-        sources = await told_by(self._parts.store, record)
-        restored, change, now = 0, ChangeSet(Cause.SPLIT), self._parts.clock.now()
+        sources = await told_by(self._components.store, record)
+        restored, change, now = 0, ChangeSet(Cause.SPLIT), self._components.clock.now()
         if back:
-            tellers = await tellers_of(self._parts.store, [record], scope=scope)
+            tellers = await tellers_of(self._components.store, [record], scope=scope)
             if not record.is_compressed or record.provenance.method == "user":
                 raise InvalidInputError("this memory tells nothing but itself: there is nothing to restore")
-            restored = await take_apart(self._parts.store.within(change), tellers, scope=scope, at=now)
+            restored = await take_apart(self._components.store.within(change), tellers, scope=scope, at=now)
             await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=(one.id for one in sources))
             await self._announce(Topic.MEMORY_DELETED, scope, memory_ids=(one.id for one in tellers))
         return {

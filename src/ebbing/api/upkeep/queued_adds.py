@@ -74,7 +74,7 @@ class Deferring(Writing, Background):
         kept = [one.message for one in given]
         if not kept:
             raise InvalidInputError("nothing of these messages may be stored")
-        now, name = self._parts.clock.now(), self._parts.ids.new()
+        now, name = self._components.clock.now(), self._components.ids.new()
         said = [_named(one, f"{name}-{number}", now=now) for number, one in enumerate(kept)]
         call = {
             "messages": [_json_of(one) for one in as_given(said)],
@@ -85,8 +85,8 @@ class Deferring(Writing, Background):
             "tags": list(checked.tags),
         }
         body = json.dumps(call, ensure_ascii=False)
-        await self._parts.store.requests.begin(KeptRequest(scope.tenant, ADD, name, "", now, now, scope, body))
-        job_id = await self._parts.store.jobs.enqueue(
+        await self._components.store.requests.begin(KeptRequest(scope.tenant, ADD, name, "", now, now, scope, body))
+        job_id = await self._components.store.jobs.enqueue(
             ADD, name, payload={"request": name}, max_attempts=_ATTEMPTS, whose=scope
         )
         omitted = omitted_parts(messages)
@@ -101,7 +101,7 @@ class Deferring(Writing, Background):
         """
         item = await super().job(job_id)
         if item["kind"] == ADD:
-            told = await self._parts.store.requests.get(self._parts.settings.tenant, ADD, key=item["key"])
+            told = await self._components.store.requests.get(self._components.settings.tenant, ADD, key=item["key"])
             item["result"] = None if told is None or told.answer is None else json.loads(told.answer)
         return item
 
@@ -113,17 +113,17 @@ class Deferring(Writing, Background):
 
     async def _queue_what_was_accepted(self) -> None:
         """A process may have died between keeping a request and queueing its job."""
-        waiting = await self._parts.store.requests.to_do()
+        waiting = await self._components.store.requests.to_do()
         jobs = [
             NewJob(ADD, one.key, {"request": one.key}, max_attempts=_ATTEMPTS, whose=one.whose, once=True)
             for one in waiting
             if one.caller == ADD
         ]
-        await self._parts.store.jobs.enqueue_all(jobs)
+        await self._components.store.jobs.enqueue_all(jobs)
 
     async def _do_add(self, job: Job, at_work: AtWork) -> Undone | None:
         del at_work
-        log = self._parts.store.requests
+        log = self._components.store.requests
         request = await log.get(job.tenant, ADD, key=job.key)
         if request is None or request.body is None or request.whose is None:
             return None  # it was erased meanwhile, or is done

@@ -16,7 +16,7 @@ import typer
 import ebbing
 from ebbing.domain.errors import MissingOwnerError
 from ebbing.interfaces.cli.output import Screen
-from ebbing.wiring.optional_extras import open_parts
+from ebbing.wiring.optional_extras import open_components
 
 if TYPE_CHECKING:
     from ebbing.sync import Memory
@@ -81,7 +81,7 @@ class Session:
         names = [owner["name"] for owner in owners if owner["kind"] == kind][:_COMPARED_NAMES]
         close = get_close_matches(name, names, n=3)
         hint = f"did you mean {' or '.join(close)}?" if close else "check --user, EBBING_USER and --path"
-        return f"Nothing is stored of {kind} {name} in {self.memory.parts.settings.path}: {hint}"
+        return f"Nothing is stored of {kind} {name} in {self.memory.components.settings.path}: {hint}"
 
 
 def command(
@@ -136,9 +136,9 @@ def opened(
     given: dict[str, Any] = {"api_version": "v1.1"}
     if path is not None:
         given["path"] = path
-    parts, new_store = open_parts(given, make_store=makes_store)
-    with ebbing.Memory(parts=parts) as memory:
+    components, new_store = open_components(given, make_store=makes_store)
+    with ebbing.Memory(components=components) as memory:
         screen = Screen(as_json=as_json)
         if new_store is not None:
             screen.note(f"made a new store in {new_store.absolute()}")
-        yield Session(memory, screen, user, parts.settings.user, agent=agent, run=run)
+        yield Session(memory, screen, user, components.settings.user, agent=agent, run=run)

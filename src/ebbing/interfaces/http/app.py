@@ -61,7 +61,7 @@ def create_app(
         settings: the memory's own unless given.
         worker: who does the upkeep's jobs, if the settings want it done; this process unless given.
     """
-    settings = settings or memory.parts.settings
+    settings = settings or memory.components.settings
     app = Service(
         title="Ebbing",
         version=ebbing.__version__,
@@ -73,8 +73,8 @@ def create_app(
         generate_unique_id_function=operation_id,
     )
     app.state.memory, app.state.memories = memory, Memories(memory)
-    parts = memory.parts
-    app.state.doorkeeper = Doorkeeper(settings, keys=parts.store.keys, clock=parts.clock)
+    components = memory.components
+    app.state.doorkeeper = Doorkeeper(settings, keys=components.store.keys, clock=components.clock)
     app.state.worker = (worker or WorkerInside(memory)) if settings.worker else None
     app.state.ready = {"ready": False, "store": "open", "embedder": "loading"}
     for room in (
@@ -110,11 +110,11 @@ def create_app(
 
 def _add_layers(app: Service, settings: Settings) -> None:
     """Add what a request passes on its way to a route; the layer that is added last is the outermost."""
-    parts = app.state.memory.parts
-    app.add_middleware(Gate, settings=settings, doorkeeper=app.state.doorkeeper, parts=parts)
+    components = app.state.memory.components
+    app.add_middleware(Gate, settings=settings, doorkeeper=app.state.doorkeeper, components=components)
     key = settings.redaction_key.get_secret_value().encode() if settings.redaction_key else b""
-    meter = getattr(parts.meter, "beside", parts.meter)
-    app.add_middleware(Observed, meter=meter, ids=parts.ids, key=key)
+    meter = getattr(components.meter, "beside", components.meter)
+    app.add_middleware(Observed, meter=meter, ids=components.ids, key=key)
     if origins := listed(settings.http_cors_origins):
         app.add_middleware(
             CORSMiddleware,
@@ -147,7 +147,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 async def _warm_up(app: FastAPI) -> None:
     """Loads the model while the first requests come in, so that none of them waits for it twice; then the patterns."""
     try:
-        embedder = await app.state.memory.parts.embedder.get()
+        embedder = await app.state.memory.components.embedder.get()
     except EbbingError as error:
         app.state.ready = {**app.state.ready, "embedder": error.code}
     else:

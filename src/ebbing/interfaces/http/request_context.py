@@ -121,7 +121,7 @@ class Memories:
 
     def __init__(self, memory: AsyncMemory) -> None:
         self._memory = memory
-        self._views = {memory.parts.settings.tenant: memory}
+        self._views = {memory.components.settings.tenant: memory}
 
     def of(self, tenant: str) -> AsyncMemory:
         """The view for this tenant."""
@@ -129,7 +129,7 @@ class Memories:
         if view is None:
             view = self._memory.for_tenant(tenant)
             if len(self._views) > _MOST_TENANTS:
-                own = self._memory.parts.settings.tenant
+                own = self._memory.components.settings.tenant
                 self._views = {own: self._memory}
             self._views[tenant] = view
         return view

@@ -18,10 +18,10 @@ from ebbing.interfaces.http.app import create_app
 from ebbing.interfaces.http.middleware.auth import Doorkeeper
 from ebbing.interfaces.http.worker import ServiceWorker, WorkerApart
 from ebbing.memory import AsyncMemory
-from ebbing.wiring.build import Parts, build
+from ebbing.wiring.build import Components, build
+from ebbing.wiring.components.logs import log_as
 from ebbing.wiring.config.earlier_names import superseded_names
 from ebbing.wiring.config.settings import Settings
-from ebbing.wiring.parts.logs import log_as
 
 _log: Final = logging.getLogger("ebbing.http")
 _YOUNG: Final = 10_000
@@ -51,9 +51,9 @@ def serve(settings: Settings, *, started: Started) -> None:
     log_as(settings)
     for sentence in superseded_names():
         _log.warning(sentence)
-    memory = AsyncMemory(parts=build(settings))
+    memory = AsyncMemory(components=build(settings))
     try:
-        is_open = _is_open(settings, memory.parts)
+        is_open = _is_open(settings, memory.components)
         listener, app = _listener(settings), create_app(memory, worker=_worker(settings))
     except BaseException:
         asyncio.run(memory.close())
@@ -81,9 +81,9 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _is_open(settings: Settings, parts: Parts) -> bool:
+def _is_open(settings: Settings, components: Components) -> bool:
     """Whether nobody will be asked for anything, which is refused where others can connect."""
-    doorkeeper = Doorkeeper(settings, keys=parts.store.keys, clock=parts.clock)
+    doorkeeper = Doorkeeper(settings, keys=components.store.keys, clock=components.clock)
     is_open = asyncio.run(doorkeeper.is_open())
     if is_open and not is_loopback(settings.http_host):
         raise ConfigurationError(

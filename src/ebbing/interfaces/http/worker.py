@@ -24,9 +24,9 @@ from ebbing.domain.errors import StoreClosedError
 from ebbing.memory import AsyncMemory
 from ebbing.upkeep.worker.stop_signal import Stop
 from ebbing.wiring.build import build, load_settings
+from ebbing.wiring.components.logs import log_as
+from ebbing.wiring.components.process_priority import yield_processor
 from ebbing.wiring.config.settings import Settings, handed_on
-from ebbing.wiring.parts.logs import log_as
-from ebbing.wiring.parts.process_priority import yield_processor
 
 _PAUSE_SECONDS: Final = 5.0
 _FIRST_PAUSE: Final = timedelta(seconds=2)
@@ -160,7 +160,7 @@ def _until_let_go(stop: Stop) -> None:
 
 
 async def _work(settings: Settings, stop: Stop) -> None:
-    async with AsyncMemory(parts=build(settings)) as memory:
+    async with AsyncMemory(components=build(settings)) as memory:
         await WorkerInside(memory).keep_on(stop)
 
 

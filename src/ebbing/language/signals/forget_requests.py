@@ -150,10 +150,10 @@ def _named(groups: Mapping[str, str], pack: _Pack, *, now: datetime) -> Asked:
     spans = _just_now(now) if groups.get("lately") else _spans(groups.get("when", ""), pack, now=now)
     if not spans and not about:
         spans = _spans(said, pack, now=now)
-    is_everything = not about or pack.everything.fullmatch(_trimmed(about, pack)) is not None
-    if is_everything and not spans:
+    is_bulk = not about or pack.everything.fullmatch(_trimmed(about, pack)) is not None
+    if is_bulk and not spans:
         raise InvalidInputError("say what is to be forgotten, by a topic or a time; `delete_all` erases everything")
-    named = None if is_everything else topic(about)
+    named = None if is_bulk else topic(about)
     if named is None and not spans:
         raise InvalidInputError("this names no topic that could be looked for: say what is to be forgotten")
     parts = _topics(about, pack) if named else []

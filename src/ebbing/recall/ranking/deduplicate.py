@@ -11,7 +11,7 @@ from ebbing.index.dot_products import between
 from ebbing.index.shard import Shard
 from ebbing.ports.embedder import Calibration
 from ebbing.recall.base.fusion import is_empty, is_whole
-from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.base.recall_settings import RecallSettings
 
 Pairs = NDArray[np.bool_]
 
@@ -26,7 +26,12 @@ Groups = dict[int, tuple[int, ...]]
 
 
 def collapse(
-    shard: Shard, order: NDArray[np.int64], *, count: int, calibration: Calibration | None, tuning: Tuning
+    shard: Shard,
+    order: NDArray[np.int64],
+    *,
+    count: int,
+    calibration: Calibration | None,
+    recall_settings: RecallSettings,
 ) -> Groups:
     """The first `count` groups of the rows in `order` (best first).
 
@@ -35,14 +40,14 @@ def collapse(
     repeat each other, less likeness is enough: such a log tells each thing in many wordings. A log without repeats
     would only lose by that.
     """
-    first = order[: count + tuning.collapse_probe]
-    likeness = _likeness(shard, calibration=calibration, tuning=tuning)
+    first = order[: count + recall_settings.collapse_probe]
+    likeness = _likeness(shard, calibration=calibration, recall_settings=recall_settings)
     if likeness.are_alone(first):
         return dict.fromkeys(first[:count].tolist(), ())
     alike = likeness.alike(first)
-    probe = alike[: tuning.collapse_probe, : tuning.collapse_probe]
-    if int(np.triu(probe, 1).any(axis=0).sum()) >= tuning.collapse_from:
-        rows = order[: tuning.collapse_depth]
+    probe = alike[: recall_settings.collapse_probe, : recall_settings.collapse_probe]
+    if int(np.triu(probe, 1).any(axis=0).sum()) >= recall_settings.collapse_from:
+        rows = order[: recall_settings.collapse_depth]
         return _grouped(rows, likeness.alike(rows), count=count)
     return _grouped(first, likeness.same(first), count=count)
 
@@ -53,12 +58,12 @@ class _Likeness:
     In a small shard what was compared once is kept until a row changes.
     """
 
-    def __init__(self, shard: Shard, *, calibration: Calibration | None, tuning: Tuning) -> None:
+    def __init__(self, shard: Shard, *, calibration: Calibration | None, recall_settings: RecallSettings) -> None:
         self._shard = shard
         self._about = self._just = 2.0  # no cosine
         if calibration is not None:
-            self._about = calibration.cosine(tuning.alike_similarity)
-            self._just = calibration.cosine(tuning.same_similarity)
+            self._about = calibration.cosine(recall_settings.alike_similarity)
+            self._just = calibration.cosine(recall_settings.same_similarity)
         kept = shard.size if shard.size <= KEPT_ROWS and shard.is_asked_often else 0
         self._known, self._has_alike = np.zeros((2, kept), dtype=np.bool_)
         self._alike, self._same = np.zeros((2, kept, kept), dtype=np.bool_)
@@ -114,9 +119,9 @@ class _Likeness:
         return [equal | (numbers & (cosines > bound)) for bound in above]
 
 
-def _likeness(shard: Shard, *, calibration: Calibration | None, tuning: Tuning) -> _Likeness:
+def _likeness(shard: Shard, *, calibration: Calibration | None, recall_settings: RecallSettings) -> _Likeness:
     def anew() -> _Likeness:
-        return _Likeness(shard, calibration=calibration, tuning=tuning)
+        return _Likeness(shard, calibration=calibration, recall_settings=recall_settings)
 
     return shard.kept("likeness", anew) if shard.is_asked_often else anew()
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ebbing.domain.memory.record import Kind
 from ebbing.index.shard import KINDS, NEVER, Shard
 from ebbing.recall.base.fusion import Mask
-from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.recall.scoring.score_rows import Scored
 
 Rows = NDArray[np.int64]
@@ -19,7 +19,9 @@ _MEMORY: Final = KINDS.index(Kind.MEMORY)
 _EPISODE: Final = KINDS.index(Kind.EPISODE)
 
 
-def behind_their_update(shard: Shard, scored: Scored, *, order: Rows, among: Mask, at: int, tuning: Tuning) -> Rows:
+def behind_their_update(
+    shard: Shard, scored: Scored, *, order: Rows, among: Mask, at: int, recall_settings: RecallSettings
+) -> Rows:
     """The order (best first) with what ended a statement put before the message that made it.
 
     A message says more than one memory does, so it stays in the answer when a memory read from it is over. Where the
@@ -34,10 +36,10 @@ def behind_their_update(shard: Shard, scored: Scored, *, order: Rows, among: Mas
     ended = shard.kept("ended statements", lambda: _ended(shard))
     if not len(ended):
         return order
-    top = order[: tuning.newer_depth]
+    top = order[: recall_settings.newer_depth]
     doubtful = top[(shard.kind[top] == _EPISODE) & np.isin(shard.created[top], ended)]
     for message in doubtful.tolist():
-        newer = _replacing(shard, scored, message=message, among=among, at=at, tuning=tuning)
+        newer = _replacing(shard, scored, message=message, among=among, at=at, recall_settings=recall_settings)
         if newer is not None and _stands_behind(order, newer, other=message):
             rest = order[order != newer]
             order = np.insert(rest, int(np.flatnonzero(rest == message)[0]), newer)
@@ -55,7 +57,9 @@ def _stands_behind(order: Rows, row: int, *, other: int) -> bool:
     return bool(order[places[-1]] == row) or len(places) == 1
 
 
-def _replacing(shard: Shard, scored: Scored, *, message: int, among: Mask, at: int, tuning: Tuning) -> int | None:
+def _replacing(
+    shard: Shard, scored: Scored, *, message: int, among: Mask, at: int, recall_settings: RecallSettings
+) -> int | None:
     """The best row of what was said when the statement ended that the question is about; None where it is not over."""
     total = scored.total
     mine = _read_from(shard, message)
@@ -66,7 +70,7 @@ def _replacing(shard: Shard, scored: Scored, *, message: int, among: Mask, at: i
     standing = mine[shard.valid_to[mine] > at]
     if len(standing) and total[standing].max() > total[meant]:
         return None
-    if total[message] - total[meant] > tuning.ended_gap:
+    if total[message] - total[meant] > recall_settings.ended_gap:
         return None
     ended = shard.valid_to[meant]
     if ended <= shard.created[message]:

@@ -13,7 +13,7 @@ from ebbing.domain.filters.query import Query
 from ebbing.index.shard import Shard, micros
 from ebbing.ports.embedder import Calibration
 from ebbing.recall.base.fusion import Mask, best_rows
-from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.recall.query.parse_query import Question
 from ebbing.recall.ranking.deduplicate import Groups, collapse
 from ebbing.recall.ranking.demote_outdated import behind_their_update
@@ -62,7 +62,7 @@ def rank(
     query: Query,
     question: Question,
     calibration: Calibration | None,
-    tuning: Tuning,
+    recall_settings: RecallSettings,
 ) -> Ranking:
     """The best rows of the mask, best first, at most `query.top_k`.
 
@@ -70,12 +70,12 @@ def rank(
     meaning with the question, and facts that hold the attribute which it asks for. A question with one answer then gets
     one row, and one without gets none.
     """
-    order = best_rows(scored.total, among, count=max(tuning.collapse_depth, query.top_k))
+    order = best_rows(scored.total, among, count=max(recall_settings.collapse_depth, query.top_k))
     if question.value:
-        order = newer_first(shard, scored, order=order, tuning=tuning)
+        order = newer_first(shard, scored, order=order, recall_settings=recall_settings)
     at = micros(query.as_of or query.now)
-    order = behind_their_update(shard, scored, order=order, among=among, at=at, tuning=tuning)
-    groups = collapse(shard, order, count=query.top_k, calibration=calibration, tuning=tuning)
+    order = behind_their_update(shard, scored, order=order, among=among, at=at, recall_settings=recall_settings)
+    groups = collapse(shard, order, count=query.top_k, calibration=calibration, recall_settings=recall_settings)
     if len(groups) < query.top_k and len(order) < (living := int(np.count_nonzero(among))):
         # One statement fills the whole depth: what stands below it is looked at as well, without its repeats.
         order = best_rows(scored.total, among & ~_told(shard, groups), count=living)
@@ -83,7 +83,7 @@ def rank(
     found = _rated(scored, groups, calibration=calibration)
     if query.min_score > 0:
         found = found.only([score >= query.min_score for score in found.scores])
-    return found.only(_set_apart(scored, found, tuning=tuning)) if query.precise else found
+    return found.only(_set_apart(scored, found, recall_settings=recall_settings)) if query.precise else found
 
 
 def _rated(scored: Scored, groups: Groups, *, calibration: Calibration | None) -> Ranking:
@@ -113,24 +113,24 @@ def _told(shard: Shard, groups: Groups) -> Mask:
     return told
 
 
-def _set_apart(scored: Scored, found: Ranking, *, tuning: Tuning) -> list[bool]:
+def _set_apart(scored: Scored, found: Ranking, *, recall_settings: RecallSettings) -> list[bool]:
     """Which rows speak to the question by their meaning and wording, and stand near the best one."""
     answering = scored.answering
     return [
         (answering is not None and answering[row])
         or (
-            found.fused[0] - fused < tuning.precise_gap
-            and _speaks_to_it(scored, row, held=held, near=near, tuning=tuning)
+            found.fused[0] - fused < recall_settings.precise_gap
+            and _speaks_to_it(scored, row, held=held, near=near, recall_settings=recall_settings)
         )
         for row, fused, held, near in zip(found.rows, found.fused, found.coverage, found.meaning, strict=True)
     ]
 
 
-def _speaks_to_it(scored: Scored, row: int, *, held: float, near: float, tuning: Tuning) -> bool:
-    shares_words = held >= tuning.precise_coverage
+def _speaks_to_it(scored: Scored, row: int, *, held: float, near: float, recall_settings: RecallSettings) -> bool:
+    shares_words = held >= recall_settings.precise_coverage
     if not scored.compared[row]:
         return shares_words
     if scored.foreign is not None and scored.foreign[row]:
-        return near >= tuning.precise_other_language
-    evidence = near + tuning.precise_coverage_share * held
-    return near > tuning.precise_meaning or (shares_words and evidence >= tuning.precise_evidence)
+        return near >= recall_settings.precise_other_language
+    evidence = near + recall_settings.precise_coverage_share * held
+    return near > recall_settings.precise_meaning or (shares_words and evidence >= recall_settings.precise_evidence)

@@ -15,7 +15,7 @@ from ebbing.index.shard import ROLES, Shard
 from ebbing.index.turn_neighbours import Neighbours
 from ebbing.language.text.analyzer import TextFlag
 from ebbing.recall.base.fusion import Mask, Scores, best_rows, is_empty, is_whole, reciprocal_rank, zscore
-from ebbing.recall.base.tuning import Tuning
+from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.recall.query.attributes import facts_about, lift
 from ebbing.recall.query.parse_query import DAY_MICROS, Link, Question
 from ebbing.recall.scoring.bm25 import bm25f, feedback_terms, smooth
@@ -58,76 +58,80 @@ def score_rows(
     vector: NDArray[np.float32] | None,
     among: Mask,
     near: Neighbours,
-    tuning: Tuning,
+    recall_settings: RecallSettings,
 ) -> Scored:
     """Scores every row; statistics come from the rows in `among` (those the caller may get back)."""
     dense, compared = _dense(shard, vector)
-    wording = bm25f(shard, question.terms, tuning=tuning)
-    lexical = smooth(shard, wording.points, near=near, tuning=tuning)
+    wording = bm25f(shard, question.terms, recall_settings=recall_settings)
+    lexical = smooth(shard, wording.points, near=near, recall_settings=recall_settings)
     some = None if is_whole(among) else among
-    meant = _meant(dense, some, compared=compared, tuning=tuning)
+    meant = _meant(dense, some, compared=compared, recall_settings=recall_settings)
     foreign = _foreign(shard, question)
-    total = meant + _worded(lexical, some, meant=meant, foreign=foreign, tuning=tuning)
-    if tuning.feedback_weight and shard.size >= tuning.feedback_from and wording.coverage.any():
-        lexical = lexical + _feedback(shard, total, among=among, question=question, tuning=tuning)
-        total = meant + _worded(lexical, some, meant=meant, foreign=foreign, tuning=tuning)
-    surface = shard.kept("surface", lambda: _surface(shard, tuning=tuning))
+    total = meant + _worded(lexical, some, meant=meant, foreign=foreign, recall_settings=recall_settings)
+    if recall_settings.feedback_weight and shard.size >= recall_settings.feedback_from and wording.coverage.any():
+        lexical = lexical + _feedback(shard, total, among=among, question=question, recall_settings=recall_settings)
+        total = meant + _worded(lexical, some, meant=meant, foreign=foreign, recall_settings=recall_settings)
+    surface = shard.kept("surface", lambda: _surface(shard, recall_settings=recall_settings))
     if surface.assistant is not None:
-        total = np.where(surface.assistant, tuning.assistant_weight * total, total)
+        total = np.where(surface.assistant, recall_settings.assistant_weight * total, total)
     if surface.asking is not None:
-        total = np.where(surface.asking, np.minimum(total, tuning.asking_weight * total), total)
+        total = np.where(surface.asking, np.minimum(total, recall_settings.asking_weight * total), total)
     if surface.worth is not None:
         total += surface.worth
-    bonuses = _bonuses(shard, question, surface=surface, tuning=tuning)
+    bonuses = _bonuses(shard, question, surface=surface, recall_settings=recall_settings)
     coverage = wording.coverage
     if question.spans:
-        bonuses["time"] = _in_time(shard, question, among=among, tuning=tuning)
+        bonuses["time"] = _in_time(shard, question, among=among, recall_settings=recall_settings)
     if question.links:
-        share = _through_links(shard, question.links, tuning=tuning)
-        bonuses["graph"] = tuning.graph_bonus * share
+        share = _through_links(shard, question.links, recall_settings=recall_settings)
+        bonuses["graph"] = recall_settings.graph_bonus * share
         coverage = np.maximum(coverage, LINKED_COVERAGE * share)
     for points in bonuses.values():
         total += points
     answering = facts_about(shard, question.topic)
     if answering is not None:
-        bonuses["attribute"] = lift(total, answering, among=among, at_least=tuning.attribute_bonus)
+        bonuses["attribute"] = lift(total, answering, among=among, at_least=recall_settings.attribute_bonus)
         total += bonuses["attribute"]
         coverage = np.where(answering, np.maximum(coverage, LINKED_COVERAGE), coverage)
     lent: Scores | float = 0.0
-    if prior := tuning.diary_session_prior if near.one_speaker else tuning.session_prior:
-        lent = prior * _session_lift(total, some, near=near, tuning=tuning)
+    if prior := recall_settings.diary_session_prior if near.one_speaker else recall_settings.session_prior:
+        lent = prior * _session_lift(total, some, near=near, recall_settings=recall_settings)
         total += lent
     return Scored(total, lexical, dense, coverage, compared, foreign, answering, bonuses, lent)
 
 
-def joined(shard: Shard, question: Scored, *, conversation: Scored, among: Mask, tuning: Tuning) -> Scored:
+def joined(
+    shard: Shard, question: Scored, *, conversation: Scored, among: Mask, recall_settings: RecallSettings
+) -> Scored:
     """The rows against a question and against the conversation that it closes: what speaks for a row in either.
 
     The conversation repeats what is known of its topic, and what came of that is told in other words: rows that share
     words and meaning with the best row of both are lifted with it.
     """
-    total = tuning.question_share * question.total + (1.0 - tuning.question_share) * conversation.total
+    total = (
+        recall_settings.question_share * question.total + (1.0 - recall_settings.question_share) * conversation.total
+    )
     return replace(
         question,
-        total=total + _about_the_same(shard, total, among=among, tuning=tuning),
+        total=total + _about_the_same(shard, total, among=among, recall_settings=recall_settings),
         dense=np.maximum(question.dense, conversation.dense),
         coverage=np.maximum(question.coverage, conversation.coverage),
     )
 
 
-def _about_the_same(shard: Shard, total: Scores, *, among: Mask, tuning: Tuning) -> Scores:
+def _about_the_same(shard: Shard, total: Scores, *, among: Mask, recall_settings: RecallSettings) -> Scores:
     """Points of rows for what they share with the best one, which gets half as many as the best of them."""
     best = best_rows(total, among, count=1)
-    terms = feedback_terms(shard, best, asked=(), tuning=tuning)
+    terms = feedback_terms(shard, best, asked=(), recall_settings=recall_settings)
     others = among.copy()
     others[best] = False
     if is_empty(others):
         return np.zeros(shard.size)
-    wording = bm25f(shard, terms, tuning=tuning).points if terms else np.zeros(shard.size)
-    points = zscore(wording, others, weight=tuning.topic_weight)
+    wording = bm25f(shard, terms, recall_settings=recall_settings).points if terms else np.zeros(shard.size)
+    points = zscore(wording, others, weight=recall_settings.topic_weight)
     if shard.embedded[best].all():
         points = points + zscore(
-            along(shard.vectors, shard.vectors[best[0]]).astype(np.float64), others, weight=tuning.topic_weight
+            along(shard.vectors, shard.vectors[best[0]]).astype(np.float64), others, weight=recall_settings.topic_weight
         )
     points[best] = 0.5 * points[others].max()
     return points
@@ -148,7 +152,7 @@ class _Surface:
     """Points for importance and strength around their middle; None where all rows are alike."""
 
 
-def _surface(shard: Shard, *, tuning: Tuning) -> _Surface:
+def _surface(shard: Shard, *, recall_settings: RecallSettings) -> _Surface:
     def some(mask: Mask) -> Mask | None:
         return mask if mask.any() else None
 
@@ -158,14 +162,16 @@ def _surface(shard: Shard, *, tuning: Tuning) -> _Surface:
         asking=some((shard.flags & TextFlag.ASKING) != 0),
         standing=some((shard.flags & TextFlag.INSTRUCTION) != 0),
         preferred=some((shard.flags & TextFlag.PREFERENCE) != 0),
-        worth=tuning.standing_weight / 2 * (worth - worth.mean()) if shard.size and np.ptp(worth) > 0 else None,
+        worth=recall_settings.standing_weight / 2 * (worth - worth.mean())
+        if shard.size and np.ptp(worth) > 0
+        else None,
     )
 
 
-def _levelled(scores: Scores, among: Mask | None, *, weight: float, tuning: Tuning) -> Scores:
+def _levelled(scores: Scores, among: Mask | None, *, weight: float, recall_settings: RecallSettings) -> Scores:
     """A leg's scores, weighted, on the scale on which legs are added up; None stands for all rows, as below."""
-    if tuning.fusion == "rrf":
-        return weight * tuning.rrf_scale * reciprocal_rank(scores, among, k=tuning.rrf_k)
+    if recall_settings.fusion == "rrf":
+        return weight * recall_settings.rrf_scale * reciprocal_rank(scores, among, k=recall_settings.rrf_k)
     return zscore(scores, among, weight=weight)
 
 
@@ -178,27 +184,31 @@ def _foreign(shard: Shard, question: Question) -> Mask | None:
     return mask if mask.any() else None
 
 
-def _worded(lexical: Scores, among: Mask | None, *, meant: Scores, foreign: Mask | None, tuning: Tuning) -> Scores:
+def _worded(
+    lexical: Scores, among: Mask | None, *, meant: Scores, foreign: Mask | None, recall_settings: RecallSettings
+) -> Scores:
     """The keyword leg's share of the total.
 
     Rows of the question's language are held against one another. A row of another language shares hardly a term with
     the question whatever it says: nothing is known against it, and its meaning stands in for its words.
     """
-    if foreign is None or tuning.fusion == "rrf" or not meant.any():
-        return _levelled(lexical, among, weight=tuning.lexical_weight, tuning=tuning)
+    if foreign is None or recall_settings.fusion == "rrf" or not meant.any():
+        return _levelled(lexical, among, weight=recall_settings.lexical_weight, recall_settings=recall_settings)
     own = ~foreign if among is None else among & ~foreign
     admitted = len(own) if among is None else int(np.count_nonzero(among))
-    words = zscore(lexical, own, weight=tuning.lexical_weight, at_least=min(admitted, _FEW_ROWS))
-    instead = tuning.other_language_weight / tuning.dense_weight * meant
+    words = zscore(lexical, own, weight=recall_settings.lexical_weight, at_least=min(admitted, _FEW_ROWS))
+    instead = recall_settings.other_language_weight / recall_settings.dense_weight * meant
     return np.where(foreign, np.where(lexical > 0, np.maximum(words, instead), instead), words)
 
 
-def _feedback(shard: Shard, total: Scores, *, among: Mask, question: Question, tuning: Tuning) -> Scores:
+def _feedback(
+    shard: Shard, total: Scores, *, among: Mask, question: Question, recall_settings: RecallSettings
+) -> Scores:
     """What the rare terms of the best rows add to the keyword leg."""
-    best = best_rows(total, among, count=tuning.feedback_rows)
-    terms = feedback_terms(shard, best, asked=question.terms, tuning=tuning)
-    brevity = min(1.0, tuning.feedback_length / max(float(shard.length[best].mean()), 1.0))
-    return tuning.feedback_weight * brevity * bm25f(shard, terms, tuning=tuning).points
+    best = best_rows(total, among, count=recall_settings.feedback_rows)
+    terms = feedback_terms(shard, best, asked=question.terms, recall_settings=recall_settings)
+    brevity = min(1.0, recall_settings.feedback_length / max(float(shard.length[best].mean()), 1.0))
+    return recall_settings.feedback_weight * brevity * bm25f(shard, terms, recall_settings=recall_settings).points
 
 
 def _dense(shard: Shard, vector: NDArray[np.float32] | None) -> tuple[Scores, Mask]:
@@ -208,51 +218,61 @@ def _dense(shard: Shard, vector: NDArray[np.float32] | None) -> tuple[Scores, Ma
     return along(shard.vectors, vector).astype(np.float64), shard.embedded
 
 
-def _meant(dense: Scores, among: Mask | None, *, compared: Mask, tuning: Tuning) -> Scores:
+def _meant(dense: Scores, among: Mask | None, *, compared: Mask, recall_settings: RecallSettings) -> Scores:
     """The vectors' leg. A row without a vector stands where the average stands: nothing is known against it."""
     if is_whole(compared):
-        return _levelled(dense, among, weight=tuning.dense_weight, tuning=tuning)
+        return _levelled(dense, among, weight=recall_settings.dense_weight, recall_settings=recall_settings)
     both = compared if among is None else among & compared
-    return np.where(compared, _levelled(dense, both, weight=tuning.dense_weight, tuning=tuning), 0.0)
+    return np.where(
+        compared, _levelled(dense, both, weight=recall_settings.dense_weight, recall_settings=recall_settings), 0.0
+    )
 
 
-def _bonuses(shard: Shard, question: Question, *, surface: _Surface, tuning: Tuning) -> dict[str, Scores]:
+def _bonuses(
+    shard: Shard, question: Question, *, surface: _Surface, recall_settings: RecallSettings
+) -> dict[str, Scores]:
     """What speaks for a row beside words and meaning, by route; empty where nothing applies."""
     bonuses: dict[str, Scores] = {}
     if surface.standing is not None:
-        bonuses["rule"] = tuning.instruction_bonus * surface.standing.astype(np.float64)
+        bonuses["rule"] = recall_settings.instruction_bonus * surface.standing.astype(np.float64)
     if question.advice and surface.preferred is not None:
-        bonuses["rule"] = bonuses.get("rule", 0.0) + tuning.preference_bonus * surface.preferred.astype(np.float64)
+        bonuses["rule"] = bonuses.get("rule", 0.0) + recall_settings.preference_bonus * surface.preferred.astype(
+            np.float64
+        )
     if question.speakers:
-        bonuses["speaker"] = tuning.speaker_bonus * np.isin(shard.actor, list(question.speakers)).astype(np.float64)
+        bonuses["speaker"] = recall_settings.speaker_bonus * np.isin(shard.actor, list(question.speakers)).astype(
+            np.float64
+        )
     if question.quotes:
-        bonuses["quote"] = tuning.quote_bonus * _holding(shard, question.quotes)
+        bonuses["quote"] = recall_settings.quote_bonus * _holding(shard, question.quotes)
     if question.names:
-        bonuses["name"] = tuning.name_bonus * _holding(shard, question.names)
+        bonuses["name"] = recall_settings.name_bonus * _holding(shard, question.names)
     return bonuses
 
 
-def _in_time(shard: Shard, question: Question, *, among: Mask, tuning: Tuning) -> Scores:
+def _in_time(shard: Shard, question: Question, *, among: Mask, recall_settings: RecallSettings) -> Scores:
     """Points for what was said in the time that the question names, and fewer for what was said around it.
 
     What the question asks about may have been told later, so that wording decides where a row holds it.
     """
-    early, late = tuning.date_days_before * DAY_MICROS, tuning.date_days_after * DAY_MICROS
+    early, late = recall_settings.date_days_before * DAY_MICROS, recall_settings.date_days_after * DAY_MICROS
     inside, around = np.zeros((2, shard.size), dtype=np.bool_)
     for first, last in question.spans:
         inside |= (shard.created >= first) & (shard.created <= last)
         around |= (shard.created >= first - early) & (shard.created <= last + late)
     best = 0.0
     if len(question.beside_time) > 1:
-        best = float(bm25f(shard, question.beside_time, tuning=tuning).coverage.max(initial=0.0, where=among))
-    share = max(0.0, 1.0 - best / tuning.in_time_coverage)
+        best = float(
+            bm25f(shard, question.beside_time, recall_settings=recall_settings).coverage.max(initial=0.0, where=among)
+        )
+    share = max(0.0, 1.0 - best / recall_settings.in_time_coverage)
     if question.time_in_words and (_holding(shard, [question.time_in_words])[among] > 0).any():
         share = 0.0
-    points: Scores = tuning.date_bonus * around + tuning.in_time_bonus * share * inside
+    points: Scores = recall_settings.date_bonus * around + recall_settings.in_time_bonus * share * inside
     return points
 
 
-def _through_links(shard: Shard, links: Sequence[Link], *, tuning: Tuning) -> Scores:
+def _through_links(shard: Shard, links: Sequence[Link], *, recall_settings: RecallSettings) -> Scores:
     """Share of the question's wording that a row holds in the other word, for rows that hold that word."""
     share = np.zeros(shard.size)
     for link in links:
@@ -260,7 +280,7 @@ def _through_links(shard: Shard, links: Sequence[Link], *, tuning: Tuning) -> Sc
         if link.actor:
             meant *= (shard.actor == link.actor) | (shard.actor == 0)
         if meant.any():
-            share = np.maximum(share, meant * bm25f(shard, link.terms, tuning=tuning).coverage)
+            share = np.maximum(share, meant * bm25f(shard, link.terms, recall_settings=recall_settings).coverage)
     return share
 
 
@@ -273,15 +293,17 @@ def _holding(shard: Shard, phrases: Sequence[tuple[int, ...]]) -> Scores:
     return held.astype(np.float64)
 
 
-def _session_lift(total: Scores, among: Mask | None, *, near: Neighbours, tuning: Tuning) -> Scores | float:
+def _session_lift(
+    total: Scores, among: Mask | None, *, near: Neighbours, recall_settings: RecallSettings
+) -> Scores | float:
     """Best score of each row's session, the more of it the more rows the session has; one number where all have one."""
     sizes = near.session_sizes
     if len(sizes) == 1:
         best_of_all = float(np.maximum.reduce(total if among is None else total[among]))
-        return best_of_all * len(total) / (len(total) + tuning.session_half)
+        return best_of_all * len(total) / (len(total) + recall_settings.session_half)
     best = np.full(len(sizes), -np.inf)
     rows = slice(None) if among is None else among
     np.maximum.at(best, near.session[rows], total[rows])
     best[best == -np.inf] = 0.0
-    lift: Scores = (best * (sizes / (sizes + tuning.session_half)))[near.session]
+    lift: Scores = (best * (sizes / (sizes + recall_settings.session_half)))[near.session]
     return lift

@@ -17,7 +17,7 @@ from ebbing.interfaces.cli.errors import FAILED
 from ebbing.interfaces.cli.output import Screen, dotted, minute
 from ebbing.interfaces.cli.session import Session, command
 from ebbing.upkeep.worker.stop_signal import Stop
-from ebbing.wiring.parts.process_priority import yield_processor
+from ebbing.wiring.components.process_priority import yield_processor
 
 SHOWN_TEXT = 60
 """Characters of a memory that a list of changes shows."""

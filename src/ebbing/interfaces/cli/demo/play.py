@@ -46,7 +46,7 @@ def demo(*, path: Store = None, as_json: Json = False) -> None:
             if not as_json:
                 scenes.answered(screen, answers)
                 scenes.faded(screen, faded)
-                scenes.closing(screen, path, notes=memory.parts.embedder.notes)
+                scenes.closing(screen, path, notes=memory.components.embedder.notes)
     if as_json:
         screen.emit(scenes.as_json(kept, answers, faded=faded))
 

@@ -37,7 +37,7 @@ async def _shared(caller: Caller, one: Asked) -> list[Asked]:
     if agent is not None or run is not None:
         own = Scope(agent_id=agent, run_id=run, tenant=tenant).owner
         wanted = ShareFilter(agent_id=agent, run_id=None if agent is not None else run)
-    shares = await caller.memory.parts.store.shares(tenant, wanted=wanted)
+    shares = await caller.memory.components.store.shares(tenant, wanted=wanted)
     if any(share.owner == own for share in shares):
         return [one]
     owners = [*dict.fromkeys(share.owner for share in shares if run is None or share.run_id == run)]

@@ -45,7 +45,7 @@ async def owners_meant(caller: Caller, given: Mapping[str, Any]) -> list[Asked]:
     filters = given.get("filters")
     if filters is not None and not isinstance(filters, Mapping):
         raise InvalidInputError("filters must be an object")
-    narrowed = with_narrowing(filters, given, now=caller.memory.parts.clock.now())
+    narrowed = with_narrowing(filters, given, now=caller.memory.components.clock.now())
     return await across_owners(caller, asked_of(caller, {**given, "filters": narrowed}))
 
 

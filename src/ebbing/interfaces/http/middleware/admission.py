@@ -16,7 +16,7 @@ from ebbing.interfaces.http.middleware.idempotency import Replays, wanted
 from ebbing.interfaces.http.middleware.rate_limit import Rates
 from ebbing.interfaces.http.routes.reference import FILES as REFERENCE
 from ebbing.interfaces.http.schema.operations import split_by_literal_slashes
-from ebbing.wiring.build import Parts
+from ebbing.wiring.build import Components
 from ebbing.wiring.config.settings import Settings
 
 PUBLIC: Final = frozenset({"/", "/healthz", "/health", "/readyz", "/openapi.json", *REFERENCE})
@@ -34,10 +34,10 @@ _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 class Gate:
     """The last to catch what went wrong."""
 
-    def __init__(self, app: ASGIApp, *, settings: Settings, doorkeeper: Doorkeeper, parts: Parts) -> None:
+    def __init__(self, app: ASGIApp, *, settings: Settings, doorkeeper: Doorkeeper, components: Components) -> None:
         self._app, self._doorkeeper = app, doorkeeper
         self._works = settings.worker
-        self._replays = Replays(app, log=parts.store.requests, clock=parts.clock)
+        self._replays = Replays(app, log=components.store.requests, clock=components.clock)
         self._per_minute = settings.http_rate_per_minute
         self._rates = Rates(self._per_minute)
         self._most_bytes = settings.http_max_body_kib * 1_024

@@ -13,8 +13,8 @@ from ebbing.domain.errors import ConfigurationError, UnauthorizedError
 from ebbing.interfaces.http.errors import ProblemError
 from ebbing.ports.clock import Clock
 from ebbing.ports.key_ring import KeyRing
+from ebbing.wiring.components.tokens import token_reader
 from ebbing.wiring.config.settings import Settings
-from ebbing.wiring.parts.tokens import token_reader
 
 Headers = Mapping[bytes, bytes]
 """Names in lower case."""

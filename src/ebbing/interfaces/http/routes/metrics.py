@@ -27,15 +27,15 @@ async def get_metrics(caller: Reader, request: Request) -> Response:
     """Get metrics in Prometheus format. Counts, times and sizes cover all tenants together and name no person."""
     if caller.principal.user is not None:
         raise ProblemError("forbidden", "this is about the whole service, and the credential is for one user")
-    meter: Any = caller.memory.parts.meter
+    meter: Any = caller.memory.components.meter
     meter = getattr(meter, "beside", meter)
     if not hasattr(meter, "text"):
         raise ProblemError("not_found", "metrics are off: set EBBING_METRICS=true")
     state = request.app.state
     if monotonic() - getattr(state, "counted_at", -COUNTED_EVERY) >= COUNTED_EVERY:
         state.counted_at = monotonic()
-        meter.stored(*await counted(caller.memory.parts.store))
-    meter.behind(caller.memory.parts.following.waiting)
+        meter.stored(*await counted(caller.memory.components.store))
+    meter.behind(caller.memory.components.following.waiting)
     return Response(meter.text(), media_type=MEDIA_TYPE)
 
 

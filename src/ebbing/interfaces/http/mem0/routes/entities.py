@@ -140,7 +140,7 @@ async def entities_of(caller: Caller) -> list[Entity]:
     """Return whom and what the memories of a caller name, users first; a credential for one user sees that user."""
     user, tenant = caller.principal.user, caller.principal.tenant
     counts: Counter[tuple[str, str]] = Counter()
-    for share in await caller.memory.parts.store.shares(tenant):
+    for share in await caller.memory.components.store.shares(tenant):
         if user is None:
             named = {(share.owner.kind, share.owner.name)}
             for kind, name in (("agent", share.agent_id), ("run", share.run_id), ("app", share.app_id)):

@@ -59,14 +59,14 @@ class Events:
         asked: Sequence[Asked] = (),
     ) -> str:
         """Keeps an event and gives its id."""
-        parts, principal = caller.memory.parts, caller.principal
+        components, principal = caller.memory.components, caller.principal
         whose = principal.user or user
         event = Event(
-            parts.ids.new(),
+            components.ids.new(),
             principal.tenant,
             whose,
             kind,
-            at=parts.clock.now(),
+            at=components.clock.now(),
             results=tuple(results),
             asked=tuple(asked),
         )

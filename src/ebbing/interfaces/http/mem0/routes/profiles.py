@@ -103,13 +103,15 @@ async def update_profile_settings(caller: Administrator, body: ProfileSettingsIn
     if entities:
         before = (await _settings(caller))["entities"].get("user", {})
         merged = {name: value for name, value in {**before, **entities["user"]}.items() if value is not None}
-        await caller.memory.parts.store.profiles.change_settings(caller.principal.tenant, {SETTING: {"user": merged}})
+        await caller.memory.components.store.profiles.change_settings(
+            caller.principal.tenant, {SETTING: {"user": merged}}
+        )
     ignored = sorted(name for each in entities.values() for name, value in each.items() if value is not None)
     return encoded({**await _settings(caller), **({"ignored": ignored} if ignored else {})})
 
 
 async def _settings(caller: Caller) -> Item:
-    stored = await caller.memory.parts.store.profiles.settings(caller.principal.tenant)
+    stored = await caller.memory.components.store.profiles.settings(caller.principal.tenant)
     return {"enabled": True, "entities": stored.get(SETTING, {}), "capabilities": {"schema": False}}
 
 

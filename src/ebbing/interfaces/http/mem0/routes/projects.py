@@ -80,9 +80,9 @@ async def update_project(caller: Administrator, org_id: str, *, project_id: str,
         raise InvalidInputError(f"there is nothing to change: give one of {', '.join(_KEPT)}")
     if len(str(changes)) > _MOST_CHARACTERS:
         raise TooLargeError(f"the settings of a project are longer than {_MOST_CHARACTERS:,} characters")
-    await caller.memory.parts.store.profiles.change_settings(caller.principal.tenant, changes)
+    await caller.memory.components.store.profiles.change_settings(caller.principal.tenant, changes)
     ignored = sorted(_WITHOUT_EFFECT & {name for name, value in changes.items() if value is not None})
-    if changes.get("custom_instructions") and caller.memory.parts.chat.asking is None:
+    if changes.get("custom_instructions") and caller.memory.components.chat.asking is None:
         ignored.append("custom_instructions (no language model is set)")
     message = "Project updated successfully"
     return encoded({"message": message, "ignored": ignored} if ignored else {"message": message})
@@ -127,5 +127,5 @@ async def _project(caller: Caller) -> Item:
     tenant = caller.principal.tenant
     ids = dict.fromkeys(("id", "project_id", "org_id", "name"), tenant)
     usual = {**dict.fromkeys(_KEPT), "multilingual": True, "decay": True}
-    stored = await caller.memory.parts.store.profiles.settings(tenant)
+    stored = await caller.memory.components.store.profiles.settings(tenant)
     return {**ids, **usual, **{name: value for name, value in stored.items() if name in _KEPT}}

@@ -9,8 +9,8 @@ from ebbing.ports.erasable import Forgetful
 from ebbing.ports.reranker import Reranker
 from ebbing.ports.token_embedder import TokenEmbedder
 from ebbing.recall.scoring.rerank import Reranking
+from ebbing.wiring.components.embedders import EmbedderSlot
 from ebbing.wiring.config.settings import Settings
-from ebbing.wiring.parts.embedders import EmbedderSlot
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Tuning:
+class RecallSettings:
     """Weights and bounds of recall. A weight of 0 switches its step off."""
 
     deadline_seconds: float = 2.0
