@@ -10,7 +10,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-slow test-rounds test-mem0 check lint format clean
+.PHONY: help run demo test test-random test-slow test-rounds test-mem0 check lint format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -25,6 +25,9 @@ demo: $(RUN_STAMP)  ## a conversation is remembered, recalled and partly forgott
 test: $(DEV_STAMP)  ## the tests, without the slow ones
 	@echo "Some 7 to 10 minutes; each line ends with the share that is done." >&2
 	@$(PYTEST) -m "not slow"
+
+test-random: $(DEV_STAMP)  ## the property tests with new random examples, five times as many
+	@$(PYTEST) -m "not slow" --hypothesis-profile=random tests/property
 
 test-slow: $(DEV_STAMP)  ## the slow tests: crashes, several processes, measured limits
 	@$(PYTEST) -m slow

@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.examples import RANDOM_FACTOR
+
+# Every run tries the same examples, so that a failure belongs to a change. `make test-random` looks for new ones.
 # Shared and slow machines make a deadline per example a coin toss; time is measured where it is promised.
-settings.register_profile("ebbing", deadline=None, print_blob=True)
+settings.register_profile("ebbing", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile("random", deadline=None, print_blob=True, max_examples=100 * RANDOM_FACTOR)
 settings.load_profile("ebbing")
 
 PERSONAL_SETTINGS = (

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.build import build, load_settings
+from tests.examples import examples
 
 NAMES: Final = (None, "周航", "林小满", "陈没事", "搬到", "Will Day", "Anna", "小李（工作号）")
 FACTS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -160,7 +161,7 @@ def _lives(draw: st.DrawFn) -> tuple[dict[str, str], str, frozenset[str]]:
     return {topic: FACTS[language][topic] for topic in topics}, tail, TAILS[language][tail]
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 @example(life=(dict(FACTS["zh"]), "早不弹了", frozenset({"piano"})), name="周航")
 @example(life=(dict(FACTS["zh"]), "我已经搬到上海了", frozenset({"home", "rent"})), name="周航")
 @example(life=(dict(FACTS["zh"]), "没事了", frozenset()), name="林小满")
@@ -173,7 +174,7 @@ def test_a_tail_ends_nothing_but_what_it_speaks_of(
     assert asyncio.run(closed_after(facts, tail, name=name)) <= may_end
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
 @given(life=_lives(), name=st.sampled_from([name for name in NAMES if name]))
 def test_the_name_of_the_speaker_changes_nothing_that_is_closed(
     life: tuple[dict[str, str], str, frozenset[str]], name: str

@@ -21,6 +21,7 @@ from ebbing.remember.intake.screening import Screened
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
+from tests.examples import examples
 
 QUESTIONS = (
     *("How many guests, and any allergies?", "Any allergies?", "What do you do?", "Do you have any pets?"),
@@ -83,7 +84,7 @@ def _assert_literal(messages: list[str], memories: list[dict[str, Any]]) -> None
         assert evidence is None or any(evidence in message for message in messages), item
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(st.lists(TURNS, min_size=1, max_size=4))
 def test_evidence_that_the_rules_give_was_said_literally(turns: list[tuple[str, str]]) -> None:
     messages, memories = anyio.run(_stored, turns)
@@ -91,7 +92,7 @@ def test_evidence_that_the_rules_give_was_said_literally(turns: list[tuple[str, 
     _assert_literal(messages, memories)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(st.lists(TURNS, min_size=1, max_size=3), st.lists(LIES, max_size=4))
 def test_a_model_that_lies_gives_no_evidence_that_was_never_said(
     turns: list[tuple[str, str]], lies: list[dict[str, Any]]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
 from ebbing.remember.extraction.rule_extractor import extract
+from tests.examples import examples
 
 NOW = datetime(2026, 5, 6, 10, tzinfo=UTC)
 PIECES = [
@@ -142,13 +143,13 @@ def test_repetition_is_read_within_a_second(text: str) -> None:
     assert seconds(text) < 1
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(300), suppress_health_check=list(HealthCheck))
 @given(st.lists(st.sampled_from(PIECES), max_size=120).map("".join))
 def test_no_mixture_of_words_breaks_the_extraction(text: str) -> None:
     assert seconds(text) < 1
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(200), suppress_health_check=list(HealthCheck))
 @given(st.text(max_size=600))
 def test_no_text_breaks_the_extraction(text: str) -> None:
     assert seconds(text) < 1

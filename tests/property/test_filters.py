@@ -16,6 +16,7 @@ from ebbing.domain.filters.parser import parse_filter
 from ebbing.domain.filters.tree import matches, predicate
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
+from tests.examples import examples
 
 EPOCH = datetime(2024, 5, 1, tzinfo=UTC)
 WORDS = (
@@ -314,7 +315,7 @@ def test_a_filter_means_what_its_words_say(wanted: dict[str, Any], record: Memor
     assert matches(parse_filter(wanted), record) == said_by_hand(wanted, record)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(leaves, records)
 def test_a_single_comparison_means_what_its_words_say(wanted: dict[str, Any], record: MemoryRecord) -> None:
     assert matches(parse_filter(wanted), record) == said_by_hand(wanted, record)

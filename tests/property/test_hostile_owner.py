@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ebbing import Memory
 from ebbing.domain.errors import EbbingError, TooLargeError
 from ebbing.domain.nesting import MAX_DEPTH, MAX_VALUES, check_nesting
+from tests.examples import examples
 
 OTHERS = ("bea", "cal")
 DEEP = st.sampled_from([1, MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1, 200, 985, 990, 995, 3_000])
@@ -72,7 +73,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         yield opened
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), suppress_health_check=list(HealthCheck))
 @given(value=_METADATA, text=_TEXT)
 def test_whatever_one_owner_sends_the_calls_of_others_go_on(memory: Memory, value: Any, text: str) -> None:
     for call in ways_in(memory, value, text):

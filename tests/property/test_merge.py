@@ -17,6 +17,7 @@ from ebbing.upkeep.habits.derive_habits import abstract
 from ebbing.upkeep.merging.cluster import SHARED_NEWS
 from ebbing.upkeep.merging.compress import compress
 from ebbing.upkeep.merging.merge_duplicates import merge_repeats
+from tests.examples import examples
 from tests.unit.upkeep_house import ADA, NOW, House
 
 WHO = st.sampled_from(["我", "我妈妈", "我爸爸", "我的同事", "I", "My sister", "My boss Anna"])
@@ -43,7 +44,7 @@ def size(records: list[MemoryRecord]) -> int:
     return sum(len(one.content.encode()) for one in records)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(log=LOG, vectors=st.booleans())
 def test_merging_loses_no_mention_and_no_record_and_grows_no_text(log: list[tuple[str, int]], vectors: bool) -> None:
     async def check() -> None:
@@ -61,7 +62,7 @@ def test_merging_loses_no_mention_and_no_record_and_grows_no_text(log: list[tupl
     run(check())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(log=LOG, vectors=st.booleans())
 def test_what_tells_says_what_its_sources_said(log: list[tuple[str, int]], vectors: bool) -> None:
     async def check() -> None:
@@ -78,7 +79,7 @@ def test_what_tells_says_what_its_sources_said(log: list[tuple[str, int]], vecto
     run(check())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(first=LOG, second=LOG, vectors=st.booleans())
 def test_a_second_run_finds_nothing_whenever_it_comes(
     first: list[tuple[str, int]], second: list[tuple[str, int]], vectors: bool
@@ -101,7 +102,7 @@ def test_a_second_run_finds_nothing_whenever_it_comes(
     run(check())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(log=LOG)
 def test_a_dry_run_tells_just_what_is_then_done(log: list[tuple[str, int]]) -> None:
     async def check() -> None:

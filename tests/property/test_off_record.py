@@ -16,6 +16,7 @@ from ebbing import Memory
 from ebbing.domain.memory.scope import Scope
 from ebbing.testing.embedder import FakeEmbedder
 from tests.acceptance.traces import files
+from tests.examples import examples
 
 TEXT = st.text(min_size=1, max_size=120).filter(lambda text: text.replace("\x00", "").strip())
 MESSAGE = st.fixed_dictionaries(
@@ -44,7 +45,7 @@ def state(memory: Memory) -> tuple[list[str], int]:
     return rows, shard.generation
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(40))
 @given(
     st.one_of(TEXT, MESSAGE, st.lists(MESSAGE, min_size=1, max_size=4)),
     st.fixed_dictionaries(
@@ -67,7 +68,7 @@ def test_an_add_in_private_changes_nothing_in_the_store(memory: Memory, messages
     assert state(memory) == before
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(25))
 @given(st.lists(MESSAGE, min_size=1, max_size=12), TEXT)
 def test_a_private_session_changes_nothing_in_the_store(memory: Memory, messages: Any, question: str) -> None:
     before = state(memory)

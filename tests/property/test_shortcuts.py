@@ -19,8 +19,9 @@ from ebbing.privacy.guarding import trust as guard
 from ebbing.privacy.redaction.detectors import detectors
 from ebbing.privacy.redaction.find_pii import _traits
 from ebbing.remember.intake.parse_messages import clean_text
+from tests.examples import examples
 
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=examples(60))
 CHARACTERS = st.characters(min_codepoint=10, max_codepoint=0x9FFF)
 IN_ASCII = st.text(st.characters(max_codepoint=127), max_size=120) | st.from_regex(
     r"([a-z0-9_.,:' ]{1,9}){0,9}", fullmatch=True

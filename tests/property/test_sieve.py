@@ -12,6 +12,7 @@ from ebbing.language.patterns import prefilter as sieves
 from ebbing.language.patterns.lazy_pattern import Late
 from ebbing.language.patterns.prefilter import ODD, SIZES, Sieve, needs_of
 from scripts.build_needs import Needs, shipped
+from tests.examples import examples
 
 PATTERNS = [
     *(r"\bmoved? (?:to|from)\b", r"(?:re)?locat(?:ed|es|ing)", r"a(?:b|cd)?e{2,3}f*", r"(?:ab){1,3}c", r"[^x]yz+"),
@@ -51,7 +52,7 @@ def _sieve(patterns: list[str], language: str) -> Sieve[str]:
 @pytest.mark.parametrize("language", SIZES)
 @pytest.mark.parametrize("pattern", PATTERNS)
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 def test_whatever_a_pattern_is_found_in_holds_a_piece_that_it_needs(
     pattern: str, language: str, data: st.DataObject
 ) -> None:

@@ -14,6 +14,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.change_patterns import changes
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.build import build, load_settings
+from tests.examples import examples
 
 NAMES: Final = (None, "周航", "林小满", "Will Day")
 STATEMENTS: Final = (
@@ -72,7 +73,7 @@ async def current_values(statements: list[str], *, name: str | None) -> dict[str
     return {name: held for name, held in values.items() if soft.isdisjoint((name, name.rpartition(".")[2]))}
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 @example(statements=["我是素食主义者", "我不吃素了"], name="林小满")
 @example(statements=["I'm 30", "31 now, yikes"], name=None)
 @example(statements=["plumber, two kids and a beagle", "I work at Google", "我转行做程序员了"], name=None)

@@ -18,6 +18,7 @@ from ebbing.index.shard import Shard
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
+from tests.examples import examples
 
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 USER: Final = {"user_id": "ada"}
@@ -125,7 +126,7 @@ def last_change(memory: Memory) -> str | None:
 
 
 @pytest.mark.parametrize("store", ["sqlite", "ephemeral"])
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
 @given(acts=ACTS, back=st.integers(1, 9))
 def test_taking_back_the_last_changes_leaves_what_was_before_them(store: str, acts: list[Act], back: int) -> None:
     with opened(store) as (memory, clock):
@@ -153,7 +154,7 @@ def test_taking_back_the_last_changes_leaves_what_was_before_them(store: str, ac
 
 
 @pytest.mark.parametrize("store", ["sqlite", "ephemeral"])
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(10), suppress_health_check=[HealthCheck.too_slow])
 @given(acts=ACTS)
 def test_undoing_an_undoing_leaves_what_was_before_it(store: str, acts: list[Act]) -> None:
     with opened(store) as (memory, clock):
