@@ -45,6 +45,16 @@ def test_what_is_put_right_about_something_else_takes_nothing_back(memory: Memor
     assert leaves(memory, before, after)
 
 
+@pytest.mark.parametrize("after", ["Miso ran away, it's gone", "I looked for my cat all night, she's gone"])
+def test_a_pronoun_ends_what_its_own_message_names(memory: Memory, after: str) -> None:
+    assert closes(memory, "I have a cat named Miso", after)
+
+
+@pytest.mark.parametrize("after", ["it's gone", "she's gone", "he left"])
+def test_a_pronoun_ends_nothing_that_only_an_earlier_message_names(memory: Memory, after: str) -> None:
+    assert leaves(memory, "I have a cat named Miso", after)
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -166,6 +166,8 @@ def _lives(draw: st.DrawFn) -> tuple[dict[str, str], str, frozenset[str]]:
 @example(life=(dict(FACTS["zh"]), "我已经搬到上海了", frozenset({"home", "rent"})), name="周航")
 @example(life=(dict(FACTS["zh"]), "没事了", frozenset()), name="林小满")
 @example(life=({"cat": FACTS["en"]["cat"]}, "he's not coming", frozenset()), name=None)
+@example(life=({"cat": FACTS["en"]["cat"]}, "it's gone", frozenset()), name=None)
+@example(life=({"sister": FACTS["en"]["sister"]}, "she left", frozenset()), name=None)
 @given(life=_lives(), name=st.sampled_from(NAMES))
 def test_a_tail_ends_nothing_but_what_it_speaks_of(
     life: tuple[dict[str, str], str, frozenset[str]], name: str | None

@@ -88,6 +88,8 @@ _DANGLING: Final = {
     "en": re.compile(r"(?i)\b(?:he|him|she|hers|himself|herself)\b"),
     "zh": re.compile(r"(?<![吉其])[他她它](?!人|乡|国)"),
 }
+_PRONOUN: Final = re.compile(r"(?i)(?:he|she|it|they|his|her|its|their)\b")
+_WORD: Final = re.compile(r"\w+")
 _NOT: Final = {
     "en": re.compile(
         r"(?i)\b(?:(?:no|not|never|cannot|without|neither|nor|nobody|nothing|none|hardly)\b|\w+n['’]t\b|(?:can|do|wo)nt\b)"
@@ -126,6 +128,17 @@ def shifts_its_subject(statement: Statement, pack: Pack) -> bool:
         return True
     kin = pack.words["kin"].match(statement.predicate) if pack.language == "zh" and statement.relation else None
     return kin is not None
+
+
+def leaves_open_who(statement: Statement, content: str, *, language: str) -> bool:
+    """Return whether an English clause tells of a person or pet by a pronoun that the message does not explain.
+
+    "She left" and "it's gone" may be said of anybody and anything, although a sister or a cat was spoken of before.
+    """
+    if language != "en" or statement.relation is None or _PRONOUN.match(statement.clause) is None:
+        return False
+    _, *described = statement.subject.split()
+    return set(described).isdisjoint(_WORD.findall(content))
 
 
 def subject_is_certain(

@@ -26,6 +26,7 @@ from ebbing.remember.extraction.certain_facts import (
     is_understood,
     is_whole,
     keeps_negations,
+    leaves_open_who,
     shifts_its_subject,
     stands_alone,
     subject_is_certain,
@@ -164,6 +165,8 @@ class _Listening:
         if not stands_alone(fact, statement, pack=pack) or not is_whole(fact, statement, pack=pack):
             return None
         if not keeps_negations(fact, sentence.evidence, language=pack.language):
+            return None
+        if fact.rule == CHANGE and leaves_open_who(statement, self.message.content, language=pack.language):
             return None
         if statement.who != "order" and not is_understood(statement, sentence, pack=pack):
             return fact
