@@ -84,7 +84,7 @@ def measured(dataset: Dataset, embedder: KeptE5) -> Measured:
             store(memory, dataset.items)
             before = _stand(memory, dataset, _items(memory, dataset))
             began = time.perf_counter()
-            summaries = sum(memory.compress(user_id=user)["summarized"] for user in dataset.users)
+            summaries = sum(memory.maintenance.merge_duplicates(user_id=user)["summarized"] for user in dataset.users)
             seconds = time.perf_counter() - began
         with Memory(path=folder, embedder=embedder) as memory:
             items = _items(memory, dataset)

@@ -66,7 +66,7 @@ class Upkept:
     async def look_after(self, memory: AsyncMemory, user: str, *, now: datetime) -> None:
         """The daily round, and behind it whoever watches."""
         if now.toordinal() % self.every == 0:
-            await memory.upkeep(user_id=user, now=now)
+            await memory.maintenance.run(user_id=user, now=now)
         await self.watch.night(memory.components.store, user, now=now)
 
     async def before_exam(self, memory: AsyncMemory, user: str, *, now: datetime) -> None:

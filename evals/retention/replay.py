@@ -53,7 +53,7 @@ async def life_judged(life: Life) -> list[Judged]:
             if moment.at <= end:
                 await _happens(moment, memory, life=life, clock=clock)
         clock.set(end)
-        await memory.upkeep(user_id=life.user, now=end)
+        await memory.maintenance.run(user_id=life.user, now=end)
         await watch.look(memory.components.store, life.user, now=end)
         for moment in moments:
             if moment.at > end:

@@ -27,8 +27,8 @@ def main(path: str, how: str) -> None:
         sys.stdout.write("begun\n")
         sys.stdout.flush()
         began, cpu = time.perf_counter(), time.process_time()
-        calls = {"--upkeep": memory.upkeep, "--decay": memory.decay}
-        worked = calls[how]() if how in calls else memory.work(once=True)
+        calls = {"--upkeep": memory.maintenance.run, "--decay": memory.maintenance.apply_forgetting}
+        worked = calls[how]() if how in calls else memory.jobs.run_worker(until_idle=True)
         seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
     if how == "--upkeep":
         worked["took"] = worked.pop("seconds")

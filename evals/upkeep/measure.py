@@ -71,7 +71,7 @@ def apart(folder: Path, users: Sequence[User], *, rate: float, idle_seconds: flo
             await asyncio.to_thread(child.stdout.readline)
             busy = await _search(memory, asked, rate=rate, until=lambda: child.poll() is not None)
             worked = json.loads(child.stdout.read())
-            return _told(idle, busy, worked) | {"after": await memory.stats()}
+            return _told(idle, busy, worked) | {"after": await memory.maintenance.stats()}
 
     return asyncio.run(run())
 
@@ -84,7 +84,7 @@ def together(folder: Path, users: Sequence[User], *, rate: float, idle_seconds: 
             asked = await _warm(memory, users)
             idle = await _search(memory, asked, rate=rate, seconds=idle_seconds)
             began, cpu = time.perf_counter(), time.process_time()
-            working = asyncio.create_task(memory.work(once=True))
+            working = asyncio.create_task(memory.jobs.run_worker(until_idle=True))
             ended: list[float] = []
             working.add_done_callback(lambda _: ended.append(time.perf_counter()))
             busy = await _search(memory, asked, rate=rate, until=working.done)

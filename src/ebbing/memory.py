@@ -1,39 +1,85 @@
-"""The façade: one memory with everything that it can do."""
+"""The façade: the verbs of memory, and namespaces for the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
+from copy import copy
+from dataclasses import dataclass
+from functools import update_wrapper
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from ebbing.api.admin.administration import Keeping
-from ebbing.api.admin.api_keys import Admitting
-from ebbing.api.admin.webhooks import Telling
-from ebbing.api.feedback import Hearing
-from ebbing.api.forgetting.changes import Undoing
-from ebbing.api.forgetting.forget_topic import Forgetting
-from ebbing.api.forgetting.reviews import Reviewing
-from ebbing.api.people.identities import Identifying
-from ebbing.api.upkeep.decay import Fading
-from ebbing.api.upkeep.merging import Compressing
-from ebbing.api.upkeep.queued_adds import Deferring
+from ebbing.api.admin.api_keys import ApiKeysApi
+from ebbing.api.admin.audit import AuditApi
+from ebbing.api.admin.transfers import Transfers
+from ebbing.api.calls.call_context import CallContext
+from ebbing.api.events.subscriptions import Subscriptions
+from ebbing.api.events.webhook_deliveries import WebhookDeliveries
+from ebbing.api.events.webhooks import WebhooksApi
+from ebbing.api.forgetting.changes import ChangesApi
+from ebbing.api.forgetting.erasure import Erasure
+from ebbing.api.forgetting.forget_topic import TopicForgetting
+from ebbing.api.forgetting.reversal import Reversal
+from ebbing.api.forgetting.reviews import ReviewsApi
+from ebbing.api.memories.context_block import ContextBlocks
+from ebbing.api.memories.feedback import UsageSignals
+from ebbing.api.memories.merge_sources import MergeSources
+from ebbing.api.memories.searches import Searches
+from ebbing.api.memories.writes import Writes
+from ebbing.api.people.graph import Graphs
+from ebbing.api.people.identities import IdentitiesApi
+from ebbing.api.people.portraits import Portraits
+from ebbing.api.people.profile_refresher import ProfileRefresher
+from ebbing.api.people.profiles import ProfilesApi
+from ebbing.api.sessions.session import AsyncSession
+from ebbing.api.sessions.session_buffer import SessionBuffer
+from ebbing.api.sessions.sessions import Sessions, SessionWriter
+from ebbing.api.upkeep.jobs import JobsApi
+from ebbing.api.upkeep.maintenance import MaintenanceApi
+from ebbing.api.upkeep.queued_adds import QueuedAdds
+from ebbing.api.upkeep.rounds import MaintenanceRounds
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
+from ebbing.ports.event_bus import Handler
 from ebbing.ports.reranker import Reranker
 from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.wiring.build import Components, build, settings_from_config
 
+_Service = TypeVar("_Service")
+_Arguments = ParamSpec("_Arguments")
+_Answer = TypeVar("_Answer")
 
-class AsyncMemory(
-    Forgetting, Undoing, Reviewing, Hearing, Keeping, Compressing, Fading, Deferring, Telling, Admitting, Identifying
-):
-    """A person's long-term memory, in one directory, with nothing but this package.
 
-    Every call names whose memory is meant by `user_id`, `agent_id` or `run_id` (directly or inside `filters`); a
-    memory that names a user belongs to the user. Safe to use from many tasks; several processes may share a path.
+def _delegate(
+    method: Callable[Concatenate[_Service, _Arguments], Coroutine[Any, Any, _Answer]],
+    service: Callable[[AsyncMemory], _Service],
+) -> Callable[Concatenate[AsyncMemory, _Arguments], Coroutine[Any, Any, _Answer]]:
+    """Return a method that calls `method` of the service: same arguments, same answer, same documentation."""
+
+    async def call(self: AsyncMemory, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Answer:
+        return await method(service(self), *args, **kwargs)
+
+    update_wrapper(call, method)
+    return call
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What the views of all tenants share; it listens to events from now on."""
+
+    profile_refresher: ProfileRefresher
+    sessions: SessionBuffer
+    webhook_deliveries: WebhookDeliveries
+
+
+class AsyncMemory:
+    """Long-term memory in one local directory; no server needed.
+
+    Every call names its owner by `user_id`, `agent_id` or `run_id` (directly or inside `filters`); a memory that names
+    a user belongs to the user. Safe to use from many tasks; several processes may share a path.
     """
 
     def __init__(
@@ -47,7 +93,7 @@ class AsyncMemory(
         chat_model: ChatModel | None = None,
         components: Components | None = None,
     ) -> None:
-        """Opens the memory at `path` (default: `EBBING_PATH`, else `./ebbing-data`); the model loads on first use.
+        """Open the memory at `path` (default: `EBBING_PATH`, else `./ebbing-data`); the model loads on first use.
 
         Args:
             path: directory of the store; made if it does not exist.
@@ -56,23 +102,58 @@ class AsyncMemory(
             recall_settings: the numbers that recall runs on.
             reranker: `none`, `late`, `endpoint`, or an object with the `Reranker` port.
             chat_model: a language model with the `ChatModel` port, in place of the endpoint that the settings name.
-            components: everything at once, made by `ebbing.wiring.build`.
+            components: pre-built components of `ebbing.wiring.build`; they override the other arguments.
 
         Raises:
             ConfigurationError: a setting is wrong.
             StoreError: the store cannot be opened.
         """
-        super().__init__(
-            components
-            or build(
-                path=path,
-                embedder=embedder,
-                clock=clock,
-                recall_settings=recall_settings,
-                reranker=reranker,
-                chat_model=chat_model,
-            )
+        components = components or build(
+            path=path,
+            embedder=embedder,
+            clock=clock,
+            recall_settings=recall_settings,
+            reranker=reranker,
+            chat_model=chat_model,
         )
+        context = CallContext(components)
+        self._shared = _Shared(
+            ProfileRefresher(context.profiles, events=components.events, clock=components.clock),
+            SessionBuffer(components, SessionWriter(context)),
+            WebhookDeliveries(components),
+        )
+        self._compose(context, is_view=False)
+
+    def _compose(self, context: CallContext, *, is_view: bool) -> None:
+        """Build the services of one tenant; a view leaves it to the memory that it came from to close the store."""
+        self._context, self._is_view = context, is_view
+        shared = self._shared
+        portraits = Portraits(context, refresher=shared.profile_refresher)
+        rounds = MaintenanceRounds(context)
+        self._writes = Writes(context)
+        self._queued_adds = QueuedAdds(context, writes=self._writes)
+        self._searches = Searches(context)
+        self._context_blocks = ContextBlocks(context, portraits=portraits)
+        self._sessions = Sessions(context, shared.sessions, searches=self._searches, contexts=self._context_blocks)
+        self._usage_signals = UsageSignals(context)
+        self._merge_sources = MergeSources(context)
+        self._graphs = Graphs(context)
+        self._topic_forgetting = TopicForgetting(context)
+        self._reversal = Reversal(context)
+        self._erasure = Erasure(context, sessions=shared.sessions)
+        self._transfers = Transfers(context)
+        self._subscriptions = Subscriptions(context)
+        self.profiles = ProfilesApi(context, portraits=portraits)
+        self.identities = IdentitiesApi(context, sessions=shared.sessions)
+        self.changes = ChangesApi(context)
+        self.reviews = ReviewsApi(context)
+        self.maintenance = MaintenanceApi(context, rounds=rounds)
+        self.jobs = JobsApi(
+            context, queued_adds=self._queued_adds, sources=[self._queued_adds, shared.webhook_deliveries, rounds]
+        )
+        self.webhooks = WebhooksApi(context)
+        self.api_keys = ApiKeysApi(context)
+        self.audit = AuditApi(context)
 
     @classmethod
     def from_config(
@@ -82,7 +163,7 @@ class AsyncMemory(
         config_dict: Mapping[str, Any] | None = None,
         clock: Clock | None = None,
     ) -> Self:
-        """A memory for a config in our settings' names or in mem0's shape; see docs/mem0.md.
+        """Open the memory that a config describes, in our settings' names or in mem0's shape; see docs/mem0.md.
 
         Args:
             config_dict: another name for `config`.
@@ -90,35 +171,116 @@ class AsyncMemory(
         Raises:
             ConfigurationError: a key is unknown, a value does not fit, or a provider's key is missing.
         """
-        given = config if config_dict is None else config_dict
-        return cls(components=build(settings_from_config(given or {}), clock=clock))
+        values = config if config_dict is None else config_dict
+        return cls(components=build(settings_from_config(values or {}), clock=clock))
 
     @classmethod
     def from_env(cls) -> Self:
-        """A memory for what the environment says (`EBBING_*`).
+        """Open the memory that the environment describes (`EBBING_*`).
 
         Raises:
             ConfigurationError: a value does not fit.
         """
         return cls()
 
-    async def close(self) -> None:
-        """Ends running sessions, finishes what was accepted and lets go of files and threads; idempotent.
+    @property
+    def components(self) -> Components:
+        """What this memory is built of."""
+        return self._context.components
 
-        What cannot be closed keeps nothing else open; its error is raised at the end.
+    def for_tenant(self, tenant: str) -> Self:
+        """Return this memory for another tenant: the same store and models, and none but that tenant's rows.
+
+        It lives as long as the memory that it came from; closing it closes nothing.
+
+        Raises:
+            InvalidInputError: an unusable name.
+        """
+        view = copy(self)
+        view._compose(self._context.for_tenant(tenant), is_view=True)  # noqa: SLF001 - of this class
+        return view
+
+    add = _delegate(Writes.add, lambda self: self._writes)
+    enqueue_add = _delegate(QueuedAdds.enqueue_add, lambda self: self._queued_adds)
+    update = _delegate(Writes.update, lambda self: self._writes)
+    delete = _delegate(Writes.delete, lambda self: self._writes)
+    restore = _delegate(Writes.restore, lambda self: self._writes)
+    undo = _delegate(Reversal.undo, lambda self: self._reversal)
+    forget = _delegate(TopicForgetting.forget, lambda self: self._topic_forgetting)
+    delete_all = _delegate(Erasure.delete_all, lambda self: self._erasure)
+    reset = _delegate(Erasure.reset, lambda self: self._erasure)
+
+    search = _delegate(Searches.search, lambda self: self._searches)
+    search_records = _delegate(Searches.search_records, lambda self: self._searches)
+    get_context = _delegate(ContextBlocks.get_context, lambda self: self._context_blocks)
+    get = _delegate(Searches.get, lambda self: self._searches)
+    get_all = _delegate(Searches.get_all, lambda self: self._searches)
+    get_sources = _delegate(MergeSources.get_sources, lambda self: self._merge_sources)
+    history = _delegate(Searches.history, lambda self: self._searches)
+    explain = _delegate(Searches.explain, lambda self: self._searches)
+    graph = _delegate(Graphs.graph, lambda self: self._graphs)
+    feedback = _delegate(UsageSignals.feedback, lambda self: self._usage_signals)
+    attribute_usage = _delegate(UsageSignals.attribute_usage, lambda self: self._usage_signals)
+
+    export = _delegate(Transfers.export, lambda self: self._transfers)
+    import_ = _delegate(Transfers.import_, lambda self: self._transfers)
+
+    def session(
+        self,
+        *,
+        user_id: str | None = None,
+        run_id: str | None = None,
+        agent_id: str | None = None,
+        infer: bool = True,
+        private: bool = False,
+    ) -> AsyncSession:
+        """Open a conversation whose last turns are at hand at once and which is stored when it ends.
+
+        Args:
+            run_id: its name; made up if not given. Two sessions of one name are one conversation.
+            infer: what is made of it, as for `add`.
+            private: it begins off the record; see `AsyncSession.private`. False leaves it as it is.
+
+        Raises:
+            InvalidInputError: an unusable id.
+        """
+        return self._sessions.session(user_id=user_id, run_id=run_id, agent_id=agent_id, infer=infer, private=private)
+
+    def subscribe(self, event: str, handler: Handler) -> Callable[[], None]:
+        """Call a function, sync or async, with a `MemoryEvent` whenever this happens through this memory.
+
+        The call that it belongs to returns after it. A handler that fails is logged and stops nobody.
+
+        Args:
+            event: `session.end`, `memory.added`, `memory.updated`, `memory.deleted`, `memory.accessed` or
+                `schedule.daily`.
+
+        Returns:
+            A function that ends the subscription.
+
+        Raises:
+            InvalidInputError: an unknown event, or nothing to call.
+        """
+        return self._subscriptions.subscribe(event, handler)
+
+    async def close(self) -> None:
+        """End running sessions, finish accepted work, and close files and threads; idempotent.
+
+        Closes everything even if one part fails; raises that error afterwards.
         """
         if self._is_view:
             return
+        components = self.components
         async with AsyncExitStack() as closing:  # it closes the last first
-            closing.push_async_callback(self._components.embedder.aclose)
-            closing.push_async_callback(self._components.store.aclose)
-            closing.push_async_callback(self._components.reranker.aclose)
-            closing.push_async_callback(self._components.chat.aclose)
-            closing.push_async_callback(self._components.webhooks.aclose)
-            closing.push_async_callback(self._components.usage.flush)
-            closing.push_async_callback(self._components.following.aclose)
-            closing.push_async_callback(self._conversations.end_all)
-            closing.push_async_callback(self._keeper.aclose)
+            closing.push_async_callback(components.embedder.aclose)
+            closing.push_async_callback(components.store.aclose)
+            closing.push_async_callback(components.reranker.aclose)
+            closing.push_async_callback(components.chat.aclose)
+            closing.push_async_callback(components.webhooks.aclose)
+            closing.push_async_callback(components.usage.flush)
+            closing.push_async_callback(components.following.aclose)
+            closing.push_async_callback(self._shared.sessions.end_all)
+            closing.push_async_callback(self._shared.profile_refresher.aclose)
 
     async def __aenter__(self) -> Self:
         return self

@@ -274,7 +274,7 @@ def add_answer(
 
 
 def change_item(logged: LoggedChange, *, undone_by: str | None) -> Item:
-    """A change set as `changes` lists it."""
+    """A change set as `changes.list` shows it."""
     return {
         "id": logged.id,
         "cause": str(logged.cause),

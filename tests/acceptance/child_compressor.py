@@ -16,7 +16,7 @@ def main(directory: str) -> None:
         sys.stdout.write("begun\n")
         sys.stdout.flush()
         for owner in range(4):
-            for step in (memory.compress, memory.abstract):
+            for step in (memory.maintenance.merge_duplicates, memory.maintenance.derive_habits):
                 step(user_id=f"user {owner}", now="2027-01-01")
             sys.stdout.write(f"{owner}\n")
             sys.stdout.flush()

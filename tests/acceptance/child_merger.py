@@ -12,8 +12,8 @@ async def main(path: str) -> None:
     async with AsyncMemory(path, embedder="none") as memory:
         print("open", flush=True)
         while True:
-            done = await memory.merge_identities("ada", "bob")
-            await memory.undo_merge(done["id"])
+            done = await memory.identities.merge("ada", "bob")
+            await memory.identities.unmerge(done["id"])
 
 
 asyncio.run(main(sys.argv[1]))

@@ -32,8 +32,8 @@ def main(directory: str, now: str, what: str) -> None:
 
 def work(memory: Memory, now: str, *, what: str) -> dict[str, dict[str, int]]:
     if what == "upkeep":
-        return dict(memory.upkeep(now=now)["steps"])
-    return {"compress": {"merged": memory.compress(now=now)["merged"]}}
+        return dict(memory.maintenance.run(now=now)["steps"])
+    return {"compress": {"merged": memory.maintenance.merge_duplicates(now=now)["merged"]}}
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -
     settings = load_settings({"store": request.param, "path": tmp_path, "embedder": "none"})
     with Memory(components=build(settings, clock=clock)) as opened:
         yield opened
-        assert opened.verify() == []
+        assert opened.maintenance.verify() == []
 
 
 def told(memory: Memory, text: object, user: str = "ann", **more: Any) -> list[dict[str, Any]]:

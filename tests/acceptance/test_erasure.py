@@ -87,13 +87,13 @@ def live(memory: Memory, user: str = ADA) -> list[str]:
     memory.delete(ids[1], reason="becausewhimsy")
     found = memory.search("quokkaberry?", user_id=user)
     memory.feedback(ids[0], "used", recall_id=found["recall_id"], reason="feedbackgrumble")
-    memory.set_profile_defaults({"tone": "whatever the house likes"})
+    memory.profiles.set_defaults({"tone": "whatever the house likes"})
     store = memory.components.store
     memory._run(lambda: store.profiles.change_settings("default", {"custom_instructions": "answer briefly"}))
-    memory.edit_profile({"home": "edithobble heights"}, user_id=user)
-    memory.link_identity("web", f"channelfumble of {user}", user_id=user)
-    memory.link_identity("app", "device", user_id=f"mergetumble {user}")
-    memory.merge_identities(user, f"mergetumble {user}")
+    memory.profiles.update({"home": "edithobble heights"}, user_id=user)
+    memory.identities.link("web", f"channelfumble of {user}", user_id=user)
+    memory.identities.link("app", "device", user_id=f"mergetumble {user}")
+    memory.identities.merge(user, f"mergetumble {user}")
     session = memory.session(user_id=user, run_id="run-flummoxed-2")
     session.add("turnsquiggle is what I said last")
     memory._run(lambda: _keep_beside(memory, Scope(user_id=user)))
@@ -189,7 +189,7 @@ def test_nothing_that_somebody_said_is_left_when_everything_of_them_is_erased(
         assert min(gone.values()) > 0, gone
         assert memory.search("quokkaberry", user_id=ADA)["results"] == []
         assert len(memory.get_all(user_id="bob")["results"]) == 29
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
     assert left(tmp_path) == []
 
 
@@ -218,7 +218,7 @@ def test_nothing_is_left_of_one_memory_that_is_erased(tmp_path: Path) -> None:
             == []
         )
         assert left(tmp_path, ("鼹鼠茶馆",))
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
 
 
 def test_a_reader_of_another_process_delays_the_overwriting_and_is_told_of(tmp_path: Path) -> None:
@@ -231,11 +231,11 @@ def test_a_reader_of_another_process_delays_the_overwriting_and_is_told_of(tmp_p
             receipt = memory.delete_all(user_id=ADA)
             assert time.monotonic() - began < 8, "nobody else could write meanwhile"
             assert not receipt["scrubbed"]
-            assert not memory.stats()["is_scrubbed"]
-            assert "erasure" in {one["part"] for one in memory.diagnose()["findings"]}
+            assert not memory.maintenance.stats()["is_scrubbed"]
+            assert "erasure" in {one["part"] for one in memory.maintenance.diagnose()["findings"]}
             assert memory.add("bob goes on", user_id="bob", infer=False)["results"]
             assert tell("release") == 0, "the other process sees that all of it is gone"
-            assert soon(lambda: memory.stats()["is_scrubbed"])
+            assert soon(lambda: memory.maintenance.stats()["is_scrubbed"])
             assert left(tmp_path) == []
 
 
@@ -258,7 +258,7 @@ def test_what_a_killed_process_left_on_the_disk_is_overwritten_by_the_next(tmp_p
     assert done.returncode == -9
     with Memory(tmp_path, embedder=FakeEmbedder()) as memory:
         assert memory.search("quokkaberry", user_id=ADA)["results"] == []
-        assert soon(lambda: memory.stats()["is_scrubbed"])
+        assert soon(lambda: memory.maintenance.stats()["is_scrubbed"])
         # The cache of vectors is a file of its own: the killed process did not come to empty it.
         assert [trace for trace in left(tmp_path) if not trace.startswith("vectors.db")] == []
 
@@ -272,7 +272,7 @@ def test_many_erasures_in_a_row_rewrite_the_file_once(tmp_path: Path) -> None:
         for memory_id in ids[2:12]:
             memory._run(lambda memory_id=memory_id: _erase(store, memory_id))
         assert sum(statement.startswith("VACUUM") for statement in statements) == 0
-        assert soon(lambda: memory.stats()["is_scrubbed"])
+        assert soon(lambda: memory.maintenance.stats()["is_scrubbed"])
         assert sum(statement.startswith("VACUUM") for statement in statements) == 1
         store._connections.writer.set_trace_callback(None)
         assert left(tmp_path, ("鼹鼠茶馆",), texts=TEXTS[2:]) == []

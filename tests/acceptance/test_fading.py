@@ -52,25 +52,25 @@ def size(memory: Memory) -> int:
 def test_who_somebody_is_and_what_harms_them_never_fades(opened: Opened) -> None:
     memory = talked(opened(capacity_bytes=300))
     for year in range(2027, 2040):
-        memory.upkeep(user_id="emma", now=f"{year}-01-01")
+        memory.maintenance.run(user_id="emma", now=f"{year}-01-01")
     assert {"User's name is Emma", "User is allergic to peanuts"} <= set(texts(memory))
     assert memory.search("peanuts", user_id="emma")["results"][0]["memory"] == "User is allergic to peanuts"
-    assert memory.verify() == []
+    assert memory.maintenance.verify() == []
 
 
 @pytest.mark.parametrize("curve", ["power", "exponential"])
 def test_what_outgrows_its_room_is_shortened_until_it_fits(opened: Opened, curve: str) -> None:
     memory = talked(opened(capacity_bytes=800, forgetting_curve=curve))
     assert size(memory) > 2_000
-    memory.decay(user_id="emma", now="2026-02-01")
+    memory.maintenance.apply_forgetting(user_id="emma", now="2026-02-01")
     assert size(memory) <= 800
-    assert memory.decay(user_id="emma", now="2026-02-01")["decayed"] == 0
+    assert memory.maintenance.apply_forgetting(user_id="emma", now="2026-02-01")["decayed"] == 0
 
 
 def test_while_there_is_room_time_takes_the_vector_and_no_word(opened: Opened) -> None:
     memory = talked(opened())
     before = texts(memory)
-    assert memory.decay(user_id="emma", now="2036-01-01")["decayed"] > 0
+    assert memory.maintenance.apply_forgetting(user_id="emma", now="2036-01-01")["decayed"] > 0
     assert texts(memory) == before
     assert "words" in {item.get("stage") for item in memory.get_all(user_id="emma")["results"]}
     found = memory.search("weather in city 7", user_id="emma", reference_date="2036-01-01")["results"]
@@ -79,9 +79,9 @@ def test_while_there_is_room_time_takes_the_vector_and_no_word(opened: Opened) -
 
 def test_without_a_limit_time_packs_what_was_of_no_use_and_restoring_brings_every_letter_back(opened: Opened) -> None:
     memory = talked(opened(capacity_bytes=0))
-    planned = memory.decay(user_id="emma", now="2036-01-01", dry_run=True)
+    planned = memory.maintenance.apply_forgetting(user_id="emma", now="2036-01-01", dry_run=True)
     assert len(texts(memory)) == 34
-    done = memory.decay(user_id="emma", now="2036-01-01")
+    done = memory.maintenance.apply_forgetting(user_id="emma", now="2036-01-01")
     assert done["forgotten"] == planned["forgotten"] > 0
     gone = [change["memory_id"] for change in planned["changes"] if change["what"] == "pack"]
     assert all(change["why"] for change in planned["changes"])
@@ -92,16 +92,16 @@ def test_without_a_limit_time_packs_what_was_of_no_use_and_restoring_brings_ever
         "I am allergic to peanuts.",
     }
     assert back in texts(memory)
-    assert memory.verify() == []
+    assert memory.maintenance.verify() == []
 
 
 def test_what_was_packed_is_erased_after_the_grace_period_and_not_before(opened: Opened) -> None:
     memory = talked(opened(capacity_bytes=400, grace_days=30))
-    planned = memory.decay(user_id="emma", now="2026-02-01", dry_run=True)
+    planned = memory.maintenance.apply_forgetting(user_id="emma", now="2026-02-01", dry_run=True)
     gone = [change["memory_id"] for change in planned["changes"] if change["what"] == "pack"]
-    memory.decay(user_id="emma", now="2026-02-01")
-    assert memory.decay(user_id="emma", now="2026-02-28")["purged"] == 0
-    assert memory.decay(user_id="emma", now="2026-03-10")["purged"] == len(gone) > 0
+    memory.maintenance.apply_forgetting(user_id="emma", now="2026-02-01")
+    assert memory.maintenance.apply_forgetting(user_id="emma", now="2026-02-28")["purged"] == 0
+    assert memory.maintenance.apply_forgetting(user_id="emma", now="2026-03-10")["purged"] == len(gone) > 0
     with pytest.raises(KeyError):
         memory.restore(gone[0])
 
@@ -117,8 +117,8 @@ def test_an_answer_is_found_by_its_question_when_that_is_gone_for_good(opened: O
     for number in range(12):
         text = f"In {number} weeks the Berlin office moves to {number} Oak Street, said Anna Kovacs."
         memory.add(text, user_id="emma", run_id=f"office {number}", infer=False)
-    memory.decay(user_id="emma", now="2026-02-01")
-    assert memory.decay(user_id="emma", now="2026-04-01")["purged"] > 0
+    memory.maintenance.apply_forgetting(user_id="emma", now="2026-02-01")
+    assert memory.maintenance.apply_forgetting(user_id="emma", now="2026-04-01")["purged"] > 0
     assert not any("pets" in text for text in texts(memory))
     by_words = [
         hit["memory"]
@@ -127,7 +127,7 @@ def test_an_answer_is_found_by_its_question_when_that_is_gone_for_good(opened: O
     ]
     assert len(by_words) == 1
     assert by_words[0].startswith("Luna Oliver")
-    assert memory.verify() == []
+    assert memory.maintenance.verify() == []
 
 
 def test_the_set_phrases_of_an_assistant_make_room_for_what_was_said_once(opened: Opened) -> None:
@@ -137,7 +137,7 @@ def test_the_set_phrases_of_an_assistant_make_room_for_what_was_said_once(opened
     told += ("Our cat Miso hides upstairs.", "The choir sings in Leeds soon.", "My bike has a flat tyre again.")
     for text in told:
         memory.add([{"role": "user", "content": text}, phrase], user_id="emma", infer=False)
-    memory.upkeep(user_id="emma", now="2026-02-01")
+    memory.maintenance.run(user_id="emma", now="2026-02-01")
     left = texts(memory)
     assert len(left) == len(told)
     assert not any("always" in text for text in left)
@@ -153,8 +153,8 @@ def test_what_is_not_deleted_and_has_not_faded_is_not_restored(opened: Opened) -
 def test_with_time_to_live_preferences_run_out_and_names_do_not(opened: Opened) -> None:
     memory = opened(ttl=True)
     memory.add(["My name is Emma.", "I love jazz."], user_id="emma")
-    memory.upkeep(user_id="emma", now="2026-01-02")
-    memory.upkeep(user_id="emma", now="2026-05-01")
+    memory.maintenance.run(user_id="emma", now="2026-01-02")
+    memory.maintenance.run(user_id="emma", now="2026-05-01")
     kept = [item["memory"] for item in memory.get_all(user_id="emma")["results"]]
     assert "User's name is Emma" in kept
     assert not any("jazz" in memory for memory in kept)
@@ -167,7 +167,7 @@ def test_a_used_memory_fades_after_those_that_were_not(opened: Opened) -> None:
     memory.feedback(ids[2], "used")
     days = (f"2026-{month:02}-{day:02}" for month in range(1, 13) for day in (1, 8, 15, 22))
     for day in days:
-        memory.decay(user_id="emma", now=day)
+        memory.maintenance.apply_forgetting(user_id="emma", now=day)
         left = {item["id"] for item in memory.get_all(user_id="emma")["results"]}
         if left != set(ids):
             break

@@ -41,7 +41,7 @@ def test_nothing_that_a_child_was_told_is_stored_is_lost(tmp_path: Path, case: s
             there = {item["id"] for item in memory.get_all(user_id=name, limit=1_000)["results"]}
             assert there == set(report["ids"])  # type: ignore[call-overload]
             assert len(there) == ADDS
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
 
 
 def test_a_child_that_uses_its_parents_memory_is_told_what_to_do_instead(tmp_path: Path) -> None:

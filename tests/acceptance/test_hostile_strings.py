@@ -83,7 +83,7 @@ async def outcome(path: Path, strings: Sequence[str]) -> Trial:
         trial = Trial(memory)
         for number, text in enumerate(strings):
             await trial.put(number, text)
-        assert await memory.verify() == []
+        assert await memory.maintenance.verify() == []
     return trial
 
 
@@ -113,7 +113,7 @@ def test_a_string_over_the_limit_is_refused_by_its_type(tmp_path: Path, text: st
                 memory.add(text, user_id="ada", infer=infer)
         with memory.session(user_id="ada") as session, pytest.raises(TooLargeError):
             session.add(text)
-        assert memory.stats()["memories"] == 0
+        assert memory.maintenance.stats()["memories"] == 0
 
 
 @pytest.fixture(scope="module")

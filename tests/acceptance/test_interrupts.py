@@ -46,7 +46,7 @@ def break_off_everywhere(memory: Memory, name: str, *, step: int) -> int:
             raise AssertionError(f"{name}, broken off at {broken.place}") from error
         if not broken.is_done:
             gc.collect()
-            assert memory.verify() == []
+            assert memory.maintenance.verify() == []
             return number
     raise AssertionError("count ends nowhere")
 
@@ -85,7 +85,7 @@ async def test_a_call_that_is_cancelled_leaves_a_whole_memory(tmp_path: Path) ->
             await memory.add(text, user_id="ada", infer=False)
             found = (await memory.search(text, user_id="ada", limit=3))["results"]
             assert text in [item["memory"] for item in found]
-        assert await memory.verify() == []
+        assert await memory.maintenance.verify() == []
 
 
 def interrupted_at_random(memory: Memory, *, calls: int) -> Counter[str]:
@@ -148,6 +148,6 @@ def test_a_thread_that_is_interrupted_at_random_loses_nothing_and_breaks_nothing
         print(dict(told))
         assert set(told) <= {"done", "interrupted"}
         assert told["interrupted"] > 50
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
         memory.delete_all(user_id="ada")
         assert list(exported(memory)) == []

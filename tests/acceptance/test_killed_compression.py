@@ -56,7 +56,7 @@ def killed(directory: Path, after: float) -> bool:
 
 def check(directory: Path, before: Everything) -> None:
     with Memory(path=directory, embedder=FakeEmbedder(64)) as memory:
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
         there = exported(memory)
         for name, said in before.items():
             assert there[name]["content"] == said["content"]
@@ -75,7 +75,7 @@ def finished(directory: Path) -> dict[str, Counter[tuple[str, int]]]:
     told = {}
     with Memory(path=directory, embedder=FakeEmbedder(64)) as memory:
         for owner in OWNERS:
-            for step in (memory.compress, memory.abstract):
+            for step in (memory.maintenance.merge_duplicates, memory.maintenance.derive_habits):
                 step(user_id=owner, now="2027-01-01")
             items = memory.get_all(user_id=owner, limit=1_000)["results"]
             told[owner] = Counter(

@@ -90,7 +90,7 @@ async def everything(directory: Path) -> tuple[dict[str, MemoryRecord], list[str
 def summaries(directory: Path) -> list[str]:
     """What the profiles say."""
     with Memory(directory, embedder=EMBEDDER, clock=ManualClock(NOW)) as memory:
-        return [memory.profile(user_id=user)["summary"] for user in USERS]
+        return [memory.profiles.get(user_id=user)["summary"] for user in USERS]
 
 
 def told(record: MemoryRecord, names: dict[str, str]) -> str:

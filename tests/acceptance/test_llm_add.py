@@ -71,7 +71,7 @@ def opener(llm: FakeLlm, tmp_path: Path, clock: ManualClock) -> Iterator[Opener]
 
     yield open_memory
     for memory in opened:
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
         memory.close()
 
 
@@ -215,7 +215,7 @@ def test_without_a_model_its_ways_of_reading_are_refused(tmp_path: Path) -> None
         with pytest.raises(InvalidInputError, match="EBBING_LLM_BASE_URL"):
             told(memory, "I like tea", mode="llm")
         with pytest.raises(ConfigurationError, match="EBBING_LLM_BASE_URL"):
-            memory.retry_unread()
+            memory.maintenance.retry_failed_extractions()
         assert [one["memory"] for one in told(memory, "I like tea")] == ["User likes tea"]
 
 
@@ -223,7 +223,7 @@ def test_a_model_given_in_code_serves(tmp_path: Path) -> None:
     fact = {"text": ALLERGIC, "category": "constraint", "message": 0, "quote": "peanuts kill me"}
     with Memory(tmp_path, embedder="none", chat_model=ScriptedChatModel({"facts": [fact]})) as memory:
         assert [one["memory"] for one in told(memory, PEANUTS)] == [ALLERGIC]
-        findings = {one["part"]: one for one in memory.diagnose()["findings"]}
+        findings = {one["part"]: one for one in memory.maintenance.diagnose()["findings"]}
         assert (findings["model"]["state"], findings["model"]["detail"]) == ("on", "scripted, write mode llm")
 
 
@@ -337,7 +337,7 @@ def test_a_wording_of_the_models_own_is_found_by_meaning(memory: Memory, llm: Fa
     told(memory, "I play cricket")
     told(memory, "On Sundays I meet friends for cricket")
     assert current(memory) == [merged]
-    counts = memory.diagnose()["stats"]
+    counts = memory.maintenance.diagnose()["stats"]
     assert counts["without_vector"] == 0
 
 
@@ -406,13 +406,18 @@ def test_whatever_the_model_does_nothing_said_is_lost(
         assert "unread" not in added
         return
     assert added["unread"]
-    assert memory.stats()["unread"] == {"waiting": 1, "given_up": 0}
-    assert memory.retry_unread() == {"read": 0, "failed": 0, "waiting": 1, "given_up": 0}  # nothing is due yet
+    assert memory.maintenance.stats()["unread"] == {"waiting": 1, "given_up": 0}
+    assert memory.maintenance.retry_failed_extractions() == {
+        "read": 0,
+        "failed": 0,
+        "waiting": 1,
+        "given_up": 0,
+    }  # nothing is due yet
     llm.add(answer)
     clock.advance(DUE)
-    assert memory.retry_unread() == {"read": 1, "failed": 0, "waiting": 0, "given_up": 0}
+    assert memory.maintenance.retry_failed_extractions() == {"read": 1, "failed": 0, "waiting": 0, "given_up": 0}
     assert current(memory) == [ALLERGIC]
-    assert memory.stats()["unread"] == {"waiting": 0, "given_up": 0}
+    assert memory.maintenance.stats()["unread"] == {"waiting": 0, "given_up": 0}
     for record in caplog.records:
         assert "peanuts" not in record.getMessage()
         assert KEY not in record.getMessage()
@@ -445,7 +450,7 @@ def test_the_rules_stand_in_until_the_model_is_back(memory: Memory, llm: FakeLlm
     assert [one["memory"] for one in told(memory, "I love cheese pizza")] == ["User loves cheese pizza"]
     llm.add(reads("I love cheese pizza", ("User loves cheese pizza", "I love cheese pizza")))
     clock.advance(DUE)
-    assert memory.retry_unread()["read"] == 1
+    assert memory.maintenance.retry_failed_extractions()["read"] == 1
     assert current(memory) == ["User loves cheese pizza"]
 
 
@@ -458,7 +463,7 @@ def test_what_is_read_late_does_not_overrule_what_was_said_since(
     told(memory, "I live in Leeds", mode="rules")
     llm.add(reads("York it is", ("User lives in York", "York it is"), attribute="home", value="York"))
     clock.advance(DUE)
-    memory.retry_unread()
+    memory.maintenance.retry_failed_extractions()
     assert current(memory) == ["User lives in Leeds"]
 
 
@@ -469,7 +474,7 @@ def test_what_was_deleted_meanwhile_is_not_read(memory: Memory, llm: FakeLlm, cl
     llm.add(reads(PEANUTS, (ALLERGIC, "peanuts kill me")))
     asked = len(llm.requests)
     clock.advance(DUE)
-    assert memory.retry_unread()["read"] == 1
+    assert memory.maintenance.retry_failed_extractions()["read"] == 1
     assert (current(memory), len(llm.requests)) == ([], asked)
 
 
@@ -478,9 +483,9 @@ def test_what_is_never_read_is_given_up_and_stays_visible(memory: Memory, llm: F
     told(memory, PEANUTS)
     for _ in range(10):
         clock.advance(DUE)
-        memory.retry_unread()
-    assert memory.stats()["unread"] == {"waiting": 0, "given_up": 1}
-    assert any(one["part"] == "unread" for one in memory.diagnose()["findings"])
+        memory.maintenance.retry_failed_extractions()
+    assert memory.maintenance.stats()["unread"] == {"waiting": 0, "given_up": 1}
+    assert any(one["part"] == "unread" for one in memory.maintenance.diagnose()["findings"])
 
 
 def test_the_command_line_reads_again_what_is_due(

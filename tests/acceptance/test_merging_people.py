@@ -39,43 +39,45 @@ def texts(memory: Memory, user: str) -> set[str]:
 
 
 def test_who_comes_from_two_channels_has_one_memory_after_a_merge(memory: Memory) -> None:
-    web, app = memory.identity("web", "cookie-1"), memory.identity("app", "device-9")
-    assert memory.identity("web", "cookie-1") == web
+    web, app = memory.identities.resolve("web", "cookie-1"), memory.identities.resolve("app", "device-9")
+    assert memory.identities.resolve("web", "cookie-1") == web
     assert web["unified_id"] != app["unified_id"]
     memory.add("My name is Sam and I'm allergic to peanuts", user_id=web["unified_id"])
     memory.add("I live in Berlin", user_id=app["unified_id"])
-    memory.edit_profile({"preferences": ["jazz"]}, user_id=app["unified_id"])
-    done = memory.merge_identities(web["unified_id"], app["unified_id"])
+    memory.profiles.update({"preferences": ["jazz"]}, user_id=app["unified_id"])
+    done = memory.identities.merge(web["unified_id"], app["unified_id"])
     assert (done["memories"], done["episodes"]) == (2, 1)
-    assert memory.identity("app", "device-9")["unified_id"] == web["unified_id"]
-    profile = memory.profile(user_id=web["unified_id"])
+    assert memory.identities.resolve("app", "device-9")["unified_id"] == web["unified_id"]
+    profile = memory.profiles.get(user_id=web["unified_id"])
     assert profile["summary"] == (
         "User's name is Sam; User is allergic to peanuts; User likes jazz; User lives in Berlin"
     )
-    assert memory.profile(user_id=app["unified_id"])["stats"]["memories"] == 0
+    assert memory.profiles.get(user_id=app["unified_id"])["stats"]["memories"] == 0
     assert memory.search("Where does Sam live?", user_id=web["unified_id"])["results"]
 
-    memory.undo_merge(done["id"])
-    assert memory.identity("app", "device-9") == app
-    assert memory.profile(user_id=web["unified_id"])["summary"] == "User's name is Sam; User is allergic to peanuts"
-    parted = memory.profile(user_id=app["unified_id"])
+    memory.identities.unmerge(done["id"])
+    assert memory.identities.resolve("app", "device-9") == app
+    assert (
+        memory.profiles.get(user_id=web["unified_id"])["summary"] == "User's name is Sam; User is allergic to peanuts"
+    )
+    parted = memory.profiles.get(user_id=app["unified_id"])
     assert parted["summary"] == "User likes jazz; User lives in Berlin"
     assert parted["preferences"][0]["source"] == "user"
-    assert memory.verify() == []
+    assert memory.maintenance.verify() == []
 
 
 def test_a_conversation_that_runs_is_remembered_before_the_merge(memory: Memory) -> None:
     memory.add("I love jazz", user_id="ada")
     session = memory.session(user_id="bob", run_id="r")
     session.add("I live in Berlin")
-    memory.merge_identities("ada", "bob")
+    memory.identities.merge("ada", "bob")
     assert "User lives in Berlin" in texts(memory, "ada")
 
 
 def test_a_job_that_reads_again_finds_its_messages(memory: Memory) -> None:
     memory.add("I love jazz", user_id="bob")
     found = memory.search("jazz", user_id="bob")["results"]
-    memory.merge_identities("ada", "bob")
+    memory.identities.merge("ada", "bob")
     [first, *_] = found
     assert memory.explain(first["id"], user_id="ada")["user_id"] == "ada"
     assert memory.feedback(first["id"], "used", user_id="ada")["counted"]
@@ -92,31 +94,31 @@ def test_ten_thousand_memories_move_and_come_back(tmp_path: Path) -> None:
             )
         memory.add("I love jazz", user_id="ada", infer=False)
         began = time.monotonic()
-        done = memory.merge_identities("ada", "bob")
+        done = memory.identities.merge("ada", "bob")
         assert done["memories"] == 10_000
         assert len(texts(memory, "ada")) == 10_001
         assert memory.search("note 9999", user_id="ada", top_k=1)["results"][0]["memory"] == "note 9999"
-        memory.undo_merge(done["id"])
+        memory.identities.unmerge(done["id"])
         assert time.monotonic() - began < 30
         assert texts(memory, "ada") == {"I love jazz"}
         assert texts(memory, "bob") == {f"note {n}" for n in range(10_000)}
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
 
 
 @pytest.mark.slow
 def test_nothing_is_lost_or_doubled_when_the_process_is_killed_at_any_moment(tmp_path: Path) -> None:
     with Memory(tmp_path, embedder="none") as memory:
         for user in ("ada", "bob"):
-            memory.identity("web", f"{user}-name")
-            memory.link_identity("app", user, user_id=user)
+            memory.identities.resolve("web", f"{user}-name")
+            memory.identities.link("app", user, user_id=user)
             memory.add(
                 [{"role": "user", "content": f"{user} note {n}", "id": f"m{n}"} for n in range(400)],
                 user_id=user,
                 infer=False,
             )
-            memory.edit_profile({"home": f"the town of {user}"}, user_id=user)
+            memory.profiles.update({"home": f"the town of {user}"}, user_id=user)
         everything = texts(memory, "ada") | texts(memory, "bob")
-        counted = memory.stats()["memories"]
+        counted = memory.maintenance.stats()["memories"]
     for attempt in range(12):
         child = subprocess.Popen(
             [sys.executable, CHILD, str(tmp_path)],
@@ -129,44 +131,44 @@ def test_nothing_is_lost_or_doubled_when_the_process_is_killed_at_any_moment(tmp
             time.sleep(0.013 * attempt)
             child.send_signal(signal.SIGKILL)
         with Memory(tmp_path, embedder="none") as memory:
-            assert memory.verify() == []
-            assert memory.stats()["memories"] == counted
-            [last, *_] = [*memory.merges(limit=1), None]
+            assert memory.maintenance.verify() == []
+            assert memory.maintenance.stats()["memories"] == counted
+            [last, *_] = [*memory.identities.list_merges(limit=1), None]
             is_one = last is not None and last["undone_at"] is None
             assert texts(memory, "ada") | texts(memory, "bob") == everything
             assert bool(texts(memory, "bob")) is not is_one
             if is_one and last is not None:
-                memory.undo_merge(last["id"])
+                memory.identities.unmerge(last["id"])
             for user in ("ada", "bob"):
                 assert texts(memory, user) == {text for text in everything if user in text}
-                [home] = [one for one in memory.profile(user_id=user)["facts"] if one["key"] == "home"]
+                [home] = [one for one in memory.profiles.get(user_id=user)["facts"] if one["key"] == "home"]
                 assert (home["value"], home["source"]) == (f"the town of {user}", "user")
-                assert memory.identity("app", user)["unified_id"] == user
+                assert memory.identities.resolve("app", user)["unified_id"] == user
 
 
 def test_names_are_listed_in_pages_and_bad_calls_are_refused(memory: Memory) -> None:
     for n in range(3):
-        memory.link_identity("web", f"n{n}", user_id="ada")
-    first = memory.identities(limit=2)
-    rest = memory.identities(limit=2, cursor=first["next_cursor"])
+        memory.identities.link("web", f"n{n}", user_id="ada")
+    first = memory.identities.list(limit=2)
+    rest = memory.identities.list(limit=2, cursor=first["next_cursor"])
     assert [one["channel_user_id"] for one in first["identities"] + rest["identities"]] == ["n0", "n1", "n2"]
     assert rest["next_cursor"] is None
     with pytest.raises(ConflictError):
-        memory.link_identity("web", "n0", user_id="bob")
+        memory.identities.link("web", "n0", user_id="bob")
     with pytest.raises(IdentityNotFoundError):
-        memory.merge_identities("ada", "nobody")
+        memory.identities.merge("ada", "nobody")
     with pytest.raises(IdentityNotFoundError):
-        memory.undo_merge(99)
+        memory.identities.unmerge(99)
     for call in (
-        lambda: memory.identity(" ", "x"),
-        lambda: memory.identity("web", "x" * 257),
-        lambda: memory.merge_identities("ada", "ada"),
-        lambda: memory.undo_merge(True),
-        lambda: memory.identities(cursor="5"),
-        lambda: memory.identities(cursor="{"),
-        lambda: memory.merges(limit=0),
+        lambda: memory.identities.resolve(" ", "x"),
+        lambda: memory.identities.resolve("web", "x" * 257),
+        lambda: memory.identities.merge("ada", "ada"),
+        lambda: memory.identities.unmerge(True),
+        lambda: memory.identities.list(cursor="5"),
+        lambda: memory.identities.list(cursor="{"),
+        lambda: memory.identities.list_merges(limit=0),
     ):
         with pytest.raises(InvalidInputError):
             call()
-    assert memory.unlink_identity("web", "n0") == {"unlinked": True}
-    assert memory.unlink_identity("web", "n0") == {"unlinked": False}
+    assert memory.identities.unlink("web", "n0") == {"unlinked": True}
+    assert memory.identities.unlink("web", "n0") == {"unlinked": False}

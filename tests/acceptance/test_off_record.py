@@ -92,11 +92,11 @@ async def in_private(memory: AsyncMemory) -> None:
 
 async def to_be_done_later(memory: AsyncMemory) -> None:
     for text in ASKED:
-        assert (await memory.add_later(text, user_id=USER))["job_id"] is None
-        await memory.add_later([{"role": "user", "content": text}, REPLY, KEPT], user_id=USER)
+        assert (await memory.enqueue_add(text, user_id=USER))["job_id"] is None
+        await memory.enqueue_add([{"role": "user", "content": text}, REPLY, KEPT], user_id=USER)
     for text in SECRETS:
-        assert (await memory.add_later(text, user_id=USER, private=True))["job_id"] is None
-    await memory.work(once=True)
+        assert (await memory.enqueue_add(text, user_id=USER, private=True))["job_id"] is None
+    await memory.jobs.run_worker(until_idle=True)
 
 
 async def in_a_session(memory: AsyncMemory) -> None:
@@ -236,7 +236,7 @@ async def test_a_language_model_never_sees_what_is_off_the_record(tmp_path: Path
             await memory.add([KEPT, text, REPLY, "I moved to Rome."], user_id=USER, run_id="r")
         for text in SECRETS:
             await memory.add(text, user_id=USER, run_id="r", private=True)
-        await memory.retry_unread()
+        await memory.maintenance.retry_failed_extractions()
     assert len(chat.prompts) >= 2
     assert "quokkaberry" not in str(chat.prompts).lower()
     assert "蘩漪湖" not in str(chat.prompts)
@@ -246,7 +246,7 @@ async def test_a_language_model_never_sees_what_is_off_the_record(tmp_path: Path
 async def test_nobody_is_told_of_what_is_off_the_record(memory: AsyncMemory) -> None:
     heard: list[str] = []
     for topic in ("memory.added", "memory.updated", "memory.accessed", "session.end"):
-        memory.on(topic, lambda happening: heard.append(happening.topic))
+        memory.subscribe(topic, lambda happening: heard.append(happening.topic))
     await in_private(memory)
     await in_a_private_session(memory)
     await as_a_question(memory)

@@ -72,16 +72,16 @@ async def by_import(memory: AsyncMemory, user: str, order: str) -> None:
 
 async def by_profile(memory: AsyncMemory, user: str, order: str) -> None:
     values = {"home": order, "preferences": [order], "constraints": [order], "facts": {"motto": order}}
-    await memory.import_profile(values, user_id=user)
+    await memory.profiles.import_(values, user_id=user)
     for key, value in values.items():
         with suppress(InvalidInputError):  # it is told that this is an order
-            await memory.edit_profile({key: value}, user_id=user)
+            await memory.profiles.update({key: value}, user_id=user)
 
 
 async def by_defaults(memory: AsyncMemory, user: str, order: str) -> None:
     del user
     with suppress(InvalidInputError):
-        await memory.set_profile_defaults({"home": order, "constraints": [order]})
+        await memory.profiles.set_defaults({"home": order, "constraints": [order]})
 
 
 async def by_metadata(memory: AsyncMemory, user: str, order: str) -> None:
@@ -159,7 +159,7 @@ async def test_no_planted_order_stands_bare_in_a_prompt(memory: AsyncMemory, way
 
 async def summaries(memory: AsyncMemory, user: str) -> list[str]:
     """The summary of a profile in both languages."""
-    return [(await memory.profile(user_id=user, language=language))["summary"] for language in ("en", "zh")]
+    return [(await memory.profiles.get(user_id=user, language=language))["summary"] for language in ("en", "zh")]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

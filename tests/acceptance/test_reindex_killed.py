@@ -29,7 +29,7 @@ class Slow(FakeEmbedder):
         return self.embed(texts)
 
 with Memory(sys.argv[1], embedder=Slow(48)) as memory:
-    memory.work(once=True)
+    memory.jobs.run_worker(until_idle=True)
     sys.stdout.write("done\\n")
 """
 
@@ -57,7 +57,7 @@ def killed_after(seconds: float, path: Path) -> str:
 
 def embedded(path: Path) -> dict[str, int]:
     with Memory(path, embedder="none") as memory:
-        return dict(memory.stats()["by_model"])
+        return dict(memory.maintenance.stats()["by_model"])
 
 
 @pytest.mark.parametrize("rounds", [3, pytest.param(50, marks=pytest.mark.slow)])
@@ -74,10 +74,12 @@ def test_a_killed_change_of_the_embedder_is_completed_by_the_next_process(tmp_pa
     embedder = FakeEmbedder(48)
     with Memory(tmp_path, embedder=embedder) as memory:
         # The killed worker's lease still runs: the daily round takes what it left.
-        memory.upkeep()
-        assert memory.stats()["by_model"].keys() == {"fake-48"}
-        assert memory.stats()["by_model"]["fake-48"] >= ROWS, "the worker may have summed something up beside them"
-        assert memory.verify() == []
+        memory.maintenance.run()
+        assert memory.maintenance.stats()["by_model"].keys() == {"fake-48"}
+        assert memory.maintenance.stats()["by_model"]["fake-48"] >= ROWS, (
+            "the worker may have summed something up beside them"
+        )
+        assert memory.maintenance.verify() == []
         store = memory.components.store
         assert memory._run(lambda: store.stats("default")).without_vector == 0
         for owner in range(4):

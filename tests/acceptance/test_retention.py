@@ -71,18 +71,18 @@ def test_what_is_deleted_is_told_no_chance(diary: Diary) -> None:
 
 def test_the_upkeep_learns_how_much_this_owner_uses_and_keeps_it(diary: Diary) -> None:
     ids = noted(diary, 60)
-    diary.memory.upkeep()
+    diary.memory.maintenance.run()
     for day in range(1, 60):
         diary.clock.set(START + timedelta(days=day))
         for memory_id in ids[:30]:
             if day % 10 == 0:
                 diary.memory.feedback(memory_id, "used")
     usual = diary.chance(ids[0])
-    shown = diary.memory.upkeep(dry_run=True)["steps"]["retention"]
+    shown = diary.memory.maintenance.run(dry_run=True)["steps"]["retention"]
     assert shown == {"outcomes": 60, "learned": 1}
     assert not diary.retention(ids[0])["is_learned"]
-    assert diary.memory.upkeep()["steps"]["retention"] == shown
-    assert diary.memory.upkeep()["steps"]["retention"] == {"outcomes": 0, "learned": 0}
+    assert diary.memory.maintenance.run()["steps"]["retention"] == shown
+    assert diary.memory.maintenance.run()["steps"]["retention"] == {"outcomes": 0, "learned": 0}
     diary.reopen()
     assert diary.retention(ids[0])["is_learned"]
     assert usual < 0.5 < 0.8 < diary.chance(ids[0])
@@ -91,7 +91,9 @@ def test_the_upkeep_learns_how_much_this_owner_uses_and_keeps_it(diary: Diary) -
 
 def test_a_dry_run_names_the_chance_of_what_would_fade_and_no_curve_as_a_share(diary: Diary) -> None:
     noted(diary, 3)
-    changes = diary.memory.decay(user_id="emma", now=START + timedelta(days=3_000), dry_run=True)["changes"]
+    changes = diary.memory.maintenance.apply_forgetting(
+        user_id="emma", now=START + timedelta(days=3_000), dry_run=True
+    )["changes"]
     assert changes
     for change in changes:
         assert "the chance that it is needed within 30 days is" in change["why"]

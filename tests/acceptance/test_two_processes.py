@@ -24,7 +24,7 @@ def play(directory: Path, *, rounds: int, kill_every: int, seed: int) -> None:
             pair.round(kills=bool(kill_every) and number % kill_every == 0)
         print(dict(pair.counts))
     with Memory(path=directory, embedder="none") as memory:
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
         for user in USERS:
             there = {line["id"] for line in memory.export(user_id=user, limit=1_000)["records"]}
             assert there <= set(pair.model[user])

@@ -21,7 +21,7 @@ MAKES_STORE = {
 ARGUMENTS = {
     **dict.fromkeys(("show", "history", "restore", "expand", "forget"), ("01a2",)),
     **dict.fromkeys(("jobs show", "jobs retry", "identities undo"), ("1",)),
-    **dict.fromkeys(("search", "keys revoke", "profile remove", "backup create"), ("tea",)),
+    **dict.fromkeys(("search", "keys revoke", "profile unset", "backup create"), ("tea",)),
     "review": ("01a2", "keep"),
     **dict.fromkeys(("update", "identities unlink", "identities merge"), ("01a2", "tea")),
 }

@@ -20,16 +20,16 @@ def test_a_profile_is_shown_set_and_taken_out(ebbing: Ebbing) -> None:
     done = ebbing("profile", "set", "home", "New", "York", "-u", "emma", "--json").json
     assert [(entry["key"], entry["value"]) for entry in done["facts"]] == [("home", "New York")]
     assert "set by hand" in ebbing("profile", "set", "preferences", "jazz", "-u", "emma").out
-    gone = ebbing("profile", "remove", "home", "preferences.jazz", "-u", "emma", "--json").json
+    gone = ebbing("profile", "unset", "home", "preferences.jazz", "-u", "emma", "--json").json
     assert (gone["facts"], gone["preferences"]) == ([], [])
-    assert "home" in ebbing("profile", "remove", "home", "--undo", "-u", "emma").out
+    assert "home" in ebbing("profile", "unset", "home", "--revert", "-u", "emma").out
 
 
 def test_removing_with_forget_forgets_the_memories(ebbing: Ebbing) -> None:
     ebbing("add", "I love jazz", "-u", "emma")
-    ebbing("profile", "remove", "jazz", "--forget", "-u", "emma")
+    ebbing("profile", "unset", "jazz", "--delete-memories", "-u", "emma")
     assert "jazz" not in ebbing("list", "-u", "emma").out
-    assert ebbing("profile", "remove", "jazz", "--forget", "--undo", "-u", "emma").code == 2
+    assert ebbing("profile", "unset", "jazz", "--delete-memories", "--revert", "-u", "emma").code == 2
 
 
 def test_rebuilding_gives_the_same_profile(ebbing: Ebbing) -> None:

@@ -82,7 +82,7 @@ def test_a_worker_that_is_told_to_end_ends_well_and_leaves_no_lease(tmp_path: Pa
         assert child.stderr.readline().startswith("working")
         with Memory(tmp_path, embedder="none") as memory:
             give_up = time.monotonic() + 20
-            while memory.jobs()["counts"].get("daily") != {"done": 2}:
+            while memory.jobs.list()["counts"].get("daily") != {"done": 2}:
                 assert time.monotonic() < give_up
                 time.sleep(0.05)
         child.send_signal(number)
@@ -90,4 +90,4 @@ def test_a_worker_that_is_told_to_end_ends_well_and_leaves_no_lease(tmp_path: Pa
         assert child.stdout is not None
         assert '"failed": 0' in child.stdout.read()
     with Memory(tmp_path, embedder="none") as memory:
-        assert memory.jobs(state="running")["jobs"] == []
+        assert memory.jobs.list(state="running")["jobs"] == []

@@ -46,7 +46,7 @@ def opened(path: Path, embedder: Embedder | None, *, clock: ManualClock | None =
 
 
 def bare(memory: Memory) -> int:
-    memory.diagnose()  # which looks at the embedder
+    memory.maintenance.diagnose()  # which looks at the embedder
     return int(memory._run(lambda: memory.components.store.stats("default")).without_vector)
 
 
@@ -66,11 +66,11 @@ def test_what_cannot_be_embedded_is_stored_found_by_its_words_and_embedded_later
         assert bare(memory) > 0
         embedder.error = None
         clock.advance(timedelta(minutes=2))
-        assert memory.work(once=True)["failed"] == 0
+        assert memory.jobs.run_worker(until_idle=True)["failed"] == 0
         assert bare(memory) == 0
         found = memory.search("Where does Lin live?", user_id="ada")["results"]
         assert "semantic" in found[0]["routes"]
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
 
 
 def test_an_embedder_that_hangs_is_not_waited_for(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_session_is_kept_without_vectors_when_the_memory_closes_however_strict
         embedder.error = EmbeddingError("down")
     with opened(tmp_path, FakeEmbedder()) as memory:
         assert memory.get_all(user_id="ada", include="episodes")["results"]
-        assert memory.upkeep(user_id="ada")["steps"]["reindex"]["embedded"] > 0
+        assert memory.maintenance.run(user_id="ada")["steps"]["reindex"]["embedded"] > 0
         assert bare(memory) == 0
 
 
@@ -117,20 +117,20 @@ def test_another_embedder_takes_over_while_everything_stays_findable(tmp_path: P
         for number in range(150):
             memory.add(f"note {number} about topic{number % 7}", user_id=f"user{number % 3}", infer=False)
     with opened(tmp_path, FakeEmbedder(48), clock=clock) as memory:
-        [finding] = [one for one in memory.diagnose()["findings"] if one["part"] == "vectors"]
+        [finding] = [one for one in memory.maintenance.diagnose()["findings"] if one["part"] == "vectors"]
         assert finding["state"] == "attention"
         assert "150 of 150 rows" in finding["detail"]
-        assert memory.stats()["by_model"] == {"fake-64": 150}
+        assert memory.maintenance.stats()["by_model"] == {"fake-64": 150}
         found = memory.search("note 12", user_id="user0")["results"]
         assert found[0]["memory"].startswith("note 12 ")
-        assert memory.work(once=True)["failed"] == 0
-        assert set(memory.stats()["by_model"]) == {"fake-48"}
-        assert "vectors" not in {one["part"] for one in memory.diagnose()["findings"]}
+        assert memory.jobs.run_worker(until_idle=True)["failed"] == 0
+        assert set(memory.maintenance.stats()["by_model"]) == {"fake-48"}
+        assert "vectors" not in {one["part"] for one in memory.maintenance.diagnose()["findings"]}
         assert "semantic" in memory.search("note 12", user_id="user0")["results"][0]["routes"]
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
     with opened(tmp_path, None, clock=clock) as memory:
-        memory.upkeep()
-        assert set(memory.stats()["by_model"]) == {"fake-48"}, "without an embedder nothing is thrown away"
+        memory.maintenance.run()
+        assert set(memory.maintenance.stats()["by_model"]) == {"fake-48"}, "without an embedder nothing is thrown away"
 
 
 def endpoint_memory(path: Path, endpoint: EmbeddingsEndpoint, **settings: Any) -> Memory:
@@ -147,14 +147,14 @@ def test_an_endpoint_whose_vectors_change_their_length_spoils_no_store(tmp_path:
             found = memory.search("rain", user_id="ada")["results"]
             assert "I like rain" in [item["memory"] for item in found]
             assert any("have 8 numbers now, and 16 in the store" in note for note in memory.components.embedder.notes)
-            assert memory.verify() == []
+            assert memory.maintenance.verify() == []
         with endpoint_memory(tmp_path, endpoint, strict_embeddings=True) as memory:
             with pytest.raises(EmbeddingError, match="have 8 numbers now, and 16 in the store"):
                 memory.add("I like snow", user_id="ada", infer=False)
             assert len(memory.get_all(user_id="ada")["results"]) == 2
     with EmbeddingsEndpoint(16) as endpoint, endpoint_memory(tmp_path, endpoint) as memory:
         memory.add("I like wind", user_id="ada", infer=False)
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
 
 
 def test_vectors_of_several_lengths_that_an_earlier_version_stored_are_found(tmp_path: Path) -> None:
@@ -165,4 +165,4 @@ def test_vectors_of_several_lengths_that_an_earlier_version_stored_are_found(tmp
             db.execute(
                 "UPDATE index_entry SET vector = substr(vector, 1, 16) WHERE mid = (SELECT min(mid) FROM memory)"
             )
-        assert memory.verify() == ["1 models have vectors of several sizes"]
+        assert memory.maintenance.verify() == ["1 models have vectors of several sizes"]

@@ -64,6 +64,38 @@ def test_the_twins_are_opened_in_the_same_ways_and_have_nothing_else_of_their_ow
     assert public[0] == public[1]
 
 
+NAMESPACES = (
+    *("profiles", "identities", "changes", "reviews", "maintenance"),
+    *("jobs", "webhooks", "api_keys", "audit"),
+)
+
+
+def verbs_of(service: object) -> set[str]:
+    return {name for name in dir(service) if not name.startswith("_")}
+
+
+def test_the_facade_is_one_flat_class_with_few_verbs() -> None:
+    assert AsyncMemory.__mro__ == (AsyncMemory, object)
+    assert len(verbs_of(AsyncMemory)) <= 30
+
+
+def test_every_namespace_has_a_blocking_twin_with_the_same_verbs(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        found = {name: value for name, value in vars(memory).items() if not name.startswith("_")}
+        assert tuple(found) == NAMESPACES
+        for name, twin in found.items():
+            service = getattr(memory._memory, name)
+            assert service.__doc__.splitlines()[0] == twin.__doc__.splitlines()[0]
+            assert verbs_of(service) == verbs_of(twin)
+            for verb in verbs_of(service):
+                coroutine, blocking = getattr(type(service), verb), getattr(type(twin), verb)
+                assert inspect.signature(coroutine) == inspect.signature(blocking)
+                assert inspect.iscoroutinefunction(coroutine)
+                assert not inspect.iscoroutinefunction(blocking)
+                assert coroutine.__doc__ == blocking.__doc__
+                assert coroutine.__doc__
+
+
 # ── many at once ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -78,7 +110,7 @@ def test_many_threads_share_one_memory(tmp_path: Path) -> None:
 
         assert all(pool.map(work, range(40)))
         assert len(memory.get_all(user_id="ada", limit=1_000)["results"]) == 40
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
 
 
 def test_many_tasks_share_one_memory(tmp_path: Path) -> None:
@@ -151,7 +183,7 @@ def test_a_blocking_add_stays_in_its_thread_unless_something_has_to_be_awaited(t
         memory.search("tea", user_id="ada")  # by now all is loaded that is needed
         assert writing_threads(memory, "I like rain", infer=infer) == {here}
         assert here not in writing_threads(memory, "later", infer=infer)
-        memory.on("memory.added", heard.append)
+        memory.subscribe("memory.added", heard.append)
         assert writing_threads(memory, "I like cats", infer=infer) == {here}
         assert len(heard) == 1
         kept = memory.get_all(user_id="ada", include="all")["results"]
@@ -176,7 +208,7 @@ def test_a_blocking_search_may_ask_for_all_that_needs_a_loop(tmp_path: Path) -> 
     heard: list[object] = []
     with Memory(path=tmp_path, embedder=Witness("tea"), reranker=FakeReranker()) as memory:
         memory.add(["I like tea", "it rains"], user_id="ada", run_id="r", infer=False)
-        memory.on("memory.accessed", heard.append)
+        memory.subscribe("memory.accessed", heard.append)
         found = memory.search("tea", user_id="ada", as_of="2999-01-01", expand=2)["results"]
     assert found[0]["memory"] == "I like tea"
     assert len(heard) == 1
@@ -234,7 +266,7 @@ def test_closing_twice_and_closing_what_was_never_used_is_fine(tmp_path: Path) -
         lambda memory: memory.search("tea", user_id="ada"),
         lambda memory: memory.get_all(user_id="ada"),
         lambda memory: memory.get("some-id"),
-        lambda memory: memory.stats(),
+        lambda memory: memory.maintenance.stats(),
     ],
 )
 def test_a_closed_memory_says_so(tmp_path: Path, call: Callable[[Memory], object]) -> None:
@@ -302,7 +334,7 @@ def test_what_cannot_be_closed_keeps_nothing_else_open(tmp_path: Path) -> None:
     assert threads() == before
     memory.close()
     with opened(tmp_path) as again:
-        assert again.verify() == []
+        assert again.maintenance.verify() == []
 
 
 # ── forgotten ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -358,7 +390,7 @@ def test_a_forgotten_close_neither_hangs_nor_spoils_the_end_of_the_program(tmp_p
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "done", "")
     with opened(tmp_path) as memory:
         assert texts(memory) == {"I like tea"}
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
 
 
 # ── after a fork ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -408,7 +440,7 @@ def test_a_forked_child_is_told_to_open_its_own_and_the_parent_goes_on(tmp_path:
             assert "fork" in said
         memory.add("I like green tea", user_id="ada", infer=False)
         assert "I like green tea" in texts(memory)
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
 
 
 @forking
@@ -425,7 +457,7 @@ def test_a_forked_child_may_close_what_it_inherited_and_open_its_own(tmp_path: P
 
         assert "I like rain" in in_child(work)
         assert texts(memory) == {"I like tea", "I like rain"}
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
 
 
 def test_a_store_that_cannot_be_opened_says_so_and_leaves_nothing(tmp_path: Path) -> None:

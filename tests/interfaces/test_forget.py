@@ -66,7 +66,7 @@ def test_what_was_said_about_a_topic_is_shown_and_then_forgotten(memory: Memory)
     assert memory.search("电影", user_id="ada")["results"] == [] or all(
         "电影" not in hit["memory"] for hit in memory.search("电影", user_id="ada")["results"]
     )
-    assert memory.verify() == []
+    assert memory.maintenance.verify() == []
 
 
 def test_what_is_forgotten_softly_says_why_and_can_be_brought_back(memory: Memory) -> None:

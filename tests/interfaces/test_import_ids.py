@@ -25,7 +25,7 @@ def test_what_another_user_has_comes_to_both_and_twice_to_none(tmp_path: Path) -
         mine = exported(memory, "bob")
         assert {one["content"] for one in mine} == {one["content"] for one in lines}
         assert {one["id"] for one in mine}.isdisjoint({one["id"] for one in lines})
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
 
 
 def test_what_refers_to_each_other_still_does(tmp_path: Path) -> None:

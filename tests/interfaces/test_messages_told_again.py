@@ -48,7 +48,7 @@ def test_an_edited_raw_message_edits_its_memory(memory: Memory) -> None:
     assert [entry["event"] for entry in memory.history(added["id"])] == ["ADD", "UPDATE"]
     assert memory.search("coffee", user_id="ada")["results"][0]["id"] == added["id"]
     assert "edited" in memory.history(added["id"])[-1]["reason"]
-    assert memory.verify() == []
+    assert memory.maintenance.verify() == []
 
 
 def test_an_edited_raw_message_keeps_its_day_and_takes_new_metadata(memory: Memory) -> None:
@@ -73,7 +73,7 @@ def test_a_long_message_may_grow_and_shrink(memory: Memory) -> None:
     assert kept(memory) == ["short now"]
     assert {event for event, _ in told(memory, message(long))} == {"UPDATE", "ADD"}
     assert " ".join(sorted(kept(memory), key=long.index)) == long
-    assert memory.verify() == []
+    assert memory.maintenance.verify() == []
 
 
 def test_what_was_put_right_by_hand_stays_unless_the_message_says_something_new(memory: Memory) -> None:
@@ -112,7 +112,7 @@ def test_of_two_texts_for_one_id_in_one_call_the_later_puts_the_earlier_right(me
     together = [text for text in kept(memory, "all") if "York" in text]
     assert together
     assert not [text for text in kept(memory, "all") if "Leeds" in text]
-    assert memory.verify() == []
+    assert memory.maintenance.verify() == []
 
 
 @pytest.mark.parametrize("infer", [True, False])

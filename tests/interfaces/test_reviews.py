@@ -45,7 +45,7 @@ def waiting(memory: Memory) -> dict[str, Any]:
         await store.write(scope, [Revise(replace(record, **values), Event.NONE)])
 
     memory._run(mark)
-    [item] = memory.reviews(**USER)["reviews"]
+    [item] = memory.reviews.list(**USER)["reviews"]
     return dict(item)
 
 
@@ -57,42 +57,42 @@ def test_what_would_close_many_is_listed_with_their_texts(memory: Memory) -> Non
         "User plays tennis",
         "User plays the piano",
     ]
-    assert memory.reviews(user_id="ben")["reviews"] == []
+    assert memory.reviews.list(user_id="ben")["reviews"] == []
 
 
 def test_accepting_closes_them_as_one_change_that_can_be_undone(memory: Memory) -> None:
     item = waiting(memory)
     before = texts(memory)
-    done = memory.resolve_review(item["id"], "accept")
+    done = memory.reviews.resolve(item["id"], "accept")
     assert sorted(done["superseded"]) == sorted(one["id"] for one in item["would_close"])
     assert texts(memory) == ["I gave up all my hobbies."]
-    assert memory.reviews(**USER)["reviews"] == []
+    assert memory.reviews.list(**USER)["reviews"] == []
     memory.undo(done["change_id"])
     assert texts(memory) == before
-    assert [one["id"] for one in memory.reviews(**USER)["reviews"]] == [item["id"]]
+    assert [one["id"] for one in memory.reviews.list(**USER)["reviews"]] == [item["id"]]
 
 
 def test_keeping_closes_nothing_and_ends_the_review(memory: Memory) -> None:
     item = waiting(memory)
     before = texts(memory)
-    assert memory.resolve_review(item["id"], "keep")["superseded"] == []
-    assert (texts(memory), memory.reviews(**USER)["reviews"]) == (before, [])
+    assert memory.reviews.resolve(item["id"], "keep")["superseded"] == []
+    assert (texts(memory), memory.reviews.list(**USER)["reviews"]) == (before, [])
     assert memory.get(item["id"])["tags"] == []
 
 
 def test_dropping_deletes_it_and_closes_nothing(memory: Memory) -> None:
     item = waiting(memory)
-    done = memory.resolve_review(item["id"], "drop")
+    done = memory.reviews.resolve(item["id"], "drop")
     assert memory.get(item["id"]) is None
     assert len(texts(memory)) == len(FACTS)
     memory.undo(done["change_id"])
-    assert [one["id"] for one in memory.reviews(**USER)["reviews"]] == [item["id"]]
+    assert [one["id"] for one in memory.reviews.list(**USER)["reviews"]] == [item["id"]]
 
 
 def quarantined(memory: Memory) -> dict[str, Any]:
     memory.add([{"role": "user", "content": ORDER, "id": "m1"}], **USER)
     assert texts(memory) == []
-    [item] = memory.reviews(**USER)["reviews"]
+    [item] = memory.reviews.list(**USER)["reviews"]
     assert (item["why"], item["kind"], item["would_close"]) == ("quarantined", "episode", [])
     assert item["reason"]
     return dict(item)
@@ -100,30 +100,30 @@ def quarantined(memory: Memory) -> dict[str, Any]:
 
 def test_an_accepted_message_is_learnt_from(memory: Memory) -> None:
     item = quarantined(memory)
-    done = memory.resolve_review(item["id"], "accept")
+    done = memory.reviews.resolve(item["id"], "accept")
     learned = [memory.get(name)["memory"] for name in done["learned"]]
     assert "User lives in Paris" in learned
     assert memory.get(done["learned"][0])["source_ids"] == ["m1"]
-    assert memory.reviews(**USER)["reviews"] == []
+    assert memory.reviews.list(**USER)["reviews"] == []
     memory.undo(done["change_id"])
     assert texts(memory) == []
-    assert len(memory.reviews(**USER)["reviews"]) == 1
+    assert len(memory.reviews.list(**USER)["reviews"]) == 1
 
 
 def test_a_dropped_message_is_deleted_and_one_is_never_just_kept(memory: Memory) -> None:
     item = quarantined(memory)
     with pytest.raises(InvalidInputError, match="accept it or drop it"):
-        memory.resolve_review(item["id"], "keep")
-    memory.resolve_review(item["id"], "drop")
-    assert memory.reviews(**USER)["reviews"] == []
+        memory.reviews.resolve(item["id"], "keep")
+    memory.reviews.resolve(item["id"], "drop")
+    assert memory.reviews.list(**USER)["reviews"] == []
     assert memory.get_all(**USER, include="all")["results"] == []
 
 
 def test_a_decision_says_what_is_wrong_with_it(memory: Memory) -> None:
     added = memory.add("I live in Paris.", **USER)["results"][0]["id"]
     with pytest.raises(InvalidInputError, match="accept, keep, drop"):
-        memory.resolve_review(added, "yes")
+        memory.reviews.resolve(added, "yes")
     with pytest.raises(InvalidInputError, match="waits for no review"):
-        memory.resolve_review(added, "accept")
+        memory.reviews.resolve(added, "accept")
     with pytest.raises(MemoryNotFoundError):
-        memory.resolve_review(added, "accept", user_id="ben")
+        memory.reviews.resolve(added, "accept", user_id="ben")

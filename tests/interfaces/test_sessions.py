@@ -77,7 +77,7 @@ async def kept(memory: AsyncMemory, include: Any = "episodes", **whose: str) -> 
 async def settled(memory: AsyncMemory) -> None:
     """Waits until nothing is under way beside the conversation."""
     while others := asyncio.all_tasks() - {asyncio.current_task()}:
-        pending = [task for task in others if "_let_leave" in repr(task) or "Conversations" in repr(task)]
+        pending = [task for task in others if "_let_leave" in repr(task) or "SessionBuffer" in repr(task)]
         if not pending:
             return
         await asyncio.wait(pending)
@@ -252,14 +252,14 @@ async def test_without_inferring_the_messages_themselves_become_memories(memory:
 
 async def test_ending_twice_and_ending_nothing_happens_once_only(memory: AsyncMemory) -> None:
     ended: list[MemoryEvent] = []
-    memory.on("session.end", ended.append)
+    memory.subscribe("session.end", ended.append)
     session = memory.session(user_id="ada", run_id="monday")
     assert await session.end()
     assert ended == []
     await session.add("I live in Berlin")
     assert await session.end()
     assert await session.end()
-    assert [happening.scope.run_id for happening in ended] == ["monday"]
+    assert [event.scope.run_id for event in ended] == ["monday"]
     await session.add("I like tea")
     assert await session.end()
     assert len(ended) == 2
@@ -412,11 +412,12 @@ async def test_no_words_of_a_person_are_logged_when_a_session_fails(
 async def test_whoever_listens_hears_of_every_change_by_its_id(memory: AsyncMemory) -> None:
     heard: list[tuple[str, tuple[str, ...], bool]] = []
 
-    async def listen(happening: MemoryEvent) -> None:
-        heard.append((happening.topic.value, happening.memory_ids, happening.is_bulk))
+    async def listen(event: MemoryEvent) -> None:
+        heard.append((event.topic.value, event.memory_ids, event.is_bulk))
 
     ends = [
-        memory.on(topic, listen) for topic in ("memory.added", "memory.updated", "memory.deleted", "memory.accessed")
+        memory.subscribe(topic, listen)
+        for topic in ("memory.added", "memory.updated", "memory.deleted", "memory.accessed")
     ]
     [one] = (await memory.add("I like tea", user_id="ada", infer=False))["results"]
     await memory.update(one["id"], "I like green tea")
@@ -443,20 +444,20 @@ async def test_whoever_listens_hears_of_every_change_by_its_id(memory: AsyncMemo
 async def test_what_took_the_place_of_another_is_heard_as_an_addition_and_a_change(memory: AsyncMemory) -> None:
     heard: list[MemoryEvent] = []
     for topic in ("memory.added", "memory.updated"):
-        memory.on(topic, heard.append)
+        memory.subscribe(topic, heard.append)
     await memory.add("I live in Berlin", user_id="ada")
     [old] = heard.pop().memory_ids
     await memory.add("I moved to Hamburg", user_id="ada")
-    assert [happening.topic.value for happening in heard] == ["memory.added", "memory.updated"]
+    assert [event.topic.value for event in heard] == ["memory.added", "memory.updated"]
     assert heard[1].memory_ids == (old,)
 
 
 async def test_a_failing_listener_fails_no_call_and_no_session(memory: AsyncMemory) -> None:
-    def fail(happening: MemoryEvent) -> None:
+    def fail(event: MemoryEvent) -> None:
         raise RuntimeError
 
     for topic in ("memory.added", "session.end"):
-        memory.on(topic, fail)
+        memory.subscribe(topic, fail)
     await memory.add("I like tea", user_id="ada", infer=False)
     session = memory.session(user_id="ada")
     await session.add("I live in Berlin")
@@ -466,9 +467,9 @@ async def test_a_failing_listener_fails_no_call_and_no_session(memory: AsyncMemo
 
 async def test_only_known_topics_and_real_handlers_are_taken(memory: AsyncMemory) -> None:
     with pytest.raises(InvalidInputError, match="one of session"):
-        memory.on("session.start", print)
+        memory.subscribe("session.start", print)
     with pytest.raises(InvalidInputError):
-        memory.on("session.end", "print")  # type: ignore[arg-type]
+        memory.subscribe("session.end", "print")  # type: ignore[arg-type]
 
 
 # ── the blocking twin ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -513,11 +514,11 @@ def test_a_handler_of_a_blocking_memory_may_use_the_memory(tmp_path: Path) -> No
     with Memory(components=components_of(tmp_path)) as memory:
         found: list[tuple[bool, Item | None]] = []
 
-        def look(happening: MemoryEvent) -> None:
+        def look(event: MemoryEvent) -> None:
             on_the_loop = threading.current_thread().name == "ebbing-loop"
-            found.append((on_the_loop, memory.get(happening.memory_ids[0])))
+            found.append((on_the_loop, memory.get(event.memory_ids[0])))
 
-        memory.on("memory.added", look)
+        memory.subscribe("memory.added", look)
         memory.add("I like tea", user_id="ada", infer=False)
         [(on_the_loop, item)] = found
         assert item is not None

@@ -24,7 +24,7 @@ async def test_a_tenant_sees_nothing_of_another_that_has_the_same_user(tmp_path:
             assert (await other.get_all(user_id="emma"))["results"] == []
             assert await other.get(added["id"]) is None
             assert await other.history(added["id"]) == []
-            assert (await other.stats())["memories"] == 0
+            assert (await other.maintenance.stats())["memories"] == 0
             with pytest.raises(MemoryNotFoundError):
                 await other.update(added["id"], "black tea")
         assert (await acme.get(added["id"]) or {})["memory"] == "green tea"
@@ -37,7 +37,7 @@ async def test_resetting_a_tenant_leaves_the_others_alone(tmp_path: Path) -> Non
         for one in (acme, globex):
             await one.add("green tea", user_id="emma", infer=False)
         await acme.reset()
-        assert ((await acme.stats())["memories"], (await globex.stats())["memories"]) == (0, 1)
+        assert ((await acme.maintenance.stats())["memories"], (await globex.maintenance.stats())["memories"]) == (0, 1)
 
 
 @pytest.mark.anyio
@@ -48,8 +48,8 @@ async def test_a_session_is_remembered_in_the_tenant_that_it_was_opened_in(tmp_p
             await talk.add(SAID)
             twin = memory.session(user_id="emma", run_id="r1")
             assert await twin.messages() == []
-        assert (await acme.stats())["episodes"] == 1
-        assert (await memory.stats())["episodes"] == 0
+        assert (await acme.maintenance.stats())["episodes"] == 1
+        assert (await memory.maintenance.stats())["episodes"] == 0
 
 
 @pytest.mark.anyio
@@ -57,16 +57,16 @@ async def test_a_session_left_open_is_remembered_in_its_tenant_when_the_memory_c
     async with AsyncMemory(tmp_path, embedder="none") as memory:
         await memory.for_tenant("acme").session(user_id="emma", run_id="r1").add(SAID)
     async with AsyncMemory(tmp_path, embedder="none") as memory:
-        assert (await memory.for_tenant("acme").stats())["episodes"] == 1
-        assert (await memory.stats())["episodes"] == 0
+        assert (await memory.for_tenant("acme").maintenance.stats())["episodes"] == 1
+        assert (await memory.maintenance.stats())["episodes"] == 0
 
 
 @pytest.mark.anyio
 async def test_a_listener_hears_of_its_own_tenant_alone(tmp_path: Path) -> None:
     async with AsyncMemory(tmp_path, embedder="none") as memory:
         acme, heard, elsewhere = memory.for_tenant("acme"), list[MemoryEvent](), list[MemoryEvent]()
-        acme.on("memory.added", heard.append)
-        memory.on("memory.added", elsewhere.append)
+        acme.subscribe("memory.added", heard.append)
+        memory.subscribe("memory.added", elsewhere.append)
         await acme.add("green tea", user_id="emma", infer=False)
         assert [one.scope.tenant for one in heard] == ["acme"]
         assert elsewhere == []

@@ -56,7 +56,7 @@ def test_undoing_an_add_reopens_what_it_closed(memory: Memory) -> None:
     assert (done["undone"], done["cause"], done["left"]) == (moved["change_id"], "add", [])
     assert done["restored"] == [the(memory, "User lives in Paris")]
     assert all("Berlin" not in hit["memory"] for hit in memory.search("Berlin", **USER, include="all")["results"])
-    assert memory.verify() == []
+    assert memory.maintenance.verify() == []
 
 
 def test_a_change_is_undone_once_and_its_undoing_can_be_undone(memory: Memory) -> None:
@@ -87,14 +87,14 @@ def test_the_changes_are_listed_newest_first_with_what_took_them_back(memory: Me
     clock.advance(timedelta(hours=1))
     second = memory.add("I moved to Berlin.", **USER)["change_id"]
     third = memory.undo(second)["change_id"]
-    listed = memory.changes(**USER)
+    listed = memory.changes.list(**USER)
     assert [one["id"] for one in listed["changes"]] == [third, second, first]
     undoing, moved, added = listed["changes"]
     assert (undoing["cause"], undoing["undoes"], moved["undone_by"]) == ("undo", second, third)
     assert (added["cause"], added["inserted"], added["revised"], added["undone_by"]) == ("add", 2, 0, None)
     assert (moved["inserted"], moved["revised"], moved["at"]) == (2, 1, clock.now().isoformat())
-    page = memory.changes(**USER, limit=1)
-    assert memory.changes(**USER, limit=5, cursor=page["next_cursor"])["changes"] == listed["changes"][1:]
+    page = memory.changes.list(**USER, limit=1)
+    assert memory.changes.list(**USER, limit=5, cursor=page["next_cursor"])["changes"] == listed["changes"][1:]
 
 
 def test_a_round_of_maintenance_is_undone_as_a_whole(memory: Memory, clock: ManualClock) -> None:
@@ -103,14 +103,14 @@ def test_a_round_of_maintenance_is_undone_as_a_whole(memory: Memory, clock: Manu
     memory.add("I went to see the lake near the old mill and it was a very fine day.", **USER, infer=False)
     before = {one["id"]: one | {"version": 0} for one in memory.get_all(**USER)["results"]}
     clock.advance(timedelta(days=400))
-    done = memory.upkeep(**USER, now=clock.now() - timedelta(days=380))
+    done = memory.maintenance.run(**USER, now=clock.now() - timedelta(days=380))
     [change_id] = done["change_ids"]
     assert {one["id"] for one in memory.get_all(**USER)["results"]} != before.keys()
     undone = memory.undo(change_id)
     assert undone["left"] == []
     assert {one["id"]: one | {"version": 0} for one in memory.get_all(**USER)["results"]} == before
     assert memory.search("green tea", **USER)["results"]
-    assert memory.verify() == []
+    assert memory.maintenance.verify() == []
 
 
 def test_one_memory_gets_back_what_a_round_took_and_the_others_stay(memory: Memory) -> None:
@@ -118,12 +118,12 @@ def test_one_memory_gets_back_what_a_round_took_and_the_others_stay(memory: Memo
         memory.add(text, **USER, run_id=f"day{number}", infer=False)
     memory.add("I bought a red bicycle.", **USER, infer=False)
     bicycle = the(memory, "I bought a red bicycle.")
-    [change_id] = memory.compress(**USER)["change_ids"]
+    [change_id] = memory.maintenance.merge_duplicates(**USER)["change_ids"]
     done = memory.undo(memory_id=the(memory, TEA[2]))
     assert (done["undone"], len(done["restored"]), len(done["deleted"])) == (change_id, 3, 1)
     assert texts(memory) == sorted([*TEA, "I bought a red bicycle."])
     assert bicycle not in done["restored"]
-    assert memory.verify() == []
+    assert memory.maintenance.verify() == []
 
 
 def test_a_faded_memory_has_its_text_and_vector_back(memory: Memory, clock: ManualClock) -> None:
@@ -131,7 +131,7 @@ def test_a_faded_memory_has_its_text_and_vector_back(memory: Memory, clock: Manu
     for number in range(10):
         memory.add(said.format(number), **USER, infer=False)
     before = {one["id"]: one for one in memory.get_all(**USER)["results"]}
-    memory.decay(**USER, now=clock.now() + timedelta(days=20))
+    memory.maintenance.apply_forgetting(**USER, now=clock.now() + timedelta(days=20))
     there = {one["id"]: one for one in memory.get_all(**USER)["results"]}
     shortened = [name for name, one in there.items() if one["memory"] != before[name]["memory"]]
     packed = before.keys() - there.keys()
@@ -216,7 +216,7 @@ def test_what_was_erased_for_good_never_comes_back(memory: Memory) -> None:
         memory.undo(added["change_id"])
     kept = memory.add("I love jazz.", **USER, infer=False)["results"][0]["id"]
     erased = memory.delete(kept, hard=True)
-    for change in memory.changes(**USER)["changes"]:
+    for change in memory.changes.list(**USER)["changes"]:
         with pytest.raises(ErasedForGoodError):
             memory.undo(change["id"])
     with pytest.raises(MemoryNotFoundError):
@@ -233,7 +233,7 @@ def test_nobody_undoes_what_is_somebody_elses(memory: Memory) -> None:
         memory.for_tenant("other").undo(added["change_id"])
     with pytest.raises(MemoryNotFoundError):
         memory.undo(memory_id=the(memory, "User lives in Paris"), user_id="ben")
-    assert memory.changes(user_id="ben")["changes"] == []
+    assert memory.changes.list(user_id="ben")["changes"] == []
     assert texts(memory) == ["User lives in Paris"]
 
 
@@ -246,16 +246,16 @@ def test_a_call_to_undo_says_what_is_wrong_with_it(memory: Memory) -> None:
     with pytest.raises(ChangeNotFoundError):
         memory.undo("unknown")
     with pytest.raises(InvalidInputError):
-        memory.changes(user_id="a", run_id="b")
+        memory.changes.list(user_id="a", run_id="b")
 
 
 def test_what_was_kept_for_undoing_is_dropped_after_its_days(memory: Memory, clock: ManualClock) -> None:
     added = memory.add("My name is Ada.", **USER)
     clock.advance(timedelta(days=29))
-    memory.upkeep(**USER)
-    assert memory.changes(**USER)["changes"][-1]["id"] == added["change_id"]
+    memory.maintenance.run(**USER)
+    assert memory.changes.list(**USER)["changes"][-1]["id"] == added["change_id"]
     clock.advance(timedelta(days=2))
-    memory.upkeep(**USER)
+    memory.maintenance.run(**USER)
     with pytest.raises(ChangeNotFoundError):
         memory.undo(added["change_id"])
     assert texts(memory) == ["User's name is Ada"]

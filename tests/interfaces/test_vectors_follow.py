@@ -71,7 +71,7 @@ async def add_all(memory: AsyncMemory, embedder: Busy, *, infer: bool = True) ->
 
 
 async def bare(memory: AsyncMemory) -> int:
-    await memory.diagnose()  # which looks at the embedder
+    await memory.maintenance.diagnose()  # which looks at the embedder
     return (await memory.components.store.stats("default")).without_vector
 
 
@@ -101,7 +101,7 @@ async def test_what_is_added_while_others_wait_is_found_by_words_at_once_and_by_
         assert not memory.components.following.waiting
         found = await memory.search(f"Who owns {number} red kites?", **asked)
         assert "semantic" in found["results"][0]["routes"]
-        assert await memory.verify() == []
+        assert await memory.maintenance.verify() == []
 
 
 @pytest.mark.parametrize("infer", [True, False])
@@ -129,7 +129,7 @@ async def test_what_a_process_owed_that_ended_is_made_good_by_a_worker(tmp_path:
     async with opened(tmp_path, FakeEmbedder(), clock) as memory:
         assert await bare(memory) > 0
         clock.advance(follow.JOB_AFTER + timedelta(seconds=1))
-        assert (await memory.work(once=True))["failed"] == 0
+        assert (await memory.jobs.run_worker(until_idle=True))["failed"] == 0
         assert await bare(memory) == 0
 
 
@@ -147,7 +147,7 @@ async def test_a_model_that_fails_meanwhile_leaves_the_vectors_to_the_worker(
         assert "vectors do not follow" in caplog.text
         embedder.error = None
         clock.advance(follow.JOB_AFTER + timedelta(seconds=1))
-        await memory.work(once=True)
+        await memory.jobs.run_worker(until_idle=True)
         assert await bare(memory) == 0
 
 

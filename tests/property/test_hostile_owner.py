@@ -46,13 +46,13 @@ def ways_in(memory: Memory, value: Any, text: Any) -> Iterator[Callable[[], obje
     yield lambda: memory.add("tea", user_id=text, infer=False)
     yield lambda: memory.add("tea", **mine, run_id=text, agent_id=text, infer=False, tags=value)
     yield lambda: memory.add("tea", **mine, infer=False, filters=value)
-    yield lambda: memory.add_later("tea", **mine, metadata=value)
+    yield lambda: memory.enqueue_add("tea", **mine, metadata=value)
     yield lambda: memory.search("tea", **mine, filters=value)
     yield lambda: memory.get_all(**mine, filters=value)
     yield lambda: memory.update(memory.get_all(**mine)["results"][0]["id"], **mine, metadata=value)
     yield lambda: memory.feedback(memory.get_all(**mine)["results"][0]["id"], "POSITIVE", reason=text)
-    yield lambda: memory.import_profile(value, **mine)
-    yield lambda: memory.set_profile_defaults(value)
+    yield lambda: memory.profiles.import_(value, **mine)
+    yield lambda: memory.profiles.set_defaults(value)
     yield lambda: memory.import_([{**memory.export(**mine)["records"][0], "metadata": value, "id": text}], **mine)
     yield lambda: memory.import_([value])
 
@@ -63,7 +63,7 @@ def check_others(memory: Memory) -> None:
         memory.add("I like rain", user_id=user, infer=False)
         assert memory.search("rain", user_id=user)["results"]
         memory.delete_all(user_id=user)
-    assert memory.verify() == []
+    assert memory.maintenance.verify() == []
 
 
 @pytest.fixture(scope="module")

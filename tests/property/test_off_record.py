@@ -63,7 +63,7 @@ def test_an_add_in_private_changes_nothing_in_the_store(memory: Memory, messages
     told = memory.add(messages, user_id="ada", private=True, **options)
     assert {(one["id"], one["memory"], one["event"]) for one in told["results"]} <= {(None, "", "NONE")}
     assert told["episode_ids"] == []
-    later = memory.add_later(messages, user_id="ada", private=True, **options)
+    later = memory.enqueue_add(messages, user_id="ada", private=True, **options)
     assert later["job_id"] is None
     assert state(memory) == before
 

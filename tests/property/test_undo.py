@@ -78,10 +78,10 @@ def act(memory: Memory, clock: ManualClock, doing: Act) -> Any:
         "restore": lambda: memory.restore(one),
         "used": lambda: memory.feedback(one, "used"),
         "corrected": lambda: memory.feedback(one, "corrected"),
-        "compress": lambda: memory.compress(**USER),
-        "fade": lambda: memory.decay(**USER, now=clock.now() + timedelta(days=how % 28)),
-        "daily": lambda: memory.upkeep(**USER),
-        "profile": lambda: memory.edit_profile({"home": ("Rome", "Oslo")[how % 2]}, **USER),
+        "compress": lambda: memory.maintenance.merge_duplicates(**USER),
+        "fade": lambda: memory.maintenance.apply_forgetting(**USER, now=clock.now() + timedelta(days=how % 28)),
+        "daily": lambda: memory.maintenance.run(**USER),
+        "profile": lambda: memory.profiles.update({"home": ("Rome", "Oslo")[how % 2]}, **USER),
         "source": lambda: memory.delete(source_id=f"m{which % 4}", user_id="ada"),
         "hard": lambda: memory.delete(one, hard=True),
     }
@@ -99,7 +99,7 @@ def state(memory: Memory) -> dict[str, dict[str, Any]]:
 
 def rows(memory: Memory) -> dict[str, tuple[Any, ...]]:
     """What is searched of each living row."""
-    scope = memory._memory._scope(user_id="ada", filters=None)
+    scope = memory._memory._context.scope(user_id="ada")
 
     async def read() -> Shard:
         return await memory.components.store.shard(scope)
@@ -121,7 +121,7 @@ def histories(memory: Memory, ids: Any) -> dict[str, list[str]]:
 
 
 def last_change(memory: Memory) -> str | None:
-    changes = memory.changes(**USER, limit=1)["changes"]
+    changes = memory.changes.list(**USER, limit=1)["changes"]
     return changes[0]["id"] if changes else None
 
 
@@ -150,7 +150,7 @@ def test_taking_back_the_last_changes_leaves_what_was_before_them(store: str, ac
             assert all(memory.history(name)[: len(entries)] for name, entries in told.items() if entries)
         after = histories(memory, state(memory))
         assert all(after[name][: len(entries)] == entries for name, entries in told.items())
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
 
 
 @pytest.mark.parametrize("store", ["sqlite", "ephemeral"])
@@ -171,4 +171,4 @@ def test_undoing_an_undoing_leaves_what_was_before_it(store: str, acts: list[Act
         if undone["change_id"] is not None:
             assert memory.undo(undone["change_id"])["left"] == []
         assert (state(memory), rows(memory)) == (before, searched)
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []

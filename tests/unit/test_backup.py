@@ -15,14 +15,14 @@ from ebbing.wiring.optional_extras import bring_back
 
 def texts(path: Path) -> set[str]:
     with Memory(path, embedder="none") as memory:
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []
         return {item["memory"] for item in memory.get_all(user_id="emma", limit=1_000)["results"]}
 
 
 def test_a_copy_holds_all_that_was_acknowledged_before_it(tmp_path: Path) -> None:
     with Memory(tmp_path / "store", embedder="none") as memory:
         memory.add("I like tea", user_id="emma", infer=False)
-        done = memory.backup(tmp_path / "copy")
+        done = memory.maintenance.backup(tmp_path / "copy")
         memory.add("after the copy", user_id="emma", infer=False)
     assert done["bytes"] == sum(file.stat().st_size for file in (tmp_path / "copy").iterdir())
     assert bring_back(tmp_path / "copy", tmp_path / "again") == tmp_path / "again"
@@ -43,7 +43,7 @@ def test_a_copy_taken_while_others_write_is_as_of_one_moment(tmp_path: Path) -> 
         writer = threading.Thread(target=write)
         writer.start()
         for number in range(3):
-            memory.backup(tmp_path / f"copy{number}")
+            memory.maintenance.backup(tmp_path / f"copy{number}")
         stop.set()
         writer.join()
     for number in range(3):
@@ -67,7 +67,7 @@ def test_a_history_elsewhere_is_copied_too(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("EBBING_HISTORY_PATH", str(tmp_path / "history.db"))
     with Memory(tmp_path / "store", embedder="none") as memory:
         memory_id = memory.add("I like tea", user_id="emma", infer=False)["results"][0]["id"]
-        memory.backup(tmp_path / "copy")
+        memory.maintenance.backup(tmp_path / "copy")
     monkeypatch.setenv("EBBING_HISTORY_PATH", str(tmp_path / "elsewhere" / "history.db"))
     bring_back(tmp_path / "copy", tmp_path / "again")
     for path in ("again", "store"):  # opening the one takes nothing from the other
@@ -79,9 +79,9 @@ def test_a_history_elsewhere_is_copied_too(tmp_path: Path, monkeypatch: pytest.M
 def test_nothing_is_ever_written_over(tmp_path: Path) -> None:
     with Memory(tmp_path / "store", embedder="none") as memory:
         memory.add("I like tea", user_id="emma", infer=False)
-        memory.backup(tmp_path / "copy")
+        memory.maintenance.backup(tmp_path / "copy")
         with pytest.raises(InvalidInputError, match="empty directory"):
-            memory.backup(tmp_path / "copy")
+            memory.maintenance.backup(tmp_path / "copy")
     with pytest.raises(InvalidInputError, match="a store in this directory"):
         bring_back(tmp_path / "copy", tmp_path / "store")
 
@@ -91,7 +91,7 @@ def test_what_is_no_copy_or_a_damaged_one_is_refused(tmp_path: Path) -> None:
         bring_back(tmp_path, tmp_path / "again")
     with Memory(tmp_path / "store", embedder="none") as memory:
         memory.add("I like tea", user_id="emma", infer=False)
-        memory.backup(tmp_path / "copy")
+        memory.maintenance.backup(tmp_path / "copy")
     file = tmp_path / "copy" / "ebbing.db"
     damaged = bytearray(file.read_bytes())
     damaged[4_096:8_192] = b"\xff" * 4_096
@@ -106,4 +106,4 @@ def test_a_store_in_ram_has_nothing_to_copy(tmp_path: Path) -> None:
         Memory(components=build(load_settings({"store": "ephemeral", "embedder": "none"}))) as memory,
         pytest.raises(EbbingError, match="nothing to back up"),
     ):
-        memory.backup(tmp_path / "copy")
+        memory.maintenance.backup(tmp_path / "copy")

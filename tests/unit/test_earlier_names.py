@@ -99,7 +99,7 @@ def test_a_name_without_a_setting_says_what_takes_its_place(name: str, monkeypat
 async def test_the_doctor_shows_what_takes_the_place_of_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEM0_VECTOR_BACKEND", "milvus")
     async with AsyncMemory(components=build(load_settings({"store": "ephemeral", "embedder": "none"}))) as memory:
-        findings = (await memory.diagnose())["findings"]
+        findings = (await memory.maintenance.diagnose())["findings"]
     assert any("MEM0_VECTOR_BACKEND has no effect" in finding["detail"] for finding in findings)
 
 

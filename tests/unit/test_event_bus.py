@@ -23,13 +23,13 @@ ADDED = MemoryEvent(Topic.MEMORY_ADDED, Scope(user_id="ada"), datetime(2024, 5, 
 async def test_sync_and_async_handlers_hear_of_their_topic_only() -> None:
     bus, heard = InProcessEventBus(), []
 
-    async def listen(happening: MemoryEvent) -> None:
+    async def listen(event: MemoryEvent) -> None:
         await asyncio.sleep(0)
-        heard.append(("async", happening))
+        heard.append(("async", event))
 
-    bus.subscribe(Topic.MEMORY_ADDED, lambda happening: heard.append(("sync", happening)))
+    bus.subscribe(Topic.MEMORY_ADDED, lambda event: heard.append(("sync", event)))
     bus.subscribe(Topic.MEMORY_ADDED, listen)
-    bus.subscribe(Topic.MEMORY_DELETED, lambda happening: heard.append(("other", happening)))
+    bus.subscribe(Topic.MEMORY_DELETED, lambda event: heard.append(("other", event)))
     assert await bus.publish(ADDED) == []
     assert heard == [("sync", ADDED), ("async", ADDED)]
 
@@ -37,13 +37,13 @@ async def test_sync_and_async_handlers_hear_of_their_topic_only() -> None:
 async def test_a_failing_handler_stops_nobody_and_its_words_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     bus, heard = InProcessEventBus(), []
 
-    def fail(happening: MemoryEvent) -> None:
+    def fail(event: MemoryEvent) -> None:
         raise ValueError("Ada's secret")
 
-    async def fail_later(happening: MemoryEvent) -> None:
+    async def fail_later(event: MemoryEvent) -> None:
         raise KeyError("Ada's secret")
 
-    async def give_up(happening: MemoryEvent) -> None:
+    async def give_up(event: MemoryEvent) -> None:
         raise asyncio.CancelledError
 
     for handler in (fail, fail_later, give_up, heard.append):
@@ -72,7 +72,7 @@ async def test_a_subscription_ends_by_itself_and_twice_is_no_matter() -> None:
 async def test_a_handler_that_waits_is_waited_for() -> None:
     bus, go = InProcessEventBus(), asyncio.Event()
 
-    async def wait(happening: MemoryEvent) -> None:
+    async def wait(event: MemoryEvent) -> None:
         await go.wait()
 
     bus.subscribe(Topic.MEMORY_ADDED, wait)
@@ -88,10 +88,10 @@ async def test_handlers_that_run_anywhere_need_no_event_loop_until_one_asks_for_
 ) -> None:
     bus, heard = InProcessEventBus(), []
 
-    async def listen(happening: MemoryEvent) -> None:
-        heard.append(happening)
+    async def listen(event: MemoryEvent) -> None:
+        heard.append(event)
 
-    async def refuse(happening: MemoryEvent) -> None:
+    async def refuse(event: MemoryEvent) -> None:
         raise StoreError("Ada's secret")
 
     for handler in (listen, refuse, heard.append):

@@ -53,7 +53,7 @@ async def test_where_room_is_short_texts_are_shortened_and_come_back_whole() -> 
     memory = opened(clock, capacity_bytes=120)
     texts = await talked(memory)
     clock.advance(timedelta(days=1))
-    told = await memory.decay(user_id="ada")
+    told = await memory.maintenance.apply_forgetting(user_id="ada")
     assert told["decayed"] > 0
     found = await records(memory)
     left = [record for record in found.values() if record.deleted_at is None]
@@ -73,9 +73,9 @@ async def test_a_second_run_at_the_same_time_finds_nothing_to_do() -> None:
     memory = opened(clock, capacity_bytes=120)
     await talked(memory)
     clock.advance(timedelta(days=1))
-    await memory.decay(user_id="ada")
+    await memory.maintenance.apply_forgetting(user_id="ada")
     before = await records(memory)
-    assert (await memory.decay(user_id="ada"))["decayed"] == 0
+    assert (await memory.maintenance.apply_forgetting(user_id="ada"))["decayed"] == 0
     assert await records(memory) == before
 
 
@@ -137,7 +137,7 @@ async def test_a_dry_run_tells_and_changes_nothing() -> None:
     memory = opened(clock, capacity_bytes=120)
     await talked(memory)
     before = await records(memory)
-    told = await memory.decay(user_id="ada", dry_run=True)
+    told = await memory.maintenance.apply_forgetting(user_id="ada", dry_run=True)
     assert told["decayed"] == len(told["changes"]) > 0
     assert all(change["why"] for change in told["changes"])
     assert await records(memory) == before
@@ -154,7 +154,7 @@ async def test_what_nobody_needs_goes_by_stages_is_not_found_and_is_erased_in_th
         hits = (await memory.search("Leeds Whitby wind", user_id="ada"))["results"]
         assert packed.isdisjoint(hit["id"] for hit in hits)
         clock.advance(timedelta(days=25))
-        await memory.decay(user_id="ada")
+        await memory.maintenance.apply_forgetting(user_id="ada")
         assert clock.now() - ManualClock().now() < timedelta(days=40_000)
     assert seen == set(Stage)
 
@@ -165,7 +165,7 @@ async def test_who_somebody_is_and_what_harms_them_is_never_shortened() -> None:
     await memory.add("My name is Ada. I am allergic to peanuts.", user_id="ada")
     await talked(memory)
     clock.advance(timedelta(days=3_000))
-    await memory.decay(user_id="ada")
+    await memory.maintenance.apply_forgetting(user_id="ada")
     kept = [record for record in (await records(memory)).values() if record.stage is Stage.FULL]
     assert any("Ada" in record.content for record in kept)
     assert any("peanuts" in record.content for record in kept)
@@ -175,11 +175,11 @@ async def test_what_ran_out_is_deleted_comes_back_and_is_erased_after_the_grace_
     clock = ManualClock()
     memory = opened(clock, ttl=True, capacity_bytes=0)
     [first, *_] = await talked(memory)
-    await memory.decay(user_id="ada")
+    await memory.maintenance.apply_forgetting(user_id="ada")
     clock.advance(timedelta(days=91))
     assert (await memory.search("Leeds", user_id="ada"))["results"] == []
-    assert (await memory.decay(user_id="ada"))["expired"] == len(TALK)
+    assert (await memory.maintenance.apply_forgetting(user_id="ada"))["expired"] == len(TALK)
     assert (await memory.restore(first))["id"] == first
     clock.advance(timedelta(days=31))
-    assert (await memory.decay(user_id="ada"))["purged"] == len(TALK) - 1
+    assert (await memory.maintenance.apply_forgetting(user_id="ada"))["purged"] == len(TALK) - 1
     assert list(await records(memory)) == [first]

@@ -94,7 +94,9 @@ async def test_an_answer_credits_the_memories_that_it_was_made_with(memory: Asyn
     results = [await memory.get(sister), await memory.get(job)]
     found = {"results": results, "recall_id": "r1"}
     for _ in range(2):
-        credited = await memory.credit("Lin has lived in Suzhou since 2021.", found, question="Where is my sister?")
+        credited = await memory.attribute_usage(
+            "Lin has lived in Suzhou since 2021.", found, question="Where is my sister?"
+        )
         assert credited == {"used": [sister]}
     assert (await kept(memory, sister)).access_count == 1
     assert (await kept(memory, job)).access_count == 0
@@ -103,12 +105,12 @@ async def test_an_answer_credits_the_memories_that_it_was_made_with(memory: Asyn
 async def test_memories_that_went_meanwhile_are_not_credited(memory: AsyncMemory) -> None:
     memory_id = await added(memory, "Her sister Lin moved to Suzhou")
     found = [await memory.get(memory_id)]
-    assert await memory.credit("Lin is in Suzhou", found, user_id="bob") == {"used": []}
+    assert await memory.attribute_usage("Lin is in Suzhou", found, user_id="bob") == {"used": []}
     await memory.delete(memory_id, hard=True)
-    assert await memory.credit("Lin is in Suzhou", found) == {"used": []}
+    assert await memory.attribute_usage("Lin is in Suzhou", found) == {"used": []}
 
 
 @pytest.mark.parametrize("found", [[{"id": "x"}], ["x"], 7, {"results": [None]}])
 async def test_credit_takes_what_search_returns_and_nothing_else(memory: AsyncMemory, found: object) -> None:
     with pytest.raises(InvalidInputError, match="what search returned"):
-        await memory.credit("Lin is in Suzhou", found)  # type: ignore[arg-type]
+        await memory.attribute_usage("Lin is in Suzhou", found)  # type: ignore[arg-type]

@@ -86,7 +86,7 @@ async def test_what_is_not_here_is_replaced_with_a_warning_that_diagnose_repeats
     assert said in caplog.text
     if "embedder" not in config:
         async with AsyncMemory.from_config({**quiet, **config}) as memory:
-            findings = (await memory.diagnose())["findings"]
+            findings = (await memory.maintenance.diagnose())["findings"]
         assert {"part": "settings", "state": "attention", "detail": said} in findings
 
 

@@ -92,7 +92,7 @@ async def test_a_mem0_config_may_name_its_reranker() -> None:
 async def test_diagnose_tells_of_the_reranker() -> None:
     async def found(**settings: Any) -> tuple[str, str]:
         async with AsyncMemory(components=components(**settings)) as memory:
-            [finding] = [one for one in (await memory.diagnose())["findings"] if one["part"] == "reranker"]
+            [finding] = [one for one in (await memory.maintenance.diagnose())["findings"] if one["part"] == "reranker"]
             return finding["state"], finding["detail"]
 
     assert await found() == ("off", "none is set")
@@ -100,5 +100,5 @@ async def test_diagnose_tells_of_the_reranker() -> None:
     assert await found(reranker="endpoint", **endpoint) == ("on", "endpoint:m")
     made = build(load_settings({"store": "ephemeral", "reranker": "late"}), embedder=FakeEmbedder())
     async with AsyncMemory(components=made) as memory:
-        findings = (await memory.diagnose())["findings"]
+        findings = (await memory.maintenance.diagnose())["findings"]
     assert {"part": "reranker", "state": "attention", "detail": "late: the embedder has no token vectors"} in findings

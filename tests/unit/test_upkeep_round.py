@@ -74,11 +74,11 @@ async def test_the_upkeep_of_everybody_goes_from_owner_to_owner_and_tells_how_fa
         await memory.add("I live in Leeds.", user_id=user)
     await memory.add("I answer in short sentences.", agent_id="helper", infer=False)
     seen: list[tuple[int, int]] = []
-    done = await memory.upkeep(now="2026-01-01", progress=lambda *at: seen.append(at))
+    done = await memory.maintenance.run(now="2026-01-01", progress=lambda *at: seen.append(at))
     assert (done["owners"], done["now"], done["dry_run"]) == (3, "2026-01-01T00:00:00+00:00", False)
     assert seen == [(1, 3), (2, 3), (3, 3)]
-    assert (await memory.upkeep(user_id="ada"))["owners"] == 1
-    assert (await memory.upkeep(user_id="ada", dry_run=True))["changes"] == []
+    assert (await memory.maintenance.run(user_id="ada"))["owners"] == 1
+    assert (await memory.maintenance.run(user_id="ada", dry_run=True))["changes"] == []
 
 
 @pytest.mark.anyio
@@ -87,4 +87,4 @@ async def test_the_upkeep_of_everybody_goes_from_owner_to_owner_and_tells_how_fa
 )
 async def test_an_upkeep_that_is_not_put_right_changes_nothing(memory: AsyncMemory, bad: dict[str, str]) -> None:
     with pytest.raises(InvalidInputError):
-        await memory.upkeep(**bad)
+        await memory.maintenance.run(**bad)

@@ -287,4 +287,4 @@ def test_a_killed_process_loses_less_than_a_batch_of_counts_and_nothing_else(tmp
         store = memory.components.store
         counted = memory._run(lambda: store.usage.usage(ADA, kept["id"])).returned
         assert 310 - 2 * 64 < counted < 310
-        assert memory.verify() == []
+        assert memory.maintenance.verify() == []

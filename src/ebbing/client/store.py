@@ -94,7 +94,7 @@ class LocalStore:
 
     async def is_well(self) -> bool:
         """Whether the store can be read."""
-        await self._memory.stats()
+        await self._memory.maintenance.stats()
         return True
 
     async def aclose(self) -> None:

@@ -87,7 +87,7 @@ def _index(known: dict[str, dict[str, Named]], one: Named) -> None:
 
 def _the(known: dict[str, dict[str, Named]], name: object) -> Named:
     if not isinstance(name, str) or not (found := known.get(normalise(name).strip())):
-        raise InvalidInputError("the profile has no entry of this name: `profile` shows the key of each")
+        raise InvalidInputError("the profile has no entry of this name: `profiles.get` shows the key of each")
     if len(found) > 1:
         sections = ", ".join(sorted({one.section for one in found.values()}))
         raise InvalidInputError(f"several entries have this key: name the section too ({sections}), as in section.key")

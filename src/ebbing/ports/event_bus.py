@@ -56,7 +56,7 @@ class EventBus(Protocol):
         """Whether anybody listens, so that nothing need be put together if not."""
         ...
 
-    async def publish(self, happening: MemoryEvent) -> list[Exception]:
+    async def publish(self, event: MemoryEvent) -> list[Exception]:
         """Calls every handler of the topic and returns what they raised, when all are done.
 
         It may be begun without an event loop. A handler that fails is logged without what it failed on, and stops

@@ -365,7 +365,7 @@ class MemoryStore(Protocol):
 
         Returns:
             False where something is left: another process is reading, or the store is so large that it is done later,
-            or on demand (`compact`). It is done in the background, also after a restart.
+            or on demand (`vacuum`). It is done in the background, also after a restart.
         """
         ...
 

@@ -94,9 +94,9 @@ class Crowd:
         for tenant in TENANTS:
             view = self.memory.for_tenant(tenant)
             for role in ("read", "write", "admin"):
-                self.people.append(Person(tenant, None, role, (await view.create_key(role))["key"]))
+                self.people.append(Person(tenant, None, role, (await view.api_keys.create(role))["key"]))
             for user in USERS:
-                self.people.append(Person(tenant, user, "write", (await view.create_key(user_id=user))["key"]))
+                self.people.append(Person(tenant, user, "write", (await view.api_keys.create(user_id=user))["key"]))
         document = (await self.client.get("/openapi.json")).json()
         for path, methods in document["paths"].items():
             for method, operation in methods.items():
@@ -260,11 +260,11 @@ class Crowd:
             "feedback_reason": mine,
             **({} if route == "/v1/memories/forget" else {"confirm": person.tenant}),
             "about": chance.choice(["tea", "我喜欢的", mine]),
-            "values": {"home": mine},
+            "set": {"home": mine},
             "channel": "wechat",
             "channel_user_id": self.mark((person.tenant, "any")),
-            "into": user or chance.choice(USERS),
-            "merged": chance.choice(GUESTS),
+            "target_user_id": user or chance.choice(USERS),
+            "source_user_id": chance.choice(GUESTS),
             "url": "https://example.org/hook",
             "name": self.mark((person.tenant, "any")),
             "role": chance.choice(["read", "write"]),

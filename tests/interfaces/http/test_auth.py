@@ -71,10 +71,10 @@ async def test_the_first_key_closes_the_door_and_the_last_revoked_does_not_open_
     async with service(tmp_path) as client:
         assert (await client.get(LIST)).status_code == 200
         with Memory(tmp_path, embedder="none") as elsewhere:  # as `ebbing keys create` in another process
-            made = elsewhere.create_key()
+            made = elsewhere.api_keys.create()
             assert (await client.get(LIST)).status_code == 401
             assert (await client.get(LIST, headers=bearer(made["key"]))).status_code == 200
-            elsewhere.revoke_key(made["id"])
+            elsewhere.api_keys.revoke(made["id"])
         assert (await client.get(LIST, headers=bearer(made["key"]))).status_code == 401
         assert (await client.get(LIST)).status_code == 401
     async with service(tmp_path) as client:
@@ -117,7 +117,7 @@ async def test_a_key_of_one_user_opens_nothing_else() -> None:
 
 async def test_a_key_of_one_tenant_sees_nothing_of_another(tmp_path: Path) -> None:
     with Memory(tmp_path, embedder="none") as memory:
-        keys = {name: memory.for_tenant(name).create_key("admin")["key"] for name in ("acme", "globex")}
+        keys = {name: memory.for_tenant(name).api_keys.create("admin")["key"] for name in ("acme", "globex")}
     async with service(tmp_path) as client:
         acme, globex = bearer(keys["acme"]), bearer(keys["globex"])
         body = {"user_id": "emma", "text": "green tea"}

@@ -45,7 +45,7 @@ async def test_what_nobody_foresaw_is_a_problem_that_tells_nothing_but_its_reque
         raise RuntimeError("emma's secret")
 
     app = create_app(memory)
-    vars(memory).update(recall=broken, get_context=broken)
+    vars(memory).update(search=broken, get_context=broken)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 50_000))
     async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url=LOCAL) as client:
         answer = await client.request(method, path, json=body, headers={"X-Request-ID": "mine-7"})

@@ -25,7 +25,7 @@ def test_the_library_says_which_parts_it_left_out(tmp_path: Path) -> None:
     with Memory(tmp_path, embedder="none") as memory:
         for infer in (True, False):
             assert memory.add(TALK, user_id="emma", infer=infer)["omitted_parts"] == OMITTED
-        assert memory.add_later(TALK, user_id="emma")["omitted_parts"] == OMITTED
+        assert memory.enqueue_add(TALK, user_id="emma")["omitted_parts"] == OMITTED
         assert "omitted_parts" not in memory.add("I live in Leeds.", user_id="emma")
         with pytest.raises(InvalidInputError, match="only images or other parts"):
             memory.add({"role": "user", "content": [PICTURE]}, user_id="emma")

@@ -17,7 +17,7 @@ async def test_a_profile_is_shown_and_set_right_by_its_user_alone() -> None:
         await client.post("/v1/memories", json={"messages": "I live in Leeds."}, headers=emma)
         shown = (await client.get("/v1/profiles/me", headers=emma)).json()
         assert "Leeds" in str(shown["facts"])
-        edited = await client.put("/v1/profiles/emma", json={"values": {"home": "Berlin"}}, headers=emma)
+        edited = await client.put("/v1/profiles/emma", json={"set": {"home": "Berlin"}}, headers=emma)
         assert "Berlin" in str(edited.json()["facts"])
         assert (await client.get("/v1/profiles/emma", headers=bob)).status_code == 403
         assert "Berlin" not in (await client.get("/v1/profiles/me", headers=bob)).text
@@ -48,7 +48,9 @@ async def test_names_in_channels_lead_to_one_person_and_back() -> None:
         [listed] = (await client.get("/v1/identities", params=EMMA)).json()["identities"]
         assert listed["channel"] == "wechat"
         await client.post("/v1/memories", json={"user_id": "em", "text": "green tea"})
-        merged = (await client.post("/v1/identities/merges", json={"into": "emma", "merged": "em"})).json()
+        merged = (
+            await client.post("/v1/identities/merges", json={"target_user_id": "emma", "source_user_id": "em"})
+        ).json()
         assert len((await client.get("/v1/memories", params=EMMA)).json()["memories"]) == 1
         assert (await client.delete(f"/v1/identities/merges/{merged['id']}")).status_code == 200
         assert (await client.get("/v1/memories", params=EMMA)).json()["memories"] == []

@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from ebbing.adapters.sqlite.connection.connections import Connections
-from ebbing.api.base import Facade
+from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.memory.scope import Scope
 from ebbing.interfaces.http.app import create_app
 from ebbing.memory import AsyncMemory
@@ -81,7 +81,7 @@ async def strangers(path: Path) -> AsyncIterator[tuple[httpx.AsyncClient, dict[s
     app = create_app(memory)
     transport = httpx.ASGITransport(app, client=("127.0.0.1", 50_000))
     async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url=LOCAL) as client:
-        key = (await memory.create_key("write", user_id="emma"))["key"]
+        key = (await memory.api_keys.create("write", user_id="emma"))["key"]
         ids = []
         for view in (memory, memory.for_tenant("globex")):
             added = await view.add("Bob likes tea.", user_id="bob", infer=False)
@@ -108,15 +108,15 @@ async def test_a_strangers_id_costs_the_work_of_an_unknown_one(
 async def test_a_service_that_reads_before_it_looks_whose_it_is_is_found_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scope_of = Facade._scope_of
+    scope_of = CallContext.find_scope
 
-    async def careless(self: Facade, memory_id: str, user_id: str | None) -> Scope | None:
+    async def careless(self: CallContext, memory_id: str, user_id: str | None) -> Scope | None:
         scope = await scope_of(self, memory_id, None)
         if scope is not None:
             await self.components.store.get(scope, [memory_id])
         return await scope_of(self, memory_id, user_id)
 
-    monkeypatch.setattr(Facade, "_scope_of", careless)
+    monkeypatch.setattr(CallContext, "find_scope", careless)
     with pytest.raises(AssertionError):
         await test_a_strangers_id_costs_the_work_of_an_unknown_one(
             "GET", ONE, body=None, tmp_path=tmp_path, monkeypatch=monkeypatch

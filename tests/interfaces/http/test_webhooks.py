@@ -53,11 +53,11 @@ def memory_with(letterbox: Letterbox, path: Path) -> AsyncMemory:
 async def test_what_happens_is_told_signed_and_without_anybodys_words(tmp_path: Path) -> None:
     box = Letterbox()
     async with memory_with(box, tmp_path) as memory:
-        hook = await memory.add_webhook(HOOK, topics=["memory.added", "memory.deleted"])
+        hook = await memory.webhooks.create(HOOK, topics=["memory.added", "memory.deleted"])
         [added] = (await memory.add("green tea", user_id="emma", infer=False))["results"]
         await memory.update(added["id"], "black tea")
         await memory.delete(added["id"])
-        await memory.work(once=True)
+        await memory.jobs.run_worker(until_idle=True)
         events = [json.loads(body) for _, body, _ in box.sent]
         assert sorted(event["type"] for event in events) == ["memory.added", "memory.deleted"]
         assert all(event["data"] == {"user_id": "emma", "memory_ids": [added["id"]]} for event in events)
@@ -73,10 +73,10 @@ async def test_what_happens_is_told_signed_and_without_anybodys_words(tmp_path: 
 async def test_a_message_that_is_not_taken_is_sent_again_later_under_the_same_id(tmp_path: Path) -> None:
     box = Letterbox(Delivered(500), Delivered(None, "unreachable"))
     async with memory_with(box, tmp_path) as memory:
-        await memory.add_webhook(HOOK, topics=["memory.added"])
+        await memory.webhooks.create(HOOK, topics=["memory.added"])
         await memory.add("green tea", user_id="emma", infer=False)
-        await memory.work(once=True)
-        [job] = (await memory.jobs(kind="webhook"))["jobs"]
+        await memory.jobs.run_worker(until_idle=True)
+        [job] = (await memory.jobs.list(kind="webhook"))["jobs"]
         assert (job["state"], job["last_error"], len(box.sent)) == ("waiting", "status 500", 1)
         assert "tea" not in str(job)
 
@@ -84,18 +84,18 @@ async def test_a_message_that_is_not_taken_is_sent_again_later_under_the_same_id
 async def test_a_receiver_that_is_gone_or_stopped_hears_nothing_more(tmp_path: Path) -> None:
     box = Letterbox(Delivered(410))
     async with memory_with(box, tmp_path) as memory:
-        gone = await memory.add_webhook(HOOK, topics=["memory.added"])
+        gone = await memory.webhooks.create(HOOK, topics=["memory.added"])
         await memory.add("green tea", user_id="emma", infer=False)
-        await memory.work(once=True)
-        [hook] = await memory.webhooks()
+        await memory.jobs.run_worker(until_idle=True)
+        [hook] = await memory.webhooks.list()
         assert (hook["id"], hook["is_active"]) == (gone["id"], False)
         await memory.add("black tea", user_id="emma", infer=False)
-        await memory.work(once=True)
+        await memory.jobs.run_worker(until_idle=True)
         assert len(box.sent) == 1
-        await memory.change_webhook(gone["id"], is_active=True)
+        await memory.webhooks.update(gone["id"], is_active=True)
         await memory.add("white tea", user_id="emma", infer=False)
-        await memory.remove_webhook(gone["id"])
-        await memory.work(once=True)
+        await memory.webhooks.delete(gone["id"])
+        await memory.jobs.run_worker(until_idle=True)
         assert len(box.sent) == 1
 
 
@@ -103,20 +103,20 @@ async def test_a_tenant_is_told_of_its_own_alone(tmp_path: Path) -> None:
     box = Letterbox()
     async with memory_with(box, tmp_path) as memory:
         acme = memory.for_tenant("acme")
-        await acme.add_webhook(f"{HOOK}/acme", topics=["memory.added"])
-        await memory.add_webhook(f"{HOOK}/default", topics=["memory.added"])
+        await acme.webhooks.create(f"{HOOK}/acme", topics=["memory.added"])
+        await memory.webhooks.create(f"{HOOK}/default", topics=["memory.added"])
         await acme.add("green tea", user_id="emma", infer=False)
-        await memory.work(once=True)
+        await memory.jobs.run_worker(until_idle=True)
         assert [url for url, _, _ in box.sent] == [f"{HOOK}/acme"]
 
 
 async def test_erasing_somebody_is_told_and_takes_what_waits_along(tmp_path: Path) -> None:
     box = Letterbox()
     async with memory_with(box, tmp_path) as memory:
-        await memory.add_webhook(HOOK, topics=["memory.added", "memory.deleted"])
+        await memory.webhooks.create(HOOK, topics=["memory.added", "memory.deleted"])
         await memory.add("green tea", user_id="emma", infer=False)
         await memory.delete_all(user_id="emma")
-        await memory.work(once=True)
+        await memory.jobs.run_worker(until_idle=True)
         [event] = [json.loads(body) for _, body, _ in box.sent]
         assert (event["type"], event["data"]["everything"]) == ("memory.deleted", True)
 
@@ -151,13 +151,13 @@ async def test_webhooks_are_kept_over_http_by_who_administers() -> None:
 async def test_a_webhook_by_mem0s_names_gets_one_message_a_memory_in_its_shape(tmp_path: Path) -> None:
     box = Letterbox()
     async with memory_with(box, tmp_path) as memory:
-        await memory.add_webhook(HOOK, topics=["memory_add", "memory_update", "memory_delete"])
+        await memory.webhooks.create(HOOK, topics=["memory_add", "memory_update", "memory_delete"])
         [added] = (await memory.add("green tea", user_id="emma", infer=False))["results"]
-        await memory.work(once=True)
+        await memory.jobs.run_worker(until_idle=True)
         await memory.update(added["id"], "black tea")
-        await memory.work(once=True)
+        await memory.jobs.run_worker(until_idle=True)
         await memory.delete(added["id"])
-        await memory.work(once=True)
+        await memory.jobs.run_worker(until_idle=True)
     details = [json.loads(body)["event_details"] for _, body, _ in box.sent]
     assert [(one["event"], one["data"]["memory"]) for one in details] == [
         ("ADD", "green tea"),

@@ -117,7 +117,7 @@ class EphemeralIdentityBook:
         with self._opened():
             done = self._merges.get(merge_id)
             if done is None or done.tenant != tenant:
-                raise IdentityNotFoundError("there is no merge with this id: `merges` lists those there are")
+                raise IdentityNotFoundError("there is no merge with this id: `identities.list_merges` shows the merges")
             self._refuse(done)
             staying, back = Owner(tenant, "user", done.merge.kept), Owner(tenant, "user", done.merge.gone)
             room = self._home.rooms.get(staying)

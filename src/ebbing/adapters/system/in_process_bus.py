@@ -41,25 +41,25 @@ class InProcessEventBus:
     def is_heard(self, topic: Topic) -> bool:
         return bool(self._handlers.get(topic))
 
-    async def publish(self, happening: MemoryEvent) -> list[Exception]:
-        handlers = self._handlers.get(happening.topic, ())
+    async def publish(self, event: MemoryEvent) -> list[Exception]:
+        handlers = self._handlers.get(event.topic, ())
         results: list[BaseException | None] = []
         if all(map(_ANYWHERE, handlers)):
             for one in handlers:
                 try:
-                    if (rest := one.handler(happening)) is not None:
+                    if (rest := one.handler(event)) is not None:
                         await rest
                 except EbbingError as refusal:
                     results.append(refusal)
         else:
             await on_a_loop()
-            results += await asyncio.gather(*(_told(one, happening) for one in handlers), return_exceptions=True)
+            results += await asyncio.gather(*(_told(one, event) for one in handlers), return_exceptions=True)
         if not results:
             return []
         failures = [_as_error(result) for result in results if isinstance(result, BaseException)]
         for error in failures:
             # The error's own words may hold what the handler was working on.
-            _log.warning("a handler of %s failed: %s", happening.topic.value, type(error).__name__)
+            _log.warning("a handler of %s failed: %s", event.topic.value, type(error).__name__)
         return failures
 
 
@@ -73,8 +73,8 @@ class _Entry:
 _ANYWHERE: Final = attrgetter("anywhere")
 
 
-async def _told(handler: _Entry, happening: MemoryEvent) -> None:
-    answer = handler.handler(happening)
+async def _told(handler: _Entry, event: MemoryEvent) -> None:
+    answer = handler.handler(event)
     if inspect.isawaitable(answer):
         await answer
 

@@ -1,1 +1,1 @@
-"""Administration, API keys and webhooks."""
+"""Export and import, API keys and the audit log."""

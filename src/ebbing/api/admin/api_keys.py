@@ -1,28 +1,30 @@
-"""The part of the façade that makes keys for the service, and tells who administered what."""
+"""Keys of the service."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any, Final
 
-from ebbing.api.base import Facade
+from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.access_roles import Role, key_digest, role_named
 from ebbing.domain.errors import InvalidInputError, NotFoundError
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.audit_log import Act
 from ebbing.ports.key_ring import ApiKey
 from ebbing.results import Item
-from ebbing.validation import checked_limit, checked_reason
+from ebbing.validation import checked_reason
 
 KEY_PREFIX: Final = "ebb_"
 """What every key begins with, so that a search for leaked secrets finds it."""
 _MAX_DAYS: Final = 36_500
 
 
-class Admitting(Facade):
-    """What lets others in, one tenant at a time."""
+class ApiKeysApi:
+    """`memory.api_keys`: the keys that open the service for this tenant."""
 
-    async def create_key(
+    def __init__(self, context: CallContext) -> None:
+        self._context = context
+
+    async def create(
         self,
         role: str = "write",
         *,
@@ -48,60 +50,36 @@ class Admitting(Facade):
         may, user = role_named(role), None if user_id is None else Scope(user_id=user_id).user_id
         if may is Role.ADMIN and user is not None:
             raise InvalidInputError("a key of one user cannot administer the tenant: take role read or write")
-        now = self._components.clock.now()
-        text = KEY_PREFIX + self._components.ids.secret()
+        now = self._context.clock.now()
+        text = KEY_PREFIX + self._context.ids.secret()
         key = ApiKey(
-            id=self._components.ids.new(),
+            id=self._context.ids.new(),
             digest=key_digest(text),
-            tenant=self._components.settings.tenant,
+            tenant=self._context.tenant,
             role=may,
             created_at=now,
             user_id=user,
             note=checked_reason(note, "note"),
             expires_at=None if expires_in_days is None else now + _days(expires_in_days),
         )
-        await self._components.store.keys.add(key)
+        await self._context.store.keys.add(key)
         return {"id": key.id, "key": text, **key_item(key)}
 
-    async def list_keys(self) -> list[Item]:
+    async def list(self) -> list[Item]:
         """The keys of this tenant, the newest first, revoked and expired ones too; never what they look like."""
-        return [key_item(key) for key in await self._components.store.keys.list(self._components.settings.tenant)]
+        return [key_item(key) for key in await self._context.store.keys.list(self._context.tenant)]
 
-    async def revoke_key(self, key_id: str) -> Item:
+    async def revoke(self, key_id: str) -> Item:
         """Ends a key for good, in every process at once; returns it.
 
         Raises:
             NotFoundError: this tenant has no such key.
         """
-        now = self._components.clock.now()
-        key = await self._components.store.keys.revoke(self._components.settings.tenant, str(key_id), at=now)
+        now = self._context.clock.now()
+        key = await self._context.store.keys.revoke(self._context.tenant, str(key_id), at=now)
         if key is None:
             raise NotFoundError("no key with this id: `ebbing keys list` shows those that there are")
         return key_item(key)
-
-    async def note_act(self, what: str, *, by: str, target: str | None = None, outcome: str = "ok") -> None:
-        """Keeps an administrative act in the log of this tenant.
-
-        Args:
-            what: such as `keys revoke`; no personal data, here and below.
-            by: name of the credential, such as `key:01a1…` or `cli`.
-            target: id of what it was done to, where that is no person.
-            outcome: an HTTP status, or `ok`.
-        """
-        now, tenant = self._components.clock.now(), self._components.settings.tenant
-        await self._components.store.audit.note(Act(now, tenant, by, what, target, outcome))
-
-    async def acts(self, *, limit: int = 100) -> list[Item]:
-        """Who administered what in this tenant, the newest first.
-
-        Args:
-            limit: how many at most, 1 to 1,000.
-        """
-        found = await self._components.store.audit.list(self._components.settings.tenant, limit=checked_limit(limit))
-        return [
-            {"at": act.at.isoformat(), "who": act.who, "what": act.what, "target": act.target, "outcome": act.outcome}
-            for act in found
-        ]
 
 
 def key_item(key: ApiKey) -> Item:

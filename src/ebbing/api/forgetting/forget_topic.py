@@ -1,36 +1,26 @@
-"""The part of the façade that forgets what somebody asks it to forget: first it shows what that is, then it does it."""
+"""Forgetting on request, in two steps: show what is meant, then delete what was shown."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final, TypedDict, Unpack
+from dataclasses import replace
+from datetime import UTC
+from typing import Any, TypedDict, Unpack
 
-from ebbing.api.forgetting.erasure import Erasing
+from ebbing.api.calls.call_context import CallContext
+from ebbing.api.forgetting.forget_tokens import TOKEN_LIFETIME, ForgetOffer, ForgetTokens, content_hashes
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
-from ebbing.domain.memory.record import Kind, MemoryRecord, Role, content_hash
+from ebbing.domain.memory.record import MemoryRecord, content_hash
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.signals.forget_requests import Asked, asked_to_forget
 from ebbing.ports.event_bus import Topic
-from ebbing.ports.request_log import KeptRequest
 from ebbing.ports.working_memory import Turn
 from ebbing.recall.find_by_topic import About, find_about, fits_time, related_groups, why_said
-from ebbing.remember.forget import forget_these, is_read_from
+from ebbing.remember.forget import forget_these
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.results import Item, memory_item
 from ebbing.validation import checked_flag, checked_reason
-
-VALID_FOR: Final = timedelta(hours=1)
-"""How long what was shown may be agreed to."""
-LAST_SAID: Final = timedelta(minutes=30)
-"""How old the message may be that "don't save what I just said" means."""
-_NEWEST: Final = 32
-"""Records among which the last message and what was read from it are looked for."""
-_CALLER: Final = "ebbing.forget"
-_UNKNOWN: Final = "this is no answer that could be confirmed, or no longer: ask again what would be forgotten"
 
 
 class ForgetOptions(TypedDict, total=False):
@@ -46,29 +36,12 @@ class ForgetOptions(TypedDict, total=False):
     """Kept with what is deleted, at most 1,000 characters."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """What was shown, as far as it takes to do just that."""
+class TopicForgetting:
+    """The verb that forgets a topic on request."""
 
-    until: datetime
-    candidates: dict[str, str]
-    """Id to the hash of its content."""
-    perhaps: dict[str, str] = field(default_factory=dict)
-    turns: list[list[str]] = field(default_factory=list)
-    """Of running sessions: agent, run, id of the message, and the hash of its text."""
-
-    def text(self) -> str:
-        values = {"candidates": self.candidates, "perhaps": self.perhaps, "turns": self.turns}
-        return json.dumps({"until": self.until.isoformat(), **values})
-
-    @classmethod
-    def of(cls, text: str) -> _Shown:
-        values = json.loads(text)
-        return cls(**{**values, "until": datetime.fromisoformat(values["until"])})
-
-
-class Forgetting(Erasing):
-    """What forgets by asking."""
+    def __init__(self, context: CallContext) -> None:
+        self._context = context
+        self._tokens = ForgetTokens(context)
 
     async def forget(
         self,
@@ -103,7 +76,7 @@ class Forgetting(Erasing):
             TooLargeError: more than 5,000 memories and messages.
         """
         _check(options)
-        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=None)
+        scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=None)
         hard, reason = checked_flag(options.get("hard", False), "hard"), checked_reason(options.get("reason"))
         if confirm is not None:
             if about is not None:
@@ -116,83 +89,52 @@ class Forgetting(Erasing):
         return await self._show(text, scope, hard=hard)
 
     async def _show(self, text: str, scope: Scope, *, hard: bool) -> Item:
-        now = self._components.clock.now()
+        now = self._context.clock.now()
         asked = asked_to_forget(text, now=now)
-        found = await find_about(await self._searching(), scope, asked=asked, deleted=hard)
+        found = await find_about(await self._context.search_deps(), scope, asked=asked, deleted=hard)
         turns = await self._turns_about(asked, scope)
-        shown = _Shown(
-            now + VALID_FOR,
-            _hashes(found.most_wanted),
-            _hashes(one.record for one in found.perhaps),
+        offer = ForgetOffer(
+            now + TOKEN_LIFETIME,
+            content_hashes(found.most_wanted),
+            content_hashes(match.record for match in found.perhaps),
             [[session.agent_id or "", session.run_id or "", *_name(turn)] for session, turn, _ in turns],
         )
-        token = await self._token(shown, scope) if found.candidates or found.perhaps or turns else None
+        token = await self._tokens.issue(offer, scope) if found.candidates or found.perhaps or turns else None
         return {
             "candidates": [*_turn_items(turns), *_items(found)],
             "perhaps": [{**memory_item(one.record), "why": one.why} for one in found.perhaps],
             "confirm": token,
-            "expires_at": shown.until.isoformat(),
+            "expires_at": offer.until.isoformat(),
             "about": list(found.topics),
         }
-
-    async def _token(self, shown: _Shown, scope: Scope) -> str:
-        """What has to be given to have forgotten what was shown."""
-        token, now = self._components.ids.new(), self._components.clock.now()
-        answered = KeptRequest(scope.tenant, _CALLER, token, "", now, now, whose=scope, status=200, answer=shown.text())
-        await self._components.store.requests.begin(answered)
-        return token
-
-    async def _offer_last_message(self, scope: Scope) -> Item | None:
-        """The person's newest stored message, if it was said in the last half hour, and what was read from it."""
-        now = self._components.clock.now()
-        page = await self._components.store.page(scope, kinds=(Kind.EPISODE, Kind.MEMORY), limit=_NEWEST)
-        recent = [one for one in page.records if one.recorded_at >= now - LAST_SAID]
-        last = next((one for one in recent if one.is_verbatim and one.role is Role.USER), None)
-        if last is None:
-            return None
-        shown = _Shown(now + VALID_FOR, _hashes(one for one in recent if one is last or is_read_from(one, last)))
-        token = await self._token(shown, scope)
-        return {"ids": [*shown.candidates], "confirm": token, "expires_at": shown.until.isoformat()}
 
     async def _forget_shown(
         self, token: str, scope: Scope, *, options: ForgetOptions, hard: bool, reason: str | None
     ) -> Item:
-        request, shown = await self._shown(token, scope)
+        request, offer = await self._tokens.load(token, scope)
         keep, also = _ids(options.get("keep"), "keep"), _ids(options.get("also"), "also")
-        if not keep <= {*shown.candidates, *(name for *_, name, _ in shown.turns)} or not also <= shown.perhaps.keys():
+        if not keep <= {*offer.candidates, *(name for *_, name, _ in offer.turns)} or not also <= offer.perhaps.keys():
             raise InvalidInputError("keep names candidates, and also what is among perhaps: one id is neither")
-        wanted = {one: told for one, told in shown.candidates.items() if one not in keep}
-        wanted |= {one: told for one, told in shown.perhaps.items() if one in also}
-        now = self._components.clock.now()
+        wanted = {one: told for one, told in offer.candidates.items() if one not in keep}
+        wanted |= {one: told for one, told in offer.perhaps.items() if one in also}
+        now = self._context.clock.now()
         change = ChangeSet(Cause.FORGET)
-        store = self._components.store.within(change)
+        store = self._context.store.within(change)
         gone = await forget_these(store, wanted, scope=scope, hard=hard, reason=reason, now=now)
-        turns = await self._drop_turns([turn for turn in shown.turns if turn[2] not in keep], scope)
-        await self._components.store.requests.drop(request)
-        await self._announce(Topic.MEMORY_DELETED, scope, memory_ids=gone.ids)
+        turns = await self._drop_turns([turn for turn in offer.turns if turn[2] not in keep], scope)
+        await self._context.store.requests.drop(request)
+        await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=gone.ids)
         counts = {"memories": gone.memories, "episodes": gone.episodes, "turns": turns, "hard": hard}
-        more = {"scrubbed": await self._scrubbed()} if hard else {}
+        more = {"scrubbed": await self._context.scrub()} if hard else {}
         return {"forgotten": list(gone.ids), **counts, "change_id": change.only_id, **more}
-
-    async def _shown(self, token: object, scope: Scope) -> tuple[KeptRequest, _Shown]:
-        request = None
-        if isinstance(token, str) and token == clean_text(token):
-            request = await self._components.store.requests.get(scope.tenant, _CALLER, key=token)
-        if request is None or request.answer is None or request.whose != scope:
-            raise InvalidInputError(_UNKNOWN)
-        shown = _Shown.of(request.answer)
-        if shown.until < self._components.clock.now():
-            await self._components.store.requests.drop(request)
-            raise InvalidInputError(_UNKNOWN)
-        return request, shown
 
     async def _turns_about(self, asked: Asked, scope: Scope) -> list[tuple[Scope, Turn, str]]:
         """What was said about it in running sessions and is not stored yet."""
         asked = replace(asked, topics=(*asked.topics, *asked.tastes))
         related = related_groups(asked)
         found = []
-        for session in filter(scope.covers, await self._components.working.sessions()):
-            for turn in await self._components.working.read(session):
+        for session in filter(scope.covers, await self._context.components.working.sessions()):
+            for turn in await self._context.components.working.read(session):
                 message = turn.message
                 why = why_said(message.content, asked, related=related) if asked.topics else "it was said just now"
                 if why and message.id and fits_time(message.timestamp, message.role, asked=asked):
@@ -203,13 +145,13 @@ class Forgetting(Erasing):
         """Lets go of turns that still say what they said, so that they are never remembered."""
         wanted = {tuple(turn) for turn in shown}
         gone = 0
-        for session in filter(scope.covers, await self._components.working.sessions()):
+        for session in filter(scope.covers, await self._context.components.working.sessions()):
             turns = [
                 turn
-                for turn in await self._components.working.read(session)
+                for turn in await self._context.components.working.read(session)
                 if (session.agent_id or "", session.run_id or "", *_name(turn)) in wanted
             ]
-            await self._components.working.drop(session, turns)
+            await self._context.components.working.drop(session, turns)
             gone += len(turns)
         return gone
 
@@ -226,10 +168,6 @@ def _ids(given: object, label: str) -> set[str]:
     if not isinstance(given, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in given):
         raise InvalidInputError(f"{label} must be a list of ids")
     return set(given)
-
-
-def _hashes(records: Any) -> dict[str, str]:
-    return {record.id: record.hash for record in records}
 
 
 def _name(turn: Turn) -> tuple[str, str]:

@@ -1,10 +1,10 @@
-"""The part of the façade that shows what waits for a decision, and carries the decision out."""
+"""Reviews: decisions that are left to a person."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-from ebbing.api.base import Facade
+from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.ports.event_bus import Topic
@@ -16,7 +16,7 @@ from ebbing.validation import checked_limit
 _DROPPED = "dropped at a review"
 
 
-class Decision(StrEnum):
+class ReviewDecision(StrEnum):
     """What somebody may decide at a review."""
 
     ACCEPT = "accept"
@@ -24,10 +24,13 @@ class Decision(StrEnum):
     DROP = "drop"
 
 
-class Reviewing(Facade):
-    """What a person decides where a rule should not."""
+class ReviewsApi:
+    """`memory.reviews`: what waits for the decision of a person."""
 
-    async def reviews(
+    def __init__(self, context: CallContext) -> None:
+        self._context = context
+
+    async def list(
         self,
         *,
         user_id: str | None = None,
@@ -52,11 +55,11 @@ class Reviewing(Facade):
         Raises:
             InvalidInputError: no owner, or a limit outside its bounds.
         """
-        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=None)
-        waiting = await waiting_reviews(self._components.store, scope, limit=checked_limit(limit))
+        scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=None)
+        waiting = await waiting_reviews(self._context.store, scope, limit=checked_limit(limit))
         return {"reviews": [*map(review_item, waiting)]}
 
-    async def resolve_review(self, memory_id: str, decision: str, *, user_id: str | None = None) -> Item:
+    async def resolve(self, memory_id: str, decision: str, *, user_id: str | None = None) -> Item:
         """Decides on one that waits; one change, which `undo` takes back.
 
         Args:
@@ -72,27 +75,27 @@ class Reviewing(Facade):
             InvalidInputError: another decision, a memory that waits for none, or `keep` for a message.
             ConflictError: somebody changed it in between: look again.
         """
-        if decision not in set(Decision):
-            raise InvalidInputError(f"decision must be one of {', '.join(Decision)}")
-        scope = await self._known_scope(memory_id, user_id)
+        if decision not in set(ReviewDecision):
+            raise InvalidInputError(f"decision must be one of {', '.join(ReviewDecision)}")
+        scope = await self._context.require_scope(memory_id, user_id)
         change = ChangeSet(Cause.REVIEW)
-        using = await self._using(change=change)
+        using = await self._context.add_deps(change=change)
         found = await using.store.get(scope, [memory_id])
         if not found:
             raise MemoryNotFoundError("this memory is deleted: restore it first")
         review = await the_review(using.store, found[0])
         superseded: list[str] = []
         learned: list[str] = []
-        if decision == Decision.ACCEPT:
+        if decision == ReviewDecision.ACCEPT:
             superseded, outcomes = await accept(using, review)
             superseded += [name for one in outcomes for name in one.closed_ids]
             learned = [one.memory_id for one in outcomes if one.record is not None and one.memory_id is not None]
-        elif decision == Decision.KEEP:
+        elif decision == ReviewDecision.KEEP:
             await keep(using, review)
         else:
             await delete(using, memory_id, scope=scope, reason=_DROPPED, hard=False)
-            await self._announce(Topic.MEMORY_DELETED, scope, memory_ids=[memory_id])
-        await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=superseded)
-        await self._announce(Topic.MEMORY_ADDED, scope, memory_ids=learned)
+            await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=[memory_id])
+        await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=superseded)
+        await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=learned)
         ids = {"superseded": superseded, "learned": learned, "change_id": change.only_id}
         return {"id": memory_id, "decision": str(decision), **ids}

@@ -1,11 +1,11 @@
-"""The part of the façade that shows whom and what memories tell of."""
+"""The graph of people, places and things that memories name."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any, Final
 
-from ebbing.api.base import Facade
+from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
@@ -21,8 +21,11 @@ FORMATS: Final = ("json", "dot")
 _PAGE: Final = 1_000
 
 
-class Graphing(Facade):
-    """Who and what somebody's memories are about, and how these belong together."""
+class Graphs:
+    """The verb that shows who and what memories are about."""
+
+    def __init__(self, context: CallContext) -> None:
+        self._context = context
 
     async def graph(
         self,
@@ -56,8 +59,8 @@ class Graphing(Facade):
             InvalidInputError: no user or agent, hops outside 0 to 5, an unusable moment or format, or a blank `about`.
             StoreError: the memories cannot be read.
         """
-        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=None, filters=None)
-        moment = checked_time(as_of, "as_of") or self._components.clock.now()
+        scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=None, filters=None)
+        moment = checked_time(as_of, "as_of") or self._context.clock.now()
         told = checked_flag(past, "past")
         if format not in FORMATS:
             raise InvalidInputError(f"format must be one of {', '.join(FORMATS)}")
@@ -74,7 +77,7 @@ class Graphing(Facade):
         found: list[MemoryRecord] = []
         cursor: str | None = None
         while len(found) < MAX_READ:
-            page = await self._components.store.page(scope, kinds=(Kind.MEMORY,), limit=_PAGE, cursor=cursor)
+            page = await self._context.store.page(scope, kinds=(Kind.MEMORY,), limit=_PAGE, cursor=cursor)
             found += [one for one in page.records if scope.user_id is None or one.role is not Role.ASSISTANT]
             cursor = page.next_cursor
             if cursor is None:

@@ -1,25 +1,29 @@
-"""The part of the façade that knows under which names people come."""
+"""Identities: the names of people in channels, and merges of users."""
 
 from __future__ import annotations
 
 import json
 from typing import Any, Final
 
-from ebbing.api.people.graph import Graphing
-from ebbing.api.sessions.sessions import Conversing
+from ebbing.api.calls.call_context import CallContext
+from ebbing.api.sessions.session_buffer import SessionBuffer
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.identity import Identity, Merge
 from ebbing.domain.memory.scope import Scope, checked_name
 from ebbing.results import Item
 from ebbing.validation import checked_limit
 
+Merges = list[Item]
 _BAD_CURSOR: Final = "the cursor is not one that a page gave: start again without one"
 
 
-class Identifying(Conversing, Graphing):
-    """Who comes from which channel, and who turned out to be one and the same."""
+class IdentitiesApi:
+    """`memory.identities`: who comes from which channel, and which users are the same person."""
 
-    async def identity(self, channel: str, channel_user_id: str) -> Item:
+    def __init__(self, context: CallContext, *, sessions: SessionBuffer) -> None:
+        self._context, self._sessions = context, sessions
+
+    async def resolve(self, channel: str, channel_user_id: str) -> Item:
         """Whose memory somebody has who comes from a channel; somebody new gets an id from now on.
 
         Args:
@@ -35,17 +39,17 @@ class Identifying(Conversing, Graphing):
             StoreError: it could not be stored.
         """
         where, name = checked_name("channel", channel), checked_name("channel_user_id", channel_user_id)
-        found = await self._components.store.identities.get_or_create(
-            self._tenant,
+        found = await self._context.store.identities.get_or_create(
+            self._context.tenant,
             where,
             channel_user_id=name,
-            unified_id=self._components.ids.new(),
-            at=self._components.clock.now(),
+            unified_id=self._context.ids.new(),
+            at=self._context.clock.now(),
         )
         return _identity_item(found)
 
-    async def link_identity(self, channel: str, channel_user_id: str, *, user_id: str) -> Item:
-        """Makes a name in a channel one of this user's, and returns it as `identity` does.
+    async def link(self, channel: str, channel_user_id: str, *, user_id: str) -> Item:
+        """Makes a name in a channel one of this user's, and returns it as `resolve` does.
 
         Raises:
             ConflictError: it is the name of somebody else: merge the two, or unlink it first.
@@ -53,16 +57,16 @@ class Identifying(Conversing, Graphing):
             StoreError: it could not be stored.
         """
         where, name = checked_name("channel", channel), checked_name("channel_user_id", channel_user_id)
-        linked = await self._components.store.identities.link(
-            self._tenant,
+        linked = await self._context.store.identities.link(
+            self._context.tenant,
             where,
             channel_user_id=name,
             unified_id=checked_name("user_id", user_id),
-            at=self._components.clock.now(),
+            at=self._context.clock.now(),
         )
         return _identity_item(linked)
 
-    async def unlink_identity(self, channel: str, channel_user_id: str) -> Item:
+    async def unlink(self, channel: str, channel_user_id: str) -> Item:
         """Forgets a name in a channel; the memories stay whose they are.
 
         Returns:
@@ -73,67 +77,67 @@ class Identifying(Conversing, Graphing):
             StoreError: it could not be stored.
         """
         where, name = checked_name("channel", channel), checked_name("channel_user_id", channel_user_id)
-        return {"unlinked": await self._components.store.identities.unlink(self._tenant, where, channel_user_id=name)}
+        return {
+            "unlinked": await self._context.store.identities.unlink(self._context.tenant, where, channel_user_id=name)
+        }
 
-    async def identities(
-        self, *, user_id: str | None = None, limit: int = 100, cursor: str | None = None
-    ) -> dict[str, Any]:
+    async def list(self, *, user_id: str | None = None, limit: int = 100, cursor: str | None = None) -> dict[str, Any]:
         """Names in channels, of one user or of all, in the order of channel and name.
 
         Returns:
-            `{"identities": […], "next_cursor": str | None}`, each as `identity` returns it.
+            `{"identities": […], "next_cursor": str | None}`, each as `resolve` returns it.
 
         Raises:
             InvalidInputError: a limit outside 1 to 1,000, or a foreign cursor.
         """
         most = checked_limit(limit)
         whose = None if user_id is None else checked_name("user_id", user_id)
-        found = await self._components.store.identities.list(
-            self._tenant, unified_id=whose, limit=most + 1, after=_after(cursor)
+        found = await self._context.store.identities.list(
+            self._context.tenant, unified_id=whose, limit=most + 1, after=_after(cursor)
         )
         shown = found[:most]
         is_more = len(found) > most
         following = json.dumps([shown[-1].channel, shown[-1].channel_user_id]) if is_more else None
         return {"identities": [*map(_identity_item, shown)], "next_cursor": following}
 
-    async def merge_identities(self, into: str, merged: str) -> Item:
-        """Makes two users one: all memories, messages, changes, jobs, counts and edits of `merged` become `into`'s.
+    async def merge(self, target_user_id: str, source_user_id: str) -> Item:
+        """Make two users one: all memories, messages, changes, jobs, counts and edits go to the target.
 
-        It is done as a whole or not at all, and `undo_merge` undoes it. Conversations of `merged` that are running are
-        remembered first. From then on nothing is found under `merged`.
+        It is done as a whole or not at all, and `unmerge` undoes it. Running sessions of the source are stored
+        first. From then on nothing is found under the source.
 
         Args:
-            into: user id of the one who stays.
-            merged: user id of the one whose memories move.
+            target_user_id: the user who stays.
+            source_user_id: the user whose memories move.
 
         Returns:
-            `{"id", "kept", "gone", "at", "memories", "episodes", "undone_at"}`: `id` is what `undo_merge` takes, the
+            `{"id", "kept", "gone", "at", "memories", "episodes", "undone_at"}`: `id` is what `unmerge` takes, the
             counts are of what moved.
 
         Raises:
-            IdentityNotFoundError: nobody of the name `merged` has a memory or comes from a channel.
+            IdentityNotFoundError: nobody of the name of the source has a memory or comes from a channel.
             InvalidInputError: both are the same, or together they have more than 16 million rows.
             StoreError: it could not be done; nothing was.
         """
-        kept, gone = checked_name("into", into), checked_name("merged", merged)
-        leaving = Scope(user_id=gone, tenant=self._tenant)
-        for session in await self._components.working.sessions():
+        kept, gone = checked_name("target_user_id", target_user_id), checked_name("source_user_id", source_user_id)
+        leaving = Scope(user_id=gone, tenant=self._context.tenant)
+        for session in await self._context.components.working.sessions():
             if leaving.covers(session):
-                await self._conversations.end(session)
-        await self._components.usage.flush()
-        done = await self._components.store.identities.merge(
-            self._tenant, kept, gone=gone, at=self._components.clock.now()
+                await self._sessions.end(session)
+        await self._context.components.usage.flush()
+        done = await self._context.store.identities.merge(
+            self._context.tenant, kept, gone=gone, at=self._context.clock.now()
         )
         return _merge_item(done)
 
-    async def undo_merge(self, merge_id: int) -> Item:
+    async def unmerge(self, merge_id: int) -> Item:
         """Parts again whom a merge made one: what had been of the other is theirs again, and so are their names.
 
         What came after the merge stays with the one who was kept. A memory that the one closed because of what the
         other said holds again, and what was compressed from memories of both is taken apart.
 
         Returns:
-            The merge, as `merge_identities` returns it.
+            The merge, as `merge` returns it.
 
         Raises:
             IdentityNotFoundError: there is no such merge.
@@ -142,27 +146,23 @@ class Identifying(Conversing, Graphing):
             StoreError: it could not be done; nothing was.
         """
         if not isinstance(merge_id, int) or isinstance(merge_id, bool) or not 0 < merge_id < 1 << 63:
-            raise InvalidInputError("merge_id must be the number that merge_identities returned")
-        await self._components.usage.flush()
+            raise InvalidInputError("merge_id must be the number that merge returned")
+        await self._context.components.usage.flush()
         return _merge_item(
-            await self._components.store.identities.undo(self._tenant, merge_id, at=self._components.clock.now())
+            await self._context.store.identities.undo(self._context.tenant, merge_id, at=self._context.clock.now())
         )
 
-    async def merges(self, *, user_id: str | None = None, limit: int = 100) -> list[Item]:
+    async def list_merges(self, *, user_id: str | None = None, limit: int = 100) -> Merges:
         """Merges of users, of one or of all, the latest first; those too that were undone.
 
         Raises:
             InvalidInputError: a limit outside 1 to 1,000.
         """
         whose = None if user_id is None else checked_name("user_id", user_id)
-        found = await self._components.store.identities.merges(
-            self._tenant, unified_id=whose, limit=checked_limit(limit)
+        found = await self._context.store.identities.merges(
+            self._context.tenant, unified_id=whose, limit=checked_limit(limit)
         )
         return [*map(_merge_item, found)]
-
-    @property
-    def _tenant(self) -> str:
-        return self._components.settings.tenant
 
 
 def _identity_item(identity: Identity) -> Item:

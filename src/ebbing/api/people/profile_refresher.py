@@ -25,7 +25,7 @@ _WRITES: Final = (Topic.MEMORY_ADDED, Topic.MEMORY_UPDATED, Topic.MEMORY_DELETED
 _log: Final = logging.getLogger("ebbing.profiles")
 
 
-class ProfileKeeper:
+class ProfileRefresher:
     """Listens to what is written, and keeps the profiles that were kept before.
 
     A profile is right without it, since reading one looks whether it is up to date; this spares the next reader the
@@ -62,8 +62,8 @@ class ProfileKeeper:
             self._task.cancel()
             await asyncio.wait([self._task])
 
-    def _hear(self, happening: MemoryEvent) -> Awaitable[None] | None:
-        if happening.is_bulk or self._wait(happening.scope, asked=False):
+    def _hear(self, event: MemoryEvent) -> Awaitable[None] | None:
+        if event.is_bulk or self._wait(event.scope, asked=False):
             return None
         return self._begin()
 

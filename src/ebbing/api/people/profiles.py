@@ -1,21 +1,19 @@
-"""The part of the façade that knows who somebody is."""
+"""Profiles: what is known of an owner in short, from memories and by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Any, Final
 
-from ebbing.api.base import Facade
-from ebbing.api.people.profile_refresher import ProfileKeeper
+from ebbing.api.calls.call_context import CallContext
+from ebbing.api.people.portraits import Portraits
 from ebbing.domain.errors import BlockedContentError, InvalidInputError
-from ebbing.domain.filters.query import Query
-from ebbing.domain.filters.tree import EVERYTHING, Filter
+from ebbing.domain.filters.tree import EVERYTHING
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.message import Message
-from ebbing.domain.memory.profile import Origin, Portrait
+from ebbing.domain.memory.profile import Origin
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.wording.profile_phrases import LANGUAGES
@@ -32,13 +30,9 @@ from ebbing.people.profile_input import Given, fact_of, given_in
 from ebbing.people.profile_view import default_entries
 from ebbing.people.suggested_questions import suggestions
 from ebbing.ports.event_bus import Topic
-from ebbing.ports.loop import on_a_loop
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
 from ebbing.privacy.redaction.redact import redact
-from ebbing.recall.base.row_filter import narrowed
-from ebbing.recall.base.usage_policy import usable
 from ebbing.recall.query.query_fallback import Climb
-from ebbing.recall.search import admitted
 from ebbing.remember.add import learn
 from ebbing.remember.edit import delete
 from ebbing.remember.extraction.extractor import Read
@@ -48,21 +42,19 @@ from ebbing.remember.reconcile.message_dedup import Before, withdrawn
 from ebbing.remember.vectors.embed_drafts import embedded
 from ebbing.results import Item, profile_item
 from ebbing.validation import checked_flag
-from ebbing.wiring.build import Components
 
 MAX_QUESTIONS: Final = 50
 _FORGOTTEN: Final = "taken out of the profile"
 _TIERS: Final = {Origin.USER: TrustTier.USER, Origin.IMPORT: TrustTier.IMPORT}
 
 
-class Knowing(Facade):
-    """What is known of a person in short, from their memories and by their own hand."""
+class ProfilesApi:
+    """`memory.profiles`: what is known of an owner in short, from memories and by hand."""
 
-    def __init__(self, components: Components) -> None:
-        super().__init__(components)
-        self._keeper = ProfileKeeper(self._profiles, events=components.events, clock=components.clock)
+    def __init__(self, context: CallContext, *, portraits: Portraits) -> None:
+        self._context, self._portraits = context, portraits
 
-    async def profile(
+    async def get(
         self, *, user_id: str | None = None, agent_id: str | None = None, language: str | None = None
     ) -> Item:
         """Who somebody is: what is true of them, binds them, and what they like and dislike, made from their memories.
@@ -86,45 +78,47 @@ class Knowing(Facade):
         """
         scope, spoken = self._profile_scope(user_id, agent_id), _checked_language(language)
         if scope != Scope.of(scope.owner):
-            portrait = await self._portrait(scope, EVERYTHING, now=self._components.clock.now(), how=Climb())
+            portrait = await self._portraits.get(scope, EVERYTHING, now=self._context.clock.now(), how=Climb())
             return profile_item(portrait, scope, language=spoken)
-        portrait = await self._profiles.refreshed(scope, now=self._components.clock.now())
+        portrait = await self._context.profiles.refreshed(scope, now=self._context.clock.now())
         return profile_item(portrait, scope, language=spoken)
 
-    async def rebuild_profile(self, *, user_id: str | None = None, agent_id: str | None = None) -> Item:
-        """Works a profile out anew from all memories, and returns it as `profile` does; what was set by hand stays.
+    async def rebuild(self, *, user_id: str | None = None, agent_id: str | None = None) -> Item:
+        """Works a profile out anew from all memories, and returns it as `get` does; what was set by hand stays.
 
         Raises:
             InvalidInputError: no user or agent, or both.
             StoreError: it could not be kept.
         """
         scope = self._whole_profile(user_id, agent_id)
-        return profile_item(await self._profiles.refreshed(scope, now=self._components.clock.now(), anew=True), scope)
+        return profile_item(
+            await self._context.profiles.refreshed(scope, now=self._context.clock.now(), anew=True), scope
+        )
 
-    async def edit_profile(
+    async def update(
         self,
-        values: Mapping[str, Any] | None = None,
+        set: Mapping[str, Any] | None = None,
         *,
         user_id: str | None = None,
         agent_id: str | None = None,
-        remove: Sequence[str] = (),
-        undo: Sequence[str] = (),
-        forget: bool = False,
+        unset: Sequence[str] = (),
+        revert: Sequence[str] = (),
+        delete_memories: bool = False,
     ) -> Item:
         """Lets a person set their profile right: it wins over all that is heard, now and later, until it is undone.
 
         What is set becomes a memory too, in the place of what it contradicts, so that every answer knows of it.
 
         Args:
-            values: `{"home": "Berlin"}` sets a fact; `{"preferences": ["jazz"]}`, `dislikes` and `constraints` add to
+            set: `{"home": "Berlin"}` sets a fact; `{"preferences": ["jazz"]}`, `dislikes` and `constraints` add to
                 these lists. At most 500 entries, keys of 80 and values of 400 characters.
-            remove: keys of entries to take out, such as `home` or `preferences.jazz`; they stay out whatever is said.
-            undo: keys of entries that are to be what was said again.
-            forget: delete the memories that the removed entries rest on as well; they can be restored. What was set by
-                hand, and is removed or undone, goes in any case, and what it had replaced holds again.
+            unset: keys of entries to take out, such as `home` or `preferences.jazz`; they stay out whatever is said.
+            revert: keys of entries that are to be what was said again.
+            delete_memories: delete the memories that the unset entries rest on as well; they can be restored. What was
+                set by hand, and is unset or reverted, goes in any case, and what it had replaced holds again.
 
         Returns:
-            The profile, as `profile` returns it, with `change_id`: what `undo` needs to take back what became of
+            The profile, as `get` returns it, with `change_id`: what `undo` needs to take back what became of
             memories. That an entry was set or taken out by hand is undone with `undo` of this call.
 
         Raises:
@@ -133,33 +127,34 @@ class Knowing(Facade):
             TooLargeError: more or longer values than that.
             StoreError: it could not be stored; what was done by then stays.
         """
-        scope, forgets = self._whole_profile(user_id, agent_id), checked_flag(forget, "forget")
-        if values is None and not remove and not undo:
-            raise InvalidInputError("nothing to do: give values to set, or keys to remove or to undo")
-        given = [] if values is None else _without_orders(self._usable_values(values))
-        kept = await self._components.store.profiles.read(scope)
-        portrait, _ = await self._profiles.current(scope, now=self._components.clock.now())
-        out = named(_names(remove, "remove"), portrait.entries, edits=kept.edits)
-        back = named(_names(undo, "undo"), portrait.entries, edits=kept.edits)
-        now, change = self._components.clock.now(), ChangeSet(Cause.PROFILE)
+        scope = self._whole_profile(user_id, agent_id)
+        deletes = checked_flag(delete_memories, "delete_memories")
+        if set is None and not unset and not revert:
+            raise InvalidInputError("nothing to do: give values to set, or keys to unset or to revert")
+        given = [] if set is None else _without_orders(self._usable_values(set))
+        kept = await self._context.store.profiles.read(scope)
+        portrait, _ = await self._context.profiles.current(scope, now=self._context.clock.now())
+        out = named(_names(unset, "unset"), portrait.entries, edits=kept.edits)
+        back = named(_names(revert, "revert"), portrait.entries, edits=kept.edits)
+        now, change = self._context.clock.now(), ChangeSet(Cause.PROFILE)
         if out or back:
-            edits = self._components.store.profiles
+            edits = self._context.store.profiles
             await edits.edit(scope, taken_out(out, now=now), drop=[one.slot for one in back])
             await self._withdraw(scope, [*out, *back], now=now, change=change)
-            if forgets:
+            if deletes:
                 await self._forget_behind(scope, out, change=change)
         if given:
             await self._set_by_hand(scope, given, now=now, change=change)
-        profile = profile_item(await self._profiles.refreshed(scope, now=now), scope)
+        profile = profile_item(await self._context.profiles.refreshed(scope, now=now), scope)
         return profile | {"change_id": change.only_id}
 
-    async def import_profile(
+    async def import_(
         self, values: Mapping[str, Any], *, user_id: str | None = None, agent_id: str | None = None
     ) -> Item:
         """Tells what is known of somebody from elsewhere: memories to begin with, which give way to what they say.
 
         Args:
-            values: as for `edit_profile`, or a profile as `profile` returns it.
+            values: as for `update`, or a profile as `get` returns it.
 
         Returns:
             `{"stored", "known", "refused", "change_id"}`: how many new memories, how many known already, how many that
@@ -174,13 +169,13 @@ class Knowing(Facade):
         scope = self._whole_profile(user_id, agent_id)
         given = self._usable_values(values)
         fine = [one for one in given if instruction_shaped(one.text or one.value) is None]
-        now, change = self._components.clock.now(), ChangeSet(Cause.PROFILE)
+        now, change = self._context.clock.now(), ChangeSet(Cause.PROFILE)
         told = await self._told(scope, fine, origin=Origin.IMPORT, now=now, change=change)
         stored = sum(one.is_new for one in told)
         counts = {"stored": stored, "known": len(told) - stored, "refused": len(given) - len(fine)}
         return counts | {"change_id": change.only_id}
 
-    async def set_profile_defaults(self, values: Mapping[str, Any] | None) -> Item:
+    async def set_defaults(self, values: Mapping[str, Any] | None) -> Item:
         """What holds for everybody of this tenant of whom nothing else is known; None takes it back.
 
         Returns:
@@ -193,8 +188,8 @@ class Knowing(Facade):
             StoreError: it could not be stored.
         """
         given = [] if values is None else _without_orders(self._usable_values(values))
-        entries = default_entries(given, now=self._components.clock.now())
-        await self._components.store.profiles.set_defaults(self._components.settings.tenant, entries)
+        entries = default_entries(given, now=self._context.clock.now())
+        await self._context.store.profiles.set_defaults(self._context.tenant, entries)
         return {"entries": len(entries)}
 
     async def suggest_questions(
@@ -211,39 +206,14 @@ class Knowing(Facade):
         scope, spoken = self._whole_profile(user_id, agent_id), _checked_language(language)
         if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= MAX_QUESTIONS:
             raise InvalidInputError(f"limit must be a whole number from 1 to {MAX_QUESTIONS}")
-        portrait, _ = await self._profiles.current(scope, now=self._components.clock.now())
+        portrait, _ = await self._context.profiles.current(scope, now=self._context.clock.now())
         asked_in = spoken or profile_item(portrait, scope)["language"]
         found = suggestions(portrait, limit=limit)
         return [{"about": one.about, "question": one.wording[asked_in]} for one in found]
 
-    async def _portrait(
-        self, scope: Scope, wanted: Filter, *, now: datetime, how: Climb, is_private: bool = False
-    ) -> Portrait:
-        """The profile as a call may see it: of the whole owner, or of what its scope, filters and session allow.
-
-        With `is_private` one that had to be worked out is not kept for the next time.
-        """
-        if wanted == EVERYTHING and scope == Scope.of(scope.owner) and not (how.session or how.channel):
-            portrait, is_kept = await self._profiles.current(scope, now=now)
-            if not is_kept and portrait.entries and not is_private:
-                await on_a_loop()
-                self._keeper.asked(scope)
-            return portrait
-        store = self._components.store
-        shard = await store.shard(scope)
-        among = admitted(shard, scope, query=Query("", 1, now, include="memories"))
-        return await self._profiles.of_part(
-            scope,
-            shard,
-            among=await narrowed(store, shard, scope=scope, among=among, wanted=wanted),
-            now=now,
-            usable=partial(usable, session=how.session, channel=how.channel),
-            by_hand=wanted == EVERYTHING,
-        )
-
     async def _set_by_hand(self, scope: Scope, given: Sequence[Given], *, now: datetime, change: ChangeSet) -> None:
         told = await self._told(scope, given, origin=Origin.USER, now=now, change=change)
-        store = self._components.store.within(change)
+        store = self._context.store.within(change)
         records = {record.id: record for record in await store.get(scope, [one.memory_id for one in told])}
         held: list[tuple[str | None, MemoryRecord]] = []
         apart: list[Draft] = []
@@ -254,8 +224,8 @@ class Knowing(Facade):
                 apart.append(one.draft)
                 record = one.draft.record
             held.append((what.key, record))
-        await store.write(scope, await embedded((await self._using()).embedding, apart))
-        await self._announce(Topic.MEMORY_ADDED, scope, memory_ids=[one.record.id for one in apart])
+        await store.write(scope, await embedded((await self._context.add_deps()).embedding, apart))
+        await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=[one.record.id for one in apart])
         await store.write(scope, kept_from_fading(record for _, record in held))
         await store.profiles.edit(scope, pins_of(held, now=now))
 
@@ -267,15 +237,15 @@ class Knowing(Facade):
         if not facts:
             return []
         kept = [Screened(Message(fact.text, timestamp=now), _TIERS[origin]) for fact in facts]
-        drafting = Drafting(scope, {}, now=now, ids=self._components.ids)
-        using = await self._using(change=change)
+        drafting = Drafting(scope, {}, now=now, ids=self._context.ids)
+        using = await self._context.add_deps(change=change)
         outcomes, _, _ = await learn(
             using, Read(tuple(facts)), kept=kept, episodes=(), before=Before(), drafting=drafting
         )
         closed = {memory_id for one in outcomes for memory_id in one.closed_ids}
         new = [one.memory_id for one in outcomes if one.record is not None and one.memory_id is not None]
-        await self._announce(Topic.MEMORY_ADDED, scope, memory_ids=new)
-        await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=closed)
+        await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=new)
+        await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=closed)
         return [
             _Told(one.memory_id or "", fact_draft(fact, said, drafting=drafting), is_new=one.record is not None)
             for one, fact, said in zip(outcomes, facts, kept, strict=True)
@@ -283,7 +253,7 @@ class Knowing(Facade):
 
     async def _withdraw(self, scope: Scope, entries: Sequence[Named], *, now: datetime, change: ChangeSet) -> None:
         """Deletes what the person set by hand, earlier settings too; what that had replaced holds again."""
-        store, gone = self._components.store.within(change), dict[str, None]()
+        store, gone = self._context.store.within(change), dict[str, None]()
         records = await store.get(scope, [memory_id for entry in entries for memory_id in entry.memory_ids])
         nothing: frozenset[str] = frozenset()
         while by_hand := [one for one in records if was_set_by_hand(one) and one.id not in gone]:
@@ -292,15 +262,15 @@ class Knowing(Facade):
             gone |= dict.fromkeys(one.id for one in by_hand)
             replaced = await store.get(scope, [earlier for one in by_hand for earlier in one.related_ids])
             records = [one for one in replaced if one.valid_to is None]
-        await self._announce(Topic.MEMORY_DELETED, scope, memory_ids=gone)
+        await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=gone)
 
     async def _forget_behind(self, scope: Scope, entries: Sequence[Named], *, change: ChangeSet) -> None:
-        using = self._writing(change)
+        using = self._context.write_deps(change)
         ids = [memory_id for entry in entries for memory_id in entry.memory_ids]
-        gone = [record.id for record in await self._components.store.get(scope, ids)]
+        gone = [record.id for record in await self._context.store.get(scope, ids)]
         for memory_id in gone:
             await delete(using, memory_id, scope=scope, reason=_FORGOTTEN, hard=False)
-        await self._announce(Topic.MEMORY_DELETED, scope, memory_ids=gone)
+        await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=gone)
 
     def _usable_values(self, values: Mapping[str, Any]) -> list[Given]:
         """What is told, without what the redaction policy takes out."""
@@ -310,13 +280,13 @@ class Knowing(Facade):
         ]
 
     def _allowed(self, text: str) -> str:
-        redacted = redact(text, self._policy.redaction)
+        redacted = redact(text, self._context.policy.redaction)
         if redacted.blocked:
             raise BlockedContentError("a value holds what may not be stored: take it out, or change the redaction")
         return redacted.text
 
     def _profile_scope(self, user_id: str | None, agent_id: str | None) -> Scope:
-        return self._scope(user_id=user_id, agent_id=agent_id, filters=None)
+        return self._context.scope(user_id=user_id, agent_id=agent_id, filters=None)
 
     def _whole_profile(self, user_id: str | None, agent_id: str | None) -> Scope:
         scope = self._profile_scope(user_id, agent_id)

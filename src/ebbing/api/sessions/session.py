@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
-from ebbing.api.sessions.session_buffer import Conversations
+from ebbing.api.memories.context_block import ContextBlocks
+from ebbing.api.memories.searches import Searches
+from ebbing.api.sessions.session_buffer import SessionBuffer
 from ebbing.domain.filters.query import Include
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.scope import Scope
@@ -23,20 +25,6 @@ from ebbing.results import Item
 from ebbing.validation import DEFAULT_TOP_K, checked_flag, checked_query, checked_threshold, checked_top_k
 
 
-class Recalls(Protocol):
-    """The long-term memory, as far as a session asks it."""
-
-    @property
-    def search(self) -> Callable[..., Awaitable[Any]]:
-        """See `AsyncMemory.search`."""
-        ...
-
-    @property
-    def get_context(self) -> Callable[..., Awaitable[Item]]:
-        """See `AsyncMemory.get_context`."""
-        ...
-
-
 class AsyncSession:
     """One conversation; made by `AsyncMemory.session`.
 
@@ -48,13 +36,15 @@ class AsyncSession:
         self,
         scope: Scope,
         *,
-        said: Conversations,
-        memory: Recalls,
+        buffer: SessionBuffer,
+        searches: Searches,
+        contexts: ContextBlocks,
         clock: Clock,
         ids: Ids,
         infer: bool = True,
     ) -> None:
-        self._scope, self._said, self._memory = scope, said, memory
+        self._scope, self._buffer = scope, buffer
+        self._searches, self._contexts = searches, contexts
         self._clock, self._ids, self._infer = clock, ids, infer
 
     @property
@@ -69,11 +59,11 @@ class AsyncSession:
         What is said meanwhile is at hand in RAM as long as the conversation runs, and is gone when it ends. Reading
         goes on, and counts as no use. `end` puts the conversation on the record again.
         """
-        return self._said.is_private(self._scope)
+        return self._buffer.is_private(self._scope)
 
     @private.setter
     def private(self, is_private: bool) -> None:
-        self._said.set_private(self._scope, checked_flag(is_private, "private"))
+        self._buffer.set_private(self._scope, checked_flag(is_private, "private"))
 
     async def add(self, messages: Any, *, private: bool = False) -> None:
         """Keeps what was just said, without embedding or writing it.
@@ -97,19 +87,19 @@ class AsyncSession:
             for message in parse_messages(messages)
         )
         turns = [Turn(message, max(estimate_tokens(message.content), 1), is_private) for message in named]
-        earlier = await self._said.heard(self._scope)
-        await self._said.hear(self._scope, _off_the_record(earlier, turns), infer=self._infer)
+        earlier = await self._buffer.heard(self._scope)
+        await self._buffer.hear(self._scope, _off_the_record(earlier, turns), infer=self._infer)
 
     async def messages(self) -> list[Item]:
         """The last rounds, oldest first, as a model takes them: `role`, `content`, and `name` where there is one.
 
         At most `EBBING_WORKING_ROUNDS` rounds of at most `EBBING_WORKING_TOKENS` estimated tokens.
         """
-        return [_chat_item(turn.message) for turn in self._said.last(await self._said.heard(self._scope))]
+        return [_chat_item(turn.message) for turn in self._buffer.last(await self._buffer.heard(self._scope))]
 
     async def holds_private(self) -> bool:
         """Whether the conversation, or anything that is at hand of it, is off the record."""
-        return self.private or any(turn.is_private for turn in await self._said.heard(self._scope))
+        return self.private or any(turn.is_private for turn in await self._buffer.heard(self._scope))
 
     async def search(
         self, /, query: str, *, top_k: int = DEFAULT_TOP_K, include: Include = "all", **options: Any
@@ -124,9 +114,9 @@ class AsyncSession:
         """
         most = checked_top_k(top_k, options.get("limit"))
         options = self._unnoticed(options)
-        found = await self._memory.search(query, top_k=top_k, include=include, **self._owner(), **options)
+        found = await self._searches.search(query, top_k=top_k, include=include, **self._owner(), **options)
         results = found if isinstance(found, list) else found["results"]
-        turns = await self._said.heard(self._scope)
+        turns = await self._buffer.heard(self._scope)
         fits: list[Fitting] = []
         if include != "memories" and not options.get("filters") and options.get("as_of") is None:
             least = checked_threshold(options.get("threshold"))
@@ -148,7 +138,7 @@ class AsyncSession:
             InvalidInputError: as for `Memory.get_context`.
         """
         said, options = await self.messages(), self._unnoticed(options)
-        made = await self._memory.get_context(query, messages=said or None, **self._owner(), **options)
+        made = await self._contexts.get_context(query, messages=said or None, **self._owner(), **options)
         return {**made, "messages": said}
 
     async def end(self, *, strict: bool = False) -> bool:
@@ -162,7 +152,7 @@ class AsyncSession:
             EbbingError: with `strict`, why it could not be remembered; without, nothing is raised.
         """
         raises = checked_flag(strict, "strict")
-        failures = await self._said.end(self._scope)
+        failures = await self._buffer.end(self._scope)
         if not failures:
             self.private = False
         if failures and raises:
@@ -177,7 +167,7 @@ class AsyncSession:
     ) -> None:
         await self.end()
 
-    def _owner(self) -> dict[str, str]:
+    def _owner(self) -> dict[str, Any]:
         """Everything of the person (and agent), not of this run alone; a run without them is its own owner."""
         names = {"user_id": self._scope.user_id, "agent_id": self._scope.agent_id}
         return {name: value for name, value in names.items() if value is not None} or {"run_id": self.run_id}

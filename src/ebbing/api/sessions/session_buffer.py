@@ -28,7 +28,7 @@ class Remember(Protocol):
         ...
 
 
-class Conversations:
+class SessionBuffer:
     """The sessions of one memory.
 
     A message lies in working memory until it was remembered. That happens when its session ends, or when newer rounds
@@ -95,8 +95,8 @@ class Conversations:
             await self._components.working.drop(session, before)
             self._open.pop(session, None)
             return []
-        happening = MemoryEvent(Topic.SESSION_END, session, self._components.clock.now())
-        failures = await self._components.events.publish(happening)
+        event = MemoryEvent(Topic.SESSION_END, session, self._components.clock.now())
+        failures = await self._components.events.publish(event)
         left = set(before).intersection(await self.heard(session))
         if not left:
             return []
@@ -174,8 +174,8 @@ class Conversations:
             await self._put_away(session, leaving)
             await self._components.working.drop(session, leaving[: len(leaving) - keep])
 
-    async def _extract(self, happening: MemoryEvent) -> None:
-        await self._extract_from(happening.scope)
+    async def _extract(self, event: MemoryEvent) -> None:
+        await self._extract_from(event.scope)
 
     async def _extract_from(self, session: Scope, *, vectors: bool = True) -> None:
         turns = await self.heard(session)

@@ -1,31 +1,31 @@
-"""The part of the façade for conversations that go on, and for those who want to hear of what happens."""
+"""Sessions: running conversations, and their way into long-term memory."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
-from ebbing.api.context import Preparing
-from ebbing.api.search import Recalling
+from ebbing.api.calls.call_context import CallContext
+from ebbing.api.memories.context_block import ContextBlocks
+from ebbing.api.memories.searches import Searches
+from ebbing.api.memories.writes import Writes
 from ebbing.api.sessions.session import AsyncSession, as_given
-from ebbing.api.sessions.session_buffer import Conversations
-from ebbing.api.writes import Writing
-from ebbing.domain.errors import InvalidInputError
+from ebbing.api.sessions.session_buffer import SessionBuffer
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.event_bus import Handler, MemoryEvent, Topic
 from ebbing.remember.add import add_extracted
 from ebbing.remember.add_raw import add_raw
 from ebbing.validation import checked_flag
-from ebbing.wiring.build import Components
 
 
-class Conversing(Writing, Recalling, Preparing):
-    """What keeps running conversations, and tells of what happens."""
+class Sessions:
+    """The verb that opens a session."""
 
-    def __init__(self, components: Components) -> None:
-        super().__init__(components)
-        self._conversations = Conversations(components, self._remember_said)
+    def __init__(
+        self, context: CallContext, buffer: SessionBuffer, *, searches: Searches, contexts: ContextBlocks
+    ) -> None:
+        self._context, self._buffer = context, buffer
+        self._searches, self._contexts = searches, contexts
 
     def session(
         self,
@@ -46,52 +46,33 @@ class Conversing(Writing, Recalling, Preparing):
         Raises:
             InvalidInputError: an unusable id.
         """
-        name = self._components.ids.new() if run_id is None else run_id
-        scope = self._scope(filters=None, user_id=user_id, agent_id=agent_id, run_id=name)
+        name = self._context.ids.new() if run_id is None else run_id
+        scope = self._context.scope(filters=None, user_id=user_id, agent_id=agent_id, run_id=name)
         session = AsyncSession(
             scope,
-            said=self._conversations,
-            memory=self,
-            clock=self._components.clock,
-            ids=self._components.ids,
+            buffer=self._buffer,
+            searches=self._searches,
+            contexts=self._contexts,
+            clock=self._context.clock,
+            ids=self._context.ids,
             infer=checked_flag(infer, "infer"),
         )
         if checked_flag(private, "private"):
             session.private = True
         return session
 
-    def on(self, topic: str, handler: Handler) -> Callable[[], None]:
-        """Calls a function, sync or async, with a `MemoryEvent` whenever this happens through this memory.
 
-        The call that it hears of returns after it. One that fails is logged and stops nobody.
+class SessionWriter:
+    """Stores messages of sessions, those of all tenants: they share the buffer of running sessions."""
 
-        Args:
-            topic: `session.end`, `memory.added`, `memory.updated`, `memory.deleted`, `memory.accessed` or
-                `schedule.daily`.
+    def __init__(self, context: CallContext) -> None:
+        self._context = context
 
-        Returns:
-            What ends it.
-
-        Raises:
-            InvalidInputError: an unknown topic, or nothing to call.
-        """
-        if topic not in set(Topic):
-            raise InvalidInputError(f"topic must be one of {', '.join(Topic)}")
-        if not callable(handler):
-            raise InvalidInputError("handler must be a function that takes what happened")
-        tenant = self._components.settings.tenant
-
-        def hear(happening: MemoryEvent) -> Awaitable[None] | None:
-            return handler(happening) if happening.scope.tenant == tenant else None
-
-        return self._components.events.subscribe(Topic(topic), hear)
-
-    async def _remember_said(
-        self, session: Scope, messages: Sequence[Message], *, infer: bool, vectors: bool
-    ) -> object:
+    async def __call__(self, session: Scope, messages: Sequence[Message], *, infer: bool, vectors: bool) -> object:
+        """Store messages; without `vectors` not even the embedder is asked."""
+        context = self._context.for_tenant(session.tenant)
         if vectors:
-            # The session may be another tenant's: all who share these components share the running sessions.
-            return await self.for_tenant(session.tenant).add(
+            return await Writes(context).add(
                 as_given(messages),
                 user_id=session.user_id,
                 agent_id=session.agent_id,
@@ -99,4 +80,4 @@ class Conversing(Writing, Recalling, Preparing):
                 infer=infer,
             )
         step = add_extracted if infer else add_raw
-        return await step(self._writing(ChangeSet(Cause.ADD)), messages, scope=session, metadata={})
+        return await step(context.write_deps(ChangeSet(Cause.ADD)), messages, scope=session, metadata={})

@@ -23,8 +23,8 @@ def in_a_thread(handler: Handler) -> Handler:
     if inspect.iscoroutinefunction(handler):
         return handler
 
-    async def call(happening: MemoryEvent) -> None:
-        answer: Awaitable[None] | None = await anyio.to_thread.run_sync(partial(handler, happening))
+    async def call(event: MemoryEvent) -> None:
+        answer: Awaitable[None] | None = await anyio.to_thread.run_sync(partial(handler, event))
         if answer is not None:
             await answer
 

@@ -1,33 +1,48 @@
-"""The part of the façade for work in the background: the worker, and the jobs that it does."""
+"""Jobs: the worker that runs them, and what becomes of each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from datetime import timedelta
+from typing import Final, Protocol
 
+from ebbing.api.calls.call_context import CallContext
 from ebbing.api.threads.background_thread import Host, beside
-from ebbing.api.upkeep.maintenance import KeepingUp
-from ebbing.api.upkeep.maintenance_steps import DAILY
+from ebbing.api.upkeep.queued_adds import ADD, QueuedAdds
 from ebbing.domain.errors import InvalidInputError, JobNotFoundError
-from ebbing.domain.memory.pending_extraction import EXTRACT
-from ebbing.domain.memory.scope import Scope
-from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.ports.job_queue import Job, JobState
 from ebbing.results import Item, job_item
-from ebbing.upkeep.job_handlers import Duties
-from ebbing.upkeep.repair.retry_extraction import extraction
 from ebbing.upkeep.worker.schedule import usual
 from ebbing.upkeep.worker.stop_signal import Stop
 from ebbing.upkeep.worker.worker import Duty, Worked, Working, run_worker
 from ebbing.validation import checked_flag, checked_limit
 
+NO_JOB: Final = "no job with this id: `jobs.list` shows the jobs"
+"""Said of an unknown id and of the id of somebody else alike."""
 
-class Background(KeepingUp):
-    """What works while nobody asks."""
 
-    async def work(
-        self, *, once: bool = False, stop: Stop | None = None, progress: Callable[[Item], None] | None = None
+class JobSource(Protocol):
+    """Part of the API whose work is done by jobs."""
+
+    async def job_handlers(self, host: Host) -> Mapping[str, Duty]:
+        """Return the handler of each kind of job, for a worker off the loop of the host."""
+        ...
+
+
+class JobsApi:
+    """`memory.jobs`: the queue of the store, and the worker."""
+
+    def __init__(self, context: CallContext, *, queued_adds: QueuedAdds, sources: Sequence[JobSource]) -> None:
+        self._context, self._queued_adds = context, queued_adds
+        self._sources = sources
+        """In the order in which a worker claims their jobs."""
+
+    async def run_worker(
+        self,
+        *,
+        until_idle: bool = False,
+        stop: Stop | None = None,
+        on_progress: Callable[[Item], None] | None = None,
     ) -> Item:
         """Does the upkeep's jobs when their time has come, for all tenants of the store, until it is told to stop.
 
@@ -35,9 +50,9 @@ class Background(KeepingUp):
         stopped, it leaves each job where another worker, or itself later, goes on.
 
         Args:
-            once: do what is due now and return.
+            until_idle: do what is due now and return.
             stop: `ebbing.upkeep.worker.stop_signal.Stop`; what is in hand is finished after it is set.
-            progress: called after each job with the answer so far.
+            on_progress: called after each job with the answer so far.
 
         Returns:
             How many jobs were `{"done", "failed", "given_back"}`, and how many are `waiting`; one that failed is tried
@@ -45,19 +60,19 @@ class Background(KeepingUp):
 
         Raises:
             StoreClosedError: this memory was closed meanwhile.
-            StoreError: with `once`, the store could not do it.
+            StoreError: with `until_idle`, the store could not do it.
         """
-        host, only_once = Host(), checked_flag(once, "once")
+        host, only_once = Host(), checked_flag(until_idle, "until_idle")
         working = await self._working(host)
 
         def tell(worked: Worked) -> None:
-            if progress is not None:
-                host.soon(progress, asdict(worked))
+            if on_progress is not None:
+                host.soon(on_progress, asdict(worked))
 
-        told = tell if progress else None
+        told = tell if on_progress else None
         return asdict(await beside(lambda: run_worker(working, stop=stop or Stop(), once=only_once, told=told)))
 
-    async def jobs(self, *, state: str | None = None, kind: str | None = None, limit: int = 100) -> Item:
+    async def list(self, *, state: str | None = None, kind: str | None = None, limit: int = 100) -> Item:
         """The jobs of this memory's tenant, the newest first, and how many there are.
 
         Args:
@@ -73,7 +88,7 @@ class Background(KeepingUp):
         """
         if state is not None and state not in set(JobState):
             raise InvalidInputError(f"state must be one of {', '.join(JobState)}")
-        queue, tenant = self._components.store.jobs, self._components.settings.tenant
+        queue, tenant = self._context.store.jobs, self._context.tenant
         found = await queue.list(
             state=JobState(state) if state else None, kind=kind, tenant=tenant, limit=checked_limit(limit)
         )
@@ -82,15 +97,20 @@ class Background(KeepingUp):
             counts.setdefault(of_kind, {})[in_state.value] = count
         return {"jobs": [*map(job_item, found)], "counts": counts}
 
-    async def job(self, job_id: int) -> Item:
-        """One job of this memory's tenant, with what it is about and how far it is.
+    async def get(self, job_id: int) -> Item:
+        """One job of this memory's tenant, with what it is about and how far it is; of an add that was accepted to be
+        done later also `result`, what became of it.
 
         Raises:
             JobNotFoundError: there is none with this id.
         """
-        return job_item(await self._job(job_id))
+        job = await self._job(job_id)
+        item = job_item(job)
+        if job.kind == ADD:
+            item["result"] = await self._queued_adds.result(job)
+        return item
 
-    async def retry_job(self, job_id: int) -> Item:
+    async def retry(self, job_id: int) -> Item:
         """Lets a job that was given up be tried again, at once and five times more.
 
         Raises:
@@ -98,7 +118,7 @@ class Background(KeepingUp):
             InvalidInputError: it was not given up, or another one that does the same is waiting already.
         """
         job = await self._job(job_id)
-        again = await self._components.store.jobs.requeue(job.id)
+        again = await self._context.store.jobs.requeue(job.id)
         if again is None:
             state = "waits already, or one like it" if job.state is JobState.DEAD else f"is {job.state}"
             raise InvalidInputError(f"this job {state}: only one that was given up can be tried again")
@@ -107,38 +127,24 @@ class Background(KeepingUp):
     async def _job(self, job_id: object) -> Job:
         found: Job | None = None
         if isinstance(job_id, int) and not isinstance(job_id, bool) and 0 < job_id < 1 << 63:
-            found = await self._components.store.jobs.get(job_id)
-        if found is None or found.tenant != self._components.settings.tenant:
-            raise JobNotFoundError("no job with this id: `jobs` lists those there are")
+            found = await self._context.store.jobs.get(job_id)
+        if found is None or found.tenant != self._context.tenant:
+            raise JobNotFoundError(NO_JOB)
         return found
 
     async def _working(self, host: Host) -> Working:
-        """The components of a worker beside the host's loop, with the embedder loaded."""
-        components, settings = self._components, self._components.settings
-        duties: dict[str, Duty] = {}
-        if components.chat.asking is not None:
-            duties[EXTRACT] = host.duty(extraction(self._read_again))
-        upkeep = Duties(
-            await self._upkeeping(host),
-            DAILY,
-            components.clock,
-            seconds_per_owner=settings.upkeep_owner_seconds,
-            keep_done=timedelta(days=settings.jobs_kept_days),
-            after_round=lambda scope: host.run(lambda: self._tell_of_round(scope)),
-        ).by_kind()
-        duties |= upkeep
+        """Return what a worker works with off the loop of the host."""
+        components = self._context.components
+        handlers: dict[str, Duty] = {}
+        for source in self._sources:
+            handlers |= await source.job_handlers(host)
+        rhythms = usual(hour=self._context.settings.upkeep_hour)
         return Working(
-            components.store.jobs,
-            components.clock,
+            self._context.store.jobs,
+            self._context.clock,
             components.chance,
-            duties,
-            rhythms=[rhythm for rhythm in usual(hour=settings.upkeep_hour) if rhythm.kind in duties],
-            tenants=components.store.tenants,
+            handlers,
+            rhythms=[rhythm for rhythm in rhythms if rhythm.kind in handlers],
+            tenants=self._context.store.tenants,
             traffic=components.traffic,
         )
-
-    async def _tell_of_round(self, scope: Scope) -> None:
-        if self._components.events.is_heard(Topic.SCHEDULE_DAILY):
-            await self._components.events.publish(
-                MemoryEvent(Topic.SCHEDULE_DAILY, scope, self._components.clock.now())
-            )

@@ -1,36 +1,45 @@
-"""The part of the façade that looks after memories while nobody asks."""
+"""Maintenance on request: the daily round, its single steps, and the state of the store."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Final
 
-from ebbing.api.base import Facade
-from ebbing.api.threads.background_thread import Host, HostedChatModel, HostedEmbedder, beside
+from ebbing.api.calls.call_context import CallContext
+from ebbing.api.memories.merge_sources import MergeSources
 from ebbing.api.upkeep.maintenance_steps import DAILY
-from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.forgetting.curves import EXPONENTIAL, POWER_LAW
-from ebbing.domain.forgetting.policy import UpkeepPolicy
-from ebbing.domain.memory.change_set import Cause, ChangeSet
-from ebbing.domain.memory.scope import Scope
+from ebbing.api.upkeep.rounds import MaintenanceRounds
+from ebbing.domain.errors import ConfigurationError, InvalidInputError
+from ebbing.domain.memory.change_set import Cause
+from ebbing.domain.memory.pending_extraction import EXTRACT
 from ebbing.results import Item
-from ebbing.upkeep.daily_round import RoundReport, go_round
-from ebbing.upkeep.step import Step, Upkeeping
-from ebbing.validation import checked_flag, checked_time
-from ebbing.wiring.config.settings import Settings
+from ebbing.upkeep.habits.derive_habits import abstract
+from ebbing.upkeep.merging.compress import compress
+from ebbing.upkeep.repair.retry_extraction import extraction, retry_extractions, unread_counts
+from ebbing.upkeep.worker.worker import Working
+from ebbing.validation import checked_limit
+from ebbing.wiring.diagnose import diagnose
 
-_PATIENCE_SECONDS: Final = 0.02
-"""How long it lets calls in flight go first, between two pieces of work."""
+MAX_LEVEL: Final = 3
+FORGETTING_STEPS: Final = {
+    name: step for name, step in DAILY.items() if name in {"expire", "consolidate", "decay", "purge"}
+}
+_COUNTED: Final = ("processed", "decayed", "consolidated", "forgotten", "expired", "purged", "saved_bytes")
 
 
-class KeepingUp(Facade):
-    """What expires, merges, fades and counts memories as time goes by."""
+class MaintenanceApi:
+    """`memory.maintenance`: work that no caller waits for, and the state of the store."""
 
-    async def upkeep(
+    def __init__(self, context: CallContext, *, rounds: MaintenanceRounds) -> None:
+        self._context, self._rounds = context, rounds
+        self._sources = MergeSources(context)
+
+    async def run(
         self,
         *,
         user_id: str | None = None,
@@ -60,111 +69,212 @@ class KeepingUp(Facade):
             StoreError: the store could not do it; what was done by then stays.
         """
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        return await self._go_round(DAILY, Cause.MAINTENANCE, whose=ids, now=now, dry_run=dry_run, progress=progress)
+        return await self._rounds.run(DAILY, Cause.MAINTENANCE, whose=ids, now=now, dry_run=dry_run, progress=progress)
 
-    async def _go_round(
+    async def merge_duplicates(
         self,
-        daily: Mapping[str, Step],
-        cause: Cause,
         *,
-        whose: Mapping[str, str | None],
-        now: datetime | str | float | None,
-        dry_run: bool,
-        progress: Callable[[int, int], None] | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        now: datetime | str | float | None = None,
+        dry_run: bool = False,
     ) -> Item:
-        """These steps of the round, of the owner that the ids of `whose` name or of all; told as `upkeep` tells it."""
-        moment = checked_time(now, "now") or self._components.clock.now()
-        dry = checked_flag(dry_run, "dry_run")
-        host = Host()
-        using = await self._upkeeping(host)
-        owners = await self._owners_meant(**whose)
-        tally, change = _Tally(with_changes=dry), ChangeSet(cause)
+        """Lets one memory tell what several say, as far as something came since the last time, and sums up what
+        happened once more than 20 memories of it are in no summary.
 
-        async def rounds() -> None:
-            for done, scope in enumerate(owners, 1):
-                await using.breathe()
-                within = replace(using, store=using.store.within(change))
-                tally.add(await go_round(within, scope, steps=daily, now=moment, dry_run=dry))
-                if progress is not None:
-                    host.soon(progress, done, len(owners))
+        Args:
+            user_id: whose memories; without any id everybody's. One id only: it is about everything of an owner.
+            now: the time to go by.
+            dry_run: change nothing, and list in `changes` what would be.
 
-        await beside(rounds)
-        ids = [*change.ids.values()]
-        return {"owners": len(owners), **tally.told(), "now": moment.isoformat(), "dry_run": dry, "change_ids": ids}
+        Returns:
+            `{"merged", "clusters", "summarized", "saved_bytes", "owners", "now", "dry_run"}`: how many memories another
+            one tells now, how many those are, how many summaries were written, and by how many UTF-8 bytes the texts
+            that answers are made of became fewer; of a dry run also `changes`, as `run` lists them.
 
-    async def _upkeeping(self, host: Host) -> Upkeeping:
-        """The components that the steps of the upkeep work with beside the host's loop, with the embedder loaded."""
-        components, using = self._components, await self._using()
-        asking = components.chat.asking
-        return Upkeeping(
-            components.store,
-            using.embedder and HostedEmbedder(using.embedder, host),
-            components.ids,
-            _upkeep_policy(components.settings),
-            asking=HostedChatModel(asking.model, host) if asking else None,
-            breathe=partial(components.traffic.quiet, at_most=_PATIENCE_SECONDS),
+        Raises:
+            InvalidInputError: more than one id, or an unusable one; a time that is none.
+            StoreError: the store could not do it; what was done by then stays.
+        """
+        ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+        return _flat(await self._rounds.run({"compress": compress}, Cause.MERGE, whose=ids, now=now, dry_run=dry_run))
+
+    async def derive_habits(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        now: datetime | str | float | None = None,
+        dry_run: bool = False,
+        level: int | None = None,
+    ) -> Item:
+        """Tells what was done on at least three days by one memory with a count: "User often buys coffee (3 times)".
+
+        Args:
+            user_id: whose memories; without any id everybody's. One id only: it is about everything of an owner.
+            now: the time to go by. An occasion of which nothing else is said steps behind the habit after seven days.
+            dry_run: change nothing, and list in `changes` what would be.
+            level: 1 for the same thing done again, 2 for things of one kind, 3 for a habit; without it, what the
+                occasions carry: 2 where they were of several things, 3 from six days in three weeks on.
+
+        Returns:
+            `{"abstracted", "raised", "merged", "owners", "now", "dry_run"}`: habits that are new, those that tell
+            more, and how many memories another one tells now; of a dry run also `changes`.
+
+        Raises:
+            InvalidInputError: more than one id, or an unusable one; a time that is none; a level that is none.
+            StoreError: the store could not do it; what was done by then stays.
+        """
+        if level is not None and (not isinstance(level, int) or isinstance(level, bool) or not 1 <= level <= MAX_LEVEL):
+            raise InvalidInputError(f"level must be a whole number from 1 to {MAX_LEVEL}")
+        ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+        step = partial(abstract, level=level)
+        return _flat(await self._rounds.run({"abstract": step}, Cause.HABIT, whose=ids, now=now, dry_run=dry_run))
+
+    async def apply_forgetting(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        now: datetime | str | float | None = None,
+        dry_run: bool = False,
+    ) -> Item:
+        """Lets what is of no use fade: the part of the daily round that expires, consolidates, fades and purges.
+
+        Args:
+            user_id: whose memories; without any id everybody's. One id only.
+            now: the time to go by; a time to come shows what will be.
+            dry_run: change nothing, and list in `changes` what would be.
+
+        Returns:
+            `{"processed", "decayed", "consolidated", "forgotten", "expired", "purged", "saved_bytes", "now",
+            "dry_run"}`: how many records were looked at, went a stage further, became part of the long term, were
+            packed (`restore` brings them back), ran out, were erased for good, and how many bytes of readable text that
+            saved. A dry run has `changes` too, each with the owner's id, `step`, `memory_id`, `what` and `why`.
+
+        Raises:
+            InvalidInputError: more than one id, or an unusable one; a time that is none.
+            StoreError: the store could not do it; what was done by then stays.
+        """
+        ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+        done = await self._rounds.run(FORGETTING_STEPS, Cause.FADE, whose=ids, now=now, dry_run=dry_run)
+        counts = Counter(dict.fromkeys(_COUNTED, 0))
+        for step in done["steps"].values():
+            counts.update(step)
+        answer: Item = {name: counts[name] for name in _COUNTED}
+        return answer | {name: done[name] for name in ("now", "dry_run", "change_ids", "changes") if name in done}
+
+    async def split_merged(self, memory_id: str, *, user_id: str | None = None) -> Item:
+        """Put the records back that were merged into a memory, and remove that memory.
+
+        Returns:
+            What `get_sources` returned, with `restored`, the number of records, and `change_id`.
+
+        Raises:
+            MemoryNotFoundError: no such memory, or not this user's.
+            InvalidInputError: nothing was merged into it, or it was reworded by hand.
+            ConflictError: somebody else changed it in between: try again.
+        """
+        return await self._sources.split_merged(memory_id, user_id=user_id)
+
+    async def retry_failed_extractions(self, *, limit: int = 20) -> Item:
+        """Reads again what a language model failed to read, as far as it is due; call it now and then.
+
+        A batch is due a minute after it failed, then after pauses that double up to six hours; after ten attempts it is
+        given up. It ends early when the model does not answer.
+
+        Args:
+            limit: batches at most, 1 to 1,000.
+
+        Returns:
+            `{"read", "failed", "waiting", "given_up"}`, all of them batches: what this call did, and what is left.
+
+        Raises:
+            ConfigurationError: no language model is set.
+            InvalidInputError: a limit outside 1 to 1,000.
+            StoreError: what was read could not be stored; it is tried again later.
+        """
+        most = checked_limit(limit)
+        if self._context.components.chat.asking is None:
+            raise ConfigurationError(
+                "reading again needs a language model: set EBBING_LLM_BASE_URL and EBBING_LLM_MODEL"
+            )
+        jobs = self._context.store.jobs
+        duties = {EXTRACT: extraction(self._context.reextract)}
+        done = await retry_extractions(
+            Working(jobs, self._context.clock, self._context.components.chance, duties), limit=most
         )
+        left = await unread_counts(jobs, tenant=self._context.tenant)
+        return {"read": done.done, "failed": done.failed, **left}
 
-    async def _owners_meant(self, **ids: str | None) -> list[Scope]:
-        named = {name: value for name, value in ids.items() if value is not None}
-        if len(named) > 1:
-            raise InvalidInputError("upkeep is about everything of an owner: give one of user_id, agent_id and run_id")
-        tenant = self._components.settings.tenant
-        if named:
-            return [Scope(**named, tenant=tenant)]
-        return [Scope.of(owner) for owner in await self._components.store.owners(tenant, deleted=True)]
+    async def list_owners(self) -> list[Item]:
+        """Everybody of whom something is stored, deleted records included: `[{"kind", "name"}]`.
 
+        `kind` is `user`, `agent` or `run`.
+        """
+        owners = await self._context.store.owners(self._context.tenant, deleted=True)
+        return [{"kind": owner.kind, "name": owner.name} for owner in owners]
 
-class _Tally:
-    """The reports of many owners, summed up."""
+    async def stats(self) -> Item:
+        """How much is kept: `owners, memories, episodes, deleted, bytes_on_disk, is_scrubbed, by_layer, by_type,
+        by_model, unread`.
 
-    def __init__(self, *, with_changes: bool) -> None:
-        self._steps: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._seconds: defaultdict[str, float] = defaultdict(float)
-        self._changes: list[Item] | None = [] if with_changes else None
+        `unread` is `{"waiting", "given_up"}`: batches of messages that a language model failed to read.
+        """
+        counts = asdict(await self._context.store.stats(self._context.tenant))
+        del counts["without_vector"]  # depends on the embedder, which this does not load: `diagnose` knows
+        counts["unread"] = await unread_counts(self._context.store.jobs, tenant=self._context.tenant)
+        return counts
 
-    def add(self, report: RoundReport) -> None:
-        for step in report.steps:
-            self._steps[step.step].update(step.counts)
-        for name, seconds in report.seconds.items():
-            self._seconds[name] += seconds
-        if self._changes is not None:
-            self._changes += changes_of(report)
+    async def backup(self, directory: str | Path) -> Item:
+        """Copies the whole store, of all tenants, into a new or empty directory, as of one moment, while others go on.
 
-    def told(self) -> Item:
-        steps = {name: dict(counts) for name, counts in self._steps.items()}
-        seconds = {name: round(spent, 3) for name, spent in self._seconds.items()}
-        changes = {} if self._changes is None else {"changes": self._changes}
-        return {"steps": steps, "seconds": seconds, **changes}
+        `ebbing backup restore` makes a store of it again. The copy is checked before this returns.
 
+        Returns:
+            `{"bytes", "path"}`.
 
-def changes_of(report: RoundReport) -> list[Item]:
-    """What a round changed, or would, as plain dicts."""
-    owner = report.scope.owner
-    return [
-        {
-            f"{owner.kind}_id": owner.name,
-            "step": step.step,
-            "memory_id": one.memory_id,
-            "what": one.what,
-            "why": one.why,
+        Raises:
+            InvalidInputError: there is something in the directory, or the store keeps nothing on disk.
+            StoreError: it could not be copied.
+        """
+        place = Path(directory)
+        return {"bytes": await self._context.store.back_up(place), "path": str(place)}
+
+    async def verify(self) -> list[str]:
+        """Compares every index with what it was made from; each finding is a sentence. Empty is well."""
+        return await self._context.store.verify()
+
+    async def diagnose(self) -> Item:
+        """What is on, what is off and why: `{"findings": [{"part", "state", "detail"}], "stats", "settings"}`."""
+        return await diagnose(self._context.components)
+
+    async def vacuum(self) -> Item:
+        """Writes the store's file anew, however large it is: gives unused space back, and leaves no trace of what was
+        removed. Nobody can write meanwhile (a second for 100 MB or so), and the disk needs room for a second copy.
+
+        Returns:
+            `{"bytes_before", "bytes_on_disk", "scrubbed"}`; `scrubbed` is False while another process is reading, or
+            where the disk is full.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        store, tenant = self._context.store, self._context.tenant
+        before = (await store.stats(tenant)).bytes_on_disk
+        scrubbed = await store.compact()
+        return {
+            "bytes_before": before,
+            "bytes_on_disk": (await store.stats(tenant)).bytes_on_disk,
+            "scrubbed": scrubbed,
         }
-        for step in report.steps
-        for one in step.changes
-    ]
 
 
-def _upkeep_policy(settings: Settings) -> UpkeepPolicy:
-    return UpkeepPolicy(
-        curve=EXPONENTIAL if settings.forgetting_curve == "exponential" else POWER_LAW,
-        grace_days=settings.grace_days,
-        undo_days=settings.undo_days,
-        ttl_on=settings.ttl,
-        capacity_bytes=settings.capacity_bytes,
-        importance=settings.importance,
-        merge_from=settings.merge_from,
-        summarize_from=settings.summarize_from,
-        habit_from=settings.habit_from,
-        embedding_seconds=settings.embedding_timeout_seconds,
-        llm_timeout_seconds=settings.llm_timeout_seconds,
-    )
+def _flat(told: Item) -> Item:
+    """The answer of a round of one step, its counts at the top."""
+    steps = told.pop("steps")
+    counts: Item = {name: count for step in steps.values() for name, count in step.items()}
+    return counts | told

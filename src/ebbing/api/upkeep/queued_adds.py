@@ -1,4 +1,4 @@
-"""The part of the façade that accepts an add now and does it later."""
+"""Adds that are accepted now and done by a worker."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, Unpack
 
+from ebbing.api.calls.call_context import CallContext
+from ebbing.api.memories.writes import Writes
 from ebbing.api.sessions.session import as_given
 from ebbing.api.threads.background_thread import Host
-from ebbing.api.upkeep.jobs import Background
-from ebbing.api.writes import Writing
 from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.domain.memory.message import Message
 from ebbing.ports.job_queue import Job, NewJob
@@ -21,7 +21,7 @@ from ebbing.remember.intake.off_record import OnRecord, on_record
 from ebbing.remember.intake.parse_messages import omitted_parts, parse_messages
 from ebbing.remember.intake.screening import screened
 from ebbing.results import Item, add_answer
-from ebbing.upkeep.worker.worker import AtWork, Undone, Working
+from ebbing.upkeep.worker.worker import AtWork, Duty, Undone
 from ebbing.validation import AddOptions, checked_add_options, checked_flag, checked_metadata, named_by
 
 ADD: Final = "add"
@@ -29,10 +29,13 @@ ADD: Final = "add"
 _ATTEMPTS: Final = 20
 
 
-class Deferring(Writing, Background):
-    """What is accepted durably and answered later."""
+class QueuedAdds:
+    """The verb that queues an add, and the handler of its jobs."""
 
-    async def add_later(
+    def __init__(self, context: CallContext, *, writes: Writes) -> None:
+        self._context, self._writes = context, writes
+
+    async def enqueue_add(
         self,
         messages: Any,
         *,
@@ -43,7 +46,7 @@ class Deferring(Writing, Background):
         infer: bool = True,
         **options: Unpack[AddOptions],
     ) -> Item:
-        """Accepts what `add` would remember, to be done by whoever works (`work`); durable when it returns.
+        """Accepts what `add` would remember, to be done by a worker (`jobs.run_worker`); durable when it returns.
 
         What may not be stored is taken out before it is kept. Done twice, because a worker died, it stores nothing
         twice. Erasing its owner takes it along.
@@ -52,7 +55,7 @@ class Deferring(Writing, Background):
             options: as for `add`.
 
         Returns:
-            `{"job_id"}`, with `omitted_parts` as of `add`; `job` tells how far it is, and with `result` what `add`
+            `{"job_id"}`, with `omitted_parts` as of `add`; `jobs.get` tells how far it is, and with `result` what `add`
             answered, for a day. Where all of it is off the record there is nothing to do: `job_id` is None, and the
             rest is the answer of `add`.
 
@@ -63,18 +66,18 @@ class Deferring(Writing, Background):
             StoreError: it could not be kept.
         """
         checked = checked_add_options(options)
-        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
-        self._mode(checked.mode, infer=checked_flag(infer, "infer"))
+        scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
+        self._writes.mode(checked.mode, infer=checked_flag(infer, "infer"))
         parsed = named_by(parse_messages(messages), checked.source_id)
         on_the_record = OnRecord([], len(parsed)) if checked.is_private else on_record(parsed, trust=checked.trust)
         if not on_the_record.messages:
             nothing = Remembered(()).without(on_the_record.left_out)
             return {"job_id": None, **add_answer(nothing, "v1.1")}
-        given = screened(on_the_record.messages, self._policy, trust=checked.trust, learning=False)
+        given = screened(on_the_record.messages, self._context.policy, trust=checked.trust, learning=False)
         kept = [one.message for one in given]
         if not kept:
             raise InvalidInputError("nothing of these messages may be stored")
-        now, name = self._components.clock.now(), self._components.ids.new()
+        now, name = self._context.clock.now(), self._context.ids.new()
         said = [_named(one, f"{name}-{number}", now=now) for number, one in enumerate(kept)]
         call = {
             "messages": [_json_of(one) for one in as_given(said)],
@@ -85,45 +88,36 @@ class Deferring(Writing, Background):
             "tags": list(checked.tags),
         }
         body = json.dumps(call, ensure_ascii=False)
-        await self._components.store.requests.begin(KeptRequest(scope.tenant, ADD, name, "", now, now, scope, body))
-        job_id = await self._components.store.jobs.enqueue(
+        await self._context.store.requests.begin(KeptRequest(scope.tenant, ADD, name, "", now, now, scope, body))
+        job_id = await self._context.store.jobs.enqueue(
             ADD, name, payload={"request": name}, max_attempts=_ATTEMPTS, whose=scope
         )
         omitted = omitted_parts(messages)
         return {"job_id": job_id, "omitted_parts": omitted} if omitted else {"job_id": job_id}
 
-    async def job(self, job_id: int) -> Item:
-        """One job of this memory's tenant, with what it is about and how far it is; of an add that was accepted to be
-        done later also `result`, what became of it.
+    async def result(self, job: Job) -> Any:
+        """Return the answer of the add of a job; None before it is done."""
+        request = await self._context.store.requests.get(self._context.tenant, ADD, key=job.key)
+        return None if request is None or request.answer is None else json.loads(request.answer)
 
-        Raises:
-            JobNotFoundError: there is none with this id.
-        """
-        item = await super().job(job_id)
-        if item["kind"] == ADD:
-            told = await self._components.store.requests.get(self._components.settings.tenant, ADD, key=item["key"])
-            item["result"] = None if told is None or told.answer is None else json.loads(told.answer)
-        return item
-
-    async def _working(self, host: Host) -> Working:
-        """As of the upkeep, with what was accepted first of all."""
-        working = await super()._working(host)
+    async def job_handlers(self, host: Host) -> dict[str, Duty]:
+        """Return the handler of accepted adds, those queued that a process accepted before it died."""
         await self._queue_what_was_accepted()
-        return replace(working, duties={ADD: host.duty(self._do_add), **working.duties})
+        return {ADD: host.duty(self._do_add)}
 
     async def _queue_what_was_accepted(self) -> None:
         """A process may have died between keeping a request and queueing its job."""
-        waiting = await self._components.store.requests.to_do()
+        waiting = await self._context.store.requests.to_do()
         jobs = [
             NewJob(ADD, one.key, {"request": one.key}, max_attempts=_ATTEMPTS, whose=one.whose, once=True)
             for one in waiting
             if one.caller == ADD
         ]
-        await self._components.store.jobs.enqueue_all(jobs)
+        await self._context.store.jobs.enqueue_all(jobs)
 
     async def _do_add(self, job: Job, at_work: AtWork) -> Undone | None:
         del at_work
-        log = self._components.store.requests
+        log = self._context.store.requests
         request = await log.get(job.tenant, ADD, key=job.key)
         if request is None or request.body is None or request.whose is None:
             return None  # it was erased meanwhile, or is done
@@ -131,7 +125,7 @@ class Deferring(Writing, Background):
         call |= {"user_id": whose.user_id, "agent_id": whose.agent_id, "run_id": whose.run_id}
         answer: Any
         try:
-            answer = await self.for_tenant(job.tenant).add(**call)
+            answer = await Writes(self._context.for_tenant(job.tenant)).add(**call)
         except InvalidInputError as error:
             answer = {"error": {"code": error.code, "detail": str(error)}}  # trying again would not help
         except EbbingError as error:

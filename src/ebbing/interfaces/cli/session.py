@@ -75,7 +75,7 @@ class Session:
         """That nothing is stored of the owner, with names that look like theirs; None where something is."""
         scope = {"user": self.user, "agent": self.agent, "run": self.run}
         kind, name = next((item for item in scope.items() if item[1]), ("user", None))
-        owners = self.memory.owners()
+        owners = self.memory.maintenance.list_owners()
         if name is None or {"kind": kind, "name": name.strip()} in owners:
             return None
         names = [owner["name"] for owner in owners if owner["kind"] == kind][:_COMPARED_NAMES]

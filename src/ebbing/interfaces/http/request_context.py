@@ -179,7 +179,7 @@ async def _administrator(request: Request) -> AsyncIterator[Caller]:
         if request.method not in _LOOKING:
             what = f"{request.method} {request.scope['route'].path}"
             by, target = caller.principal.name, caller.state.get("act_target")
-            await caller.memory.note_act(what, by=by, target=target, outcome=outcome)
+            await caller.memory.audit.record(what, actor=by, target=target, outcome=outcome)
 
 
 Reader = Annotated[Caller, Depends(_with(Role.READ))]

@@ -67,7 +67,7 @@ class WorkerInside:
         """See `ServiceWorker`."""
         while not stop.is_set:
             try:
-                await self._memory.work(stop=stop)
+                await self._memory.jobs.run_worker(stop=stop)
             except StoreClosedError:
                 return
             except Exception as error:  # the worker must not end while the service goes on

@@ -60,7 +60,7 @@ async def the_review(store: MemoryStore, record: MemoryRecord) -> Review:
         InvalidInputError: it waits for none.
     """
     if TAGS.isdisjoint(record.tags) or record.deleted_at is not None:
-        raise InvalidInputError("this memory waits for no review: `reviews` lists those that do")
+        raise InvalidInputError("this memory waits for no review: `reviews.list` shows those that do")
     return await _review(store, record)
 
 

@@ -48,7 +48,7 @@ _REQUESTS: Final = (
 )
 _STAGED: Final = "UPDATE staged_write SET name = :kept WHERE tenant = :tenant AND kind = 'user' AND name = :gone"
 _NAMES: Final = "UPDATE identity SET unified_id = :kept, is_primary = 0 WHERE tenant = :tenant AND unified_id = :gone"
-_NOT_THERE: Final = "there is no merge with this id: `merges` lists those there are"
+_NOT_THERE: Final = "there is no merge with this id: `identities.list_merges` shows the merges"
 
 
 class SqliteIdentityBook:

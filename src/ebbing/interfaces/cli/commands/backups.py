@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 
 def create(session: Session, directory: Directory) -> None:
     """Copy everything, of all tenants, into a new or empty directory; others may go on meanwhile."""
-    done = session.memory.backup(directory)
+    done = session.memory.maintenance.backup(directory)
     if session.screen.as_json:
         session.screen.emit(done)
     else:

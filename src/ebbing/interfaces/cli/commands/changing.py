@@ -34,7 +34,7 @@ def changes(
     session: Session, *, limit: Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")] = 20
 ) -> None:
     """Show what was written, newest first: one change for each call, import or round of maintenance."""
-    found = session.memory.changes(**session.whose(), limit=limit)
+    found = session.memory.changes.list(**session.whose(), limit=limit)
     screen = session.screen
     if screen.as_json:
         screen.emit(found)
@@ -83,7 +83,7 @@ def reviews(
     session: Session, *, limit: Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")] = 100
 ) -> None:
     """Show what waits for a decision: memories that would close several others, and quarantined messages."""
-    found = session.memory.reviews(**session.whose(), limit=limit)
+    found = session.memory.reviews.list(**session.whose(), limit=limit)
     screen = session.screen
     if screen.as_json:
         screen.emit(found)
@@ -104,7 +104,7 @@ def review(
     decision: Annotated[Verdict, typer.Argument(help="accept, keep or drop.")],
 ) -> None:
     """Decide: accept what it says, keep it beside the others, or drop it."""
-    done = session.memory.resolve_review(memory_id, decision.value, user_id=session.named_user)
+    done = session.memory.reviews.resolve(memory_id, decision.value, user_id=session.named_user)
     screen = session.screen
     if screen.as_json:
         screen.emit(done)

@@ -25,7 +25,7 @@ def compress(
 ) -> None:
     """Let one memory tell what several say, of one owner or, if nobody is named, of everybody."""
     whose = {"user_id": session.named_user, "agent_id": session.agent, "run_id": session.run}
-    done = session.memory.compress(**whose, now=date, dry_run=dry_run)
+    done = session.memory.maintenance.merge_duplicates(**whose, now=date, dry_run=dry_run)
     if session.screen.as_json:
         session.screen.emit(done)
         return
@@ -47,7 +47,7 @@ def abstract(
 ) -> None:
     """Tell by one memory, with a count, what was done again and again; of everybody if nobody is named."""
     whose = {"user_id": session.named_user, "agent_id": session.agent, "run_id": session.run}
-    done = session.memory.abstract(**whose, now=date, level=level, dry_run=dry_run)
+    done = session.memory.maintenance.derive_habits(**whose, now=date, level=level, dry_run=dry_run)
     if session.screen.as_json:
         session.screen.emit(done)
         return
@@ -65,7 +65,11 @@ def expand(
     restore: Annotated[bool, typer.Option("--restore", help="Let them tell for themselves again.")] = False,
 ) -> None:
     """Show what a memory tells in the place of others, the oldest first."""
-    told = session.memory.expand(memory_id, user_id=session.named_user, restore=restore)
+    memory, user_id = session.memory, session.named_user
+    if restore:
+        told = memory.maintenance.split_merged(memory_id, user_id=user_id)
+    else:
+        told = memory.get_sources(memory_id, user_id=user_id)
     if session.screen.as_json:
         session.screen.emit(told)
         return

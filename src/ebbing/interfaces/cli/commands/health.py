@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 def stats(session: Session) -> None:
     """Count what is kept, over all users of this store."""
-    counts = session.memory.stats()
+    counts = session.memory.maintenance.stats()
     if session.screen.as_json:
         session.screen.emit(counts)
         return
@@ -51,7 +51,7 @@ def retry(
     limit: Annotated[int, typer.Option("--limit", "-n", help="Batches at most, 1 to 1,000.")] = 20,
 ) -> None:
     """Read again what a language model failed to read, as far as it is due."""
-    done = session.memory.retry_unread(limit=limit)
+    done = session.memory.maintenance.retry_failed_extractions(limit=limit)
     if session.screen.as_json:
         session.screen.emit(done)
     else:
@@ -63,7 +63,7 @@ def retry(
 
 def compact(session: Session) -> None:
     """Write the store's file anew: gives unused space back and leaves no trace of what was removed."""
-    done = session.memory.compact()
+    done = session.memory.maintenance.vacuum()
     if session.screen.as_json:
         session.screen.emit(done)
         return
@@ -81,10 +81,10 @@ def doctor(
     ] = False,
 ) -> None:
     """Say what is on, and why something is off."""
-    report = session.memory.diagnose()
+    report = session.memory.maintenance.diagnose()
     release = f"{ebbing.__version__} on Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     report["findings"].insert(0, {"part": "ebbing", "state": "on", "detail": release})
-    problems = session.memory.verify() if verify else None
+    problems = session.memory.maintenance.verify() if verify else None
     if problems is not None:
         report["verify"] = problems
     if session.screen.as_json:

@@ -35,7 +35,7 @@ def list_identities(
     cursor: Annotated[str | None, typer.Option(help="Where the last page ended.")] = None,
 ) -> None:
     """List names in channels, with --user those of one person."""
-    page = session.memory.identities(user_id=session.named_user, limit=limit, cursor=cursor)
+    page = session.memory.identities.list(user_id=session.named_user, limit=limit, cursor=cursor)
     if session.screen.as_json:
         session.screen.emit(page)
         return
@@ -49,19 +49,19 @@ def list_identities(
 
 def resolve(session: Session, channel: Channel, *, name: Name) -> None:
     """Show whose memory somebody from a channel has; somebody new gets an id."""
-    _answer(session, session.memory.identity(channel, name))
+    _answer(session, session.memory.identities.resolve(channel, name))
 
 
 def link(session: Session, channel: Channel, *, name: Name) -> None:
     """Make a name one of this user's (--user)."""
     if session.user is None:
         raise InvalidInputError("whose name is it? Give --user ID")
-    _answer(session, session.memory.link_identity(channel, name, user_id=session.user))
+    _answer(session, session.memory.identities.link(channel, name, user_id=session.user))
 
 
 def unlink(session: Session, channel: Channel, *, name: Name) -> None:
     """Forget a name; the memories stay whose they are."""
-    done = session.memory.unlink_identity(channel, name)
+    done = session.memory.identities.unlink(channel, name)
     if session.screen.as_json:
         session.screen.emit(done)
     else:
@@ -78,15 +78,15 @@ def merge(
     """Make two users one; `ebbing identities undo` parts them again."""
     if not yes and not session.screen.as_json and sys.stdin.isatty():
         typer.confirm(f"Move everything of {merged} to {into}?", abort=True, err=True)
-    done = session.memory.merge_identities(into, merged)
-    session.memory.note_act("identities merge", by="cli", target=str(done["id"]))
+    done = session.memory.identities.merge(into, merged)
+    session.memory.audit.record("identities merge", actor="cli", target=str(done["id"]))
     _tell(session, done, line=f"{done['memories']} memories and {done['episodes']} messages moved to {into}")
 
 
 def undo(session: Session, merge_id: Annotated[int, typer.Argument(help="Number of the merge.")]) -> None:
     """Part again whom a merge made one."""
-    done = session.memory.undo_merge(merge_id)
-    session.memory.note_act("identities undo", by="cli", target=str(merge_id))
+    done = session.memory.identities.unmerge(merge_id)
+    session.memory.audit.record("identities undo", actor="cli", target=str(merge_id))
     _tell(session, done, line=f"{done['gone']} has their own memories again")
 
 
@@ -96,7 +96,7 @@ def merges(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="How many at most.")] = 100,
 ) -> None:
     """List who was made one with whom, with --user of one person."""
-    found = session.memory.merges(user_id=session.named_user, limit=limit)
+    found = session.memory.identities.list_merges(user_id=session.named_user, limit=limit)
     if session.screen.as_json:
         session.screen.emit(found)
         return

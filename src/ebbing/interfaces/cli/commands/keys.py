@@ -32,8 +32,8 @@ def create(
 ) -> None:
     """Make a key, and show it once. With --user it opens the memory of that user alone."""
     memory = session.memory.for_tenant(tenant) if tenant else session.memory
-    made = memory.create_key(role, user_id=session.named_user, note=note, expires_in_days=days)
-    memory.note_act("keys create", by="cli", target=made["id"])
+    made = memory.api_keys.create(role, user_id=session.named_user, note=note, expires_in_days=days)
+    memory.audit.record("keys create", actor="cli", target=made["id"])
     if session.screen.as_json:
         session.screen.emit(made)
         return
@@ -46,7 +46,7 @@ def create(
 def list_keys(session: Session, *, tenant: Tenant = None) -> None:
     """Show the keys there are, never what they look like."""
     memory = session.memory.for_tenant(tenant) if tenant else session.memory
-    keys = memory.list_keys()
+    keys = memory.api_keys.list()
     if session.screen.as_json:
         session.screen.emit(keys)
         return
@@ -66,8 +66,8 @@ def revoke(
 ) -> None:
     """End a key for good; a running service refuses it from then on."""
     memory = session.memory.for_tenant(tenant) if tenant else session.memory
-    key = memory.revoke_key(key_id)
-    memory.note_act("keys revoke", by="cli", target=key_id)
+    key = memory.api_keys.revoke(key_id)
+    memory.audit.record("keys revoke", actor="cli", target=key_id)
     if session.screen.as_json:
         session.screen.emit(key)
     else:

@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Show and correct what is known of somebody in short.", no_args_is_help=True)
     command(group, "show")(show)
     command(group, "set", makes_store=True)(set_value)
-    command(group, "remove")(remove)
+    command(group, "unset")(unset)
     command(group, "rebuild")(rebuild)
     command(group, "import", makes_store=True)(import_file)
     command(group, "defaults", makes_store=True)(defaults)
@@ -45,7 +45,7 @@ def register(app: typer.Typer) -> None:
 
 def show(session: Session, *, language: In = None) -> None:
     """Show what is known of somebody: facts, what binds, likes and dislikes."""
-    _show(session, session.memory.profile(user_id=_user(session), language=language))
+    _show(session, session.memory.profiles.get(user_id=_user(session), language=language))
 
 
 def set_value(
@@ -56,26 +56,31 @@ def set_value(
 ) -> None:
     """Set a value, or add to a list; it wins over everything that is heard."""
     words = " ".join(value)
-    _show(session, session.memory.edit_profile({key: [words] if key in _LISTS else words}, user_id=_user(session)))
+    _show(session, session.memory.profiles.update({key: [words] if key in _LISTS else words}, user_id=_user(session)))
 
 
-def remove(
+def unset(
     session: Session,
     keys: Annotated[list[str], typer.Argument(help="Keys of entries, such as home or preferences.jazz.")],
     *,
-    undo: Annotated[bool, typer.Option("--undo", help="Let what the memories say stand there again.")] = False,
-    forget: Annotated[bool, typer.Option("--forget", help="Forget the memories behind them too.")] = False,
+    revert: Annotated[bool, typer.Option("--revert", help="Show what the memories say again.")] = False,
+    delete_memories: Annotated[
+        bool, typer.Option("--delete-memories", help="Delete the memories behind them too.")
+    ] = False,
 ) -> None:
-    """Take entries out; they stay out whatever is said, until --undo."""
-    if undo and forget:
-        raise InvalidInputError("give --undo or --forget, not both")
-    how: dict[str, Any] = {"undo": keys} if undo else {"remove": keys, "forget": forget}
-    _show(session, session.memory.edit_profile(user_id=_user(session), **how))
+    """Take entries out; they stay out whatever is said, until --revert."""
+    if revert and delete_memories:
+        raise InvalidInputError("give --revert or --delete-memories, not both")
+    profiles, user_id = session.memory.profiles, _user(session)
+    if revert:
+        _show(session, profiles.update(user_id=user_id, revert=keys))
+    else:
+        _show(session, profiles.update(user_id=user_id, unset=keys, delete_memories=delete_memories))
 
 
 def rebuild(session: Session) -> None:
     """Work the profile out anew from all memories; what was set by hand stays."""
-    _show(session, session.memory.rebuild_profile(user_id=_user(session)))
+    _show(session, session.memory.profiles.rebuild(user_id=_user(session)))
 
 
 def import_file(
@@ -83,7 +88,7 @@ def import_file(
     file: Annotated[Path, typer.Argument(help="A JSON document; `-` reads it from stdin.", callback=readable_file)],
 ) -> None:
     """Tell what is known of somebody from elsewhere; it gives way to what they say."""
-    done = session.memory.import_profile(_read(file), user_id=_user(session))
+    done = session.memory.profiles.import_(_read(file), user_id=_user(session))
     if session.screen.as_json:
         session.screen.emit(done)
     else:
@@ -101,7 +106,7 @@ def defaults(
     """Say what holds for everybody of whom nothing else is known."""
     if clear == (file is not None):
         raise InvalidInputError("give a file, or --clear, and not both")
-    done = session.memory.set_profile_defaults(None if file is None else _read(file))
+    done = session.memory.profiles.set_defaults(None if file is None else _read(file))
     if session.screen.as_json:
         session.screen.emit(done)
     else:
@@ -115,7 +120,7 @@ def questions(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many at most.")] = 3,
 ) -> None:
     """Suggest what to ask somebody: the most useful first, and nothing that is known."""
-    found = session.memory.suggest_questions(user_id=_user(session), language=language, limit=limit)
+    found = session.memory.profiles.suggest_questions(user_id=_user(session), language=language, limit=limit)
     if session.screen.as_json:
         session.screen.emit(found)
         return

@@ -55,7 +55,7 @@ def upkeep(
     whose = {"user_id": session.named_user, "agent_id": session.agent, "run_id": session.run}
     try:
         with _bar(screen, "owners") as progress:
-            done = session.memory.upkeep(**whose, now=date, dry_run=dry_run, progress=progress)
+            done = session.memory.maintenance.run(**whose, now=date, dry_run=dry_run, progress=progress)
     except KeyboardInterrupt:
         screen.aside.print("stopped: what was done stays, and the next round does the rest")
         raise typer.Exit(FAILED) from None
@@ -78,8 +78,8 @@ def worker(
     if not once:
         screen.aside.print("working; Ctrl-C finishes what is in hand and ends")
     with _ended_by_signals(stop), _bar(screen, "jobs") as progress:
-        worked = session.memory.work(
-            once=once, stop=stop, progress=lambda at: progress(at["done"], at["done"] + at["waiting"])
+        worked = session.memory.jobs.run_worker(
+            until_idle=once, stop=stop, on_progress=lambda at: progress(at["done"], at["done"] + at["waiting"])
         )
     if screen.as_json:
         screen.emit(worked)
@@ -95,7 +95,7 @@ def list_jobs(
     limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many, 1 to 1,000.")] = 20,
 ) -> None:
     """List jobs, the newest first, and count them."""
-    found = session.memory.jobs(state=state and state.value, kind=kind, limit=limit)
+    found = session.memory.jobs.list(state=state and state.value, kind=kind, limit=limit)
     screen = session.screen
     if screen.as_json:
         screen.emit(found)
@@ -109,7 +109,7 @@ def list_jobs(
 
 def show_job(session: Session, job_id: Annotated[int, typer.Argument(help="Id of the job.")]) -> None:
     """Show one job: what it is about, how far it is, and what went wrong."""
-    job = session.memory.job(job_id)
+    job = session.memory.jobs.get(job_id)
     if session.screen.as_json:
         session.screen.emit(job)
         return
@@ -118,7 +118,7 @@ def show_job(session: Session, job_id: Annotated[int, typer.Argument(help="Id of
 
 def retry_job(session: Session, job_id: Annotated[int, typer.Argument(help="Id of the job.")]) -> None:
     """Let a job that was given up be tried again."""
-    job = session.memory.retry_job(job_id)
+    job = session.memory.jobs.retry(job_id)
     if session.screen.as_json:
         session.screen.emit(job)
     else:

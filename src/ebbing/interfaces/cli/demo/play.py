@@ -121,7 +121,7 @@ def _opened(directory: Path, clock: StoryClock, **more: Any) -> Memory:
 
 def _refuse_other_people(memory: Memory, directory: Path) -> None:
     """The demo writes invented people, with invented times: never beside somebody's own memory."""
-    if any(owner["kind"] != "user" or owner["name"] not in PEOPLE for owner in memory.owners()):
+    if any(owner["kind"] != "user" or owner["name"] not in PEOPLE for owner in memory.maintenance.list_owners()):
         raise InvalidInputError(
             f"the demo keeps to a store of its own, and {directory} holds other people: give another --path, or none"
         )

@@ -19,7 +19,7 @@ router = APIRouter(prefix="/v1", tags=["administration"], route_class=Operation)
 @router.post("/keys", status_code=201, responses=documented())
 async def create_key(caller: Administrator, body: KeyBody) -> Response:
     """Create an API key. The key is shown only in this answer."""
-    made = await caller.memory.create_key(
+    made = await caller.memory.api_keys.create(
         body.role, user_id=body.user_id, note=body.note, expires_in_days=body.expires_in_days
     )
     caller.acted_on(made["id"])
@@ -29,13 +29,13 @@ async def create_key(caller: Administrator, body: KeyBody) -> Response:
 @router.get("/keys", responses=documented())
 async def list_keys(caller: Administrator) -> Response:
     """List API keys, without their secrets."""
-    return encoded({"keys": await caller.memory.list_keys()})
+    return encoded({"keys": await caller.memory.api_keys.list()})
 
 
 @router.delete("/keys/{key_id}", responses=documented())
 async def revoke_key(caller: Administrator, key_id: Annotated[str, Path(description="Id of a key.")]) -> Response:
     """Revoke an API key."""
-    revoked = await caller.memory.revoke_key(key_id)
+    revoked = await caller.memory.api_keys.revoke(key_id)
     caller.acted_on(revoked["id"])
     return encoded(revoked)
 
@@ -45,4 +45,4 @@ async def list_audit_log(
     caller: Administrator, *, limit: Annotated[int, Query(description="1 to 1,000.")] = 100
 ) -> Response:
     """List administrative actions, the newest first."""
-    return encoded({"acts": await caller.memory.acts(limit=limit)})
+    return encoded({"acts": await caller.memory.audit.list(limit=limit)})

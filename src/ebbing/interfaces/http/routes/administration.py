@@ -21,7 +21,7 @@ router = APIRouter(prefix="/v1", tags=["administration"], route_class=Operation)
 @router.get("/stats", response_model=Anything, responses=documented())
 async def get_stats(caller: Administrator) -> Response:
     """Count what the tenant stores."""
-    counts = await caller.memory.stats()
+    counts = await caller.memory.maintenance.stats()
     del counts["bytes_on_disk"]  # of all tenants together
     return encoded(counts)
 
@@ -30,7 +30,7 @@ async def get_stats(caller: Administrator) -> Response:
 async def run_upkeep(caller: Administrator, body: UpkeepBody) -> Response:
     """Run the daily maintenance now, for one owner or for all. With `dry_run`, list what it would change."""
     whose: dict[str, Any] = {**caller.whose(body.user_id, body.agent_id, run_id=body.run_id)}
-    return encoded(await caller.memory.upkeep(**whose, now=body.now, dry_run=body.dry_run))
+    return encoded(await caller.memory.maintenance.run(**whose, now=body.now, dry_run=body.dry_run))
 
 
 @router.post("/reset", response_model=Anything, responses=documented())

@@ -36,7 +36,7 @@ async def list_changes(
 ) -> Response:
     """List the changes of an owner, the newest first. Each is one call, import or round of maintenance."""
     whose = caller.whose(user_id, agent_id, run_id=run_id)
-    return encoded(await caller.memory.changes(**whose, limit=limit, cursor=cursor))
+    return encoded(await caller.memory.changes.list(**whose, limit=limit, cursor=cursor))
 
 
 @router.post("/changes/undo", response_model=Anything, responses=documented())
@@ -66,10 +66,10 @@ async def list_reviews(
     caller: Reader, *, user_id: Name = None, agent_id: Name = None, run_id: Name = None, limit: Limit = 100
 ) -> Response:
     """List what waits for a decision: memories that would close several others, and quarantined messages."""
-    return encoded(await caller.memory.reviews(**caller.whose(user_id, agent_id, run_id=run_id), limit=limit))
+    return encoded(await caller.memory.reviews.list(**caller.whose(user_id, agent_id, run_id=run_id), limit=limit))
 
 
 @router.post("/reviews/{memory_id}", response_model=Anything, responses=documented())
 async def resolve_review(caller: Writer, memory_id: MemoryId, *, body: ReviewBody, user_id: User = None) -> Response:
     """Accept, keep or drop what waits. The decision is a change, and can be undone."""
-    return encoded(await caller.memory.resolve_review(memory_id, body.decision, user_id=caller.user(user_id)))
+    return encoded(await caller.memory.reviews.resolve(memory_id, body.decision, user_id=caller.user(user_id)))

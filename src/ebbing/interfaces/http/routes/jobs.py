@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
+from ebbing.api.upkeep.jobs import NO_JOB
 from ebbing.domain.errors import JobNotFoundError
 from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Administrator, Reader
@@ -28,16 +29,16 @@ async def list_jobs(
     limit: Annotated[int, Query(description="1 to 1,000.")] = 100,
 ) -> Response:
     """List background jobs, the newest first, and count them."""
-    return encoded(await caller.memory.jobs(state=state, kind=kind, limit=limit))
+    return encoded(await caller.memory.jobs.list(state=state, kind=kind, limit=limit))
 
 
 @router.get("/{job_id}", response_model=JobOut, responses=documented())
 async def get_job(caller: Reader, job_id: JobId) -> Response:
     """Get a background job and its `result`. A credential for one user sees that user's jobs."""
-    item = await caller.memory.job(job_id)
+    item = await caller.memory.jobs.get(job_id)
     fixed = caller.principal.user
     if fixed is not None and item.get("user_id") != fixed:
-        raise JobNotFoundError("no job with this id: `jobs` lists those there are")
+        raise JobNotFoundError(NO_JOB)
     return encoded(_with_result(item))
 
 
@@ -45,7 +46,7 @@ async def get_job(caller: Reader, job_id: JobId) -> Response:
 async def retry_job(caller: Administrator, job_id: JobId) -> Response:
     """Retry a job that was given up."""
     caller.acted_on(str(job_id))
-    return encoded(await caller.memory.retry_job(job_id))
+    return encoded(await caller.memory.jobs.retry(job_id))
 
 
 def _with_result(item: Item) -> Item:

@@ -31,7 +31,7 @@ async def add_memory(caller: Writer, body: AddBody) -> Response:
     whose = caller.whose(body.user_id, body.agent_id, run_id=body.run_id)
     call = call_of(body, whose, name=caller.request_name)
     if caller.may_wait:
-        later = await caller.memory.add_later(**call)
+        later = await caller.memory.enqueue_add(**call)
         return encoded(added_out(later)) if later["job_id"] is None else accepted(later)
     return encoded(added_out(await add(caller.memory, call)))
 

@@ -26,15 +26,15 @@ ME = "me"
 async def get_profile(caller: Reader, user_id: UserId, *, agent_id: Name = None, language: Name = None) -> Response:
     """Get the profile of a user. It is made of their memories and of manual edits."""
     whose = caller.user(_meant(user_id, caller.principal.user))
-    return encoded(await caller.memory.profile(user_id=whose, agent_id=agent_id, language=language))
+    return encoded(await caller.memory.profiles.get(user_id=whose, agent_id=agent_id, language=language))
 
 
 @router.put("/profiles/{user_id}", response_model=Anything, responses=documented())
 async def edit_profile(caller: Writer, user_id: UserId, *, body: ProfileBody) -> Response:
     """Edit the profile of a user. An edit takes precedence over memories until it is undone."""
     whose = caller.user(_meant(user_id, caller.principal.user))
-    edited = await caller.memory.edit_profile(
-        body.values, user_id=whose, remove=body.remove, undo=body.undo, forget=body.forget
+    edited = await caller.memory.profiles.update(
+        body.set, user_id=whose, unset=body.unset, revert=body.revert, delete_memories=body.delete_memories
     )
     return encoded(edited)
 
@@ -43,7 +43,9 @@ async def edit_profile(caller: Writer, user_id: UserId, *, body: ProfileBody) ->
 async def suggest_questions(caller: Reader, user_id: UserId, *, language: Name = None, limit: int = 3) -> Response:
     """Suggest questions about what is not yet known of a user."""
     whose = caller.user(_meant(user_id, caller.principal.user))
-    return encoded({"questions": await caller.memory.suggest_questions(user_id=whose, language=language, limit=limit)})
+    return encoded(
+        {"questions": await caller.memory.profiles.suggest_questions(user_id=whose, language=language, limit=limit)}
+    )
 
 
 @router.get("/graph", response_model=Anything, responses=documented())
@@ -69,27 +71,27 @@ async def list_identities(
     caller: Administrator, *, user_id: Name = None, limit: int = 100, cursor: Name = None
 ) -> Response:
     """List the names under which users appear in channels."""
-    return encoded(await caller.memory.identities(user_id=user_id, limit=limit, cursor=cursor))
+    return encoded(await caller.memory.identities.list(user_id=user_id, limit=limit, cursor=cursor))
 
 
 @router.post("/identities", response_model=Anything, responses=documented())
 async def resolve_identity(caller: Administrator, body: IdentityBody) -> Response:
     """Get the user behind a name in a channel. With `user_id`, link the name to that user from now on."""
     if body.user_id is None:
-        return encoded(await caller.memory.identity(body.channel, body.channel_user_id))
-    return encoded(await caller.memory.link_identity(body.channel, body.channel_user_id, user_id=body.user_id))
+        return encoded(await caller.memory.identities.resolve(body.channel, body.channel_user_id))
+    return encoded(await caller.memory.identities.link(body.channel, body.channel_user_id, user_id=body.user_id))
 
 
 @router.post("/identities/merges", response_model=Anything, responses=documented())
 async def merge_users(caller: Administrator, body: MergeBody) -> Response:
-    """Merge two users into one. All memories of `merged` move to `into`."""
-    return encoded(await caller.memory.merge_identities(body.into, body.merged))
+    """Merge two users into one. All memories of the source move to the target."""
+    return encoded(await caller.memory.identities.merge(body.target_user_id, body.source_user_id))
 
 
 @router.delete("/identities/merges/{merge_id}", response_model=Anything, responses=documented())
 async def undo_user_merge(caller: Administrator, merge_id: int) -> Response:
     """Undo a merge of two users."""
-    return encoded(await caller.memory.undo_merge(merge_id))
+    return encoded(await caller.memory.identities.unmerge(merge_id))
 
 
 def _meant(user_id: str, fixed: str | None) -> str:

@@ -22,7 +22,7 @@ WebhookId = Annotated[str, Path(description="Id of a webhook.")]
 @router.post("", status_code=201, response_model=Anything, responses=documented())
 async def create_webhook(caller: Administrator, body: WebhookBody) -> Response:
     """Create a webhook. The secret that signs its messages is shown only in this answer."""
-    made = await caller.memory.add_webhook(body.url, topics=body.topics, name=body.name)
+    made = await caller.memory.webhooks.create(body.url, topics=body.topics, name=body.name)
     caller.acted_on(made["id"])
     return encoded(made, status=201, headers={"Cache-Control": "no-store"})
 
@@ -30,13 +30,13 @@ async def create_webhook(caller: Administrator, body: WebhookBody) -> Response:
 @router.get("", response_model=Anything, responses=documented())
 async def list_webhooks(caller: Administrator) -> Response:
     """List webhooks, without their secrets."""
-    return encoded({"webhooks": await caller.memory.webhooks()})
+    return encoded({"webhooks": await caller.memory.webhooks.list()})
 
 
 @router.put("/{webhook_id}", response_model=Anything, responses=documented())
 async def update_webhook(caller: Administrator, webhook_id: WebhookId, *, body: WebhookChange) -> Response:
     """Update a webhook: its address, topics, name or state."""
-    changed = await caller.memory.change_webhook(
+    changed = await caller.memory.webhooks.update(
         webhook_id, url=body.url, topics=body.topics, name=body.name, is_active=body.is_active
     )
     caller.acted_on(changed["id"])
@@ -46,6 +46,6 @@ async def update_webhook(caller: Administrator, webhook_id: WebhookId, *, body: 
 @router.delete("/{webhook_id}", response_model=Deleted, responses=documented())
 async def delete_webhook(caller: Administrator, webhook_id: WebhookId) -> Response:
     """Delete a webhook."""
-    await caller.memory.remove_webhook(webhook_id)
+    await caller.memory.webhooks.delete(webhook_id)
     caller.acted_on(webhook_id)
     return encoded({"deleted": True, "id": webhook_id})

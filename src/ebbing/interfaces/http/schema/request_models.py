@@ -208,10 +208,10 @@ class ForgetBody(Whose):
 class ProfileBody(Body):
     """What a person sets right in their profile."""
 
-    values: dict[str, Any] | None = Field(default=None, examples=[{"home": "Berlin", "preferences": ["jazz"]}])
-    remove: list[str] = []
-    undo: list[str] = []
-    forget: bool = False
+    set: dict[str, Any] | None = Field(default=None, examples=[{"home": "Berlin", "preferences": ["jazz"]}])
+    unset: list[str] = []
+    revert: list[str] = []
+    delete_memories: bool = False
 
 
 class IdentityBody(Body):
@@ -225,5 +225,5 @@ class IdentityBody(Body):
 class MergeBody(Body):
     """Two users who are one."""
 
-    into: str
-    merged: str
+    target_user_id: str
+    source_user_id: str

@@ -120,7 +120,7 @@ async def delete_entity(caller: Writer, kind: Literal["user", "agent", "run"], *
 @router.get("/configure", response_model=Anything, responses=documented())
 async def get_configuration(caller: Administrator) -> Response:
     """Get the settings in force, with secrets masked."""
-    told: dict[str, Any] = (await caller.memory.diagnose())["settings"]
+    told: dict[str, Any] = (await caller.memory.maintenance.diagnose())["settings"]
     return encoded(told)
 
 

@@ -50,7 +50,7 @@ class ProfileSettingsIn(BaseModel):
 @router.get("/v2/entities/user/{name}/profile/", response_model=Anything, responses=documented())
 async def get_profile(caller: Reader, name: str) -> Response:
     """Get the profile of a user, made of their memories."""
-    found = await caller.memory.profile(user_id=caller.user(name))
+    found = await caller.memory.profiles.get(user_id=caller.user(name))
     told = {"profile": found, "status": "succeeded", "entity_type": "user", "entity_id": name}
     return encoded({**told, "updated_at": found.get("updated_at"), "generation_count": found.get("version")})
 
@@ -60,7 +60,7 @@ async def create_profile_job(caller: Writer, body: ProfileJobIn, *, request: Req
     """Make the profile of a user anew, or those of the first few users. The job is done when this answers."""
     names = await _users_of(caller, body)
     for name in names:
-        await caller.memory.rebuild_profile(user_id=caller.user(name))
+        await caller.memory.profiles.rebuild(user_id=caller.user(name))
     results = [{"id": name, "event": "PROFILE"} for name in names]
     user = body.entity_id if body.operation == "trigger" else None
     job_id = events_of(request).note(caller, _JOB, user=user, results=results)

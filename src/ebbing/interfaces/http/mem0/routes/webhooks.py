@@ -31,7 +31,7 @@ router = APIRouter(tags=["mem0 platform"], route_class=Operation)
 async def list_webhooks(caller: Administrator, project_id: str) -> Response:
     """List webhooks, without their secrets."""
     _same_tenant(caller, project_id)
-    return encoded([_hook_out(hook, project_id) for hook in await caller.memory.webhooks()])
+    return encoded([_hook_out(hook, project_id) for hook in await caller.memory.webhooks.list()])
 
 
 @router.post("/api/v1/webhooks/projects/{project_id}/", response_model=Anything, responses=documented())
@@ -40,7 +40,7 @@ async def create_webhook(caller: Administrator, project_id: str, *, body: HookIn
     _same_tenant(caller, project_id)
     if body.url is None:
         raise InvalidInputError("give the url that is to be told")
-    made = await caller.memory.add_webhook(body.url, topics=_topics(body.event_types or _EVENTS), name=body.name)
+    made = await caller.memory.webhooks.create(body.url, topics=_topics(body.event_types or _EVENTS), name=body.name)
     caller.acted_on(made["id"])
     return encoded({**_hook_out(made, project_id), "secret": made["secret"]}, headers={"Cache-Control": "no-store"})
 
@@ -48,7 +48,7 @@ async def create_webhook(caller: Administrator, project_id: str, *, body: HookIn
 @router.put("/api/v1/webhooks/{webhook_id}/", response_model=Anything, responses=documented())
 async def update_webhook(caller: Administrator, webhook_id: str, *, body: HookIn) -> Response:
     """Update a webhook: its address, name, events or state."""
-    changed = await caller.memory.change_webhook(
+    changed = await caller.memory.webhooks.update(
         webhook_id, url=body.url, topics=_topics(body.event_types), name=body.name, is_active=body.is_active
     )
     caller.acted_on(changed["id"])
@@ -58,7 +58,7 @@ async def update_webhook(caller: Administrator, webhook_id: str, *, body: HookIn
 @router.delete("/api/v1/webhooks/{webhook_id}/", response_model=Anything, responses=documented())
 async def delete_webhook(caller: Administrator, webhook_id: str) -> Response:
     """Delete a webhook."""
-    await caller.memory.remove_webhook(webhook_id)
+    await caller.memory.webhooks.delete(webhook_id)
     caller.acted_on(webhook_id)
     return encoded({"message": "Webhook deleted successfully"})
 

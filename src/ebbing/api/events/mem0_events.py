@@ -16,17 +16,15 @@ MEM0_TOPICS: Final = {
 _EVENTS: Final = {"memory_add": "ADD", "memory_update": "UPDATE", "memory_delete": "DELETE"}
 
 
-def mem0_events(happening: MemoryEvent, event_id: str) -> list[dict[str, Any]]:
+def mem0_events(event: MemoryEvent, event_id: str) -> list[dict[str, Any]]:
     """Return an event for each memory: ids alone, since the text is read when the event is sent."""
-    topic = MEM0_TOPICS.get(happening.topic.value)
+    topic = MEM0_TOPICS.get(event.topic.value)
     if topic is None:
         return []
-    return [
-        {"id": f"{event_id}-{memory_id}", "mem0": topic, "memory_id": memory_id} for memory_id in happening.memory_ids
-    ]
+    return [{"id": f"{event_id}-{memory_id}", "mem0": topic, "memory_id": memory_id} for memory_id in event.memory_ids]
 
 
-def mem0_body(event: dict[str, Any], record: MemoryRecord | None) -> dict[str, Any]:
+def mem0_body(payload: dict[str, Any], record: MemoryRecord | None) -> dict[str, Any]:
     """Return what a receiver of mem0's webhooks reads; `memory` is null where the memory is gone."""
     text = None if record is None else record.content
-    return {"event_details": {"id": event["memory_id"], "data": {"memory": text}, "event": _EVENTS[event["mem0"]]}}
+    return {"event_details": {"id": payload["memory_id"], "data": {"memory": text}, "event": _EVENTS[payload["mem0"]]}}

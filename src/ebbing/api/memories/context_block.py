@@ -1,4 +1,4 @@
-"""The part of the façade that prepares an answer."""
+"""The context block: profile, relevant and recent memories for a prompt."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, TypedDict, Unpack
 
-from ebbing.api.instrumentation import measured
-from ebbing.api.people.profiles import Knowing
+from ebbing.api.calls.call_context import CallContext
+from ebbing.api.calls.instrumentation import measured
+from ebbing.api.people.portraits import Portraits
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.filters.query import Hit, Query
 from ebbing.domain.memory.confidence import confidence_at
@@ -58,8 +59,11 @@ class ContextOptions(TypedDict, total=False):
     """Leave no trace of the question: it counts as no use, and nobody is told of it."""
 
 
-class Preparing(Knowing):
-    """What brings together all that should be known before an answer."""
+class ContextBlocks:
+    """The verb that prepares a prompt."""
+
+    def __init__(self, context: CallContext, *, portraits: Portraits) -> None:
+        self._context, self._portraits = context, portraits
 
     @measured("context")
     async def get_context(
@@ -91,22 +95,22 @@ class Preparing(Knowing):
         Raises:
             InvalidInputError: unusable words, or no owner.
         """
-        how = _climb({"rewriter": self._components.chat.rewriter, **options})
-        scope, wanted = self._narrowed(
+        how = _climb({"rewriter": self._context.components.chat.rewriter, **options})
+        scope, wanted = self._context.scope_and_filter(
             user_id=user_id, agent_id=agent_id, run_id=run_id, filters=options.get("filters")
         )
         tokens = _whole(max_tokens, "max_tokens", most=MAX_CONTEXT_TOKENS)
         talk = _talk(query, messages, options=options)
-        now = self._components.clock.now() if reference_date is None else parse_time(reference_date, "reference_date")
+        now = self._context.clock.now() if reference_date is None else parse_time(reference_date, "reference_date")
         is_private = checked_flag(options.get("private", False), "private")
         present = () if talk is None else talk.hashes
         asked = Query("", min(_LOOKED_AT * how.policy.top_k, MAX_TOP_K), now, filter=wanted, present=present)
-        asked.timezone = checked_timezone(options.get("timezone"), self._components.settings.timezone)
+        asked.timezone = checked_timezone(options.get("timezone"), self._context.settings.timezone)
         made = await context(
-            self._components.store,
+            self._context.store,
             await self._look(scope, asked, is_private=is_private),
             scope=scope,
-            profile=await self._portrait(scope, wanted, now=now, how=how, is_private=is_private),
+            profile=await self._portraits.get(scope, wanted, now=now, how=how, is_private=is_private),
             talk=talk,
             query=asked,
             how=how,
@@ -114,12 +118,12 @@ class Preparing(Knowing):
         )
         if not is_private:
             # What stands in every block, as profile and news do, says nothing about its use.
-            self._components.usage.returned(scope, made.hits, at=self._components.clock.now())
-            await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=made.hits)
+            self._context.components.usage.returned(scope, made.hits, at=self._context.clock.now())
+            await self._context.publish(Topic.MEMORY_ACCESSED, scope, memory_ids=made.hits)
         return context_item(made, now)
 
     async def _look(self, scope: Scope, asked: Query, *, is_private: bool) -> Look:
-        using = await self._searching(is_private=is_private)
+        using = await self._context.search_deps(is_private=is_private)
 
         async def look(text: str, conversation: str = "") -> list[Hit]:
             query = replace(asked, text=text[:MAX_QUERY_LENGTH], conversation=conversation)

@@ -1,4 +1,4 @@
-"""The part of the façade that writes."""
+"""Writing: add, update, delete and restore."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final, Unpack
 
-from ebbing.api.base import Facade
-from ebbing.api.instrumentation import measured
+from ebbing.api.calls.call_context import CallContext
+from ebbing.api.calls.instrumentation import measured
+from ebbing.api.forgetting.forget_tokens import ForgetTokens
 from ebbing.domain.errors import InvalidInputError, ModelUnavailableError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.history import Event
@@ -45,8 +46,12 @@ INSTRUCTIONS: Final = "custom_instructions"
 """Name of the tenant's setting that a language model is given with every extraction."""
 
 
-class Writing(Facade):
-    """What puts memories in, changes them and takes them out."""
+class Writes:
+    """The verbs that write memories."""
+
+    def __init__(self, context: CallContext) -> None:
+        self._context = context
+        self._forget_tokens = ForgetTokens(context)
 
     @measured("add")
     async def add(
@@ -73,7 +78,8 @@ class Writing(Facade):
             `{"results": [{"id", "memory", "event", "reason", …}], "episode_ids": […], "change_id"}`; `event` is
             `ADD`, `UPDATE` where a known memory got a better wording, or `NONE` where it was known already or is not to
             be kept (then `id` is None). `superseded` holds the ids of memories that are no longer true.
-            Where a language model failed to read some of it, `unread` says why, as a code; see `retry_unread`.
+            Where a language model failed to read some of it, `unread` says why, as a code; see
+            `maintenance.retry_failed_extractions`.
             `vectors_pending` counts texts that wait for their vectors and are found by their words until then.
             Images and other parts that are no text are counted in `omitted_parts`: `[{"message", "parts": {kind: n}}]`.
 
@@ -84,7 +90,7 @@ class Writing(Facade):
             StoreError: it could not be stored; nothing was.
         """
         checked = checked_add_options(options)
-        scope = self._scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
+        scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
         parsed = timed(named_by(parse_messages(messages), checked.source_id), checked.timestamp)
         values, mode = checked_metadata(metadata), self._mode_of(checked, infer=checked_flag(infer, "infer"))
         on_the_record = OnRecord([], len(parsed)) if checked.is_private else on_record(parsed, trust=checked.trust)
@@ -93,17 +99,17 @@ class Writing(Facade):
             change.ids[scope.owner] = checked.change_id
         if on_the_record.messages:
             step = partial(add_raw if mode is WriteMode.RAW else add_extracted, scope=scope, metadata=values)
-            using = await self._instructed(await self._using(mode, change=change), prompt=checked.prompt)
+            using = await self._instructed(await self._context.add_deps(mode, change=change), prompt=checked.prompt)
             said = on_the_record.messages
             read = (one.content for one in said if one.role is Role.USER or scope.agent_id is not None)
             await patterns_ready(read, reading=mode is not WriteMode.RAW)
             remembered = await step(using, said, trust=checked.trust, tags=checked.tags, expires_at=checked.expires_at)
             await self._announce_remembered(scope, remembered)
             self._refuse_unread(remembered)
-        to_forget = await self._offer_last_message(scope) if on_the_record.names_earlier else None
+        to_forget = await self._forget_tokens.offer_last_message(scope) if on_the_record.names_earlier else None
         return add_answer(
             remembered.without(on_the_record.left_out),
-            self._components.settings.api_version,
+            self._context.settings.api_version,
             change_id=change.id_of(scope.owner),
             to_forget=to_forget,
             omitted_parts=omitted_parts(messages),
@@ -111,16 +117,11 @@ class Writing(Facade):
 
     def _refuse_unread(self, remembered: Remembered) -> None:
         """Say that the language model failed, where the settings want to hear of it."""
-        if remembered.unread is not None and self._components.settings.strict_extraction:
+        if remembered.unread is not None and self._context.settings.strict_extraction:
             raise ModelUnavailableError(
                 f"the language model did not read the messages ({remembered.unread}): they are kept and read later;"
                 " look at its address and key with `ebbing doctor`"
             )
-
-    async def _offer_last_message(self, scope: Scope) -> Item | None:
-        """What a message off the record means that is stored already; who can forget says it."""
-        del scope
-        return None
 
     async def _instructed(self, using: Remembering, *, prompt: str | None) -> Remembering:
         """Add the tenant's instructions for a language model, where there are both, and a prompt of the call."""
@@ -130,8 +131,8 @@ class Writing(Facade):
                 raise InvalidInputError("prompt needs a language model: set EBBING_LLM_BASE_URL, or leave it out")
             return using
         await on_a_loop()
-        settings = await self._components.store.profiles.settings(self._components.settings.tenant)
-        instructions = settings.get(INSTRUCTIONS) or self._components.settings.custom_instructions
+        settings = await self._context.store.profiles.settings(self._context.tenant)
+        instructions = settings.get(INSTRUCTIONS) or self._context.settings.custom_instructions
         if not instructions and prompt is None:
             return using
         return replace(
@@ -141,16 +142,16 @@ class Writing(Facade):
     def _mode_of(self, checked: CheckedAddOptions, *, infer: bool) -> WriteMode:
         """How a call is read; what an agent did is summarized where there is a model, and kept as it is elsewhere."""
         if not checked.is_procedural or checked.mode is not None:
-            return self._mode(checked.mode, infer=infer)
-        return WriteMode.SUMMARIZE if infer and self._components.chat.asking is not None else WriteMode.RAW
+            return self.mode(checked.mode, infer=infer)
+        return WriteMode.SUMMARIZE if infer and self._context.components.chat.asking is not None else WriteMode.RAW
 
-    def _mode(self, asked: WriteMode | None, *, infer: bool) -> WriteMode:
-        """How a call is read: as it asks, else as the settings say."""
+    def mode(self, asked: WriteMode | None, *, infer: bool) -> WriteMode:
+        """Return how a call is read: as it asks, else as the settings say."""
         if not infer:
             return WriteMode.RAW
-        if asked in _BY_MODEL and self._components.chat.asking is None:
+        if asked in _BY_MODEL and self._context.components.chat.asking is None:
             raise InvalidInputError(f"mode {asked.value!r} needs a language model: set EBBING_LLM_BASE_URL")
-        return asked or self._components.chat.mode
+        return asked or self._context.components.chat.mode
 
     async def update(
         self,
@@ -183,14 +184,14 @@ class Writing(Facade):
         if text is not None and data is not None:
             raise InvalidInputError("text and data are the same thing: give one of them")
         text = data if text is None else text
-        scope = await self._known_scope(memory_id, user_id)
+        scope = await self._context.require_scope(memory_id, user_id)
         values = None if metadata is None else checked_metadata(metadata)
         ends = expires_at if expires_at is None or expires_at == NEVER else parse_time(expires_at, "expires_at")
         edit = Edit(text, values, checked_tags(tags), version, ends)
         change = ChangeSet(Cause.UPDATE)
-        record = await update(await self._using(change=change), memory_id, scope=scope, edit=edit)
+        record = await update(await self._context.add_deps(change=change), memory_id, scope=scope, edit=edit)
         item = memory_item(record) | {"change_id": change.only_id}
-        await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id])
+        await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id])
         return item
 
     async def delete(
@@ -220,22 +221,22 @@ class Writing(Facade):
         if source_id is not None:
             if memory_id is not None or user_id is None:
                 raise InvalidInputError("give a memory_id alone, or a source_id with its user_id")
-            scope = self._scope(user_id=user_id, filters=None)
+            scope = self._context.scope(user_id=user_id, filters=None)
             name = optional_text(source_id, "source_id")
             if name is None:
                 raise InvalidInputError("source_id must be a non-empty string")
-            store = self._components.store.within(change)
-            gone = await forget_source(store, name, scope=scope, now=self._components.clock.now())
+            store = self._context.store.within(change)
+            gone = await forget_source(store, name, scope=scope, now=self._context.clock.now())
             if gone:
-                await self._announce(Topic.MEMORY_DELETED, scope, source_id=name)
+                await self._context.publish(Topic.MEMORY_DELETED, scope, source_id=name)
             return {"message": "Memories deleted successfully!", "deleted": gone, "change_id": change.only_id}
         if memory_id is None:
             raise InvalidInputError("give a memory_id, or a source_id with its user_id")
-        scope = await self._known_scope(memory_id, user_id)
+        scope = await self._context.require_scope(memory_id, user_id)
         why, for_good = checked_reason(reason), checked_flag(hard, "hard")
-        await delete(self._writing(change), memory_id, scope=scope, reason=why, hard=for_good)
-        await self._announce(Topic.MEMORY_DELETED, scope, memory_ids=[memory_id])
-        more = {"scrubbed": await self._scrubbed()} if for_good else {}
+        await delete(self._context.write_deps(change), memory_id, scope=scope, reason=why, hard=for_good)
+        await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=[memory_id])
+        more = {"scrubbed": await self._context.scrub()} if for_good else {}
         return {"message": "Memory deleted successfully!", "change_id": change.only_id, **more}
 
     async def restore(self, memory_id: str, *, user_id: str | None = None) -> Item:
@@ -252,10 +253,10 @@ class Writing(Facade):
             InvalidInputError: it is neither deleted, faded nor closed.
             ConflictError: it is a merged memory that was taken apart: undo that instead.
         """
-        scope = await self._known_scope(memory_id, user_id)
+        scope = await self._context.require_scope(memory_id, user_id)
         change = ChangeSet(Cause.RESTORE)
-        done = await restore(await self._using(change=change), memory_id, scope=scope)
-        await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id, *done.superseded_ids])
+        done = await restore(await self._context.add_deps(change=change), memory_id, scope=scope)
+        await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id, *done.superseded_ids])
         told = {"superseded": [*done.superseded_ids], "change_id": change.only_id}
         return memory_item(done.record) | told
 
@@ -267,6 +268,6 @@ class Writing(Facade):
                 (new if one.event is Event.ADD else changed).append(one.memory_id)
             changed += one.closed_ids
         if new:
-            await self._announce(Topic.MEMORY_ADDED, scope, memory_ids=new)
+            await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=new)
         if changed:
-            await self._announce(Topic.MEMORY_UPDATED, scope, memory_ids=changed)
+            await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=changed)

@@ -1,11 +1,11 @@
-"""The part of the façade that hears what became of a recalled memory."""
+"""Feedback: what became of a memory that a search returned."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ebbing.api.base import Facade
+from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.feedback import SIGNAL_NAMES, Feedback, Signal
@@ -17,8 +17,11 @@ from ebbing.validation import checked_reason
 MAX_RECALL_ID: Final = 256
 
 
-class Hearing(Facade):
-    """What tells a memory that was of use from one that was merely returned."""
+class UsageSignals:
+    """The verbs that tell a memory that was of use from one that was only returned."""
+
+    def __init__(self, context: CallContext) -> None:
+        self._context = context
 
     async def feedback(
         self,
@@ -52,14 +55,14 @@ class Hearing(Facade):
             StoreError: it could not be stored.
         """
         meant, why, answer_id = _signal(signal), checked_reason(reason), _recall_id(recall_id)
-        scope = await self._known_scope(memory_id, user_id)
-        told = Feedback(memory_id, meant, answer_id or self._components.ids.new(), self._components.clock.now(), why)
+        scope = await self._context.require_scope(memory_id, user_id)
+        told = Feedback(memory_id, meant, answer_id or self._context.ids.new(), self._context.clock.now(), why)
         change = ChangeSet(Cause.FEEDBACK)
-        counted = await self._components.store.usage.tell(scope, told, change=change)
+        counted = await self._context.store.usage.tell(scope, told, change=change)
         answer = {"id": memory_id, "signal": meant.value, "reason": why, "counted": counted}
         return answer | {"change_id": change.only_id}
 
-    async def credit(
+    async def attribute_usage(
         self,
         answer: str,
         found: Mapping[str, Any] | Sequence[Mapping[str, Any]],
@@ -84,13 +87,13 @@ class Hearing(Facade):
         if not isinstance(answer, str) or not isinstance(question, str):
             raise InvalidInputError("answer and question must be strings")
         memories, recall_id = _recalled(found)
-        answer_id = recall_id or self._components.ids.new()
+        answer_id = recall_id or self._context.ids.new()
         used, change = [], ChangeSet(Cause.FEEDBACK)
         for memory_id in cited(clean_text(answer), memories, question=clean_text(question)):
-            scope = await self._scope_of(memory_id, user_id)
+            scope = await self._context.find_scope(memory_id, user_id)
             if scope is not None:
-                told = Feedback(memory_id, Signal.USED, answer_id, self._components.clock.now())
-                await self._components.store.usage.tell(scope, told, change=change)
+                told = Feedback(memory_id, Signal.USED, answer_id, self._context.clock.now())
+                await self._context.store.usage.tell(scope, told, change=change)
                 used.append(memory_id)
         return {"used": used}
 

@@ -1,16 +1,23 @@
-"""Calls of the façade that somebody waits for: the upkeep lets them go first, and a meter hears of them."""
+"""Calls that a caller waits for: maintenance lets them go first, and a meter counts them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from ebbing.api.base import Facade
+from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import EbbingError
 from ebbing.ports.meter import Measure
 
-_Self = TypeVar("_Self", bound=Facade)
+
+class Service(Protocol):
+    """Part of the API: it holds the context of its calls."""
+
+    _context: CallContext
+
+
+_Self = TypeVar("_Self", bound=Service)
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 _Method = Callable[Concatenate[_Self, _Given], Coroutine[Any, Any, _Result]]
@@ -23,17 +30,17 @@ def _done(measure: Measure, answer: Any) -> None:
 def measured(
     operation: str, tell: Callable[[Measure, Any], None] = _done
 ) -> Callable[[_Method[_Self, _Given, _Result]], _Method[_Self, _Given, _Result]]:
-    """The same method, counted while it runs, so that the upkeep lets it go first, and told to the memory's meter.
+    """Return the method, counted while it runs, so that maintenance lets it go first, and reported to the meter.
 
     Args:
-        tell: says what came of a call; by default for methods that answer with dicts and lists.
+        tell: reports the result of a call; by default for methods that answer with dicts and lists.
     """
 
     def wrap(method: _Method[_Self, _Given, _Result]) -> _Method[_Self, _Given, _Result]:
         @wraps(method)
         async def call(self: _Self, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
-            meter = self._components.meter
-            with self._components.traffic:
+            meter = self._context.components.meter
+            with self._context.components.traffic:
                 if not meter.is_on:
                     return await method(self, *args, **kwargs)
                 measure = meter.begin(operation)

@@ -1,4 +1,4 @@
-"""The part of the façade that reads."""
+"""Reading: search, get, list, history and explanation."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack
 
-from ebbing.api.base import Facade
-from ebbing.api.instrumentation import measured
+from ebbing.api.calls.call_context import CallContext
+from ebbing.api.calls.instrumentation import measured
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.filters.query import Include, Query
 from ebbing.domain.forgetting.usage_model import footing_of
@@ -42,8 +42,11 @@ def _tell(measure: Measure, found: Answer) -> None:
     measure.found(found.records, scores=found.ranked.scores, dropped=found.dropped)
 
 
-class Recalling(Facade):
-    """What brings memories back and tells about them."""
+class Searches:
+    """The verbs that read memories."""
+
+    def __init__(self, context: CallContext) -> None:
+        self._context = context
 
     async def search(
         self,
@@ -88,7 +91,7 @@ class Recalling(Facade):
         Raises:
             InvalidInputError: a blank query, a number out of range, an unusable filter or time, or no owner.
         """
-        found = await self.recall(
+        found = await self.search_records(
             query,
             user_id=user_id,
             agent_id=agent_id,
@@ -99,10 +102,10 @@ class Recalling(Facade):
             reference_date=reference_date,
             **narrowing,
         )
-        return search_answer(found, self._components.settings.api_version, explained=narrowing.get("explain", False))
+        return search_answer(found, self._context.settings.api_version, explained=narrowing.get("explain", False))
 
     @measured("search", _tell)
-    async def recall(
+    async def search_records(
         self,
         query: str,
         *,
@@ -120,13 +123,15 @@ class Recalling(Facade):
         Args and errors are those of `search`.
         """
         checked_narrowing(narrowing)
-        as_of, now = checked_time(narrowing.get("as_of"), "as_of"), self._components.clock.now()
+        as_of, now = checked_time(narrowing.get("as_of"), "as_of"), self._context.clock.now()
         if narrowing.get("show_expired", False):
             filters = with_expired(filters, now=now)
-        scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
+        scope, wanted = self._context.scope_and_filter(
+            user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters
+        )
         if include is None:
             in_filters = user_id is None and agent_id is None and run_id is None
-            include = "memories" if in_filters or self._components.settings.is_mem0s else "all"
+            include = "memories" if in_filters or self._context.settings.is_mem0s else "all"
         asked = Query(
             text=checked_query(query, include=include),
             top_k=checked_top_k(top_k, narrowing.get("limit")),
@@ -137,10 +142,10 @@ class Recalling(Facade):
             filter=wanted,
             as_of=as_of,
             expand=checked_expand(narrowing.get("expand", 0)),
-            timezone=checked_timezone(narrowing.get("timezone"), self._components.settings.timezone),
+            timezone=checked_timezone(narrowing.get("timezone"), self._context.settings.timezone),
         )
         is_private = narrowing.get("private", False)
-        using = await self._searching(is_private=is_private)
+        using = await self._context.search_deps(is_private=is_private)
         if not narrowing.get("rerank", True):
             using = replace(using, reranker=None)
         found = await search(using, scope, query=asked)
@@ -148,15 +153,15 @@ class Recalling(Facade):
             found.owner_known = await self._is_known(scope)
         if not is_private:
             ids = [record.id for record in found.records]
-            self._components.usage.returned(scope, ids, at=now)
-            await self._announce(Topic.MEMORY_ACCESSED, scope, memory_ids=ids)
-        found.recall_id = self._components.ids.new()
+            self._context.components.usage.returned(scope, ids, at=now)
+            await self._context.publish(Topic.MEMORY_ACCESSED, scope, memory_ids=ids)
+        found.recall_id = self._context.ids.new()
         return found
 
     async def get(self, memory_id: str, *, user_id: str | None = None) -> Item | None:
         """The memory with this id, or None; with `user_id`, only if it is that user's."""
-        scope = await self._scope_of(memory_id, user_id)
-        found = await self._components.store.get(scope, [memory_id]) if scope else []
+        scope = await self._context.find_scope(memory_id, user_id)
+        found = await self._context.store.get(scope, [memory_id]) if scope else []
         return memory_item(found[0]) if found else None
 
     async def get_all(
@@ -191,32 +196,34 @@ class Recalling(Facade):
         """
         checked_listing(which)
         if which.get("show_expired", False):
-            filters = with_expired(filters, now=self._components.clock.now())
-        scope, wanted = self._narrowed(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
+            filters = with_expired(filters, now=self._context.clock.now())
+        scope, wanted = self._context.scope_and_filter(
+            user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters
+        )
         page = await listed(
-            self._components.store,
+            self._context.store,
             scope,
             kinds=kinds_of(include),
             wanted=wanted,
             as_of=checked_time(which.get("as_of"), "as_of"),
-            at=None if which.get("superseded", False) else self._components.clock.now(),
+            at=None if which.get("superseded", False) else self._context.clock.now(),
             limit=checked_limit(which.get("top_k") or limit),
             cursor=cursor,
         )
         is_known = bool(page.records) or await self._is_known(scope)
         more = {} if is_known else {"owner_known": False}
         items = map(memory_item, page.records)
-        return answer(items, self._components.settings.api_version, next_cursor=page.next_cursor, **more)
+        return answer(items, self._context.settings.api_version, next_cursor=page.next_cursor, **more)
 
     async def _is_known(self, scope: Scope) -> bool:
         """Whether anything is stored of the scope's owner, deleted records included."""
-        page = await self._components.store.page(scope.whole, kinds=tuple(Kind), limit=1, deleted=True)
+        page = await self._context.store.page(scope.whole, kinds=tuple(Kind), limit=1, deleted=True)
         return bool(page.records)
 
     async def history(self, memory_id: str, *, user_id: str | None = None) -> list[Item]:
         """What happened to a memory, oldest first; empty for an unknown id."""
-        scope = await self._scope_of(memory_id, user_id)
-        return [] if scope is None else [*map(history_item, await self._components.store.history(scope, memory_id))]
+        scope = await self._context.find_scope(memory_id, user_id)
+        return [] if scope is None else [*map(history_item, await self._context.store.history(scope, memory_id))]
 
     async def explain(self, memory_id: str, *, user_id: str | None = None) -> Item:
         """Why a memory is kept: the item with its `provenance`, every decision about it, and whether it is deleted.
@@ -228,14 +235,14 @@ class Recalling(Facade):
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
         """
-        scope = await self._known_scope(memory_id, user_id)
-        found = await self._components.store.get(scope, [memory_id], deleted=True)
+        scope = await self._context.require_scope(memory_id, user_id)
+        found = await self._context.store.get(scope, [memory_id], deleted=True)
         if not found:
             raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
         [record] = found
         retention = None
         if record.is_active:
-            model = await retention_of(self._components.store, scope)
-            retention = retention_item(model, footing_of(record, self._components.clock.now()))
-        history = await self._components.store.history(scope, memory_id)
+            model = await retention_of(self._context.store, scope)
+            retention = retention_item(model, footing_of(record, self._context.clock.now()))
+        history = await self._context.store.history(scope, memory_id)
         return explained_item(record, history, retention=retention)

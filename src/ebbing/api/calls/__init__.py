@@ -1,0 +1,1 @@
+"""What every call shares: its context, its measure, its way from the façade to a service."""

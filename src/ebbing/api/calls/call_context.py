@@ -1,0 +1,173 @@
+"""What every call of the API needs: the components, the scope that a call means, and the events that it publishes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
+from ebbing.domain.filters.tree import EVERYTHING, Filter
+from ebbing.domain.memory.change_set import Cause, ChangeSet
+from ebbing.domain.memory.pending_extraction import Failed, Unread, WriteMode
+from ebbing.domain.memory.scope import Scope, checked_tenant
+from ebbing.language.text.caches import let_go
+from ebbing.people.profiles import Profiles
+from ebbing.ports.embedder import RemembersVectors
+from ebbing.ports.event_bus import MemoryEvent, Topic
+from ebbing.privacy.redaction.redact import RedactionPolicy
+from ebbing.recall.search import Searching
+from ebbing.remember.add import Remembering
+from ebbing.remember.intake.parse_messages import clean_text
+from ebbing.remember.intake.write_policy import WritePolicy
+from ebbing.remember.reextract import read_again
+from ebbing.validation import checked_timezone, scoped
+from ebbing.wiring.build import Components
+from ebbing.wiring.config.settings import Settings
+
+
+class CallContext:
+    """The components of one tenant, and what the services of the API do alike."""
+
+    def __init__(self, components: Components, profiles: Profiles | None = None) -> None:
+        self.components = components
+        self.store = components.store
+        self.clock = components.clock
+        self.ids = components.ids
+        self.settings = components.settings
+        self.tenant = components.settings.tenant
+        self.policy = _write_policy(components.settings)
+        self.profiles = profiles or Profiles(components.store)
+        self._add_deps: Remembering | None = None
+        self._search_deps: Searching | None = None
+
+    def for_tenant(self, tenant: str) -> CallContext:
+        """Return a context with the same components for another tenant.
+
+        Raises:
+            InvalidInputError: an unusable name.
+        """
+        return CallContext(self.components.for_tenant(checked_tenant(tenant)), self.profiles)
+
+    async def add_deps(self, mode: WriteMode | None = None, *, change: ChangeSet | None = None) -> Remembering:
+        """Return what a write works with, the embedder loaded.
+
+        Args:
+            mode: how messages are read; as the settings say unless given.
+            change: the change set that the write belongs to.
+        """
+        components, deps = self.components, self._add_deps
+        chat = components.chat
+        embedder = await components.embedder.get()
+        mode = mode or chat.mode
+        is_same = deps is not None and deps.embedder is embedder and deps.mode is mode and deps.asking is chat.asking
+        if deps is None or not is_same:
+            self.store.use_model(embedder)
+            deps = Remembering(
+                self.store,
+                embedder,
+                self.clock,
+                self.ids,
+                self.policy,
+                mode=mode,
+                asking=chat.asking,
+                zone=checked_timezone(None, self.settings.timezone),
+                following=components.following if self.settings.vectors_may_follow else None,
+            )
+            self._add_deps = deps
+        return deps if change is None else replace(deps, store=self.store.within(change))
+
+    async def search_deps(self, *, is_private: bool = False) -> Searching:
+        """Return what a search works with; with `is_private` nothing that keeps anything of the question."""
+        components, deps = self.components, self._search_deps
+        reranking = components.reranker
+        embedder, reranker = await components.embedder.get(), await reranking.get()
+        private: object = embedder
+        if is_private and isinstance(private, RemembersVectors):
+            return Searching(self.store, private.forgetful(), components.recall_settings, reranker, reranking.how)
+        if deps is None or deps.embedder is not embedder or deps.reranker is not reranker:
+            self.store.use_model(embedder)
+            deps = Searching(self.store, embedder, components.recall_settings, reranker, reranking.how)
+            self._search_deps = deps
+        return deps
+
+    def write_deps(self, change: ChangeSet) -> Remembering:
+        """Return what a write works with that needs neither vectors nor a language model."""
+        return Remembering(self.store.within(change), None, self.clock, self.ids, self.policy)
+
+    async def reextract(self, unread: Unread) -> Failed | None:
+        """Read messages that a language model failed to read; return why it failed again, or None."""
+        return await read_again(await self.add_deps(change=ChangeSet(Cause.REREAD)), unread)
+
+    def scope(self, *, filters: Mapping[str, Any] | None = None, **ids: str | None) -> Scope:
+        """Return the scope of a call whose filters may hold nothing but ids."""
+        scope, rest = scoped(filters, tenant=self.tenant, **ids)
+        if rest is not EVERYTHING and rest != EVERYTHING:
+            raise InvalidInputError("filters of this call may hold user_id, agent_id and run_id only, each one value")
+        return scope
+
+    def scope_and_filter(self, *, filters: Mapping[str, Any] | None, **ids: str | None) -> tuple[Scope, Filter]:
+        """Return the scope of a call, and what else its filters ask for."""
+        return scoped(filters, tenant=self.tenant, **ids)
+
+    async def find_scope(self, memory_id: str, user_id: str | None) -> Scope | None:
+        """Return the scope of a memory, or None if there is none of this id, or not this user's.
+
+        Raises:
+            InvalidInputError: an id that is no text, or blank.
+        """
+        if not isinstance(memory_id, str) or not memory_id.strip():
+            raise InvalidInputError("memory_id must be a non-empty string")
+        user = None if user_id is None else Scope(user_id=user_id).user_id
+        if memory_id != clean_text(memory_id):
+            return None  # no store could keep such an id
+        scope = await self.store.scope_of(self.tenant, memory_id)
+        return None if scope is None or (user is not None and scope.user_id != user) else scope
+
+    async def require_scope(self, memory_id: str, user_id: str | None) -> Scope:
+        """Return the scope of a memory.
+
+        Raises:
+            MemoryNotFoundError: no such memory, or not this user's.
+        """
+        scope = await self.find_scope(memory_id, user_id)
+        if scope is None:
+            raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
+        return scope
+
+    async def publish(
+        self,
+        topic: Topic,
+        scope: Scope,
+        *,
+        memory_ids: Iterable[str] = (),
+        source_id: str | None = None,
+        is_bulk: bool = False,
+    ) -> None:
+        """Publish an event, unless nobody subscribed or it is about nothing."""
+        events = self.components.events
+        if not events.is_heard(topic):
+            return
+        ids = tuple(dict.fromkeys(memory_ids))
+        if ids or source_id is not None or is_bulk:
+            await events.publish(MemoryEvent(topic, scope, self.clock.now(), ids, source_id, is_bulk))
+
+    async def scrub(self) -> bool:
+        """Clear what is cached of texts, and overwrite them on the disk; return True if no trace is left."""
+        await self.components.embedder.forget()
+        await self.components.reranker.forget()
+        self.profiles.let_go()
+        let_go()
+        return await self.store.scrub()
+
+
+def _write_policy(settings: Settings) -> WritePolicy:
+    key = settings.redaction_key.get_secret_value().encode() if settings.redaction_key else b""
+    return WritePolicy(
+        redaction=RedactionPolicy(hash_key=key).but(**settings.redaction),
+        on_blocked=settings.redaction_blocked,
+        confidence_threshold=settings.write_confidence_threshold,
+        strict_embeddings=settings.strict_embeddings,
+        embedding_seconds=settings.embedding_timeout_seconds,
+        importance=settings.importance,
+    )

@@ -1,0 +1,1 @@
+"""Events: handlers in the process, and webhooks."""

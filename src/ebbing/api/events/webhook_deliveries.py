@@ -1,0 +1,126 @@
+"""Delivery of events to webhooks: queued with the call, sent by a worker."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import Awaitable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from ebbing.api.events.mem0_events import MEM0_TOPICS, mem0_body, mem0_events
+from ebbing.api.threads.background_thread import Host
+from ebbing.ports.event_bus import MemoryEvent, Topic
+from ebbing.ports.job_queue import Job, NewJob
+from ebbing.ports.webhook_book import Webhook
+from ebbing.results import Item
+from ebbing.upkeep.worker.worker import AtWork, Duty, Undone
+from ebbing.wiring.build import Components
+
+DELIVERY: Final = "webhook"
+"""Kind of the job."""
+SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the mark of a secret, not one
+_ATTEMPTS: Final = 8
+_GONE: Final = 410
+
+
+class WebhookDeliveries:
+    """Queues each event for the webhooks of its tenant, and sends what is queued."""
+
+    def __init__(self, components: Components) -> None:
+        self._components = components
+        for topic in Topic:
+            if topic is not Topic.MEMORY_ACCESSED:
+                components.events.subscribe(topic, self._hear, anywhere=True)
+
+    async def job_handlers(self, host: Host) -> dict[str, Duty]:
+        """Return the handler that a worker delivers with."""
+        return {DELIVERY: host.duty(self._deliver)}
+
+    def _hear(self, event: MemoryEvent) -> Awaitable[None] | None:
+        if event.topic is Topic.MEMORY_ADDED and self._components.store.webhooks.are_none:
+            return None  # a write comes before it
+        return self._queue_deliveries(event)
+
+    async def _queue_deliveries(self, event: MemoryEvent) -> None:
+        tenant, topic = event.scope.tenant, event.topic.value
+        hooks = await self._components.store.webhooks.list(tenant)
+        active = [hook for hook in hooks if hook.is_active]
+        wanting = [hook for hook in active if topic in hook.topics]
+        by_mem0 = [hook for hook in active if MEM0_TOPICS.get(topic) in hook.topics]
+        if not (wanting or by_mem0):
+            return
+        payload = event_of(event, self._components.ids.new())
+        events = [(hook, payload) for hook in wanting]
+        events += [(hook, one) for hook in by_mem0 for one in mem0_events(event, payload["id"])]
+        await self._components.store.jobs.enqueue_all(
+            [
+                NewJob(
+                    DELIVERY,
+                    f"{one['id']} {hook.id}",
+                    {"webhook": hook.id, "event": one},
+                    max_attempts=_ATTEMPTS,
+                    whose=event.scope,
+                )
+                for hook, one in events
+            ]
+        )
+
+    async def _deliver(self, job: Job, at_work: AtWork) -> Undone | None:
+        del at_work
+        hook = await self._components.store.webhooks.get(job.tenant, job.payload["webhook"])
+        if hook is None or not hook.is_active:
+            return None
+        payload = job.payload["event"]
+        told = await self._in_mem0_shape(job.tenant, payload) if "mem0" in payload else payload
+        body = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+        headers = signed(hook, body, event_id=payload["id"], at=self._components.clock.now())
+        done = await self._components.webhooks.get().send(hook.url, body, headers=headers)
+        if done.is_accepted:
+            return None
+        if done.status == _GONE:
+            await self._components.store.webhooks.put(
+                replace(hook, is_active=False, updated_at=self._components.clock.now())
+            )
+            return None
+        asked = timedelta(seconds=done.retry_after_seconds or 0.0)
+        return Undone(done.reason or f"status {done.status}", asked)
+
+    async def _in_mem0_shape(self, tenant: str, payload: Item) -> Item:
+        scope = await self._components.store.scope_of(tenant, payload["memory_id"])
+        found = await self._components.store.get(scope, [payload["memory_id"]]) if scope else []
+        return mem0_body(payload, found[0] if found else None)
+
+
+def event_of(event: MemoryEvent, event_id: str) -> Item:
+    """What a receiver is told: ids, never texts."""
+    whose = event.scope
+    ids = {"user_id": whose.user_id, "agent_id": whose.agent_id, "run_id": whose.run_id}
+    return {
+        "id": event_id,
+        "type": event.topic.value,
+        "timestamp": event.at.isoformat(),
+        "data": {
+            **{name: value for name, value in ids.items() if value is not None},
+            "memory_ids": list(event.memory_ids),
+            **({"source_id": event.source_id} if event.source_id is not None else {}),
+            **({"everything": True} if event.is_bulk else {}),
+        },
+    }
+
+
+def signed(hook: Webhook, body: bytes, *, event_id: str, at: datetime) -> dict[str, str]:
+    """The headers of a message: what it is, and that it comes from who knows the secret (Standard Webhooks 1.0.0)."""
+    stamp = str(int(at.timestamp()))
+    secret = base64.b64decode(hook.secret.removeprefix(SECRET_PREFIX))
+    mark = hmac.digest(secret, f"{event_id}.{stamp}.".encode() + body, hashlib.sha256)
+    return {
+        "content-type": "application/json",
+        "user-agent": "Ebbing-Webhooks",
+        "webhook-id": event_id,
+        "webhook-timestamp": stamp,
+        "webhook-signature": f"v1,{base64.b64encode(mark).decode()}",
+    }

@@ -1,0 +1,1 @@
+"""The verbs about memories: write, search, explain, give feedback, prepare a prompt."""

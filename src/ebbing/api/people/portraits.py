@@ -1,0 +1,50 @@
+"""The profile as one call may see it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+
+from ebbing.api.calls.call_context import CallContext
+from ebbing.api.people.profile_refresher import ProfileRefresher
+from ebbing.domain.filters.query import Query
+from ebbing.domain.filters.tree import EVERYTHING, Filter
+from ebbing.domain.memory.profile import Portrait
+from ebbing.domain.memory.scope import Scope
+from ebbing.ports.loop import on_a_loop
+from ebbing.recall.base.row_filter import narrowed
+from ebbing.recall.base.usage_policy import usable
+from ebbing.recall.query.query_fallback import Climb
+from ebbing.recall.search import admitted
+
+
+class Portraits:
+    """Reads profiles: of a whole owner, or of what a scope, filters and a session allow."""
+
+    def __init__(self, context: CallContext, *, refresher: ProfileRefresher) -> None:
+        self._context, self._refresher = context, refresher
+
+    async def get(
+        self, scope: Scope, wanted: Filter, *, now: datetime, how: Climb, is_private: bool = False
+    ) -> Portrait:
+        """Return the profile as a call may see it.
+
+        With `is_private` one that had to be worked out is not kept for the next time.
+        """
+        profiles, store = self._context.profiles, self._context.store
+        if wanted == EVERYTHING and scope == Scope.of(scope.owner) and not (how.session or how.channel):
+            portrait, is_kept = await profiles.current(scope, now=now)
+            if not is_kept and portrait.entries and not is_private:
+                await on_a_loop()
+                self._refresher.asked(scope)
+            return portrait
+        shard = await store.shard(scope)
+        among = admitted(shard, scope, query=Query("", 1, now, include="memories"))
+        return await profiles.of_part(
+            scope,
+            shard,
+            among=await narrowed(store, shard, scope=scope, among=among, wanted=wanted),
+            now=now,
+            usable=partial(usable, session=how.session, channel=how.channel),
+            by_hand=wanted == EVERYTHING,
+        )

@@ -1,0 +1,168 @@
+"""Rounds of maintenance: steps for one owner or for all, and the handlers of their jobs."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+from ebbing.api.calls.call_context import CallContext
+from ebbing.api.threads.background_thread import Host, HostedChatModel, HostedEmbedder, beside
+from ebbing.api.upkeep.maintenance_steps import DAILY
+from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.forgetting.curves import EXPONENTIAL, POWER_LAW
+from ebbing.domain.forgetting.policy import UpkeepPolicy
+from ebbing.domain.memory.change_set import Cause, ChangeSet
+from ebbing.domain.memory.pending_extraction import EXTRACT
+from ebbing.domain.memory.scope import Scope
+from ebbing.ports.event_bus import MemoryEvent, Topic
+from ebbing.results import Item
+from ebbing.upkeep.daily_round import RoundReport, go_round
+from ebbing.upkeep.job_handlers import Duties
+from ebbing.upkeep.repair.retry_extraction import extraction
+from ebbing.upkeep.step import Step, Upkeeping
+from ebbing.upkeep.worker.worker import Duty
+from ebbing.validation import checked_flag, checked_time
+from ebbing.wiring.config.settings import Settings
+
+_PATIENCE_SECONDS: Final = 0.02
+"""How long it lets calls in flight go first, between two pieces of work."""
+
+
+class MaintenanceRounds:
+    """Runs steps of maintenance off the event loop, owner by owner."""
+
+    def __init__(self, context: CallContext) -> None:
+        self._context = context
+
+    async def run(
+        self,
+        steps: Mapping[str, Step],
+        cause: Cause,
+        *,
+        whose: Mapping[str, str | None],
+        now: datetime | str | float | None,
+        dry_run: bool,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Item:
+        """Run these steps for the owner that the ids of `whose` name, or for all; report as `maintenance.run` does."""
+        moment = checked_time(now, "now") or self._context.clock.now()
+        dry = checked_flag(dry_run, "dry_run")
+        host = Host()
+        using = await self._step_context(host)
+        owners = await self._owners_meant(**whose)
+        tally, change = _Tally(with_changes=dry), ChangeSet(cause)
+
+        async def rounds() -> None:
+            for done, scope in enumerate(owners, 1):
+                await using.breathe()
+                within = replace(using, store=using.store.within(change))
+                tally.add(await go_round(within, scope, steps=steps, now=moment, dry_run=dry))
+                if progress is not None:
+                    host.soon(progress, done, len(owners))
+
+        await beside(rounds)
+        ids = [*change.ids.values()]
+        return {"owners": len(owners), **tally.told(), "now": moment.isoformat(), "dry_run": dry, "change_ids": ids}
+
+    async def job_handlers(self, host: Host) -> dict[str, Duty]:
+        """Return the handlers of failed extractions and of the daily round."""
+        settings = self._context.settings
+        duties: dict[str, Duty] = {}
+        if self._context.components.chat.asking is not None:
+            duties[EXTRACT] = host.duty(extraction(self._context.reextract))
+        daily = Duties(
+            await self._step_context(host),
+            DAILY,
+            self._context.clock,
+            seconds_per_owner=settings.upkeep_owner_seconds,
+            keep_done=timedelta(days=settings.jobs_kept_days),
+            after_round=lambda scope: host.run(lambda: self._publish_round(scope)),
+        )
+        return {**duties, **daily.by_kind()}
+
+    async def _publish_round(self, scope: Scope) -> None:
+        if self._context.components.events.is_heard(Topic.SCHEDULE_DAILY):
+            await self._context.components.events.publish(
+                MemoryEvent(Topic.SCHEDULE_DAILY, scope, self._context.clock.now())
+            )
+
+    async def _step_context(self, host: Host) -> Upkeeping:
+        """Return what the steps work with off the loop of the host, with the embedder loaded."""
+        components, using = self._context.components, await self._context.add_deps()
+        asking = components.chat.asking
+        return Upkeeping(
+            components.store,
+            using.embedder and HostedEmbedder(using.embedder, host),
+            components.ids,
+            _upkeep_policy(components.settings),
+            asking=HostedChatModel(asking.model, host) if asking else None,
+            breathe=partial(components.traffic.quiet, at_most=_PATIENCE_SECONDS),
+        )
+
+    async def _owners_meant(self, **ids: str | None) -> list[Scope]:
+        named = {name: value for name, value in ids.items() if value is not None}
+        if len(named) > 1:
+            raise InvalidInputError("maintenance is about all of an owner: give one of user_id, agent_id and run_id")
+        tenant = self._context.tenant
+        if named:
+            return [Scope(**named, tenant=tenant)]
+        return [Scope.of(owner) for owner in await self._context.store.owners(tenant, deleted=True)]
+
+
+class _Tally:
+    """The reports of many owners, summed up."""
+
+    def __init__(self, *, with_changes: bool) -> None:
+        self._steps: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+        self._changes: list[Item] | None = [] if with_changes else None
+
+    def add(self, report: RoundReport) -> None:
+        for step in report.steps:
+            self._steps[step.step].update(step.counts)
+        for name, seconds in report.seconds.items():
+            self._seconds[name] += seconds
+        if self._changes is not None:
+            self._changes += changes_of(report)
+
+    def told(self) -> Item:
+        steps = {name: dict(counts) for name, counts in self._steps.items()}
+        seconds = {name: round(spent, 3) for name, spent in self._seconds.items()}
+        changes = {} if self._changes is None else {"changes": self._changes}
+        return {"steps": steps, "seconds": seconds, **changes}
+
+
+def changes_of(report: RoundReport) -> list[Item]:
+    """What a round changed, or would, as plain dicts."""
+    owner = report.scope.owner
+    return [
+        {
+            f"{owner.kind}_id": owner.name,
+            "step": step.step,
+            "memory_id": one.memory_id,
+            "what": one.what,
+            "why": one.why,
+        }
+        for step in report.steps
+        for one in step.changes
+    ]
+
+
+def _upkeep_policy(settings: Settings) -> UpkeepPolicy:
+    return UpkeepPolicy(
+        curve=EXPONENTIAL if settings.forgetting_curve == "exponential" else POWER_LAW,
+        grace_days=settings.grace_days,
+        undo_days=settings.undo_days,
+        ttl_on=settings.ttl,
+        capacity_bytes=settings.capacity_bytes,
+        importance=settings.importance,
+        merge_from=settings.merge_from,
+        summarize_from=settings.summarize_from,
+        habit_from=settings.habit_from,
+        embedding_seconds=settings.embedding_timeout_seconds,
+        llm_timeout_seconds=settings.llm_timeout_seconds,
+    )
