@@ -168,6 +168,7 @@ def _lives(draw: st.DrawFn) -> tuple[dict[str, str], str, frozenset[str]]:
 @example(life=({"cat": FACTS["en"]["cat"]}, "he's not coming", frozenset()), name=None)
 @example(life=({"cat": FACTS["en"]["cat"]}, "it's gone", frozenset()), name=None)
 @example(life=({"sister": FACTS["en"]["sister"]}, "she left", frozenset()), name=None)
+@example(life=({"job": FACTS["en"]["job"]}, "Will Day quit", frozenset()), name="Will Day")
 @given(life=_lives(), name=st.sampled_from(NAMES))
 def test_a_tail_ends_nothing_but_what_it_speaks_of(
     life: tuple[dict[str, str], str, frozenset[str]], name: str | None

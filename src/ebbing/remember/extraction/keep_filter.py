@@ -67,6 +67,8 @@ def _tentative(statement: Statement, *, speakers: Collection[str]) -> Fact | Non
     """A statement that no rule reads, if it may be about something known: it is over, new or so again, or named."""
     if not statement.text or statement.hedged or len(statement.text) > _LONGEST or statement.who == "order":
         return None
+    if _without_speakers(statement.clause, speakers) != statement.clause:
+        return None  # a speaker who gives a name may mean somebody else of that name
     named = statement.who == "clause" and _NAMED.match(statement.text) is not None
     plain = _without_speakers(statement.text, speakers)
     if not (statement.corrects or is_news(plain, ended=statement.ended)):
