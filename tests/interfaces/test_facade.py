@@ -85,7 +85,7 @@ def test_a_string_a_dict_and_lists_of_these_are_the_same_message(memory: Memory,
 @pytest.mark.parametrize(
     "messages",
     [
-        *(None, 7, b"bytes", object(), {"a set"}, [None], [7], [b"x"], [["nested"]]),
+        *(None, 7, b"bytes", ..., {"a set"}, [None], [7], [b"x"], [["nested"]]),
         *("", " \n\t", "\x00", [], [""], [{}], [{"role": "user", "content": ""}]),
         *({"role": "owner", "content": "x"}, {"role": None, "content": "x"}, {"content": 7}, {"content": ["x"]}),
         *({"content": "x", "id": 1.5}, {"content": "x", "id": ["i"]}, {"content": "x", "name": {}}),
