@@ -18,7 +18,7 @@ from ebbing.upkeep.merging.cluster import SHARED_NEWS
 from ebbing.upkeep.merging.compress import compress
 from ebbing.upkeep.merging.merge_duplicates import merge_repeats
 from tests.examples import examples
-from tests.unit.upkeep_house import ADA, NOW, House
+from tests.unit.upkeep.house import ADA, NOW, House
 
 WHO = st.sampled_from(["我", "我妈妈", "我爸爸", "我的同事", "I", "My sister", "My boss Anna"])
 DOES = st.sampled_from(["喜欢", "特别爱", "不喜欢", "买了", "likes", "really likes", "does not like", "bought"])

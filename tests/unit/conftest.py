@@ -11,7 +11,7 @@ from ebbing import AsyncMemory
 from ebbing.adapters.sqlite.store import SqliteMemoryStore
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
-from tests.unit.sqlite_stores import open_store
+from tests.unit.adapters.sqlite.stores import open_store
 
 
 @pytest.fixture
