@@ -24,7 +24,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from ebbing.language.claims.claims import Told, claim_of
+from ebbing.language.claims.claims import StatementHints, claim_of
 from ebbing.memory import AsyncMemory
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
@@ -101,7 +101,7 @@ async def _count(memory: AsyncMemory, user: str, *, kept: Kept) -> None:
             kept.closed += 1
             continue
         text = item["memory"]
-        claim = claim_of(text, Told())
+        claim = claim_of(text, StatementHints())
         key = (claim.words, claim.numbers, claim.negated, item["type"] == "episodic" and item["created_at"])
         if key in seen:
             kept.duplicates.append(f"{text!r} beside {seen[key]!r}")

@@ -19,7 +19,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import Job
 from ebbing.recall.output.explanation import why
 from ebbing.recall.search import Answer
-from ebbing.remember.add import Outcome, Remembered
+from ebbing.remember.add import AddReport, MemoryOutcome
 from ebbing.remember.reconcile.review import Review
 
 Item = dict[str, Any]
@@ -122,7 +122,7 @@ def search_answer(found: Answer, api_version: str, *, explained: bool) -> Any:
     return answer(items, api_version, recall_id=found.recall_id, **more)
 
 
-def outcome_item(outcome: Outcome) -> Item:
+def outcome_item(outcome: MemoryOutcome) -> Item:
     """`id, memory, event`, and why."""
     item: Item = {
         "id": outcome.memory_id,
@@ -255,7 +255,7 @@ def answer(items: Iterable[Item], api_version: str, **more: Any) -> Any:
 
 
 def add_answer(
-    remembered: Remembered,
+    remembered: AddReport,
     api_version: str,
     *,
     change_id: str | None = None,

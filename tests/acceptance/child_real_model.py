@@ -16,7 +16,7 @@ from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.remember.llm.client import Asking
+from ebbing.remember.llm.client import LlmOptions
 from ebbing.remember.llm.decide import decide_with_model
 from ebbing.remember.llm.extract import extract_with_model
 
@@ -39,7 +39,7 @@ PAIRS = {
 async def asked(base_url: str, model_name: str, key: str) -> dict[str, object]:
     """What the model says."""
     model = OpenAIChatModel(base_url, model_name, api_key=key or None, timeout_seconds=300)
-    asking = Asking(model, timeout_seconds=300, budget_seconds=600)
+    asking = LlmOptions(model, timeout_seconds=300, budget_seconds=600)
     told: dict[str, object] = {}
     for name, texts in TALKS.items():
         talk = [Message(text, (Role.USER, Role.ASSISTANT)[at % 2]) for at, text in enumerate(texts)]

@@ -16,7 +16,7 @@ import pytest
 from ebbing import AsyncMemory
 from ebbing.domain.errors import EmbeddingError
 from ebbing.ports.embedder import Vectors
-from ebbing.remember.extraction.pattern_warmup import patterns_ready
+from ebbing.remember.extraction.pattern_warmup import warm_up_patterns
 from ebbing.remember.vectors import deferred_embedding as follow
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
@@ -56,7 +56,7 @@ def opened(path: Path, embedder: FakeEmbedder, clock: ManualClock | None = None,
 
 async def add_all(memory: AsyncMemory, embedder: Busy, *, infer: bool = True) -> set[asyncio.Task[Any]]:
     """Begins all adds; what is not answered while the model is busy."""
-    await patterns_ready(reading=True)
+    await warm_up_patterns(reading=True)
     adds = [
         asyncio.create_task(
             memory.add(f"I own {number} red kites.", user_id=f"user {number % 3}", infer=infer), name=str(number)

@@ -17,7 +17,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
 from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.facts.evidence import literal_span, with_literal_evidence
-from ebbing.remember.intake.screening import Screened
+from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
@@ -108,7 +108,7 @@ def test_a_span_of_a_message_is_found_or_refused(message: str, evidence: str) ->
 
 
 def test_a_fact_whose_evidence_was_never_said_is_refused() -> None:
-    said = [Screened(Message("12 kids", Role.USER), TrustTier.USER)]
+    said = [ScreenedMessage(Message("12 kids", Role.USER), TrustTier.USER)]
     joined = Fact("User is allergic to 12 kids", source_text="I am allergic to 12 kids")
     assert with_literal_evidence([joined], said) == []
     assert with_literal_evidence([replace(joined, source_text="12 kids")], said)

@@ -23,26 +23,26 @@ from ebbing.ports.ids import Ids
 from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import Change, Insert, MemoryStore
 from ebbing.privacy.guarding.trust import TrustTier
-from ebbing.remember.extraction.extractor import Read, read, said_before, with_certain_subjects
-from ebbing.remember.facts.drafts import Draft, Drafting, fact_draft, message_drafts
+from ebbing.remember.extraction.extractor import Extraction, extract_facts, previous_messages, with_certain_subjects
+from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft, message_drafts
 from ebbing.remember.facts.evidence import with_literal_evidence
-from ebbing.remember.facts.new_fact import Heard, heard_as
-from ebbing.remember.intake.message_batches import rounds
+from ebbing.remember.facts.new_fact import NewFact, to_new_fact
+from ebbing.remember.intake.message_batches import split_repeated_ids
 from ebbing.remember.intake.off_record import OFF_RECORD
-from ebbing.remember.intake.screening import Screened, screened
+from ebbing.remember.intake.screening import ScreenedMessage, screen_messages
 from ebbing.remember.intake.write_policy import WritePolicy
-from ebbing.remember.llm.client import Asking
+from ebbing.remember.llm.client import LlmOptions
 from ebbing.remember.llm.retry_queue import note_unread, unread_of
-from ebbing.remember.reconcile.apply_corrections import corrected
-from ebbing.remember.reconcile.apply_decisions import carried_out
-from ebbing.remember.reconcile.candidates import as_stored, reach, relate
-from ebbing.remember.reconcile.decide import Proposed, closed_by, decide
-from ebbing.remember.reconcile.importance import weighed
-from ebbing.remember.reconcile.llm_proposals import proposed_by, reworded
-from ebbing.remember.reconcile.message_dedup import Before, told_before, withdrawn_episodes
-from ebbing.remember.reconcile.tentative_facts import telling
-from ebbing.remember.vectors.deferred_embedding import Following
-from ebbing.remember.vectors.embed_drafts import SOON, Embedding, bare, embedded, note_bare
+from ebbing.remember.reconcile.apply_corrections import apply_self_corrections
+from ebbing.remember.reconcile.apply_decisions import to_changes
+from ebbing.remember.reconcile.candidates import find_candidates, owner_scope, refresh_candidates
+from ebbing.remember.reconcile.decide import LlmProposal, closed_by, decide
+from ebbing.remember.reconcile.importance import with_importance
+from ebbing.remember.reconcile.llm_proposals import ask_llm, embed_rewordings
+from ebbing.remember.reconcile.message_dedup import KnownMessages, deleted_episodes, find_known_messages
+from ebbing.remember.reconcile.tentative_facts import drop_unmatched_tentative
+from ebbing.remember.vectors.deferred_embedding import DeferredEmbedder
+from ebbing.remember.vectors.embed_drafts import SOON, EmbedOptions, embed_drafts, enqueue_reindex, ids_without_vector
 
 _How = ParamSpec("_How")
 _Text = TypeVar("_Text")
@@ -52,7 +52,7 @@ ATTEMPTS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Remembering:
+class AddDeps:
     """What the way in works with."""
 
     store: MemoryStore
@@ -61,20 +61,20 @@ class Remembering:
     ids: Ids
     policy: WritePolicy = field(default_factory=WritePolicy)
     mode: WriteMode = WriteMode.RULES
-    asking: Asking | None = None
+    asking: LlmOptions | None = None
     """The language model, if there is one."""
     zone: tzinfo = UTC
     """Where days begin and end for a message whose time names no zone."""
-    following: Following | None = None
+    following: DeferredEmbedder | None = None
     """What gives texts their vectors later, where they may come later."""
 
     @property
-    def embedding(self) -> Embedding:
+    def embedding(self) -> EmbedOptions:
         """How texts get their vectors."""
-        return Embedding(self.embedder, self.policy.embedding_seconds, self.policy.strict_embeddings)
+        return EmbedOptions(self.embedder, self.policy.embedding_seconds, self.policy.strict_embeddings)
 
     async def embedded(
-        self, texts: Sequence[_Text], by: Callable[[Embedding, Sequence[_Text]], Awaitable[_Vectors]]
+        self, texts: Sequence[_Text], by: Callable[[EmbedOptions, Sequence[_Text]], Awaitable[_Vectors]]
     ) -> tuple[_Vectors, bool]:
         """What `by` makes of new texts, and whether their vectors follow, since too many others wait for theirs."""
         if self.following is None or self.policy.strict_embeddings:
@@ -82,18 +82,18 @@ class Remembering:
         with self.following.turn(self.embedder) as is_later:
             return await by(replace(self.embedding, is_later=is_later), texts), is_later
 
-    async def note_bare(self, bare: Sequence[str], scope: Scope, *, follow: bool = False) -> int:
+    async def note_missing_vectors(self, bare: Sequence[str], scope: Scope, *, follow: bool = False) -> int:
         """See to it that memories that were stored without a vector get one; return how many wait for theirs."""
         if self.embedder is None or not bare:
             return 0
         if follow and self.following is not None:
             await self.following.take(bare, scope, embedder=self.embedder)
         else:
-            await note_bare(self.store.jobs, scope, run_at=self.clock.now() + SOON)
+            await enqueue_reindex(self.store.jobs, scope, run_at=self.clock.now() + SOON)
         return len(bare)
 
 
-class Outcome(NamedTuple):
+class MemoryOutcome(NamedTuple):
     """What became of one fact or raw message."""
 
     memory_id: str | None
@@ -107,22 +107,22 @@ class Outcome(NamedTuple):
     """Memories that are no longer true."""
 
 
-class Remembered(NamedTuple):
+class AddReport(NamedTuple):
     """The answer of an add."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[MemoryOutcome, ...]
     episode_ids: tuple[str, ...] = ()
     unread: str | None = None
     """Why the language model could not read all of it, as a code; it will be read again."""
     vectors_pending: int = 0
     """Texts that are found by their words alone until their vectors are made."""
 
-    def without(self, count: int) -> Remembered:
+    def without(self, count: int) -> AddReport:
         """The same answer, with so many results for messages off the record."""
-        return self._replace(outcomes=self.outcomes + count * (Outcome(None, "", Event.NONE, OFF_RECORD),))
+        return self._replace(outcomes=self.outcomes + count * (MemoryOutcome(None, "", Event.NONE, OFF_RECORD),))
 
 
-Step = Callable[Concatenate[Remembering, Sequence[Message], _How], Awaitable[Remembered]]
+Step = Callable[Concatenate[AddDeps, Sequence[Message], _How], Awaitable[AddReport]]
 
 
 def in_rounds(step: Step[_How]) -> Step[_How]:
@@ -130,12 +130,12 @@ def in_rounds(step: Step[_How]) -> Step[_How]:
 
     @wraps(step)
     async def call(
-        using: Remembering, messages: Sequence[Message], /, *args: _How.args, **kwargs: _How.kwargs
-    ) -> Remembered:
-        told = [await step(using, part, *args, **kwargs) for part in rounds(messages)]
+        using: AddDeps, messages: Sequence[Message], /, *args: _How.args, **kwargs: _How.kwargs
+    ) -> AddReport:
+        told = [await step(using, part, *args, **kwargs) for part in split_repeated_ids(messages)]
         if len(told) == 1:
             return told[0]
-        return Remembered(
+        return AddReport(
             tuple(outcome for one in told for outcome in one.outcomes),
             tuple(episode for one in told for episode in one.episode_ids),
             next((one.unread for one in told if one.unread), None),
@@ -147,7 +147,7 @@ def in_rounds(step: Step[_How]) -> Step[_How]:
 
 @in_rounds
 async def add_extracted(
-    using: Remembering,
+    using: AddDeps,
     messages: Sequence[Message],
     *,
     scope: Scope,
@@ -155,51 +155,53 @@ async def add_extracted(
     trust: TrustTier | None = None,
     tags: tuple[str, ...] = (),
     expires_at: datetime | None = None,
-) -> Remembered:
+) -> AddReport:
     """Keeps the messages as episodes, and what they say that is worth keeping as memories.
 
     A message whose id is known changes nothing if its text is the same; if it was edited, what it led to follows.
     """
-    drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags, expires_at=expires_at)
+    drafting = DraftContext(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags, expires_at=expires_at)
     local_now = drafting.now.astimezone(using.zone)
-    kept = screened(messages, using.policy, trust=trust)
-    before = await told_before(using.store, kept, scope=scope, now=drafting.now)
+    kept = screen_messages(messages, using.policy, trust=trust)
+    before = await find_known_messages(using.store, kept, scope=scope, now=drafting.now)
     agent_facts = scope.agent_id is not None
     by_model = using.asking is not None and using.mode is not WriteMode.RULES
     if by_model:
         await on_a_loop()
-    found = await read(
+    found = await extract_facts(
         kept,
         mode=using.mode,
         asking=using.asking,
         now=local_now,
         agent_facts=agent_facts,
         known=before.repeated,
-        before=await said_before(using.store, scope) if by_model else (),
+        before=await previous_messages(using.store, scope) if by_model else (),
     )
     if not by_model:
         found = await with_certain_subjects(
             found, kept, store=using.store, scope=scope, now=local_now, agent_facts=agent_facts
         )
-        found = replace(found, facts=await corrected(using.store, found.facts, kept=kept, scope=scope))
+        found = replace(found, facts=await apply_self_corrections(using.store, found.facts, kept=kept, scope=scope))
     episodes = message_drafts(kept, kind=Kind.EPISODE, drafting=drafting)
-    outcomes, held, pending = await learn(using, found, kept=kept, episodes=episodes, before=before, drafting=drafting)
+    outcomes, held, pending = await store_extraction(
+        using, found, kept=kept, episodes=episodes, before=before, drafting=drafting
+    )
     if found.failed is not None:
         unread = Unread(scope, (), using.mode, agent_facts=agent_facts)
         await _note_unread(using, kept, held=held, failed=found.failed, like=unread)
     told = (*map(_known_outcome, before.known), *outcomes)
-    return Remembered(told, tuple(held), found.failed.reason if found.failed else None, pending)
+    return AddReport(told, tuple(held), found.failed.reason if found.failed else None, pending)
 
 
-async def learn(
-    using: Remembering,
-    found: Read,
+async def store_extraction(
+    using: AddDeps,
+    found: Extraction,
     *,
-    kept: Sequence[Screened],
+    kept: Sequence[ScreenedMessage],
     episodes: Sequence[Draft],
-    before: Before,
-    drafting: Drafting,
-) -> tuple[list[Outcome], list[str], int]:
+    before: KnownMessages,
+    drafting: DraftContext,
+) -> tuple[list[MemoryOutcome], list[str], int]:
     """Store what was read of messages, and the messages.
 
     Returns:
@@ -207,9 +209,9 @@ async def learn(
     """
     facts = with_literal_evidence(found.facts, kept)
     drafts = [(fact, fact_draft(fact, kept[fact.source], drafting=drafting)) for fact in facts]
-    drafts = await telling(using.store, drafts, kept=kept, drafting=drafting)
-    inserts, follow = await using.embedded([*episodes, *(draft for _, draft in drafts)], embedded)
-    heard = [heard_as(fact, insert) for (fact, _), insert in zip(drafts, inserts[len(episodes) :], strict=True)]
+    drafts = await drop_unmatched_tentative(using.store, drafts, kept=kept, drafting=drafting)
+    inserts, follow = await using.embedded([*episodes, *(draft for _, draft in drafts)], embed_drafts)
+    heard = [to_new_fact(fact, insert) for (fact, _), insert in zip(drafts, inserts[len(episodes) :], strict=True)]
     outcomes, held = await _commit(
         replace(using, asking=found.asking),
         heard,
@@ -217,12 +219,12 @@ async def learn(
         before=before,
         drafting=drafting,
     )
-    pending = await using.note_bare(bare(inserts), drafting.scope, follow=follow)
+    pending = await using.note_missing_vectors(ids_without_vector(inserts), drafting.scope, follow=follow)
     return outcomes, held[: len(episodes)], pending
 
 
 async def _note_unread(
-    using: Remembering, kept: Sequence[Screened], *, held: Sequence[str], failed: Failed, like: Unread
+    using: AddDeps, kept: Sequence[ScreenedMessage], *, held: Sequence[str], failed: Failed, like: Unread
 ) -> None:
     """Queues what the model could not read; the episodes are stored by now."""
     numbers = [number for number, one in enumerate(kept) for _ in split_text(one.message.content)]
@@ -231,8 +233,13 @@ async def _note_unread(
 
 
 async def _commit(
-    using: Remembering, heard: Sequence[Heard], *, episodes: Sequence[Insert], before: Before, drafting: Drafting
-) -> tuple[list[Outcome], list[str]]:
+    using: AddDeps,
+    heard: Sequence[NewFact],
+    *,
+    episodes: Sequence[Insert],
+    before: KnownMessages,
+    drafting: DraftContext,
+) -> tuple[list[MemoryOutcome], list[str]]:
     """Relates, decides and writes; again if somebody else wrote in between, since the decision might be another one.
 
     The model is asked once; what it proposed counts later only for memories that are still as it saw them.
@@ -240,36 +247,36 @@ async def _commit(
     store, scope, now = using.store, drafting.scope, drafting.now
     calibration = using.embedder.calibration if using.embedder else None
     threshold = using.policy.confidence_threshold
-    proposed: Proposed | None = None
+    proposed: LlmProposal | None = None
     wordings: Mapping[str, IndexEntry | None] = {}
     asked = False
     for attempt in range(1, ATTEMPTS + 1):
         seen: int | None = None
         decisions: list[Decision] = []
-        changes: list[Change] = [*withdrawn_episodes(before.episodes, now=now), *episodes]
+        changes: list[Change] = [*deleted_episodes(before.episodes, now=now), *episodes]
         if heard or before.products:
             wrong = tuple(one.fact.instead_of for one in heard if one.fact.instead_of)
-            related = await relate(
+            related = await find_candidates(
                 store, heard, scope=scope, now=now, calibration=calibration, always=(*before.products, *wrong)
             )
             seen = related.generation if attempt < ATTEMPTS else None
-            if len(said := await before.still_said(store, heard, scope=scope)) < len(heard):
+            if len(said := await before.drop_erased_sources(store, heard, scope=scope)) < len(heard):
                 heard = said
                 continue
-            heard = weighed(heard, related.candidates, formula=using.policy.importance, now=now)
+            heard = with_importance(heard, related.candidates, formula=using.policy.importance, now=now)
             if not asked:
                 asked = True
-                proposed = await proposed_by(
+                proposed = await ask_llm(
                     using.asking, heard, candidates=related.candidates, confidence_threshold=threshold
                 )
-                wordings = await reworded(using.embedding, heard, proposed=proposed)
+                wordings = await embed_rewordings(using.embedding, heard, proposed=proposed)
             decisions = decide(heard, related.candidates, confidence_threshold=threshold, proposed=proposed)
             decisions = [before.as_edit(decision) for decision in decisions]
-            around = await as_stored(store, related, decisions=decisions, scope=scope)
-            changes += carried_out(zip(heard, decisions, strict=True), around=around, now=now, wordings=wordings)
+            around = await refresh_candidates(store, related, decisions=decisions, scope=scope)
+            changes += to_changes(zip(heard, decisions, strict=True), around=around, now=now, wordings=wordings)
             changes += await before.withdrawn(store, decisions=decisions, scope=scope, now=now)
         try:
-            held = await store.write(reach(scope), changes, seen=seen)
+            held = await store.write(owner_scope(scope), changes, seen=seen)
         except ConflictError:
             if attempt == ATTEMPTS:
                 raise
@@ -278,18 +285,18 @@ async def _commit(
     raise AssertionError("the loop returns or raises")
 
 
-def _known_outcome(record: MemoryRecord) -> Outcome:
-    return Outcome(record.id, record.content, Event.NONE, "this message is already stored")
+def _known_outcome(record: MemoryRecord) -> MemoryOutcome:
+    return MemoryOutcome(record.id, record.content, Event.NONE, "this message is already stored")
 
 
-def _outcome(heard: Heard, decision: Decision) -> Outcome:
+def _outcome(heard: NewFact, decision: Decision) -> MemoryOutcome:
     text, reason, closed = heard.fact.text, decision.reason, closed_by(decision)
     match decision:
         case Ignore():
-            return Outcome(None, text, Event.NONE, reason)
+            return MemoryOutcome(None, text, Event.NONE, reason)
         case Keep(memory_id=memory_id):
-            return Outcome(memory_id, text, Event.NONE, reason, closed_ids=closed)
+            return MemoryOutcome(memory_id, text, Event.NONE, reason, closed_ids=closed)
         case Update(memory_id=memory_id):
-            return Outcome(memory_id, text, Event.UPDATE, reason, closed_ids=closed)
+            return MemoryOutcome(memory_id, text, Event.UPDATE, reason, closed_ids=closed)
         case _:
-            return Outcome(heard.record.id, text, Event.ADD, reason, heard.record, closed_ids=closed)
+            return MemoryOutcome(heard.record.id, text, Event.ADD, reason, heard.record, closed_ids=closed)

@@ -16,19 +16,19 @@ from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
 from ebbing.privacy.guarding.trust import TrustTier
-from ebbing.remember.add import ATTEMPTS, Outcome, Remembered, Remembering, in_rounds
-from ebbing.remember.facts.drafts import Draft, Drafting, message_drafts
-from ebbing.remember.intake.screening import Screened, screened
-from ebbing.remember.reconcile.candidates import reach
-from ebbing.remember.reconcile.message_dedup import EDITED, told_before, withdrawn_episodes
-from ebbing.remember.reconcile.unmerge import take_apart, tellers_of
-from ebbing.remember.vectors.embed_drafts import bare, embedded
+from ebbing.remember.add import ATTEMPTS, AddDeps, AddReport, MemoryOutcome, in_rounds
+from ebbing.remember.facts.drafts import Draft, DraftContext, message_drafts
+from ebbing.remember.intake.screening import ScreenedMessage, screen_messages
+from ebbing.remember.reconcile.candidates import owner_scope
+from ebbing.remember.reconcile.message_dedup import EDITED, deleted_episodes, find_known_messages
+from ebbing.remember.reconcile.unmerge import merged_records_of, unmerge
+from ebbing.remember.vectors.embed_drafts import embed_drafts, ids_without_vector
 
 _STORED = "this message is already stored"
 
 
 async def add_raw(
-    using: Remembering,
+    using: AddDeps,
     messages: Sequence[Message],
     *,
     scope: Scope,
@@ -36,41 +36,41 @@ async def add_raw(
     trust: TrustTier | None = None,
     tags: tuple[str, ...] = (),
     expires_at: datetime | None = None,
-) -> Remembered:
+) -> AddReport:
     """Stores every message as a memory of its own, as it was said but for secrets.
 
     A message whose id the owner's run already holds changes nothing if its text is the same; if it was edited, its
     memory is, and what was concluded from the earlier wording follows. A wording that somebody put right by hand stays
     unless the message says something new.
     """
-    drafting = Drafting(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags, expires_at=expires_at)
+    drafting = DraftContext(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags, expires_at=expires_at)
     for message in messages:
         if message.id is not None:
             return await _add_named(using, messages, drafting=drafting, trust=trust)
-    kept = screened(messages, using.policy, trust=trust, learning=False)
+    kept = screen_messages(messages, using.policy, trust=trust, learning=False)
     return await _add_unnamed(using, kept, drafting=drafting)
 
 
 @in_rounds
 async def _add_named(
-    using: Remembering, messages: Sequence[Message], *, drafting: Drafting, trust: TrustTier | None
-) -> Remembered:
+    using: AddDeps, messages: Sequence[Message], *, drafting: DraftContext, trust: TrustTier | None
+) -> AddReport:
     """Stores messages some of which have ids: what is known of these decides."""
-    kept, scope = screened(messages, using.policy, trust=trust, learning=False), drafting.scope
+    kept, scope = screen_messages(messages, using.policy, trust=trust, learning=False), drafting.scope
     for attempt in range(1, ATTEMPTS + 1):
         plan = await _planned(using, kept, drafting=drafting)
         try:
-            held = await using.store.write(reach(scope), plan.changes)
+            held = await using.store.write(owner_scope(scope), plan.changes)
         except ConflictError:
             if attempt == ATTEMPTS:
                 raise
             continue
-        pending = await using.note_bare(bare(plan.inserts), scope)
+        pending = await using.note_missing_vectors(ids_without_vector(plan.inserts), scope)
         ids = [*map(_id_of, plan.changes)]
         if held == ids:
-            return Remembered(tuple(plan.outcomes), vectors_pending=pending)
+            return AddReport(tuple(plan.outcomes), vectors_pending=pending)
         found = dict(zip(ids, held, strict=True))
-        return Remembered(tuple(_as_held(outcome, found) for outcome in plan.outcomes), vectors_pending=pending)
+        return AddReport(tuple(_as_held(outcome, found) for outcome in plan.outcomes), vectors_pending=pending)
     raise AssertionError("the loop returns or raises")
 
 
@@ -79,7 +79,7 @@ class _Plan:
     changes: list[Change] = field(default_factory=list)
     inserts: list[Insert] = field(default_factory=list)
     """What is indexed anew, for new and for edited memories."""
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[MemoryOutcome] = field(default_factory=list)
 
     def put(self, old: Sequence[MemoryRecord], fresh: Sequence[Insert], *, now: datetime) -> None:
         """A message, part by part, in the place of what was stored of it."""
@@ -90,7 +90,7 @@ class _Plan:
             self.changes.append(one)
             self.outcomes.append(_added(one))
         if gone := old[len(fresh) :]:
-            self.changes += withdrawn_episodes(gone, now=now)
+            self.changes += deleted_episodes(gone, now=now)
 
     def _edit(self, old: MemoryRecord, one: Insert, *, now: datetime) -> None:
         """The same memory in the message's new words, under its own day."""
@@ -107,44 +107,44 @@ class _Plan:
             version=old.version + 1,
         )
         self.changes.append(Revise(record, Event.UPDATE, entry=one.entry, reason=EDITED))
-        self.outcomes.append(Outcome(old.id, new.content, Event.UPDATE, EDITED))
+        self.outcomes.append(MemoryOutcome(old.id, new.content, Event.UPDATE, EDITED))
 
 
-async def _add_unnamed(using: Remembering, kept: Sequence[Screened], *, drafting: Drafting) -> Remembered:
+async def _add_unnamed(using: AddDeps, kept: Sequence[ScreenedMessage], *, drafting: DraftContext) -> AddReport:
     """Store messages without ids, of which nothing can be stored yet."""
     drafts = message_drafts(kept, kind=Kind.MEMORY, drafting=drafting)
-    inserts, follow = await using.embedded(drafts, embedded)
-    await using.store.write(reach(drafting.scope), inserts)
-    pending = await using.note_bare(bare(inserts), drafting.scope, follow=follow)
-    return Remembered(tuple(map(_added, inserts)), vectors_pending=pending)
+    inserts, follow = await using.embedded(drafts, embed_drafts)
+    await using.store.write(owner_scope(drafting.scope), inserts)
+    pending = await using.note_missing_vectors(ids_without_vector(inserts), drafting.scope, follow=follow)
+    return AddReport(tuple(map(_added, inserts)), vectors_pending=pending)
 
 
-async def _planned(using: Remembering, kept: Sequence[Screened], *, drafting: Drafting) -> _Plan:
+async def _planned(using: AddDeps, kept: Sequence[ScreenedMessage], *, drafting: DraftContext) -> _Plan:
     """What is to be written, given what is stored of these messages."""
     store, scope, now = using.store, drafting.scope, drafting.now
     drafts = [message_drafts([one], kind=Kind.MEMORY, drafting=drafting) for one in kept]
     known, is_said = await _known(store, kept, drafts=drafts, scope=scope)
     told = [part for old, said in zip(known, is_said, strict=True) if not said for part in old if not part.is_active]
-    if tellers := await tellers_of(store, told, scope=scope):
+    if tellers := await merged_records_of(store, told, scope=scope):
         # What they tell is not what these messages say any more; the next merge finds what still repeats.
-        await take_apart(store, tellers, scope=scope, at=now)
+        await unmerge(store, tellers, scope=scope, at=now)
         known, is_said = await _known(store, kept, drafts=drafts, scope=scope)
-    before = await told_before(store, kept, scope=scope, now=now)
-    plan = _Plan([*withdrawn_episodes(before.episodes, now=now)])
+    before = await find_known_messages(store, kept, scope=scope, now=now)
+    plan = _Plan([*deleted_episodes(before.episodes, now=now)])
     plan.changes += await before.withdrawn(store, decisions=(), scope=scope, now=now)
     fresh = [draft for parts, said in zip(drafts, is_said, strict=True) if not said for draft in parts]
-    plan.inserts = await embedded(using.embedding, fresh)
+    plan.inserts = await embed_drafts(using.embedding, fresh)
     inserts = iter(plan.inserts)
     for old, parts, said in zip(known, drafts, is_said, strict=True):
         if said:
-            plan.outcomes += [Outcome(_holder(part), part.content, Event.NONE, _STORED) for part in old]
+            plan.outcomes += [MemoryOutcome(_holder(part), part.content, Event.NONE, _STORED) for part in old]
         else:
             plan.put(old, list(islice(inserts, len(parts))), now=now)
     return plan
 
 
 async def _known(
-    store: MemoryStore, kept: Sequence[Screened], *, drafts: Sequence[Sequence[Draft]], scope: Scope
+    store: MemoryStore, kept: Sequence[ScreenedMessage], *, drafts: Sequence[Sequence[Draft]], scope: Scope
 ) -> tuple[list[list[MemoryRecord]], list[bool]]:
     """For each message what is stored of it, part by part, and whether that is just what it says."""
     stored = await _stored(store, kept, scope=scope)
@@ -156,7 +156,9 @@ async def _known(
     return known, is_said
 
 
-async def _stored(store: MemoryStore, kept: Sequence[Screened], *, scope: Scope) -> dict[str, list[MemoryRecord]]:
+async def _stored(
+    store: MemoryStore, kept: Sequence[ScreenedMessage], *, scope: Scope
+) -> dict[str, list[MemoryRecord]]:
     """By message id, the memories that hold a message of this run as it was said; also those that another one tells."""
     ids = list({one.message.id for one in kept if one.message.id})
     if not ids:
@@ -177,7 +179,7 @@ async def _is_said(store: MemoryStore, old: Sequence[MemoryRecord], *, texts: Se
     if all(part.provenance.method != "user" for part in old) or len(old) != len(texts):
         return False
     for part, text in zip(old, texts, strict=True):
-        earlier = {entry.old_memory for entry in await store.history(reach(scope), part.id)}
+        earlier = {entry.old_memory for entry in await store.history(owner_scope(scope), part.id)}
         by_hand = part.provenance.method == "user" and text in earlier
         if text != part.content and not by_hand:
             return False
@@ -195,19 +197,19 @@ def _number(record: MemoryRecord) -> int:
     return int(number) if len(record.provenance.source_ids) > 1 and number.isdecimal() else 1
 
 
-def _added(insert: Insert) -> Outcome:
+def _added(insert: Insert) -> MemoryOutcome:
     """The outcome of a message that is stored anew."""
     record = insert.record
-    return Outcome(record.id, record.content, Event.ADD, STORED_AS_SAID, record)
+    return MemoryOutcome(record.id, record.content, Event.ADD, STORED_AS_SAID, record)
 
 
 def _id_of(change: Change) -> str:
     return change.record.id if isinstance(change, Insert | Revise) else change.memory_id
 
 
-def _as_held(outcome: Outcome, held: Mapping[str, str]) -> Outcome:
+def _as_held(outcome: MemoryOutcome, held: Mapping[str, str]) -> MemoryOutcome:
     """The outcome under the id that holds it: somebody else may have stored the message in between."""
     there = held.get(outcome.memory_id or "", outcome.memory_id)
     if there == outcome.memory_id:
         return outcome
-    return Outcome(there, outcome.text, Event.NONE, _STORED)
+    return MemoryOutcome(there, outcome.text, Event.NONE, _STORED)

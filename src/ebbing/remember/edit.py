@@ -27,14 +27,14 @@ from ebbing.language.text.split_text import MAX_TEXT_LENGTH
 from ebbing.language.text.text_compression import full_text
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Revise
 from ebbing.privacy.redaction.redact import RedactionPolicy, redact
-from ebbing.remember.add import Remembering
+from ebbing.remember.add import AddDeps
 from ebbing.remember.facts.drafts import Draft
-from ebbing.remember.facts.new_fact import told_of
+from ebbing.remember.facts.new_fact import hints_from_record
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.remember.put_back import is_current
 from ebbing.remember.reconcile.rivals import rivals_of, step_aside
-from ebbing.remember.reconcile.unmerge import is_apart, take_apart, tellers_of
-from ebbing.remember.vectors.embed_drafts import bare, embedded
+from ebbing.remember.reconcile.unmerge import is_apart, merged_records_of, unmerge
+from ebbing.remember.vectors.embed_drafts import embed_drafts, ids_without_vector
 
 NEVER: Final = "never"
 RESTORED: Final = "restored on request"
@@ -58,7 +58,7 @@ class Edit:
     """From when on it appears in no answer; `NEVER` takes such an end away."""
 
 
-async def update(using: Remembering, memory_id: str, *, scope: Scope, edit: Edit) -> MemoryRecord:
+async def update(using: AddDeps, memory_id: str, *, scope: Scope, edit: Edit) -> MemoryRecord:
     """Gives a memory another text, other metadata or other tags; the same again writes nothing.
 
     Raises:
@@ -97,8 +97,8 @@ async def update(using: Remembering, memory_id: str, *, scope: Scope, edit: Edit
         others = await rivals_of(using.store, record, scope=scope, now=using.clock.now())
         if any(one.attribute == record.attribute for one in others):
             record = replace(record, attribute=None)
-        insert: Insert = (await embedded(using.embedding, [Draft(record, utterance=old.is_verbatim)]))[0]
-        await using.note_bare(bare([insert]), scope)
+        insert: Insert = (await embed_drafts(using.embedding, [Draft(record, utterance=old.is_verbatim)]))[0]
+        await using.note_missing_vectors(ids_without_vector([insert]), scope)
         return Revise(record, Event.UPDATE, entry=insert.entry, reason="edited by hand")
 
     return await _changed(using, memory_id, scope=scope, change=change)
@@ -110,7 +110,7 @@ def _end(before: datetime | None, wanted: datetime | str | None) -> datetime | N
     return wanted if isinstance(wanted, datetime) else None
 
 
-async def delete(using: Remembering, memory_id: str, *, scope: Scope, reason: str | None, hard: bool) -> None:
+async def delete(using: AddDeps, memory_id: str, *, scope: Scope, reason: str | None, hard: bool) -> None:
     """Takes a memory out of every answer; `hard` removes it for good, else it can be restored.
 
     Raises:
@@ -140,7 +140,7 @@ class Restored:
     """Memories that cannot be true beside it, and are closed from now on."""
 
 
-async def restore(using: Remembering, memory_id: str, *, scope: Scope) -> Restored:
+async def restore(using: AddDeps, memory_id: str, *, scope: Scope) -> Restored:
     """Brings back a memory that was deleted, ran out, faded (its full text, its vector) or was closed.
 
     What had faded counts as used now, so that it does not fade again at once. One that was told by a merged memory
@@ -173,7 +173,7 @@ async def restore(using: Remembering, memory_id: str, *, scope: Scope) -> Restor
     raise AssertionError("the loop returns or raises")
 
 
-async def _restoration(using: Remembering, old: MemoryRecord, *, is_back: bool, now: datetime) -> Revise | None:
+async def _restoration(using: AddDeps, old: MemoryRecord, *, is_back: bool, now: datetime) -> Revise | None:
     """The change that brings a memory back; None where that is done (`is_back`)."""
     record = replace(old, version=old.version + 1, updated_at=now, deleted_at=None, delete_reason=None)
     is_reopened = old.deleted_at is None and _is_closed(old, now)
@@ -183,7 +183,7 @@ async def _restoration(using: Remembering, old: MemoryRecord, *, is_back: bool, 
         record = replace(record, expires_at=None)
     if old.stage is not Stage.FULL:
         whole = reinforce(_whole(record), now)
-        insert: Insert = (await embedded(using.embedding, [Draft(whole, utterance=old.is_verbatim)]))[0]
+        insert: Insert = (await embed_drafts(using.embedding, [Draft(whole, utterance=old.is_verbatim)]))[0]
         return Revise(whole, Event.RESTORE, entry=insert.entry, reason=RESTORED)
     if old.deleted_at is None and not is_reopened:
         if is_back:
@@ -205,7 +205,7 @@ def _whole(record: MemoryRecord) -> MemoryRecord:
 
 
 async def _changed(
-    using: Remembering,
+    using: AddDeps,
     memory_id: str,
     *,
     scope: Scope,
@@ -234,14 +234,14 @@ async def _voiced(store: MemoryStore, record: MemoryRecord, *, scope: Scope, at:
     """The record as one that tells for itself: what is changed or deleted is not told by another any more."""
     if record.retired_at is None:
         return record
-    await take_apart(store, await tellers_of(store, [record], scope=scope), scope=scope, at=at)
+    await unmerge(store, await merged_records_of(store, [record], scope=scope), scope=scope, at=at)
     return await _the(store, record.id, scope=scope, deleted=True)
 
 
 async def _take_back(store: MemoryStore, record: MemoryRecord, *, scope: Scope, at: datetime | None) -> None:
     """Removes what was made of the record: it would still say what the record does not say any more."""
-    tellers = [one for one in await tellers_of(store, [record], scope=scope) if one.id != record.id]
-    await take_apart(store, tellers, scope=scope, at=at)
+    tellers = [one for one in await merged_records_of(store, [record], scope=scope) if one.id != record.id]
+    await unmerge(store, tellers, scope=scope, at=at)
 
 
 def _says_the_same(old: MemoryRecord, new: MemoryRecord) -> bool:
@@ -267,7 +267,7 @@ def _reread(record: MemoryRecord, wording: str) -> MemoryRecord:
         return record
     keeps_object = bool(record.object and record.value) and normalise(record.value or "") in normalise(wording)
     object_, polarity = (record.object, record.polarity) if keeps_object else (None, 0)
-    told = replace(told_of(record), attribute=None, value=None, object=None, polarity=0, known=False)
+    told = replace(hints_from_record(record), attribute=None, value=None, object=None, polarity=0, known=False)
     attribute, value = attribute_of(wording, told)
     if attribute is None and keeps_object:
         value = record.value

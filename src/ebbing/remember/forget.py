@@ -12,7 +12,7 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Change, Erase, MemoryStore, Revise
-from ebbing.remember.reconcile.unmerge import changes_apart, deleted, is_apart, tellers_of
+from ebbing.remember.reconcile.unmerge import deleted, is_apart, merged_records_of, unmerge_changes
 
 ATTEMPTS: Final = 32
 """How often it is tried again when somebody else writes meanwhile."""
@@ -20,7 +20,7 @@ REASON: Final = "forgotten on request"
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class ForgetReport:
     """What went."""
 
     ids: tuple[str, ...]
@@ -38,9 +38,9 @@ def is_read_from(record: MemoryRecord, message: MemoryRecord) -> bool:
     return (record.provenance.source_text or record.content) in message.content
 
 
-async def forget_these(
+async def forget_records(
     store: MemoryStore, wanted: Mapping[str, str], *, scope: Scope, hard: bool, reason: str | None, now: datetime
-) -> Forgotten:
+) -> ForgetReport:
     """Deletes records as long as each still says what it said; what is gone by now is left out.
 
     A memory that tells some of them together with others is taken apart first, so that the others go on telling.
@@ -68,7 +68,7 @@ async def forget_these(
                 raise
             continue
         memories = sum(record.kind is Kind.MEMORY for record in gone)
-        return Forgotten(tuple(record.id for record in gone), memories, len(gone) - memories)
+        return ForgetReport(tuple(record.id for record in gone), memories, len(gone) - memories)
     raise ConflictError("these memories were changed all the while: try again")
 
 
@@ -83,11 +83,11 @@ async def _taken_apart(
     """Takes apart what tells some of the records and others; False if there is nothing of that kind."""
     mixed = [
         teller
-        for teller in await tellers_of(store, records, scope=scope)
+        for teller in await merged_records_of(store, records, scope=scope)
         if (teller.id not in wanted or not set(teller.compression_sources) <= wanted.keys())
         and not (at is not None and is_apart(teller))
     ]
-    changes = (await changes_apart(store, mixed, scope=scope, at=at)).changes
+    changes = (await unmerge_changes(store, mixed, scope=scope, at=at)).changes
     if changes:
         await store.write(Scope.of(scope.owner), changes)
     return bool(changes)

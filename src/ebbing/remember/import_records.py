@@ -15,16 +15,16 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.privacy.guarding.trust import TrustTier, trust_in
 from ebbing.privacy.names import person_name
-from ebbing.remember.add import Remembering
+from ebbing.remember.add import AddDeps
 from ebbing.remember.facts.drafts import Draft
-from ebbing.remember.vectors.embed_drafts import bare, embedded
+from ebbing.remember.vectors.embed_drafts import embed_drafts, ids_without_vector
 from ebbing.transfer.record_lines import record_from_line
 
 REASON: Final = "imported"
 
 
 @dataclass(slots=True)
-class BroughtBack:
+class ImportReport:
     """What became of the records."""
 
     imported: int = 0
@@ -34,14 +34,14 @@ class BroughtBack:
     """Place in the call, from 0, and why."""
 
 
-async def bring_back(
-    using: Remembering, lines: Sequence[Mapping[str, Any]], *, tenant: str, user_id: str | None
-) -> BroughtBack:
+async def import_records(
+    using: AddDeps, lines: Sequence[Mapping[str, Any]], *, tenant: str, user_id: str | None
+) -> ImportReport:
     """Stores what `line_from_record` wrote, one transaction an owner; what is here already stays as it is.
 
     A line that cannot be used is refused and told of; it never stops the others.
     """
-    result = BroughtBack()
+    result = ImportReport()
     records: list[tuple[int, MemoryRecord]] = []
     for place, line in enumerate(lines):
         try:
@@ -60,7 +60,7 @@ def _as_imported(record: MemoryRecord) -> MemoryRecord:
     return replace(record, trust=max(trust_in(record), TrustTier.IMPORT, key=[*TrustTier].index), actor=actor)
 
 
-async def _of_one_owner(using: Remembering, records: dict[int, MemoryRecord], *, result: BroughtBack) -> None:
+async def _of_one_owner(using: AddDeps, records: dict[int, MemoryRecord], *, result: ImportReport) -> None:
     scope = Scope.of(next(iter(records.values())).whose.owner)
     names = await _names(using, list(records.values()), scope=scope)
     fresh: dict[int, MemoryRecord] = {}
@@ -71,7 +71,7 @@ async def _of_one_owner(using: Remembering, records: dict[int, MemoryRecord], *,
         else:
             names.held.add(name)
             fresh[place] = _renamed(record, names)
-    inserts = await embedded(using.embedding, [_draft(record) for record in fresh.values()])
+    inserts = await embed_drafts(using.embedding, [_draft(record) for record in fresh.values()])
     if not inserts:
         return
     try:
@@ -79,7 +79,7 @@ async def _of_one_owner(using: Remembering, records: dict[int, MemoryRecord], *,
     except ConflictError:
         result.refused |= dict.fromkeys(fresh, "another program was storing the same memories: import again")
         return
-    await using.note_bare(bare(inserts), scope)
+    await using.note_missing_vectors(ids_without_vector(inserts), scope)
     new = sum(kept == record.id for kept, record in zip(ids, fresh.values(), strict=True))
     result.imported += new
     result.known += len(ids) - new
@@ -106,7 +106,7 @@ class _Names:
         return other if is_other else memory_id
 
 
-async def _names(using: Remembering, records: Sequence[MemoryRecord], *, scope: Scope) -> _Names:
+async def _names(using: AddDeps, records: Sequence[MemoryRecord], *, scope: Scope) -> _Names:
     named = {record.id for record in records}.union(*map(_referred, records))
     others = {_other(memory_id, scope.owner) for memory_id in named}
     held = {record.id for record in await using.store.get(scope, sorted(named | others), deleted=True)}

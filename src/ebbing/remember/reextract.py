@@ -9,17 +9,17 @@ from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import Failed, Unread
 from ebbing.privacy.guarding.trust import TrustTier
-from ebbing.remember.add import Remembering, learn
-from ebbing.remember.extraction.extractor import Read
-from ebbing.remember.extraction.keep_filter import is_redacted, worth_keeping
-from ebbing.remember.facts.drafts import Drafting
+from ebbing.remember.add import AddDeps, store_extraction
+from ebbing.remember.extraction.extractor import Extraction
+from ebbing.remember.extraction.keep_filter import filter_statements, is_redacted
+from ebbing.remember.facts.drafts import DraftContext
 from ebbing.remember.facts.new_fact import trust_of
-from ebbing.remember.intake.screening import Screened
+from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.llm.retry_queue import reread
-from ebbing.remember.reconcile.message_dedup import Before
+from ebbing.remember.reconcile.message_dedup import KnownMessages
 
 
-async def read_again(using: Remembering, unread: Unread) -> Failed | None:
+async def reextract(using: AddDeps, unread: Unread) -> Failed | None:
     """Reads kept messages and stores what they say; why the model failed again, or None.
 
     What is learnt counts as said when the message was: what is known since is not overruled.
@@ -30,25 +30,25 @@ async def read_again(using: Remembering, unread: Unread) -> Failed | None:
     now = using.clock.now()
 
     def rules(messages: Sequence[Message]) -> list[Fact]:
-        own = [Screened(message, TrustTier.USER) for message in messages]
-        return worth_keeping(own, now=now, agent_facts=unread.agent_facts, known=())
+        own = [ScreenedMessage(message, TrustTier.USER) for message in messages]
+        return filter_statements(own, now=now, agent_facts=unread.agent_facts, known=())
 
     again = await reread(using.store, unread, nominate=rules, asking=using.asking, now=now)
     extraction = again.extraction
     facts = tuple(fact for fact in extraction.facts if not is_redacted(fact))
     if facts:
         kept = [
-            Screened(message, trust_of(episode))
+            ScreenedMessage(message, trust_of(episode))
             for message, episode in zip(again.messages, again.episodes, strict=True)
         ]
-        drafting = Drafting(unread.scope, again.episodes[0].metadata, now=now, ids=using.ids)
+        drafting = DraftContext(unread.scope, again.episodes[0].metadata, now=now, ids=using.ids)
         asking = using.asking if extraction.failed is None else None
-        await learn(
+        await store_extraction(
             replace(using, mode=unread.mode),
-            Read(facts, extraction.failed, asking),
+            Extraction(facts, extraction.failed, asking),
             kept=kept,
             episodes=(),
-            before=Before(evidence=tuple(episode.id for episode in again.episodes)),
+            before=KnownMessages(evidence=tuple(episode.id for episode in again.episodes)),
             drafting=drafting,
         )
     return extraction.failed

@@ -14,10 +14,10 @@ from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.change_log import RecordChange
 from ebbing.ports.memory_store import Change, MemoryStore, Revise
-from ebbing.remember.add import Remembering
+from ebbing.remember.add import AddDeps
 from ebbing.remember.put_back import as_before, event_of, is_changed_since, is_current
 from ebbing.remember.reconcile.rivals import rivals_of, step_aside
-from ebbing.remember.reconcile.unmerge import Apart, changes_apart, deleted, is_apart, tellers_of
+from ebbing.remember.reconcile.unmerge import Unmerge, deleted, is_apart, merged_records_of, unmerge_changes
 
 ATTEMPTS: Final = 8
 """How often it is planned anew when somebody else writes meanwhile."""
@@ -27,7 +27,7 @@ HAS_RIVAL: Final = "another value of it is current by now"
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class UndoReport:
     """What was taken back."""
 
     restored: tuple[str, ...] = ()
@@ -55,8 +55,8 @@ class _Plan:
 
 
 async def undo(
-    using: Remembering, logged: LoggedChange, *, scope: Scope, memory_id: str | None = None, force: bool = False
-) -> Undone:
+    using: AddDeps, logged: LoggedChange, *, scope: Scope, memory_id: str | None = None, force: bool = False
+) -> UndoReport:
     """Puts back what a change set changed, deletes what it made, and tells what it left alone.
 
     Args:
@@ -81,7 +81,7 @@ async def undo(
                 raise
             continue
         bare = [one.record.id for one in changes if isinstance(one, Revise) and _wants_vector(one)]
-        await using.note_bare(bare, scope)
+        await using.note_missing_vectors(bare, scope)
         touched = logged.inserted + logged.revised + logged.erased
         gone = touched - len(records) if memory_id is None else 0
         return _told(plan, gone=max(0, gone))
@@ -130,7 +130,7 @@ def _leave_what_hangs_on_them(records: Iterable[RecordChange], left: dict[str, s
             left[one.now.id] = LEFT_WITH
 
 
-async def _meet_rivals(using: Remembering, plan: _Plan, *, scope: Scope, since: LoggedChange, yields: bool) -> None:
+async def _meet_rivals(using: AddDeps, plan: _Plan, *, scope: Scope, since: LoggedChange, yields: bool) -> None:
     """Sees to it that no memory becomes current beside one that it cannot stand beside, and did not stand beside."""
     store, now = using.store, using.clock.now()
     coming = [one for one in plan.records.values() if is_current(one) and not is_current(plan.done[one.id].now)]
@@ -173,16 +173,16 @@ async def _changes(store: MemoryStore, plan: _Plan, *, scope: Scope, now: dateti
     return changes
 
 
-async def _apart(store: MemoryStore, plan: _Plan, *, scope: Scope, now: datetime) -> Apart:
+async def _apart(store: MemoryStore, plan: _Plan, *, scope: Scope, now: datetime) -> Unmerge:
     """What other memories tell of those that are deleted or reworded: they would still say it."""
     reworded = [
         plan.done[one.id].now
         for one in plan.records.values()
         if one.deleted_at is not None or one.content != plan.done[one.id].now.content
     ]
-    tellers = await tellers_of(store, reworded, scope=scope) if reworded else []
+    tellers = await merged_records_of(store, reworded, scope=scope) if reworded else []
     others = [one for one in tellers if one.id not in plan.records and not is_apart(one)]
-    return await changes_apart(store, others, scope=scope, at=now)
+    return await unmerge_changes(store, others, scope=scope, at=now)
 
 
 def _is_same(record: MemoryRecord, old: MemoryRecord) -> bool:
@@ -194,10 +194,10 @@ def _wants_vector(change: Revise) -> bool:
     return entry is not None and entry.vector is None and change.record.stage is Stage.FULL and change.record.is_active
 
 
-def _told(plan: _Plan, *, gone: int) -> Undone:
+def _told(plan: _Plan, *, gone: int) -> UndoReport:
     done = {name for name, one in plan.records.items() if not _is_same(one, plan.done[name].now)}
     made: Collection[str] = {name for name, one in plan.done.items() if one.before is None}
-    return Undone(
+    return UndoReport(
         restored=tuple(name for name in plan.records if name in done and name not in made),
         deleted=tuple(name for name in plan.records if name in made),
         superseded=tuple(plan.rivals),

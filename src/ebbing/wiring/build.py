@@ -23,7 +23,7 @@ from ebbing.ports.reranker import Reranker
 from ebbing.ports.working_memory import WorkingMemory
 from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.recall.usage.usage_buffer import UsageBuffer
-from ebbing.remember.vectors.deferred_embedding import Following
+from ebbing.remember.vectors.deferred_embedding import DeferredEmbedder
 from ebbing.upkeep.worker.foreground_traffic import Traffic
 from ebbing.wiring.components.chat import Chat, chat_of
 from ebbing.wiring.components.embedders import EmbedderSlot, configured, given
@@ -63,7 +63,7 @@ class Components:
     """The calls in flight, for the upkeep to keep out of their way."""
     webhooks: SenderSlot
     """What carries messages to those who want to be told."""
-    following: Following
+    following: DeferredEmbedder
     """What gives messages their vectors that were stored while the embedder was behind."""
     meter: Meter = SILENCE
     """What is told how long calls take, and what comes of them."""
@@ -125,7 +125,7 @@ def build(
         SystemChance(),
         Traffic(),
         SenderSlot(settings.webhook_private_targets),
-        Following(store, clock, begin=yield_thread),
+        DeferredEmbedder(store, clock, begin=yield_thread),
         meter_of(settings, clock),
     )
 

@@ -7,12 +7,12 @@ import pytest
 from ebbing.domain.conflict.compare import Relation, compare
 from ebbing.domain.forgetting.importance import Substance, measured_importance, seed_importance
 from ebbing.domain.memory.record import MemoryType
-from ebbing.language.claims.claims import Told, attribute_of, claim_of, polarity_of
+from ebbing.language.claims.claims import StatementHints, attribute_of, claim_of, polarity_of
 from ebbing.language.claims.normalize_values import object_key, value_of
 
 
 def relation(new: str, old: str, **told: object) -> Relation:
-    return compare(claim_of(new, Told()), claim_of(old, Told(**told))).relation  # type: ignore[arg-type]
+    return compare(claim_of(new, StatementHints()), claim_of(old, StatementHints(**told))).relation  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_taste_is_found_by_its_thing(text: str, language: str, key: str) -> No
     ],
 )
 def test_attributes_are_read_from_the_wording(text: str, attribute: str, value: str) -> None:
-    assert attribute_of(text, Told()) == (attribute, value)
+    assert attribute_of(text, StatementHints()) == (attribute, value)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_other_matters_are_left_alone(old: str, new: str) -> None:
 
 
 def test_two_events_with_other_numbers_are_two_events() -> None:
-    event = Told(type=MemoryType.EPISODIC)
+    event = StatementHints(type=MemoryType.EPISODIC)
     two, three = claim_of("User bought two books", event), claim_of("User bought three books", event)
     assert compare(three, two).relation is Relation.APART
 

@@ -30,20 +30,20 @@ from ebbing.privacy.guarding.quote import quote
 from ebbing.privacy.guarding.strip_recalled import strip_recalled
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
 from ebbing.privacy.redaction.redact import redact
-from ebbing.remember.extraction.keep_filter import worth_keeping
-from ebbing.remember.intake.screening import Screened
+from ebbing.remember.extraction.keep_filter import filter_statements
+from ebbing.remember.intake.screening import ScreenedMessage
 
 NOW: Final = datetime(2024, 5, 15, tzinfo=UTC)
 
 
 def read(text: str) -> None:
-    worth_keeping([Screened(Message(text), TrustTier.USER)], now=NOW, agent_facts=False, known=())
+    filter_statements([ScreenedMessage(Message(text), TrustTier.USER)], now=NOW, agent_facts=False, known=())
 
 
 def read_reply(text: str) -> None:
-    answered = Screened(Message(text[:200]), TrustTier.USER)
-    said = Screened(Message(text, Role.ASSISTANT), TrustTier.ASSISTANT)
-    worth_keeping([said, answered], now=NOW, agent_facts=True, known=())
+    answered = ScreenedMessage(Message(text[:200]), TrustTier.USER)
+    said = ScreenedMessage(Message(text, Role.ASSISTANT), TrustTier.ASSISTANT)
+    filter_statements([said, answered], now=NOW, agent_facts=True, known=())
 
 
 READERS: Final[dict[str, Callable[[str], Any]]] = {

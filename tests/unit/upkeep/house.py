@@ -12,7 +12,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.embedder import Embedder
 from ebbing.remember.facts.drafts import Draft
-from ebbing.remember.vectors.embed_drafts import Embedding, embedded
+from ebbing.remember.vectors.embed_drafts import EmbedOptions, embed_drafts
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.ids import SequentialIds
 from ebbing.upkeep.merging.merge_duplicates import merge_repeats
@@ -46,7 +46,7 @@ class House:
             id=self.ids.new(), whose=whose, content=text, created_at=START + day * DAY, recorded_at=START + day * DAY,
             **{"role": Role.USER, "type": MemoryType.EPISODIC, **fields},
         )  # fmt: skip
-        await self.store.write(whose, await embedded(Embedding(self.embedder), [Draft(record, utterance=True)]))
+        await self.store.write(whose, await embed_drafts(EmbedOptions(self.embedder), [Draft(record, utterance=True)]))
         return record
 
     async def active(self, scope: Scope = ADA) -> list[MemoryRecord]:

@@ -8,7 +8,7 @@ from typing import Any
 from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.record import Kind
-from ebbing.remember.import_records import bring_back
+from ebbing.remember.import_records import import_records
 from ebbing.results import Item
 from ebbing.transfer.record_lines import line_from_record
 from ebbing.validation import checked_limit, checked_records
@@ -69,7 +69,7 @@ class Transfers:
             whose = await self._context.store.change_log.scope_of(tenant, change_id)
             if whose is not None:
                 change.ids[whose.owner] = change_id
-        done = await bring_back(await self._context.add_deps(change=change), lines, tenant=tenant, user_id=user_id)
+        done = await import_records(await self._context.add_deps(change=change), lines, tenant=tenant, user_id=user_id)
         refused = [{"record": place, "reason": reason} for place, reason in sorted(done.refused.items())]
         change_ids = [*change.ids.values()]
         return {"imported": done.imported, "known": done.known, "refused": refused, "change_ids": change_ids}

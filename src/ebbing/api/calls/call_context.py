@@ -17,10 +17,10 @@ from ebbing.ports.embedder import RemembersVectors
 from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.privacy.redaction.redact import RedactionPolicy
 from ebbing.recall.search import Searching
-from ebbing.remember.add import Remembering
+from ebbing.remember.add import AddDeps
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.remember.intake.write_policy import WritePolicy
-from ebbing.remember.reextract import read_again
+from ebbing.remember.reextract import reextract
 from ebbing.validation import checked_timezone, scoped
 from ebbing.wiring.build import Components
 from ebbing.wiring.config.settings import Settings
@@ -38,7 +38,7 @@ class CallContext:
         self.tenant = components.settings.tenant
         self.policy = _write_policy(components.settings)
         self.profiles = profiles or Profiles(components.store)
-        self._add_deps: Remembering | None = None
+        self._add_deps: AddDeps | None = None
         self._search_deps: Searching | None = None
 
     def for_tenant(self, tenant: str) -> CallContext:
@@ -49,7 +49,7 @@ class CallContext:
         """
         return CallContext(self.components.for_tenant(checked_tenant(tenant)), self.profiles)
 
-    async def add_deps(self, mode: WriteMode | None = None, *, change: ChangeSet | None = None) -> Remembering:
+    async def add_deps(self, mode: WriteMode | None = None, *, change: ChangeSet | None = None) -> AddDeps:
         """Return what a write works with, the embedder loaded.
 
         Args:
@@ -63,7 +63,7 @@ class CallContext:
         is_same = deps is not None and deps.embedder is embedder and deps.mode is mode and deps.asking is chat.asking
         if deps is None or not is_same:
             self.store.use_model(embedder)
-            deps = Remembering(
+            deps = AddDeps(
                 self.store,
                 embedder,
                 self.clock,
@@ -91,13 +91,13 @@ class CallContext:
             self._search_deps = deps
         return deps
 
-    def write_deps(self, change: ChangeSet) -> Remembering:
+    def write_deps(self, change: ChangeSet) -> AddDeps:
         """Return what a write works with that needs neither vectors nor a language model."""
-        return Remembering(self.store.within(change), None, self.clock, self.ids, self.policy)
+        return AddDeps(self.store.within(change), None, self.clock, self.ids, self.policy)
 
     async def reextract(self, unread: Unread) -> Failed | None:
         """Read messages that a language model failed to read; return why it failed again, or None."""
-        return await read_again(await self.add_deps(change=ChangeSet(Cause.REREAD)), unread)
+        return await reextract(await self.add_deps(change=ChangeSet(Cause.REREAD)), unread)
 
     def scope(self, *, filters: Mapping[str, Any] | None = None, **ids: str | None) -> Scope:
         """Return the scope of a call whose filters may hold nothing but ids."""

@@ -17,7 +17,7 @@ from ebbing.language.signals.forget_requests import Asked, asked_to_forget
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.working_memory import Turn
 from ebbing.recall.find_by_topic import About, find_about, fits_time, related_groups, why_said
-from ebbing.remember.forget import forget_these
+from ebbing.remember.forget import forget_records
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.results import Item, memory_item
 from ebbing.validation import checked_flag, checked_reason
@@ -120,7 +120,7 @@ class TopicForgetting:
         now = self._context.clock.now()
         change = ChangeSet(Cause.FORGET)
         store = self._context.store.within(change)
-        gone = await forget_these(store, wanted, scope=scope, hard=hard, reason=reason, now=now)
+        gone = await forget_records(store, wanted, scope=scope, hard=hard, reason=reason, now=now)
         turns = await self._drop_turns([turn for turn in offer.turns if turn[2] not in keep], scope)
         await self._context.store.requests.drop(request)
         await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=gone.ids)

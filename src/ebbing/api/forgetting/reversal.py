@@ -13,7 +13,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.ports.change_log import RecordChange
 from ebbing.ports.event_bus import Topic
 from ebbing.remember.put_back import is_visible
-from ebbing.remember.undo import Undone, undo
+from ebbing.remember.undo import UndoReport, undo
 from ebbing.results import Item
 from ebbing.validation import checked_flag
 
@@ -88,7 +88,7 @@ class Reversal:
 
     async def _take_back(
         self, logged: LoggedChange, scope: Scope, *, memory_id: str | None = None, force: bool
-    ) -> tuple[Undone, str | None]:
+    ) -> tuple[UndoReport, str | None]:
         """What was taken back of a change, and the id of the change that this is."""
         change = ChangeSet(Cause.UNDO, undoes=logged.id, is_partial=memory_id is not None)
         using = await self._context.add_deps(change=change)
@@ -133,7 +133,7 @@ class Reversal:
         raise ChangeNotFoundError("nothing that happened to this memory can be undone any more")
 
 
-def _did_something(done: Undone) -> bool:
+def _did_something(done: UndoReport) -> bool:
     """Whether something was taken back, or is still there and was left alone."""
     return bool(done.restored or done.deleted or done.left)
 
@@ -143,7 +143,7 @@ def _counts(done: RecordChange) -> bool:
     return done.before is None or is_visible(done)
 
 
-def _shown(done: Undone) -> dict[str, Any]:
+def _shown(done: UndoReport) -> dict[str, Any]:
     return {
         "restored": [*done.restored],
         "deleted": [*done.deleted],

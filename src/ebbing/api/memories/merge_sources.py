@@ -11,7 +11,7 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
 from ebbing.recall.merge_sources import told_by
-from ebbing.remember.reconcile.unmerge import take_apart, tellers_of
+from ebbing.remember.reconcile.unmerge import merged_records_of, unmerge
 from ebbing.results import Item, memory_item
 
 
@@ -47,12 +47,12 @@ class MergeSources:
         """
         scope, record = await self._record(memory_id, user_id)
         sources = await told_by(self._context.store, record)
-        merged = await tellers_of(self._context.store, [record], scope=scope)
+        merged = await merged_records_of(self._context.store, [record], scope=scope)
         if not record.is_compressed or record.provenance.method == "user":
             raise InvalidInputError("nothing was merged into this memory: there is nothing to restore")
         change = ChangeSet(Cause.SPLIT)
         store, now = self._context.store.within(change), self._context.clock.now()
-        restored = await take_apart(store, merged, scope=scope, at=now)
+        restored = await unmerge(store, merged, scope=scope, at=now)
         await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=(source.id for source in sources))
         await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=(memory.id for memory in merged))
         return {**_sources_item(record, sources), "restored": restored, "change_id": change.only_id}

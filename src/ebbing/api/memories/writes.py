@@ -19,11 +19,11 @@ from ebbing.domain.memory.record import Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.loop import on_a_loop
-from ebbing.remember.add import Remembered, Remembering, add_extracted
+from ebbing.remember.add import AddDeps, AddReport, add_extracted
 from ebbing.remember.add_raw import add_raw
 from ebbing.remember.edit import NEVER, Edit, delete, restore, update
-from ebbing.remember.extraction.pattern_warmup import patterns_ready
-from ebbing.remember.intake.off_record import OnRecord, on_record
+from ebbing.remember.extraction.pattern_warmup import warm_up_patterns
+from ebbing.remember.intake.off_record import on_record
 from ebbing.remember.intake.parse_messages import omitted_parts, optional_text, parse_messages, parse_time
 from ebbing.remember.reconcile.message_dedup import forget_source
 from ebbing.results import Item, add_answer, memory_item
@@ -93,8 +93,8 @@ class Writes:
         scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
         parsed = timed(named_by(parse_messages(messages), checked.source_id), checked.timestamp)
         values, mode = checked_metadata(metadata), self._mode_of(checked, infer=checked_flag(infer, "infer"))
-        on_the_record = OnRecord([], len(parsed)) if checked.is_private else on_record(parsed, trust=checked.trust)
-        remembered, change = Remembered(()), ChangeSet(Cause.ADD)
+        on_the_record = on_record(parsed, trust=checked.trust, is_private=checked.is_private)
+        remembered, change = AddReport(()), ChangeSet(Cause.ADD)
         if checked.change_id is not None:
             change.ids[scope.owner] = checked.change_id
         if on_the_record.messages:
@@ -102,7 +102,7 @@ class Writes:
             using = await self._instructed(await self._context.add_deps(mode, change=change), prompt=checked.prompt)
             said = on_the_record.messages
             read = (one.content for one in said if one.role is Role.USER or scope.agent_id is not None)
-            await patterns_ready(read, reading=mode is not WriteMode.RAW)
+            await warm_up_patterns(read, reading=mode is not WriteMode.RAW)
             remembered = await step(using, said, trust=checked.trust, tags=checked.tags, expires_at=checked.expires_at)
             await self._announce_remembered(scope, remembered)
             self._refuse_unread(remembered)
@@ -115,7 +115,7 @@ class Writes:
             omitted_parts=omitted_parts(messages),
         )
 
-    def _refuse_unread(self, remembered: Remembered) -> None:
+    def _refuse_unread(self, remembered: AddReport) -> None:
         """Say that the language model failed, where the settings want to hear of it."""
         if remembered.unread is not None and self._context.settings.strict_extraction:
             raise ModelUnavailableError(
@@ -123,7 +123,7 @@ class Writes:
                 " look at its address and key with `ebbing doctor`"
             )
 
-    async def _instructed(self, using: Remembering, *, prompt: str | None) -> Remembering:
+    async def _instructed(self, using: AddDeps, *, prompt: str | None) -> AddDeps:
         """Add the tenant's instructions for a language model, where there are both, and a prompt of the call."""
         asking = using.asking
         if asking is None:
@@ -260,7 +260,7 @@ class Writes:
         told = {"superseded": [*done.superseded_ids], "change_id": change.only_id}
         return memory_item(done.record) | told
 
-    async def _announce_remembered(self, scope: Scope, remembered: Remembered) -> None:
+    async def _announce_remembered(self, scope: Scope, remembered: AddReport) -> None:
         new: list[str] = []
         changed: list[str] = []
         for one in remembered.outcomes:

@@ -33,13 +33,13 @@ from ebbing.ports.event_bus import Topic
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
 from ebbing.privacy.redaction.redact import redact
 from ebbing.recall.query.query_fallback import Climb
-from ebbing.remember.add import learn
+from ebbing.remember.add import store_extraction
 from ebbing.remember.edit import delete
-from ebbing.remember.extraction.extractor import Read
-from ebbing.remember.facts.drafts import Draft, Drafting, fact_draft
-from ebbing.remember.intake.screening import Screened
-from ebbing.remember.reconcile.message_dedup import Before, withdrawn
-from ebbing.remember.vectors.embed_drafts import embedded
+from ebbing.remember.extraction.extractor import Extraction
+from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft
+from ebbing.remember.intake.screening import ScreenedMessage
+from ebbing.remember.reconcile.message_dedup import KnownMessages, retract_sources
+from ebbing.remember.vectors.embed_drafts import embed_drafts
 from ebbing.results import Item, profile_item
 from ebbing.validation import checked_flag
 
@@ -224,7 +224,7 @@ class ProfilesApi:
                 apart.append(one.draft)
                 record = one.draft.record
             held.append((what.key, record))
-        await store.write(scope, await embedded((await self._context.add_deps()).embedding, apart))
+        await store.write(scope, await embed_drafts((await self._context.add_deps()).embedding, apart))
         await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=[one.record.id for one in apart])
         await store.write(scope, kept_from_fading(record for _, record in held))
         await store.profiles.edit(scope, pins_of(held, now=now))
@@ -236,11 +236,11 @@ class ProfilesApi:
         facts = [fact_of(one, method=origin, place=place) for place, one in enumerate(given)]
         if not facts:
             return []
-        kept = [Screened(Message(fact.text, timestamp=now), _TIERS[origin]) for fact in facts]
-        drafting = Drafting(scope, {}, now=now, ids=self._context.ids)
+        kept = [ScreenedMessage(Message(fact.text, timestamp=now), _TIERS[origin]) for fact in facts]
+        drafting = DraftContext(scope, {}, now=now, ids=self._context.ids)
         using = await self._context.add_deps(change=change)
-        outcomes, _, _ = await learn(
-            using, Read(tuple(facts)), kept=kept, episodes=(), before=Before(), drafting=drafting
+        outcomes, _, _ = await store_extraction(
+            using, Extraction(tuple(facts)), kept=kept, episodes=(), before=KnownMessages(), drafting=drafting
         )
         closed = {memory_id for one in outcomes for memory_id in one.closed_ids}
         new = [one.memory_id for one in outcomes if one.record is not None and one.memory_id is not None]
@@ -257,7 +257,7 @@ class ProfilesApi:
         records = await store.get(scope, [memory_id for entry in entries for memory_id in entry.memory_ids])
         nothing: frozenset[str] = frozenset()
         while by_hand := [one for one in records if was_set_by_hand(one) and one.id not in gone]:
-            changes = await withdrawn(store, by_hand, sources=nothing, scope=scope, reason=_FORGOTTEN, now=now)
+            changes = await retract_sources(store, by_hand, sources=nothing, scope=scope, reason=_FORGOTTEN, now=now)
             await store.write(scope, changes)
             gone |= dict.fromkeys(one.id for one in by_hand)
             replaced = await store.get(scope, [earlier for one in by_hand for earlier in one.related_ids])

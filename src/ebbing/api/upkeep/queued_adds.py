@@ -16,10 +16,10 @@ from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.domain.memory.message import Message
 from ebbing.ports.job_queue import Job, NewJob
 from ebbing.ports.request_log import KeptRequest
-from ebbing.remember.add import Remembered
-from ebbing.remember.intake.off_record import OnRecord, on_record
+from ebbing.remember.add import AddReport
+from ebbing.remember.intake.off_record import on_record
 from ebbing.remember.intake.parse_messages import omitted_parts, parse_messages
-from ebbing.remember.intake.screening import screened
+from ebbing.remember.intake.screening import screen_messages
 from ebbing.results import Item, add_answer
 from ebbing.upkeep.worker.worker import AtWork, Duty, Undone
 from ebbing.validation import AddOptions, checked_add_options, checked_flag, checked_metadata, named_by
@@ -69,11 +69,11 @@ class QueuedAdds:
         scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
         self._writes.mode(checked.mode, infer=checked_flag(infer, "infer"))
         parsed = named_by(parse_messages(messages), checked.source_id)
-        on_the_record = OnRecord([], len(parsed)) if checked.is_private else on_record(parsed, trust=checked.trust)
+        on_the_record = on_record(parsed, trust=checked.trust, is_private=checked.is_private)
         if not on_the_record.messages:
-            nothing = Remembered(()).without(on_the_record.left_out)
+            nothing = AddReport(()).without(on_the_record.left_out)
             return {"job_id": None, **add_answer(nothing, "v1.1")}
-        given = screened(on_the_record.messages, self._context.policy, trust=checked.trust, learning=False)
+        given = screen_messages(on_the_record.messages, self._context.policy, trust=checked.trust, learning=False)
         kept = [one.message for one in given]
         if not kept:
             raise InvalidInputError("nothing of these messages may be stored")

@@ -33,7 +33,7 @@ from ebbing.interfaces.http.schema.openapi import completed
 from ebbing.interfaces.http.schema.operations import operation_id
 from ebbing.interfaces.http.worker import ServiceWorker, WorkerInside
 from ebbing.memory import AsyncMemory
-from ebbing.remember.extraction.pattern_warmup import patterns_ready
+from ebbing.remember.extraction.pattern_warmup import warm_up_patterns
 from ebbing.upkeep.worker.stop_signal import Stop
 from ebbing.wiring.config.settings import Settings
 
@@ -152,4 +152,4 @@ async def _warm_up(app: FastAPI) -> None:
         app.state.ready = {**app.state.ready, "embedder": error.code}
     else:
         app.state.ready = {**app.state.ready, "ready": True, "embedder": embedder.model_id if embedder else "none"}
-    await patterns_ready(reading=True)
+    await warm_up_patterns(reading=True)

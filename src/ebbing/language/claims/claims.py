@@ -58,7 +58,7 @@ _NEW: Final = re.compile(r"^(?:new|current|present|updated) (?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StatementHints:
     """What is known of a statement beside its text, in the words of `domain.conflict.decision.Fact`."""
 
     type: MemoryType = MemoryType.FACT
@@ -79,7 +79,7 @@ class Told:
 
 
 @kept_of_texts(2_048)
-def claim_of(text: str, told: Told) -> Claim:
+def claim_of(text: str, told: StatementHints) -> Claim:
     """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
     text = without_speaker(text, told.speaker, agent=told.agent)
     pack, language = changes(), _language(text)
@@ -165,7 +165,7 @@ def _denied(sentence: str, pack: Changes) -> Words:
     return words_of(normalise(found["denied"] or found["instead"]), pack) if found else frozenset()
 
 
-def _turns(normal: str, told: Told) -> tuple[End, ...]:
+def _turns(normal: str, told: StatementHints) -> tuple[End, ...]:
     """The turns of a statement, or of the sentence that it was read from, where another clause names the thing."""
     source = numbered(simplified(normalise(told.source or "")))
     return turned(normal[:MAX_ENDING]) or (turned(source) if len(source) <= MAX_ENDING else ())
@@ -210,7 +210,9 @@ def is_news(text: str, *, ended: bool = False) -> bool:
         return True
     if _language(text) == "zh" and turned(numbered(simplified(normal[:MAX_ENDING]))):
         return True
-    return bool(ends_of(text, over=False, language=_language(text))) or attribute_of(text, Told())[0] is not None
+    return (
+        bool(ends_of(text, over=False, language=_language(text))) or attribute_of(text, StatementHints())[0] is not None
+    )
 
 
 def names_a_value(text: str) -> bool:
@@ -220,7 +222,7 @@ def names_a_value(text: str) -> bool:
     return (found is not None and found[0].keep) or pack.preferred[language].search(text) is not None
 
 
-def attribute_of(text: str, told: Told) -> tuple[str | None, str | None]:
+def attribute_of(text: str, told: StatementHints) -> tuple[str | None, str | None]:
     """The attribute in its one spelling and the value as said; the packs' own patterns win over what was told."""
     attribute, value = told.attribute, told.value and _ASIDE.sub("", told.value)
     if told.known:
@@ -332,7 +334,7 @@ def _language(text: str) -> str:
     return "zh" if detect(text) == "zh" else "en"
 
 
-def _speaker(told: Told) -> str:
+def _speaker(told: StatementHints) -> str:
     return f"agent:{told.speaker}" if told.agent else f"user:{told.speaker}"
 
 

@@ -14,9 +14,9 @@ from ebbing.domain.memory.pending_extraction import Failed, WriteMode
 from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.remember.extraction.keep_filter import is_redacted, worth_keeping
-from ebbing.remember.intake.screening import Screened
-from ebbing.remember.llm.client import Asking, Budget
+from ebbing.remember.extraction.keep_filter import filter_statements, is_redacted
+from ebbing.remember.intake.screening import ScreenedMessage
+from ebbing.remember.llm.client import Budget, LlmOptions
 from ebbing.remember.llm.write_modes import read_facts
 
 _EARLIER: Final = 4
@@ -28,37 +28,37 @@ _POINTS_BACK: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class Extraction:
     """What was read, and who may be asked what it changes."""
 
     facts: tuple[Fact, ...]
     failed: Failed | None = None
     """Some messages could not be read by the model: they are to be read again."""
-    asking: Asking | None = None
+    asking: LlmOptions | None = None
     """The model with the time that is left of the call; None where it was not asked, or failed."""
 
 
-async def read(
-    kept: Sequence[Screened],
+async def extract_facts(
+    kept: Sequence[ScreenedMessage],
     *,
     mode: WriteMode,
-    asking: Asking | None,
+    asking: LlmOptions | None,
     now: datetime,
     agent_facts: bool,
     known: Collection[int] = (),
     before: Sequence[Message] = (),
-) -> Read:
+) -> Extraction:
     """The facts of the messages that are not `known`; of those that are held back for review, nothing.
 
     Never raises a `ModelError`. `before` are earlier turns of the same conversation.
     """
     if asking is None or mode is WriteMode.RULES:
-        return Read(tuple(worth_keeping(kept, now=now, agent_facts=agent_facts, known=known)))
+        return Extraction(tuple(filter_statements(kept, now=now, agent_facts=agent_facts, known=known)))
     budget = Budget(asking.budget_seconds)
     found = await read_facts(
         mode,
         [one.message if one.held_back is None else replace(one.message, content="") for one in kept],
-        nominate=lambda _: worth_keeping(kept, now=now, agent_facts=agent_facts, known=known),
+        nominate=lambda _: filter_statements(kept, now=now, agent_facts=agent_facts, known=known),
         asking=asking,
         now=now,
         agent_facts=agent_facts,
@@ -67,12 +67,18 @@ async def read(
     )
     facts = tuple(fact for fact in found.facts if not is_redacted(fact))
     left = None if found.failed is not None else replace(asking, budget_seconds=budget.left)
-    return Read(facts, found.failed, left)
+    return Extraction(facts, found.failed, left)
 
 
 async def with_certain_subjects(
-    read: Read, kept: Sequence[Screened], *, store: MemoryStore, scope: Scope, now: datetime, agent_facts: bool
-) -> Read:
+    read: Extraction,
+    kept: Sequence[ScreenedMessage],
+    *,
+    store: MemoryStore,
+    scope: Scope,
+    now: datetime,
+    agent_facts: bool,
+) -> Extraction:
     """What was read; where a first message left its subject out, read again with what was said before it.
 
     A subject that was left out must be the speaker's there too, and "she" is whom the messages before spoke of.
@@ -85,7 +91,7 @@ async def with_certain_subjects(
     earlier = _messages(page.records)
     if not earlier:
         return read
-    again = worth_keeping(kept, now=now, agent_facts=agent_facts, known=(), earlier=earlier)
+    again = filter_statements(kept, now=now, agent_facts=agent_facts, known=(), earlier=earlier)
     if points_back:
         sources = {fact.source for fact in read.facts} | {0}
         return replace(read, facts=tuple(fact for fact in again if fact.source in sources))
@@ -93,7 +99,7 @@ async def with_certain_subjects(
     return replace(read, facts=tuple(fact for fact in read.facts if fact.source != 0 or fact.text in texts))
 
 
-async def said_before(store: MemoryStore, scope: Scope) -> list[Message]:
+async def previous_messages(store: MemoryStore, scope: Scope) -> list[Message]:
     """The last messages of a conversation that is named by its run, oldest first; none of those held for review."""
     if scope.run_id is None:
         return []

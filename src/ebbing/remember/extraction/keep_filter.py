@@ -13,7 +13,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.language.claims.claims import is_news, names_a_value, without_speaker
 from ebbing.language.text.statement import Statement
 from ebbing.remember.extraction.rule_extractor import CHANGE, extract
-from ebbing.remember.intake.screening import Screened
+from ebbing.remember.intake.screening import ScreenedMessage
 
 NAMED: Final = "named"
 """The rule of what is only worth keeping if the one whom it names is known."""
@@ -30,8 +30,8 @@ _PLACEHOLDER: Final = re.compile(r"\[(?:REDACTED_[A-Z_]+|[A-Z_]+:[a-p]+)\]")
 _MARKS: Final = " ,.;:!，。；！"
 
 
-def worth_keeping(
-    kept: Sequence[Screened],
+def filter_statements(
+    kept: Sequence[ScreenedMessage],
     *,
     now: datetime,
     agent_facts: bool,

@@ -17,7 +17,7 @@ from ebbing.privacy.guarding.strip_recalled import strip_recalled
 from ebbing.privacy.guarding.trust import instruction_shaped
 from ebbing.privacy.redaction.redact import redact
 from ebbing.remember.extraction.rule_extractor import extract
-from ebbing.remember.facts.new_fact import told_by
+from ebbing.remember.facts.new_fact import hints_from_fact
 
 SAMPLES: Final[Mapping[str, str]] = {
     "en": "I moved to Leeds last May, mail me: a@b.example.",
@@ -30,7 +30,7 @@ _DONE: Final[set[str]] = set()
 _LOCK: Final = threading.Lock()
 
 
-async def patterns_ready(texts: Iterable[str] = SAMPLES.values(), *, reading: bool) -> None:
+async def warm_up_patterns(texts: Iterable[str] = SAMPLES.values(), *, reading: bool) -> None:
     """Returns when the patterns are compiled: those of redaction, and with `reading` those that read facts from texts.
 
     The others of a language are compiled one by one, when they are first asked.
@@ -52,5 +52,5 @@ def _compile(wanted: Collection[str]) -> None:
                 instruction_shaped(every)
             else:
                 for fact in extract([Message(SAMPLES[language])], now=datetime(2024, 1, 1, tzinfo=UTC)):
-                    claim_of(fact.text, told_by(fact, None))
+                    claim_of(fact.text, hints_from_fact(fact, None))
             _DONE.add(language)

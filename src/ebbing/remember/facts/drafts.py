@@ -17,8 +17,8 @@ from ebbing.language.text.detect_language import detect
 from ebbing.language.text.split_text import split_text
 from ebbing.ports.ids import Ids
 from ebbing.remember.facts.evidence import literal_span
-from ebbing.remember.facts.new_fact import told_by
-from ebbing.remember.intake.screening import Screened
+from ebbing.remember.facts.new_fact import hints_from_fact
+from ebbing.remember.intake.screening import ScreenedMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Drafting:
+class DraftContext:
     """What all records of one call share, and what names them."""
 
     scope: Scope
@@ -45,7 +45,7 @@ class Drafting:
     expires_at: datetime | None = None
 
 
-def message_drafts(messages: Sequence[Screened], *, kind: Kind, drafting: Drafting) -> list[Draft]:
+def message_drafts(messages: Sequence[ScreenedMessage], *, kind: Kind, drafting: DraftContext) -> list[Draft]:
     """One draft a message; a message over 4,000 characters makes several, split where a sentence ends.
 
     Part n of a message with an id is named `id#n` beside the id itself.
@@ -57,10 +57,10 @@ def message_drafts(messages: Sequence[Screened], *, kind: Kind, drafting: Drafti
     ]
 
 
-def fact_draft(fact: Fact, source: Screened, *, drafting: Drafting) -> Draft:
+def fact_draft(fact: Fact, source: ScreenedMessage, *, drafting: DraftContext) -> Draft:
     """The memory that a fact would become."""
     message, language = source.message, detect(fact.text)
-    attribute, value = attribute_of(fact.text, told_by(fact, message.name))
+    attribute, value = attribute_of(fact.text, hints_from_fact(fact, message.name))
     record = MemoryRecord(
         id=drafting.ids.new(),
         whose=drafting.scope,
@@ -91,7 +91,7 @@ def fact_draft(fact: Fact, source: Screened, *, drafting: Drafting) -> Draft:
     return Draft(record, utterance=False)
 
 
-def _utterance(source: Screened, text: str, *, number: int, kind: Kind, drafting: Drafting) -> Draft:
+def _utterance(source: ScreenedMessage, text: str, *, number: int, kind: Kind, drafting: DraftContext) -> Draft:
     message = source.message
     source_ids: tuple[str, ...] = ()
     if message.id is not None:

@@ -15,7 +15,7 @@ from ebbing.domain.conflict.decision import Fact
 from ebbing.language.text.caches import kept
 from ebbing.language.text.sentences import QUOTED
 from ebbing.language.text.split_text import split_text
-from ebbing.remember.intake.screening import Screened
+from ebbing.remember.intake.screening import ScreenedMessage
 
 _SLACK: Final = 600
 """Characters that blanked quotations, emoji and left-out lines may take within the evidence."""
@@ -25,7 +25,7 @@ _CLOSING: Final = ".!?。！？…~～\"'”’」』)）"
 """Signs after the last word that belong to the evidence."""
 
 
-def with_literal_evidence(facts: Iterable[Fact], messages: Sequence[Screened]) -> list[Fact]:
+def with_literal_evidence(facts: Iterable[Fact], messages: Sequence[ScreenedMessage]) -> list[Fact]:
     """The facts whose evidence stands in their message, each with that literal span; the others are left out.
 
     A fact that claims no evidence passes: it was set by hand, or a custom prompt traces nothing.

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from ebbing.domain.conflict.claim import Claim
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.record import MemoryRecord, Role
-from ebbing.language.claims.claims import Told, claim_of
+from ebbing.language.claims.claims import StatementHints, claim_of
 from ebbing.ports.memory_store import Insert
 from ebbing.privacy.guarding.trust import TrustTier, tier_of
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class NewFact:
     """One fact on its way in."""
 
     fact: Fact
@@ -28,7 +28,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class KnownMemory:
     """A memory that may have to do with a fact."""
 
     record: MemoryRecord
@@ -37,26 +37,26 @@ class Candidate:
     """Calibrated, in [0, 1]; 0 where there are no vectors."""
 
 
-def heard_as(fact: Fact, insert: Insert) -> Heard:
+def to_new_fact(fact: Fact, insert: Insert) -> NewFact:
     """Return a fact with the memory that it would become and the claim that it makes.
 
     The memory gets the attribute that is compared: what is denied, or over, gives no value.
     """
-    claim = claim_of(fact.text, told_by(fact, insert.record.actor))
+    claim = claim_of(fact.text, hints_from_fact(fact, insert.record.actor))
     record = insert.record
     if record.attribute != claim.attribute:
         insert = replace(insert, record=replace(record, attribute=claim.attribute))
-    return Heard(fact, insert, claim)
+    return NewFact(fact, insert, claim)
 
 
-def candidate(record: MemoryRecord, similarity: float = 0.0) -> Candidate:
+def known_memory(record: MemoryRecord, similarity: float = 0.0) -> KnownMemory:
     """A known memory with the claim that it makes."""
-    return Candidate(record, claim_of(record.content, told_of(record)), similarity)
+    return KnownMemory(record, claim_of(record.content, hints_from_record(record)), similarity)
 
 
-def told_of(record: MemoryRecord) -> Told:
+def hints_from_record(record: MemoryRecord) -> StatementHints:
     """What a memory knows of its own statement."""
-    return Told(
+    return StatementHints(
         type=record.type,
         tags=record.tags,
         attribute=record.attribute,
@@ -69,9 +69,9 @@ def told_of(record: MemoryRecord) -> Told:
     )
 
 
-def told_by(fact: Fact, speaker: str | None) -> Told:
+def hints_from_fact(fact: Fact, speaker: str | None) -> StatementHints:
     """What a rule found out about a statement."""
-    return Told(
+    return StatementHints(
         type=fact.type,
         tags=fact.tags,
         attribute=fact.attribute,
@@ -86,13 +86,13 @@ def told_by(fact: Fact, speaker: str | None) -> Told:
     )
 
 
-def as_candidate(heard: Heard) -> Candidate:
+def fact_as_known(heard: NewFact) -> KnownMemory:
     """What was just heard, seen from what is heard next."""
     claim = replace(heard.claim, changed=False, further=False, resumed=False)
-    return Candidate(heard.record, claim)
+    return KnownMemory(heard.record, claim)
 
 
-def without_value(known: Candidate) -> Candidate:
+def without_value(known: KnownMemory) -> KnownMemory:
     """A memory that waits for review: it gives no value and ends nothing."""
     return replace(known, claim=replace(known.claim, attribute=None, value=frozenset(), also=None, ends=()))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ebbing.domain.memory.message import Message
 
 
-def rounds(messages: Sequence[Message]) -> list[list[Message]]:
+def split_repeated_ids(messages: Sequence[Message]) -> list[list[Message]]:
     """The messages in order, cut before each that gives an id of its part another text."""
     parts: list[list[Message]] = [[]]
     said: dict[str, str] = {}

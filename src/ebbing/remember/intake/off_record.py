@@ -15,7 +15,7 @@ OFF_RECORD: Final = "off the record: nothing of it is stored"
 _OWN: Final = frozenset({None, TrustTier.USER, TrustTier.IMPORT})
 
 
-class OnRecord(NamedTuple):
+class MessagesOnRecord(NamedTuple):
     """The messages of a call that may be stored."""
 
     messages: list[Message]
@@ -25,20 +25,25 @@ class OnRecord(NamedTuple):
     """The message before the first one is meant as well: it may be stored by an earlier call."""
 
 
-def on_record(messages: Sequence[Message], *, trust: TrustTier | None = None) -> OnRecord:
-    """The messages without those that a person asks not to write down, and without the replies to these.
+def on_record(
+    messages: Sequence[Message], *, trust: TrustTier | None = None, is_private: bool = False
+) -> MessagesOnRecord:
+    """Return the messages without those that a person asks not to write down, and without the replies to these.
 
     Only messages of the role `user` ask. What is said between such a message and the next one of a user answers it, and
     would repeat it.
 
     Args:
         trust: of the call. What counts for less than the person's own file asks for nothing.
+        is_private: the call itself is off the record, with all its messages.
     """
+    if is_private:
+        return MessagesOnRecord([], len(messages))
     private, names_earlier = off_record(messages) if trust in _OWN else (frozenset[int](), False)
     if not private:
-        return OnRecord([*messages])
+        return MessagesOnRecord([*messages])
     kept = [message for place, message in enumerate(messages) if place not in private]
-    return OnRecord(kept, len(private), names_earlier)
+    return MessagesOnRecord(kept, len(private), names_earlier)
 
 
 def off_record(messages: Sequence[Message]) -> tuple[frozenset[int], bool]:

@@ -18,7 +18,7 @@ from ebbing.remember.intake.write_policy import WritePolicy
 _LEAST = TrustTier.DOCUMENT
 
 
-class Screened(NamedTuple):
+class ScreenedMessage(NamedTuple):
     """A message as it may be kept."""
 
     message: Message
@@ -28,9 +28,9 @@ class Screened(NamedTuple):
     """Why it is kept for review and nothing is learnt from it: it speaks like an order to the model."""
 
 
-def screened(
+def screen_messages(
     messages: Sequence[Message], policy: WritePolicy, *, trust: TrustTier | None = None, learning: bool = True
-) -> list[Screened]:
+) -> list[ScreenedMessage]:
     """The messages that may be kept, in order; what holds nothing but recalled memories is left out, and what the
     person keeps off the record.
 
@@ -40,7 +40,7 @@ def screened(
     Raises:
         BlockedContentError: the redaction policy blocks a message, and says that the call is to fail.
     """
-    kept: list[Screened] = []
+    kept: list[ScreenedMessage] = []
     for message in on_record(messages, trust=trust).messages:
         text = strip_recalled(message.content) if learning else message.content
         redacted = redact(text, policy.redaction)
@@ -51,7 +51,7 @@ def screened(
         tier = _tier(message.role, trust)
         held_back = instruction_shaped(text, spoken_by_user=tier is TrustTier.USER) if learning else None
         told = message if redacted.text == message.content else replace(message, content=redacted.text)
-        kept.append(Screened(told, tier, held_back))
+        kept.append(ScreenedMessage(told, tier, held_back))
     return kept
 
 

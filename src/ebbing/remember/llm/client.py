@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class LlmOptions:
     """What the steps with a model work with. The prompts stand in for ours where they are given."""
 
     model: ChatModel
@@ -39,7 +39,7 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LlmReply:
     """A usable answer."""
 
     value: dict[str, Any]
@@ -59,7 +59,7 @@ class Budget:
         return max(0.0, self._until - anyio.current_time())
 
 
-async def ask(asking: Asking, messages: Sequence[Turn], *, schema: Schema, budget: Budget) -> Said | Failed:
+async def ask(asking: LlmOptions, messages: Sequence[Turn], *, schema: Schema, budget: Budget) -> LlmReply | Failed:
     """The model's answer as a JSON object of the schema's form, or why there is none.
 
     Bounded by the call's time-out and the budget even if the model does not keep to the time that it is given.
@@ -74,7 +74,7 @@ async def ask(asking: Asking, messages: Sequence[Turn], *, schema: Schema, budge
             )
         if not isinstance(answer.parsed, dict):
             raise BadModelOutputError("the model's adapter gave no JSON object")
-        return Said(answer.parsed, answer.truncated)
+        return LlmReply(answer.parsed, answer.truncated)
     except (EbbingError, OSError, TimeoutError) as error:
         failed = _failed(error)
         _log.warning("the language model did not answer: %s", failed.reason)

@@ -14,7 +14,7 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.language.text.detect_language import detect
 from ebbing.ports.chat_model import Turn
 from ebbing.prompts.library import custom_prompt, prompt
-from ebbing.remember.llm.client import Asking, Budget, ask
+from ebbing.remember.llm.client import Budget, LlmOptions, ask
 from ebbing.remember.llm.parse_decisions import Case, Proposal, proposals, settled
 from ebbing.remember.llm.schemas import DECISIONS, LOOSE_DECISIONS
 
@@ -38,7 +38,7 @@ class Decided:
 
 
 async def decide_with_model(
-    asking: Asking,
+    asking: LlmOptions,
     facts: Sequence[Fact],
     *,
     related: Sequence[Sequence[MemoryRecord]],
@@ -78,7 +78,7 @@ def _batches(cases: list[Case]) -> Iterator[list[Case]]:
         yield cases[begin : begin + _AT_ONCE]
 
 
-async def _proposed(asking: Asking, cases: list[Case], *, budget: Budget) -> dict[int, list[Proposal]] | Failed:
+async def _proposed(asking: LlmOptions, cases: list[Case], *, budget: Budget) -> dict[int, list[Proposal]] | Failed:
     memories = list({record.id: record for case in cases for record in case.related}.values())
     turns = [Turn("system", _told(asking, cases)), Turn("user", _shown(cases, memories))]
     schema = LOOSE_DECISIONS if asking.update_prompt else DECISIONS
@@ -92,7 +92,7 @@ async def _proposed(asking: Asking, cases: list[Case], *, budget: Budget) -> dic
     return found
 
 
-def _told(asking: Asking, cases: Sequence[Case]) -> str:
+def _told(asking: LlmOptions, cases: Sequence[Case]) -> str:
     language = detect("\n".join(case.fact.text for case in cases))
     own = asking.update_prompt
     rules = custom_prompt("decide", own) if own else prompt("decide", language)

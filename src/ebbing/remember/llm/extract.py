@@ -15,7 +15,7 @@ from ebbing.domain.memory.record import Role
 from ebbing.language.text.detect_language import detect
 from ebbing.ports.chat_model import Schema, Turn
 from ebbing.prompts.library import Prompt, custom_prompt, instructed, prompt
-from ebbing.remember.llm.client import Asking, Budget, ask
+from ebbing.remember.llm.client import Budget, LlmOptions, ask
 from ebbing.remember.llm.parse_facts import Reading, facts_in, summary_in
 from ebbing.remember.llm.schemas import FACTS, LOOSE_FACTS, SUMMARY
 from ebbing.remember.llm.transcript import Chunk, chunks
@@ -27,7 +27,7 @@ _HOPELESS: Final = frozenset({"model_unavailable", "model_timeout", "out_of_time
 
 
 @dataclass(frozen=True, slots=True)
-class Extraction:
+class LlmExtraction:
     """What was read, and what was not."""
 
     facts: tuple[Fact, ...] = ()
@@ -39,7 +39,7 @@ class Extraction:
 class _Task:
     """What stays the same for all chunks of one conversation."""
 
-    asking: Asking
+    asking: LlmOptions
     prompt: Prompt
     form: Schema
     now: datetime
@@ -51,7 +51,7 @@ class _Task:
 
 
 async def extract_with_model(
-    asking: Asking,
+    asking: LlmOptions,
     messages: Sequence[Message],
     *,
     now: datetime,
@@ -60,7 +60,7 @@ async def extract_with_model(
     before: Sequence[Message] = (),
     known: Collection[int] = (),
     mode: WriteMode = WriteMode.LLM,
-) -> Extraction:
+) -> LlmExtraction:
     """The facts that a model finds in a conversation; never raises a `ModelError`.
 
     Facts about the user come from user messages only, facts about the agent from assistant messages only, each traced
@@ -78,7 +78,7 @@ async def extract_with_model(
     speakers = (_SPEAKER[about],)
     parts = chunks(messages, limit_tokens=asking.chunk_tokens, speakers=speakers, before=before, known=known)
     if not parts:
-        return Extraction()
+        return LlmExtraction()
     language = detect("\n".join(one.content[:200] for one in messages if one.role is _SPEAKER[about]))
     told, form = _prompted(asking, mode, about=about, language=language)
     if asking.instructions:
@@ -98,7 +98,7 @@ async def extract_with_model(
     )
 
 
-def _prompted(asking: Asking, mode: WriteMode, *, about: Subject, language: str) -> tuple[Prompt, Schema]:
+def _prompted(asking: LlmOptions, mode: WriteMode, *, about: Subject, language: str) -> tuple[Prompt, Schema]:
     """What the model is told, and the form of its answer."""
     if mode is WriteMode.SUMMARIZE:
         return prompt("summarize", language), SUMMARY
@@ -111,12 +111,12 @@ def _prompted(asking: Asking, mode: WriteMode, *, about: Subject, language: str)
     return prompt("extract_user", language), FACTS
 
 
-async def _all(parts: Sequence[Chunk], task: _Task) -> Extraction:
+async def _all(parts: Sequence[Chunk], task: _Task) -> LlmExtraction:
     found: dict[str, Fact] = {}
     missed: list[int] = []
     failed: Failed | None = None
     for chunk in parts:
-        read = Extraction(failed=failed) if failed and failed.reason in _HOPELESS else await _one(chunk, task)
+        read = LlmExtraction(failed=failed) if failed and failed.reason in _HOPELESS else await _one(chunk, task)
         for fact in read.facts:
             found.setdefault(fact.text.casefold(), fact)
         if read.failed is not None:
@@ -124,18 +124,18 @@ async def _all(parts: Sequence[Chunk], task: _Task) -> Extraction:
             missed += chunk.numbers if read.failed.messages == () else read.failed.messages
     if failed is not None:
         failed = Failed(failed.reason, tuple(dict.fromkeys(missed)), failed.retry_after_seconds)
-    return Extraction(tuple(found.values()), failed)
+    return LlmExtraction(tuple(found.values()), failed)
 
 
-async def _one(chunk: Chunk, task: _Task) -> Extraction:
+async def _one(chunk: Chunk, task: _Task) -> LlmExtraction:
     """What one chunk says. An answer that was cut off is asked for again in two halves, if the chunk has them."""
     spoken = [piece for piece in chunk.pieces if piece.message.role is _SPEAKER[task.about]]
     if not spoken:
-        return Extraction()
+        return LlmExtraction()
     turns = [Turn("system", task.prompt.text), Turn("user", _shown(chunk, task))]
     said = await ask(task.asking, turns, schema=task.form, budget=task.budget)
     if isinstance(said, Failed):
-        return Extraction(failed=said)
+        return LlmExtraction(failed=said)
     halves = chunk.halves() if said.truncated else ()
     if halves:
         return await _all(halves, task)
@@ -147,9 +147,9 @@ async def _one(chunk: Chunk, task: _Task) -> Extraction:
         traced=task.form is FACTS,
     )
     if task.form is SUMMARY:
-        return Extraction(tuple(summary_in(said.value, reading)))
+        return LlmExtraction(tuple(summary_in(said.value, reading)))
     found = facts_in(said.value.get("facts"), reading)
-    return Extraction(
+    return LlmExtraction(
         tuple(fact for fact in found if fact.attribute or not task.values_only),
         Failed("answer_cut", chunk.numbers) if said.truncated else None,
     )

@@ -11,8 +11,8 @@ from ebbing.domain.memory.pending_extraction import EXTRACT, Failed, Unread, Wri
 from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.ports.job_queue import JobQueue
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.remember.llm.client import Asking
-from ebbing.remember.llm.extract import Extraction
+from ebbing.remember.llm.client import LlmOptions
+from ebbing.remember.llm.extract import LlmExtraction
 from ebbing.remember.llm.write_modes import Nominate, read_facts
 
 ATTEMPTS = 10
@@ -24,7 +24,7 @@ class Reread:
     """What was read at another try; `source` of a fact is an index into these messages."""
 
     messages: tuple[Message, ...]
-    extraction: Extraction
+    extraction: LlmExtraction
     episodes: tuple[MemoryRecord, ...] = ()
     """What keeps each of the messages."""
 
@@ -48,7 +48,7 @@ async def note_unread(queue: JobQueue, unread: Unread, *, failed: Failed, now: d
 
 
 async def reread(
-    store: MemoryStore, unread: Unread, *, nominate: Nominate, asking: Asking | None, now: datetime
+    store: MemoryStore, unread: Unread, *, nominate: Nominate, asking: LlmOptions | None, now: datetime
 ) -> Reread:
     """Reads kept messages again; those that were deleted meanwhile are left alone."""
     kept = await store.get(unread.scope, unread.episode_ids)

@@ -10,8 +10,8 @@ from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import Failed, WriteMode
 from ebbing.domain.memory.record import MemoryType
-from ebbing.remember.llm.client import Asking, Budget
-from ebbing.remember.llm.extract import Extraction, extract_with_model
+from ebbing.remember.llm.client import Budget, LlmOptions
+from ebbing.remember.llm.extract import LlmExtraction, extract_with_model
 
 Nominate = Callable[[Sequence[Message]], Sequence[Fact]]
 """The rules: the facts that they find in messages."""
@@ -22,12 +22,12 @@ async def read_facts(
     messages: Sequence[Message],
     *,
     nominate: Nominate,
-    asking: Asking | None,
+    asking: LlmOptions | None,
     now: datetime,
     agent_facts: bool = False,
     before: Sequence[Message] = (),
     known: Collection[int] = (),
-) -> Extraction:
+) -> LlmExtraction:
     """What is worth remembering of a conversation; never raises a `ModelError`.
 
     Without a model every mode but `RAW` reads by the rules. Where a model fails, the rules' facts stand in for the
@@ -44,10 +44,10 @@ async def read_facts(
     """
     if mode is WriteMode.RAW:
         raw = [_raw(message, number) for number, message in enumerate(messages) if number not in known]
-        return Extraction(tuple(raw))
+        return LlmExtraction(tuple(raw))
     hints = tuple(hint for hint in nominate(messages) if hint.source not in known)
     if mode is WriteMode.RULES or asking is None:
-        return Extraction(hints)
+        return LlmExtraction(hints)
     budget = Budget(asking.budget_seconds)
     readings = [await extract_with_model(asking, messages, now=now, hints=hints, before=before, known=known, mode=mode)]
     if agent_facts and mode is WriteMode.LLM:
@@ -58,17 +58,17 @@ async def read_facts(
     return _joined(readings, hints, values_only=mode is WriteMode.STRUCTURED)
 
 
-def _joined(readings: Sequence[Extraction], hints: Sequence[Fact], *, values_only: bool) -> Extraction:
+def _joined(readings: Sequence[LlmExtraction], hints: Sequence[Fact], *, values_only: bool) -> LlmExtraction:
     facts = [fact for reading in readings for fact in reading.facts]
     failures = [reading.failed for reading in readings if reading.failed is not None]
     if not failures:
-        return Extraction(tuple(facts))
+        return LlmExtraction(tuple(facts))
     missed = sorted({number for failure in failures for number in failure.messages})
     stand_ins = [hint for hint in hints if hint.source in missed and (hint.attribute or not values_only)]
     waits = [failure.retry_after_seconds for failure in failures if failure.retry_after_seconds is not None]
     failed = Failed(failures[-1].reason, tuple(missed), max(waits, default=None))
     distinct = {fact.text.casefold(): fact for fact in [*stand_ins, *facts]}
-    return Extraction(tuple(distinct.values()), failed)
+    return LlmExtraction(tuple(distinct.values()), failed)
 
 
 def _raw(message: Message, number: int) -> Fact:

@@ -11,8 +11,8 @@ from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.corrections import Correction, correction_of, put_right
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.remember.intake.screening import Screened
-from ebbing.remember.reconcile.candidates import reach
+from ebbing.remember.intake.screening import ScreenedMessage
+from ebbing.remember.reconcile.candidates import owner_scope
 
 _RULE: Final = "correction"
 _BACK: Final = 5
@@ -20,8 +20,8 @@ _BACK: Final = 5
 _SURE: Final = 0.9
 
 
-async def corrected(
-    store: MemoryStore, facts: Sequence[Fact], *, kept: Sequence[Screened], scope: Scope
+async def apply_self_corrections(
+    store: MemoryStore, facts: Sequence[Fact], *, kept: Sequence[ScreenedMessage], scope: Scope
 ) -> tuple[Fact, ...]:
     """The facts; a message that says nothing but what a word should have been gives the statement that held it.
 
@@ -56,7 +56,7 @@ def _among(correction: Correction, facts: Sequence[Fact]) -> tuple[Fact, Fact] |
 
 async def _known(store: MemoryStore, correction: Correction, *, scope: Scope) -> tuple[None, Fact] | None:
     """What a known memory should be: one of the last, and the very last where the wrong word is not named."""
-    page = await store.page(reach(scope), limit=_BACK if correction.wrong else 1)
+    page = await store.page(owner_scope(scope), limit=_BACK if correction.wrong else 1)
     if correction.wrong is None and not await _was_just_said(store, page.records, scope=scope):
         return None
     for record in page.records:

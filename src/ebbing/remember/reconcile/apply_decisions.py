@@ -13,7 +13,7 @@ from ebbing.domain.memory.record import NEEDS_REVIEW, MemoryRecord, Stage
 from ebbing.index.index_entry import IndexEntry, entry_for
 from ebbing.language.text.analyzer import analyse
 from ebbing.ports.memory_store import Change, Insert, Revise
-from ebbing.remember.facts.new_fact import Candidate, Heard
+from ebbing.remember.facts.new_fact import KnownMemory, NewFact
 from ebbing.remember.reconcile.decide import closed_by
 from ebbing.remember.reconcile.message_dedup import EDITED
 
@@ -21,10 +21,10 @@ MAX_SOURCES: Final = 100
 """Messages that one memory names; of more, the first and the latest."""
 
 
-def carried_out(
-    decided: Iterable[tuple[Heard, Decision]],
+def to_changes(
+    decided: Iterable[tuple[NewFact, Decision]],
     *,
-    around: Iterable[Candidate],
+    around: Iterable[KnownMemory],
     now: datetime,
     wordings: Mapping[str, IndexEntry | None],
 ) -> list[Change]:
@@ -46,7 +46,7 @@ class _Batch:
     wordings: Mapping[str, IndexEntry | None]
     changes: list[Change] = field(default_factory=list)
 
-    def carry_out(self, heard: Heard, decision: Decision) -> None:
+    def carry_out(self, heard: NewFact, decision: Decision) -> None:
         if isinstance(decision, Ignore):
             return
         if isinstance(decision, Keep):
@@ -59,7 +59,7 @@ class _Batch:
         for memory_id in closed_by(decision):
             self._close(memory_id, winner, since=heard.record.created_at, reason=decision.reason)
 
-    def _insert(self, heard: Heard, decision: Add | AddForReview | AddClosed | Supersede) -> None:
+    def _insert(self, heard: NewFact, decision: Add | AddForReview | AddClosed | Supersede) -> None:
         record = heard.record
         if record.id in self.latest:
             return
@@ -84,7 +84,7 @@ class _Batch:
         ends = min(max(since, old.created_at), self.now)
         self._revise(old, Event.SUPERSEDE, reason=reason, valid_to=ends, superseded_by=winner)
 
-    def _note_source(self, heard: Heard, decision: Keep) -> None:
+    def _note_source(self, heard: NewFact, decision: Keep) -> None:
         known = self.latest[decision.memory_id]
         sources = _merged(known, heard.record)
         if sources != known.provenance.source_ids or not heard.record.provenance.source_ids:
@@ -93,7 +93,7 @@ class _Batch:
                 known, Event.NONE, reason=decision.reason, provenance=provenance, **_said_again(known, heard.record)
             )
 
-    def _reword(self, heard: Heard, decision: Update) -> None:
+    def _reword(self, heard: NewFact, decision: Update) -> None:
         known, new = self.latest[decision.memory_id], heard.record
         values: dict[str, Any] = {
             name: getattr(new, name) for name in ("language", "attribute", "value", "object", "polarity")

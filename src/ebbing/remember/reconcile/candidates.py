@@ -18,7 +18,7 @@ from ebbing.index.index_entry import term_hash
 from ebbing.index.shard import KINDS, Shard, digest, micros
 from ebbing.ports.embedder import Calibration
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.remember.facts.new_fact import Candidate, Heard, candidate
+from ebbing.remember.facts.new_fact import KnownMemory, NewFact, known_memory
 from ebbing.remember.reconcile.decide import changed_by
 
 TOP: Final = 5
@@ -32,29 +32,29 @@ RELATED: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class CandidateSet:
     """What is known around some facts."""
 
-    candidates: tuple[tuple[Candidate, ...], ...]
+    candidates: tuple[tuple[KnownMemory, ...], ...]
     """For each fact, without repeats."""
     generation: int
     """Of the shard that this was read from."""
 
     @property
-    def all(self) -> list[Candidate]:
+    def all(self) -> list[KnownMemory]:
         """Every candidate once."""
         return list({one.record.id: one for around in self.candidates for one in around}.values())
 
 
-async def relate(
+async def find_candidates(
     store: MemoryStore,
-    heard: Sequence[Heard],
+    heard: Sequence[NewFact],
     *,
     scope: Scope,
     now: datetime,
     calibration: Calibration | None,
     always: Sequence[str] = (),
-) -> Related:
+) -> CandidateSet:
     """The current memories within the scope that may have to do with each fact; those with an id of `always` do.
 
     A scope that names a user or an agent reaches over its runs: what was said in another session is known.
@@ -74,43 +74,43 @@ async def relate(
         )
         for rows in near
     )
-    return Related(found, shard.generation)
+    return CandidateSet(found, shard.generation)
 
 
-async def _compared(store: MemoryStore, shard: Shard, *, ids: Collection[str], scope: Scope) -> dict[str, Candidate]:
+async def _compared(store: MemoryStore, shard: Shard, *, ids: Collection[str], scope: Scope) -> dict[str, KnownMemory]:
     """The candidates of these ids. They are kept with the shard, whose rows are the scope's own, until theirs change.
 
-    How strong a memory is and how often it was used may have changed since: see `as_stored`.
+    How strong a memory is and how often it was used may have changed since: see `refresh_candidates`.
     """
-    known: dict[str, Candidate] = shard.compared
+    known: dict[str, KnownMemory] = shard.compared
     for memory_id in ids:
         if memory_id not in known and (written := shard.as_written.pop(memory_id, None)) is not None:
-            known[memory_id] = candidate(written)
+            known[memory_id] = known_memory(written)
     missing = [memory_id for memory_id in ids if memory_id not in known]
     if missing:
-        known.update((record.id, candidate(record)) for record in await store.get(reach(scope), missing))
+        known.update((record.id, known_memory(record)) for record in await store.get(owner_scope(scope), missing))
     return {memory_id: known[memory_id] for memory_id in ids if memory_id in known}
 
 
-async def as_stored(
-    store: MemoryStore, related: Related, *, decisions: Iterable[Decision], scope: Scope
-) -> list[Candidate]:
+async def refresh_candidates(
+    store: MemoryStore, related: CandidateSet, *, decisions: Iterable[Decision], scope: Scope
+) -> list[KnownMemory]:
     """Every candidate once, and those that the decisions change as they are in the store."""
     changed = dict.fromkeys(memory_id for decision in decisions for memory_id in changed_by(decision))
     if not changed:
         return related.all
-    there = {record.id: record for record in await store.get(reach(scope), list(changed))}
+    there = {record.id: record for record in await store.get(owner_scope(scope), list(changed))}
     return [_renewed(one, there.get(one.record.id)) for one in related.all]
 
 
-def _renewed(known: Candidate, stored: MemoryRecord | None) -> Candidate:
+def _renewed(known: KnownMemory, stored: MemoryRecord | None) -> KnownMemory:
     """The candidate as it is in the store. One that was changed there stays, so that it is not written over."""
     if stored is None or stored.version != known.record.version:
         return known
     return replace(known, record=stored)
 
 
-def reach(scope: Scope) -> Scope:
+def owner_scope(scope: Scope) -> Scope:
     """The scope with all its runs, unless the run is all there is."""
     return replace(scope, run_id=None) if scope.run_id and (scope.user_id or scope.agent_id) else scope
 
@@ -125,7 +125,7 @@ def _current(shard: Shard, scope: Scope, *, now: datetime) -> NDArray[np.bool_]:
 
 
 def _near(
-    shard: Shard, heard: Heard, *, current: NDArray[np.bool_], calibration: Calibration | None
+    shard: Shard, heard: NewFact, *, current: NDArray[np.bool_], calibration: Calibration | None
 ) -> dict[int, float]:
     """Rows around one fact with their similarity."""
     actor = heard.record.actor
@@ -146,7 +146,7 @@ def _near(
     return {int(row): 0.0 if similarity is None else float(similarity[row]) for row in dict.fromkeys(rows)}
 
 
-def _same_matter(shard: Shard, heard: Heard) -> NDArray[np.bool_]:
+def _same_matter(shard: Shard, heard: NewFact) -> NDArray[np.bool_]:
     ended = {name for end in heard.claim.ends for name in end.attributes}
     names = (
         code
@@ -174,7 +174,7 @@ def _alike_in_words(shard: Shard, terms: NDArray[np.uint64], *, mask: NDArray[np
     return _largest(np.where(mask, scores, 0.0), 0.0)
 
 
-def _similarity(shard: Shard, heard: Heard, *, calibration: Calibration | None) -> NDArray[np.float32] | None:
+def _similarity(shard: Shard, heard: NewFact, *, calibration: Calibration | None) -> NDArray[np.float32] | None:
     entry = heard.insert.entry
     if calibration is None or entry is None or entry.vector is None or entry.model_id != shard.model_id:
         return None

@@ -34,7 +34,7 @@ from ebbing.domain.conflict.decision import (
 )
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.privacy.guarding.trust import may_change, may_create
-from ebbing.remember.facts.new_fact import Candidate, Heard, as_candidate, trust_of, without_value
+from ebbing.remember.facts.new_fact import KnownMemory, NewFact, fact_as_known, trust_of, without_value
 
 SURER: Final = 0.2
 """By how much more confidence something said earlier outweighs what was said later."""
@@ -44,7 +44,7 @@ _NOTHING_KNOWN: Final = "nothing known is about this"
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class LlmProposal:
     """What a language model would do."""
 
     decisions: Mapping[str, Decision] = field(default_factory=dict)
@@ -54,11 +54,11 @@ class Proposed:
 
 
 def decide(
-    heard: Sequence[Heard],
-    candidates: Sequence[Sequence[Candidate]],
+    heard: Sequence[NewFact],
+    candidates: Sequence[Sequence[KnownMemory]],
     *,
     confidence_threshold: float,
-    proposed: Proposed | None = None,
+    proposed: LlmProposal | None = None,
 ) -> list[Decision]:
     """Return one decision a fact, in order; a fact is compared with the facts before it as well.
 
@@ -79,11 +79,11 @@ def decide(
 
 
 def _decided_in_order(
-    heard: Sequence[Heard],
-    candidates: Sequence[Sequence[Candidate]],
+    heard: Sequence[NewFact],
+    candidates: Sequence[Sequence[KnownMemory]],
     *,
     confidence_threshold: float,
-    proposed: Proposed | None,
+    proposed: LlmProposal | None,
     held: frozenset[tuple[int, str]],
 ) -> list[Decision]:
     """The decisions, where the sentences that are `held` end nothing."""
@@ -121,7 +121,7 @@ def _for_review(fact: Fact, memory_ids: tuple[str, ...], *, because: str) -> Add
     return AddForReview(fact, memory_ids, f"for review, nothing is ended: {because}")
 
 
-def _as_the_only_value(decision: Decision, heard: Heard, *, known: Sequence[Candidate]) -> Decision:
+def _as_the_only_value(decision: Decision, heard: NewFact, *, known: Sequence[KnownMemory]) -> Decision:
     """The decision, where an attribute that has one value at a time does not get a second one."""
     ended = closed_by(decision)
     rest = (one.claim for one in known if one.record.id not in ended)
@@ -134,17 +134,17 @@ def _as_the_only_value(decision: Decision, heard: Heard, *, known: Sequence[Cand
 class _View:
     """What is known once the decisions so far are carried out."""
 
-    new: dict[str, Candidate] = field(default_factory=dict)
+    new: dict[str, KnownMemory] = field(default_factory=dict)
     closed: set[str] = field(default_factory=set)
 
-    def around(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+    def around(self, candidates: Sequence[KnownMemory]) -> list[KnownMemory]:
         stored = [one for one in candidates if one.record.id not in self.new]
         return [one for one in (*stored, *self.new.values()) if one.record.id not in self.closed]
 
-    def note(self, heard: Heard, decision: Decision) -> None:
+    def note(self, heard: NewFact, decision: Decision) -> None:
         self.closed.update(closed_by(decision))
         if isinstance(decision, Add | Supersede | AddForReview):
-            known = as_candidate(heard)
+            known = fact_as_known(heard)
             gives_it = not isinstance(decision, AddForReview) and decision.is_the_value
             self.new[heard.record.id] = known if gives_it else without_value(known)
 
@@ -162,7 +162,7 @@ def changed_by(decision: Decision) -> tuple[str, ...]:
     return told + closed_by(decision)
 
 
-def refused(heard: Heard, confidence_threshold: float) -> Ignore | None:
+def refused(heard: NewFact, confidence_threshold: float) -> Ignore | None:
     """Why a fact is not to be kept whatever is known; None if nothing is against it."""
     fact, tier = heard.fact, trust_of(heard.record)
     if fact.confidence < confidence_threshold:
@@ -172,7 +172,7 @@ def refused(heard: Heard, confidence_threshold: float) -> Ignore | None:
     return None
 
 
-def _decided(heard: Heard, around: Sequence[Candidate]) -> Decision:
+def _decided(heard: NewFact, around: Sequence[KnownMemory]) -> Decision:
     fact = heard.fact
     words = heard.record.hash
     verdicts = [(one, _verdict(heard, one, words=words)) for one in around]
@@ -193,10 +193,10 @@ def _decided(heard: Heard, around: Sequence[Candidate]) -> Decision:
 
 
 def _apart(
-    heard: Heard, against: Sequence[tuple[Candidate, Verdict]]
-) -> tuple[list[tuple[Candidate, Verdict]], dict[str, str]]:
+    heard: NewFact, against: Sequence[tuple[KnownMemory, Verdict]]
+) -> tuple[list[tuple[KnownMemory, Verdict]], dict[str, str]]:
     """What a fact certainly ends, and the memories of which that is in doubt, with the doubt."""
-    certain: list[tuple[Candidate, Verdict]] = []
+    certain: list[tuple[KnownMemory, Verdict]] = []
     doubted: dict[str, str] = {}
     for one, verdict in against:
         why = None if verdict.reason == _PUT_RIGHT else doubt(heard.claim, one.claim)
@@ -217,14 +217,14 @@ def _in_doubt(fact: Fact, doubted: Mapping[str, str]) -> AddForReview | Ignore |
     return None
 
 
-def _against(verdicts: Sequence[tuple[Candidate, Verdict]], *, guessing: bool) -> list[tuple[Candidate, Verdict]]:
+def _against(verdicts: Sequence[tuple[KnownMemory, Verdict]], *, guessing: bool) -> list[tuple[KnownMemory, Verdict]]:
     """The memories that a fact speaks against; what is only guessed counts where it can mean one memory alone."""
     against = [found for found in verdicts if found[1].relation is Relation.CONTRADICTS]
     sure = [found for found in against if not found[1].guess]
     return sure or (against if guessing and len(against) == 1 else [])
 
 
-def _agreed(heard: Heard, proposed: Proposed | None, *, own: Decision, around: Sequence[Candidate]) -> Decision:
+def _agreed(heard: NewFact, proposed: LlmProposal | None, *, own: Decision, around: Sequence[KnownMemory]) -> Decision:
     """The model's decision if it holds, else our own.
 
     What we would end is ended, and what may not end anything does not: a model can find more that is known, or no
@@ -246,14 +246,14 @@ def _agreed(heard: Heard, proposed: Proposed | None, *, own: Decision, around: S
     return decision
 
 
-def _may_not_change(known: Candidate, heard: Heard) -> bool:
+def _may_not_change(known: KnownMemory, heard: NewFact) -> bool:
     """Whether a memory stands whatever a model proposes to make of it."""
     if not may_change(trust_of(heard.record), trust_of(known.record)) or _outweighs(known.record, heard):
         return True
     return doubt(heard.claim, known.claim) is not None
 
 
-def _stopped(heard: Heard, against: Sequence[MemoryRecord]) -> Ignore | AddClosed | None:
+def _stopped(heard: NewFact, against: Sequence[MemoryRecord]) -> Ignore | AddClosed | None:
     """What becomes of a fact that may not, or does not, end what it contradicts; None if nothing stands in its way."""
     fact = heard.fact
     if fact.tentative and not against:
@@ -269,7 +269,7 @@ def _stopped(heard: Heard, against: Sequence[MemoryRecord]) -> Ignore | AddClose
     return AddClosed(fact, newest.id, "it was said before something newer that contradicts it")
 
 
-def _verdict(heard: Heard, other: Candidate, *, words: str) -> Verdict:
+def _verdict(heard: NewFact, other: KnownMemory, *, words: str) -> Verdict:
     if words == other.record.hash:
         return Verdict(Relation.SAME, _SAME_WORDS)
     if heard.fact.instead_of == other.record.id:
@@ -277,13 +277,13 @@ def _verdict(heard: Heard, other: Candidate, *, words: str) -> Verdict:
     return compare(heard.claim, other.claim, similarity=other.similarity)
 
 
-def _outweighs(known: MemoryRecord, heard: Heard) -> bool:
+def _outweighs(known: MemoryRecord, heard: NewFact) -> bool:
     """Whether a memory stands although something else is heard now: it was said later, and is not much less sure."""
     surer = round(heard.fact.confidence - known.confidence, 6) > SURER
     return known.created_at > heard.record.created_at and not surer
 
 
-def _best(heard: Heard, verdicts: Sequence[tuple[Candidate, Verdict]]) -> tuple[Candidate, Verdict] | None:
+def _best(heard: NewFact, verdicts: Sequence[tuple[KnownMemory, Verdict]]) -> tuple[KnownMemory, Verdict] | None:
     """The memory that says the same; a richer fact rewords only what it may change and what was said before it."""
     same = [found for found in verdicts if found[1].relation is Relation.SAME]
     if same:

@@ -9,20 +9,20 @@ from itertools import chain
 from ebbing.domain.conflict.decision import Update
 from ebbing.index.index_entry import IndexEntry
 from ebbing.remember.facts.drafts import Draft
-from ebbing.remember.facts.new_fact import Candidate, Heard
-from ebbing.remember.llm.client import Asking
+from ebbing.remember.facts.new_fact import KnownMemory, NewFact
+from ebbing.remember.llm.client import LlmOptions
 from ebbing.remember.llm.decide import decide_with_model
-from ebbing.remember.reconcile.decide import Proposed, refused
-from ebbing.remember.vectors.embed_drafts import Embedding, embedded
+from ebbing.remember.reconcile.decide import LlmProposal, refused
+from ebbing.remember.vectors.embed_drafts import EmbedOptions, embed_drafts
 
 
-async def proposed_by(
-    asking: Asking | None,
-    heard: Sequence[Heard],
+async def ask_llm(
+    asking: LlmOptions | None,
+    heard: Sequence[NewFact],
     *,
-    candidates: Sequence[Sequence[Candidate]],
+    candidates: Sequence[Sequence[KnownMemory]],
     confidence_threshold: float,
-) -> Proposed | None:
+) -> LlmProposal | None:
     """One decision for each fact about which the model says something usable; None without a model.
 
     It is not asked about what is not to be kept anyway, nor about what the rules only suspect to be news.
@@ -40,15 +40,15 @@ async def proposed_by(
     answers = zip(asked, decided.decisions, strict=True)
     decisions = {one.record.id: decision for (one, _), decision in answers if decision is not None}
     shown = chain.from_iterable(known for _, known in asked)
-    return Proposed(decisions, {known.record.id: known.record.version for known in shown})
+    return LlmProposal(decisions, {known.record.id: known.record.version for known in shown})
 
 
-def _is_open(heard: Heard, confidence_threshold: float) -> bool:
+def _is_open(heard: NewFact, confidence_threshold: float) -> bool:
     return not heard.fact.tentative and refused(heard, confidence_threshold) is None
 
 
-async def reworded(
-    embedding: Embedding, heard: Sequence[Heard], *, proposed: Proposed | None
+async def embed_rewordings(
+    embedding: EmbedOptions, heard: Sequence[NewFact], *, proposed: LlmProposal | None
 ) -> dict[str, IndexEntry | None]:
     """The index entries of the wordings that the model gives to known memories, and that no fact has itself."""
     decisions = {} if proposed is None else proposed.decisions
@@ -58,4 +58,4 @@ async def reworded(
         for decision in [decisions.get(one.record.id)]
         if isinstance(decision, Update) and decision.text != one.record.content
     ]
-    return {insert.record.content: insert.entry for insert in await embedded(embedding, drafts)}
+    return {insert.record.content: insert.entry for insert in await embed_drafts(embedding, drafts)}

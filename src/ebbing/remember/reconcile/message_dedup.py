@@ -15,11 +15,11 @@ from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.text.split_text import split_text
 from ebbing.ports.memory_store import MemoryStore, Revise
-from ebbing.remember.facts.new_fact import Heard
-from ebbing.remember.intake.screening import Screened
-from ebbing.remember.reconcile.candidates import reach
+from ebbing.remember.facts.new_fact import NewFact
+from ebbing.remember.intake.screening import ScreenedMessage
+from ebbing.remember.reconcile.candidates import owner_scope
 from ebbing.remember.reconcile.decide import closed_by
-from ebbing.remember.reconcile.unmerge import take_apart, tellers_of
+from ebbing.remember.reconcile.unmerge import merged_records_of, unmerge
 
 EDITED: Final = "the message that said so was edited"
 DELETED: Final = "the message that said so was deleted"
@@ -27,7 +27,7 @@ _REOPENED: Final = "what had replaced it was withdrawn"
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class KnownMessages:
     """What is known of the messages of a call."""
 
     repeated: frozenset[int] = frozenset()
@@ -43,11 +43,11 @@ class Before:
     evidence: tuple[str, ...] = ()
     """Of messages that were stored before they were read: their episodes' ids, by place."""
 
-    async def still_said(self, store: MemoryStore, heard: Sequence[Heard], *, scope: Scope) -> list[Heard]:
+    async def drop_erased_sources(self, store: MemoryStore, heard: Sequence[NewFact], *, scope: Scope) -> list[NewFact]:
         """The facts without those of messages that were deleted or erased while they were read."""
         if not self.evidence:
             return list(heard)
-        there = {episode.id for episode in await store.get(reach(scope), self.evidence)}
+        there = {episode.id for episode in await store.get(owner_scope(scope), self.evidence)}
         return [one for one in heard if self.evidence[one.fact.source] in there]
 
     def as_edit(self, decision: Decision) -> Decision:
@@ -70,28 +70,30 @@ class Before:
         told = {one.memory_id for one in decisions if isinstance(one, Keep | Update)}
         told |= {memory_id for one in decisions for memory_id in closed_by(one)}
         gone = [memory_id for memory_id in self.products if memory_id not in told]
-        records = await store.get(reach(scope), gone)
-        return await withdrawn(store, records, sources=self.sources, scope=scope, reason=EDITED, now=now)
+        records = await store.get(owner_scope(scope), gone)
+        return await retract_sources(store, records, sources=self.sources, scope=scope, reason=EDITED, now=now)
 
 
-async def told_before(store: MemoryStore, kept: Sequence[Screened], *, scope: Scope, now: datetime) -> Before:
+async def find_known_messages(
+    store: MemoryStore, kept: Sequence[ScreenedMessage], *, scope: Scope, now: datetime
+) -> KnownMessages:
     """What is stored of these messages, by the ids that the caller gave them."""
     places = {one.message.id: place for place, one in enumerate(kept) if one.message.id is not None}
     if not places:
-        return Before()
+        return KnownMessages()
     stored = await store.from_sources(scope, list(places))
     before = _sorted_out(stored, kept, places=places, scope=scope)
-    tellers = await tellers_of(store, _from(stored, before.sources), scope=scope)
+    tellers = await merged_records_of(store, _from(stored, before.sources), scope=scope)
     if not tellers:
         return before
     # What they tell is not what these messages say any more; the next merge finds what still repeats.
-    await take_apart(store, tellers, scope=scope, at=now)
+    await unmerge(store, tellers, scope=scope, at=now)
     return _sorted_out(await store.from_sources(scope, list(places)), kept, places=places, scope=scope)
 
 
 def _sorted_out(
-    stored: Iterable[MemoryRecord], kept: Sequence[Screened], *, places: Mapping[str, int], scope: Scope
-) -> Before:
+    stored: Iterable[MemoryRecord], kept: Sequence[ScreenedMessage], *, places: Mapping[str, int], scope: Scope
+) -> KnownMessages:
     episodes: defaultdict[str, list[MemoryRecord]] = defaultdict(list)
     memories: list[MemoryRecord] = []
     for record in stored:
@@ -105,7 +107,7 @@ def _sorted_out(
             memories.append(record)
     same = frozenset(name for name, parts in episodes.items() if _says(parts, kept[places[name]]))
     edited = frozenset(episodes) - same
-    return Before(
+    return KnownMessages(
         repeated=frozenset(map(places.__getitem__, same)),
         known=tuple(one for one in _from(memories, same) if one.valid_to is None and one.is_active),
         episodes=tuple(chain.from_iterable(map(episodes.__getitem__, edited))),
@@ -123,16 +125,16 @@ def _is_raw_memory(record: MemoryRecord) -> bool:
     return record.kind is Kind.MEMORY and record.provenance.method == "raw"
 
 
-def _says(parts: Sequence[MemoryRecord], one: Screened) -> bool:
+def _says(parts: Sequence[MemoryRecord], one: ScreenedMessage) -> bool:
     return [part.content for part in parts] == split_text(one.message.content)
 
 
-def withdrawn_episodes(episodes: Iterable[MemoryRecord], *, now: datetime, reason: str = EDITED) -> list[Revise]:
+def deleted_episodes(episodes: Iterable[MemoryRecord], *, now: datetime, reason: str = EDITED) -> list[Revise]:
     """Messages in a wording that no longer stands."""
     return [_deleted(record, now=now, reason=reason) for record in episodes]
 
 
-async def withdrawn(
+async def retract_sources(
     store: MemoryStore,
     records: Sequence[MemoryRecord],
     *,
@@ -150,7 +152,7 @@ async def withdrawn(
             changes.append(Revise(kept, Event.NONE, reason=reason))
             continue
         changes.append(_deleted(record, now=now, reason=reason))
-        replaced = await store.get(reach(scope), record.related_ids)
+        replaced = await store.get(owner_scope(scope), record.related_ids)
         changes += [_without_successor(old, record) for old in replaced if old.superseded_by == record.id]
     return changes
 
@@ -158,15 +160,15 @@ async def withdrawn(
 async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now: datetime) -> int:
     """Deletes a message and what rests on it alone; the number of records that are gone."""
     records = await store.from_sources(scope, [source_id])
-    if tellers := await tellers_of(store, records, scope=scope):
-        await take_apart(store, tellers, scope=scope, at=now)
+    if tellers := await merged_records_of(store, records, scope=scope):
+        await unmerge(store, tellers, scope=scope, at=now)
         records = await store.from_sources(scope, [source_id])
     episodes = [one for one in records if one.kind is Kind.EPISODE or _is_raw_memory(one)]
     memories = [one for one in records if one not in episodes]
     sources = frozenset({source_id})
-    changes = withdrawn_episodes(episodes, now=now, reason=DELETED)
-    changes += await withdrawn(store, memories, sources=sources, scope=scope, reason=DELETED, now=now)
-    await store.write(reach(scope), changes)
+    changes = deleted_episodes(episodes, now=now, reason=DELETED)
+    changes += await retract_sources(store, memories, sources=sources, scope=scope, reason=DELETED, now=now)
+    await store.write(owner_scope(scope), changes)
     return sum(change.event is Event.DELETE for change in changes)
 
 

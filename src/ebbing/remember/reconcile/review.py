@@ -14,13 +14,13 @@ from ebbing.domain.memory.record import NEEDS_REVIEW, QUARANTINED, Kind, MemoryR
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.claims import attribute_of
 from ebbing.ports.memory_store import Change, MemoryStore, Revise
-from ebbing.remember.add import Outcome, Remembering, learn
-from ebbing.remember.extraction.extractor import read
-from ebbing.remember.facts.drafts import Drafting
-from ebbing.remember.facts.new_fact import told_of, trust_of
-from ebbing.remember.intake.screening import Screened
+from ebbing.remember.add import AddDeps, MemoryOutcome, store_extraction
+from ebbing.remember.extraction.extractor import extract_facts
+from ebbing.remember.facts.drafts import DraftContext
+from ebbing.remember.facts.new_fact import hints_from_record, trust_of
+from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.put_back import is_current
-from ebbing.remember.reconcile.message_dedup import Before
+from ebbing.remember.reconcile.message_dedup import KnownMessages
 from ebbing.remember.reconcile.rivals import rivals_of
 
 _PAGE: Final = 500
@@ -64,7 +64,7 @@ async def the_review(store: MemoryStore, record: MemoryRecord) -> Review:
     return await _review(store, record)
 
 
-async def accept(using: Remembering, review: Review) -> tuple[list[str], Sequence[Outcome]]:
+async def accept(using: AddDeps, review: Review) -> tuple[list[str], Sequence[MemoryOutcome]]:
     """Closes what the memory would close, or learns from the message; the ids of what is closed, and what was learnt.
 
     Raises:
@@ -80,7 +80,7 @@ async def accept(using: Remembering, review: Review) -> tuple[list[str], Sequenc
     return closed, await _learnt(using, record, now=now)
 
 
-async def keep(using: Remembering, review: Review) -> None:
+async def keep(using: AddDeps, review: Review) -> None:
     """Lets the memory stand beside those that it would have closed.
 
     Raises:
@@ -106,12 +106,12 @@ def _reviewed(record: MemoryRecord, *, now: datetime) -> Revise:
     )
 
 
-async def _with_attribute(using: Remembering, review: Review) -> MemoryRecord:
+async def _with_attribute(using: AddDeps, review: Review) -> MemoryRecord:
     """The memory with the attribute that it gives the value of, unless another memory gives one by now."""
     record = review.record
     if record.attribute is not None or record.kind is not Kind.MEMORY or record.is_verbatim:
         return record
-    attribute, value = attribute_of(record.content, replace(told_of(record), known=False))
+    attribute, value = attribute_of(record.content, replace(hints_from_record(record), known=False))
     valued = replace(record, attribute=attribute, value=value if attribute else record.value)
     closing = [one.id for one in review.would_close]
     rivals = await rivals_of(using.store, valued, scope=record.whose, now=using.clock.now(), without=closing)
@@ -124,7 +124,7 @@ def _closed(old: MemoryRecord, winner: MemoryRecord, *, now: datetime) -> Revise
     return Revise(closed, Event.SUPERSEDE, reason=_REVIEWED)
 
 
-async def _learnt(using: Remembering, episode: MemoryRecord, *, now: datetime) -> Sequence[Outcome]:
+async def _learnt(using: AddDeps, episode: MemoryRecord, *, now: datetime) -> Sequence[MemoryOutcome]:
     """What a message says, as if it had never been held back."""
     source_ids = episode.provenance.source_ids
     message = Message(
@@ -134,10 +134,10 @@ async def _learnt(using: Remembering, episode: MemoryRecord, *, now: datetime) -
         name=episode.actor,
         timestamp=episode.created_at,
     )
-    kept = [Screened(message, trust_of(episode))]
+    kept = [ScreenedMessage(message, trust_of(episode))]
     is_agent = episode.whose.agent_id is not None
-    found = await read(kept, mode=using.mode, asking=using.asking, now=now, agent_facts=is_agent)
-    drafting = Drafting(episode.whose, episode.metadata, now=now, ids=using.ids)
-    before = Before(evidence=(episode.id,))
-    outcomes, _, _ = await learn(using, found, kept=kept, episodes=(), before=before, drafting=drafting)
+    found = await extract_facts(kept, mode=using.mode, asking=using.asking, now=now, agent_facts=is_agent)
+    drafting = DraftContext(episode.whose, episode.metadata, now=now, ids=using.ids)
+    before = KnownMessages(evidence=(episode.id,))
+    outcomes, _, _ = await store_extraction(using, found, kept=kept, episodes=(), before=before, drafting=drafting)
     return outcomes

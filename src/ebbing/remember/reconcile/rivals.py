@@ -15,7 +15,7 @@ from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, micros
 from ebbing.ports.memory_store import MemoryStore, Revise
-from ebbing.remember.facts.new_fact import candidate
+from ebbing.remember.facts.new_fact import known_memory
 
 GAVE_WAY: Final = "another value of it was made current again"
 
@@ -49,6 +49,6 @@ def step_aside(rival: MemoryRecord, winner: str, *, now: datetime) -> Revise:
 
 
 def _is_rival(one: MemoryRecord, other: MemoryRecord) -> bool:
-    first, second = candidate(one).claim, candidate(other).claim
+    first, second = known_memory(one).claim, known_memory(other).claim
     verdicts = (compare(first, second), compare(second, first))
     return any(verdict.relation is Relation.CONTRADICTS and not verdict.guess for verdict in verdicts)

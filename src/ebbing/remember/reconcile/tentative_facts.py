@@ -12,16 +12,16 @@ from ebbing.language.parsing.subjects import is_bare
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.remember.extraction.keep_filter import NAMED
 from ebbing.remember.extraction.rule_extractor import CHANGE, extract
-from ebbing.remember.facts.drafts import Draft, Drafting, fact_draft
-from ebbing.remember.facts.new_fact import Candidate, heard_as, told_by
-from ebbing.remember.intake.screening import Screened
-from ebbing.remember.reconcile.candidates import relate
+from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft
+from ebbing.remember.facts.new_fact import KnownMemory, hints_from_fact, to_new_fact
+from ebbing.remember.intake.screening import ScreenedMessage
+from ebbing.remember.reconcile.candidates import find_candidates
 from ebbing.remember.reconcile.decide import decide
-from ebbing.remember.vectors.embed_drafts import Embedding, embedded
+from ebbing.remember.vectors.embed_drafts import EmbedOptions, embed_drafts
 
 
-async def telling(
-    store: MemoryStore, found: Sequence[tuple[Fact, Draft]], *, kept: Sequence[Screened], drafting: Drafting
+async def drop_unmatched_tentative(
+    store: MemoryStore, found: Sequence[tuple[Fact, Draft]], *, kept: Sequence[ScreenedMessage], drafting: DraftContext
 ) -> list[tuple[Fact, Draft]]:
     """The facts without the tentative ones that touch nothing known, nor each other; by words alone, so at once.
 
@@ -29,9 +29,9 @@ async def telling(
     """
     if not any(fact.tentative for fact, _ in found):
         return list(found)
-    inserts = await embedded(Embedding(), [draft for _, draft in found])
-    heard = [heard_as(fact, insert) for (fact, _), insert in zip(found, inserts, strict=True)]
-    related = await relate(store, heard, scope=drafting.scope, now=drafting.now, calibration=None)
+    inserts = await embed_drafts(EmbedOptions(), [draft for _, draft in found])
+    heard = [to_new_fact(fact, insert) for (fact, _), insert in zip(found, inserts, strict=True)]
+    related = await find_candidates(store, heard, scope=drafting.scope, now=drafting.now, calibration=None)
     decisions = decide(heard, related.candidates, confidence_threshold=0.0)
     told: list[tuple[Fact, Draft]] = []
     for (fact, draft), decision, around in zip(found, decisions, related.candidates, strict=True):
@@ -52,12 +52,12 @@ def _begins_with_value(fact: Fact) -> str | None:
     """The value that a statement begins with, so that it does not say of what it is one: "31 now"."""
     if fact.rule != CHANGE or not fact.tentative:
         return None
-    _, value = attribute_of(fact.text, told_by(fact, None))
+    _, value = attribute_of(fact.text, hints_from_fact(fact, None))
     return value if value and fact.text.casefold().startswith(value.casefold()) else None
 
 
 def _joined(
-    fact: Fact, value: str, *, decision: Decision, around: Sequence[Candidate], speaker: str | None
+    fact: Fact, value: str, *, decision: Decision, around: Sequence[KnownMemory], speaker: str | None
 ) -> Fact | None:
     """The fact with its value in the words of the memory that it ends, where that says no more than its own value."""
     if not isinstance(decision, Supersede):
@@ -71,7 +71,9 @@ def _joined(
     return replace(fact, text=text, attribute=old.attribute, value=value)
 
 
-def _of_somebody(fact: Fact, around: Sequence[Candidate], *, said: Screened, drafting: Drafting) -> Fact | None:
+def _of_somebody(
+    fact: Fact, around: Sequence[KnownMemory], *, said: ScreenedMessage, drafting: DraftContext
+) -> Fact | None:
     """The fact about one of the speaker's people whose name the statement begins with: "Arjun turned 8"."""
     speaker = (said.message.name or "").casefold()
     for one in around:

@@ -17,7 +17,7 @@ _AT_ONCE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class Unmerge:
     """The changes that take merged memories apart."""
 
     changes: Sequence[Change]
@@ -27,7 +27,7 @@ class Apart:
     """By id, every record that the changes revise, as they leave it."""
 
 
-async def take_apart(store: MemoryStore, tellers: Iterable[MemoryRecord], *, scope: Scope, at: datetime | None) -> int:
+async def unmerge(store: MemoryStore, tellers: Iterable[MemoryRecord], *, scope: Scope, at: datetime | None) -> int:
     """Lets the sources of these memories tell for themselves and removes the memories, which say nothing else.
 
     A memory that somebody reworded by hand stays: it says what that person said. The outermost come first where one
@@ -39,16 +39,16 @@ async def take_apart(store: MemoryStore, tellers: Iterable[MemoryRecord], *, sco
     Raises:
         ConflictError: one of them changed in between; nothing was taken apart.
     """
-    apart = await changes_apart(store, tellers, scope=scope, at=at)
+    apart = await unmerge_changes(store, tellers, scope=scope, at=at)
     if apart.changes:
         await store.write(Scope.of(scope.owner), apart.changes)
     return apart.back
 
 
-async def changes_apart(
+async def unmerge_changes(
     store: MemoryStore, tellers: Iterable[MemoryRecord], *, scope: Scope, at: datetime | None
-) -> Apart:
-    """The changes of `take_apart`, to be written together with others."""
+) -> Unmerge:
+    """The changes of `unmerge`, to be written together with others."""
     back = 0
     changes: list[Change] = []
     changed: dict[str, MemoryRecord] = {}
@@ -69,7 +69,7 @@ async def changes_apart(
         elif latest.deleted_at is None:
             changed[teller.id] = deleted(latest, TAKEN_APART, at=at)
             changes.append(Revise(changed[teller.id], Event.DELETE, reason=TAKEN_APART))
-    return Apart(changes, back, changed)
+    return Unmerge(changes, back, changed)
 
 
 def deleted(record: MemoryRecord, reason: str, *, at: datetime) -> MemoryRecord:
@@ -82,7 +82,7 @@ def is_apart(record: MemoryRecord) -> bool:
     return record.deleted_at is not None and record.delete_reason == TAKEN_APART
 
 
-async def tellers_of(store: MemoryStore, records: Iterable[MemoryRecord], *, scope: Scope) -> list[MemoryRecord]:
+async def merged_records_of(store: MemoryStore, records: Iterable[MemoryRecord], *, scope: Scope) -> list[MemoryRecord]:
     """The memories that were made of these records, those among them, and what was made of those: outermost first."""
     asked = list(records)
     found = {one.id: one for one in asked if one.is_compressed}
@@ -100,8 +100,8 @@ async def erase_apart_within(store: MemoryStore, scope: Scope) -> int:
     cursor = None
     while True:
         page = await store.page(scope, kinds=tuple(Kind), limit=_AT_ONCE, cursor=cursor, deleted=True)
-        involved |= {one.id: one for one in await tellers_of(store, page.records, scope=scope)}
+        involved |= {one.id: one for one in await merged_records_of(store, page.records, scope=scope)}
         cursor = page.next_cursor
         if cursor is None:
             break
-    return await take_apart(store, involved.values(), scope=scope, at=None)
+    return await unmerge(store, involved.values(), scope=scope, at=None)

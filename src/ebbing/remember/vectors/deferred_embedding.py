@@ -21,7 +21,7 @@ from ebbing.ports.clock import Clock
 from ebbing.ports.embed_passages import embed_passages
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.memory_store import MemoryStore, Reindex
-from ebbing.remember.vectors.embed_drafts import SECONDS, note_bare
+from ebbing.remember.vectors.embed_drafts import SECONDS, enqueue_reindex
 
 MOST: Final = 10_000
 """Texts that may be behind, a hundred seconds of one core: beyond them a call waits for its vectors again."""
@@ -34,7 +34,7 @@ _MOST_NOTED: Final = 10_000
 _log: Final = logging.getLogger(__name__)
 
 
-class Following:
+class DeferredEmbedder:
     """Texts that are stored, are found by their words, and wait for their vectors.
 
     These are made in a thread with a loop of its own: on one that is busy, each step waits as long as a vector takes.
@@ -74,7 +74,7 @@ class Following:
         """Sees to the vectors of what was just stored without."""
         whole = scope.whole
         if self._is_unnoted(whole.owner):
-            await note_bare(self._store.jobs, whole, run_at=self._clock.now() + JOB_AFTER)
+            await enqueue_reindex(self._store.jobs, whole, run_at=self._clock.now() + JOB_AFTER)
         with self._lock:
             self._waiting.extend((whole, memory_id) for memory_id in memory_ids)
             if self._thread is None:

@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Embedding:
+class EmbedOptions:
     """How texts get their vectors on the way in."""
 
     embedder: Embedder | None = None
@@ -42,7 +42,7 @@ class Embedding:
     """Texts are stored without vectors for now, which follow: see `follow.py`."""
 
 
-async def embedded(how: Embedding, drafts: Sequence[Draft]) -> list[Insert]:
+async def embed_drafts(how: EmbedOptions, drafts: Sequence[Draft]) -> list[Insert]:
     """Inserts for the drafts, in order, each distinct text embedded once.
 
     When the embedder fails, hangs or gives nonsense, the drafts are stored without vectors, found by keyword, and
@@ -63,20 +63,20 @@ async def embedded(how: Embedding, drafts: Sequence[Draft]) -> list[Insert]:
     return inserts
 
 
-def bare(inserts: Sequence[Insert]) -> list[str]:
+def ids_without_vector(inserts: Sequence[Insert]) -> list[str]:
     """The ids of those that say something and have no vector."""
     without = (one.record for one in inserts if one.entry is None or one.entry.vector is None)
     return [record.id for record in without if record.content.strip()]
 
 
-async def note_bare(queue: JobQueue, scope: Scope, *, run_at: datetime) -> None:
+async def enqueue_reindex(queue: JobQueue, scope: Scope, *, run_at: datetime) -> None:
     """Queues an owner to be indexed anew, of whom something was stored without a vector though there is an embedder."""
     owner = scope.whole
     with suppress(StoreError):  # it is stored by now, and the daily round finds it too
         await queue.enqueue(REINDEX, owner.owner.digest, whose=owner, run_at=run_at)
 
 
-async def vectors_of(how: Embedding, passages: Sequence[str]) -> Sequence[NDArray[np.float32] | None]:
+async def vectors_of(how: EmbedOptions, passages: Sequence[str]) -> Sequence[NDArray[np.float32] | None]:
     """Vectors for texts, in order, as `embedded` gives them."""
     if how.embedder is None or how.is_later or not passages:
         return [None] * len(passages)

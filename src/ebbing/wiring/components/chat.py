@@ -8,7 +8,7 @@ from ebbing.domain.errors import ConfigurationError, MissingExtraError
 from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.query_rewriter import QueryRewriter
-from ebbing.remember.llm.client import Asking
+from ebbing.remember.llm.client import LlmOptions
 from ebbing.wiring.config.settings import Settings
 
 _NEEDS_MODEL = {"llm", "summarize", "structured"}
@@ -19,7 +19,7 @@ class Chat:
     """The language model of one memory, with what is asked of it. It connects at the first call."""
 
     mode: WriteMode
-    asking: Asking | None = None
+    asking: LlmOptions | None = None
     rewriter: QueryRewriter | None = None
     """Makes questions stand alone; there is one wherever there is a model."""
     note: str = ""
@@ -50,7 +50,7 @@ def chat_of(settings: Settings, *, model: ChatModel | None = None) -> Chat:
         return Chat(mode, note="no language model: facts are read by rules")
     mode = WriteMode.LLM if settings.write_mode == "auto" else WriteMode(settings.write_mode)
     found = model or _endpoint(settings)
-    asking = Asking(
+    asking = LlmOptions(
         found,
         fact_prompt=settings.custom_fact_extraction_prompt,
         update_prompt=settings.custom_update_memory_prompt,

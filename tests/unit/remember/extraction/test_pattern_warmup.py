@@ -26,7 +26,7 @@ async def test_callers_that_come_together_compile_once(monkeypatch: pytest.Monke
     monkeypatch.setattr(ready, "redact", redact)
     async with anyio.create_task_group() as group:
         for _ in range(8):
-            group.start_soon(lambda: ready.patterns_ready(reading=False))
+            group.start_soon(lambda: ready.warm_up_patterns(reading=False))
     assert len(compiled) == 1
 
 
@@ -39,10 +39,10 @@ async def test_only_what_reads_the_languages_of_the_texts_is_compiled(monkeypatc
 
     monkeypatch.setattr(ready, "_DONE", set())
     monkeypatch.setattr(ready, "extract", extract)
-    await ready.patterns_ready(["I own a kite."], reading=False)
+    await ready.warm_up_patterns(["I own a kite."], reading=False)
     assert read == []
-    await ready.patterns_ready(["I own a kite.", "12:30", "さようなら"], reading=True)
+    await ready.warm_up_patterns(["I own a kite.", "12:30", "さようなら"], reading=True)
     assert read == [ready.SAMPLES["en"]]
     for _ in range(2):
-        await ready.patterns_ready(["I own a kite.", "我有一只风筝"], reading=True)
+        await ready.warm_up_patterns(["I own a kite.", "我有一只风筝"], reading=True)
     assert read == [ready.SAMPLES["en"], ready.SAMPLES["zh"]]

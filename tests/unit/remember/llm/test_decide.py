@@ -13,7 +13,7 @@ from ebbing.domain.conflict.decision import Add, Fact, Keep, Supersede, Update
 from ebbing.domain.errors import ModelUnavailableError
 from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.remember.llm.client import Asking
+from ebbing.remember.llm.client import LlmOptions
 from ebbing.remember.llm.decide import Decided, decide_with_model
 from ebbing.testing.chat_model import ScriptedChatModel
 
@@ -36,11 +36,11 @@ def action(name: str, memory: Any = None, fact: Any = 0, **more: Any) -> dict[st
 
 
 async def decided(
-    actions: Any, fact: Fact, *memories: MemoryRecord, said_at: datetime = NOW, asking: Asking | None = None
+    actions: Any, fact: Fact, *memories: MemoryRecord, said_at: datetime = NOW, asking: LlmOptions | None = None
 ) -> Decided:
     """What becomes of one fact; `actions` are the model's answer."""
     answer = {"decisions": actions} if isinstance(actions, list) else actions
-    asking = asking or Asking(ScriptedChatModel(answer))
+    asking = asking or LlmOptions(ScriptedChatModel(answer))
     return await decide_with_model(asking, [fact], related=[memories], said_at=[said_at])
 
 
@@ -84,7 +84,7 @@ async def test_cricket_with_friends_says_more_than_cricket() -> None:
 async def test_moving_from_beijing_to_shanghai_ends_beijing() -> None:
     model = ScriptedChatModel({"decisions": [action("DELETE", 0, reason="搬家了")]})
     fact = Fact("用户住在上海", attribute="home", value="上海")
-    done = await decided([], fact, known(OTHER, "用户住在北京", attribute="home"), asking=Asking(model))
+    done = await decided([], fact, known(OTHER, "用户住在北京", attribute="home"), asking=LlmOptions(model))
     assert done.decisions == (Supersede(fact, OTHER, "搬家了"),)
     assert "你负责维护" in model.prompts[0][0].content
 
@@ -107,7 +107,7 @@ async def test_coffee_and_latte_stand_side_by_side() -> None:
 
 async def test_the_model_sees_small_numbers_and_no_ids() -> None:
     model = ScriptedChatModel({"decisions": []})
-    await decided([], Fact("a"), known(SISTER, "b"), known(OTHER, "c"), asking=Asking(model))
+    await decided([], Fact("a"), known(SISTER, "b"), known(OTHER, "c"), asking=LlmOptions(model))
     shown = model.prompts[0][1].content
     assert not UUID.search(shown)
     assert [one["memory"] for one in json.loads(shown)["memories"]] == [0, 1]
@@ -136,7 +136,7 @@ async def test_the_model_sees_small_numbers_and_no_ids() -> None:
 async def test_a_senseless_action_is_left_out_and_loses_no_other(bad: Any) -> None:
     facts = [Fact("User has a cat"), Fact("User has a boat")]
     memories = [known(SISTER, "User has a pet")]
-    asking = Asking(ScriptedChatModel({"decisions": [bad, action("ADD", fact=1), bad]}))
+    asking = LlmOptions(ScriptedChatModel({"decisions": [bad, action("ADD", fact=1), bad]}))
     done = await decide_with_model(asking, facts, related=[memories, memories], said_at=[NOW, NOW])
     assert done.decisions == (None, Add(facts[1], "because"))
     assert done.failed is None
@@ -165,7 +165,7 @@ async def test_two_facts_never_change_the_same_memory() -> None:
     facts = [Fact("Sister's name is Jesica"), Fact("Sister lives in Rome")]
     memories = [known(SISTER, "Has a sister")]
     actions = [action("UPDATE", 0, text="Has a sister named Jesica"), action("UPDATE", 0, fact=1, text="In Rome")]
-    asking = Asking(ScriptedChatModel({"decisions": actions}))
+    asking = LlmOptions(ScriptedChatModel({"decisions": actions}))
     done = await decide_with_model(asking, facts, related=[memories, memories], said_at=[NOW, NOW])
     assert isinstance(done.decisions[0], Update)
     assert done.decisions[1] is None
@@ -216,7 +216,7 @@ async def test_the_agent_does_not_overrule_the_user() -> None:
 
 async def test_what_resembles_nothing_is_not_put_before_the_model() -> None:
     model = ScriptedChatModel()
-    done = await decide_with_model(Asking(model), [Fact("a")], related=[[]], said_at=[NOW])
+    done = await decide_with_model(LlmOptions(model), [Fact("a")], related=[[]], said_at=[NOW])
     assert done == Decided((None,))
     assert model.prompts == []
 
@@ -225,13 +225,15 @@ async def test_many_facts_are_decided_a_dozen_at_a_time() -> None:
     facts = [Fact(f"User has thing {at}") for at in range(30)]
     memories = [known(SISTER, "User has a thing")]
     model = ScriptedChatModel({"decisions": [action("ADD", fact=at) for at in range(12)]})
-    done = await decide_with_model(Asking(model), facts, related=[memories] * 30, said_at=[NOW] * 30)
+    done = await decide_with_model(LlmOptions(model), facts, related=[memories] * 30, said_at=[NOW] * 30)
     assert [one.fact for one in done.decisions if isinstance(one, Add)] == facts
     assert len(model.prompts) == 3
 
 
 async def test_a_failed_model_leaves_every_fact_open() -> None:
-    done = await decided([], Fact("a"), known(SISTER, "b"), asking=Asking(ScriptedChatModel(ModelUnavailableError(""))))
+    done = await decided(
+        [], Fact("a"), known(SISTER, "b"), asking=LlmOptions(ScriptedChatModel(ModelUnavailableError("")))
+    )
     assert done.decisions == (None,)
     assert done.failed is not None
     assert done.failed.reason == "model_unavailable"
@@ -246,7 +248,7 @@ async def test_a_custom_prompt_and_the_form_of_mem0_are_understood() -> None:
     }
     model = ScriptedChatModel(answer)
     fact = Fact("Has a sister called Jesica")
-    asking = Asking(model, update_prompt="Decide carefully.")
+    asking = LlmOptions(model, update_prompt="Decide carefully.")
     done = await decided([], fact, known(SISTER, "Has a sister"), known(OTHER, "User has a cat"), asking=asking)
     assert done.decisions == (
         Update(fact, SISTER, text="Has a sister named Jesica", reason="the model finds that it says more"),

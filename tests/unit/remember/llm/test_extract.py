@@ -16,8 +16,8 @@ from ebbing.domain.errors import BadModelOutputError, ModelRefusedError, ModelUn
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.domain.memory.record import MemoryType, Role
-from ebbing.remember.llm.client import Asking
-from ebbing.remember.llm.extract import Extraction, extract_with_model
+from ebbing.remember.llm.client import LlmOptions
+from ebbing.remember.llm.extract import LlmExtraction, extract_with_model
 from ebbing.remember.llm.write_modes import read_facts
 from ebbing.testing.chat_model import ScriptedChatModel
 
@@ -36,11 +36,11 @@ def fact(text: str, quote: str, message: int = 0, **more: Any) -> dict[str, Any]
     return {"text": text, "category": "fact", "message": message, "quote": quote, "sure": True, **more}
 
 
-async def read(model: ScriptedChatModel, messages: Sequence[Message], **options: Any) -> Extraction:
-    return await extract_with_model(Asking(model), messages, now=NOW, **options)
+async def read(model: ScriptedChatModel, messages: Sequence[Message], **options: Any) -> LlmExtraction:
+    return await extract_with_model(LlmOptions(model), messages, now=NOW, **options)
 
 
-def texts(extraction: Extraction) -> list[str]:
+def texts(extraction: LlmExtraction) -> list[str]:
     return [one.text for one in extraction.facts]
 
 
@@ -90,7 +90,7 @@ async def test_what_system_and_tools_say_is_not_shown_to_the_model() -> None:
 
 async def test_nothing_is_asked_where_nobody_of_interest_speaks() -> None:
     model = ScriptedChatModel()
-    assert await read(model, [Message("Welcome!", Role.ASSISTANT)]) == Extraction()
+    assert await read(model, [Message("Welcome!", Role.ASSISTANT)]) == LlmExtraction()
     assert model.prompts == []
 
 
@@ -219,7 +219,7 @@ async def test_a_blank_message_is_not_shown_and_keeps_the_others_numbers() -> No
 async def test_a_long_conversation_is_read_in_chunks_that_know_what_came_before() -> None:
     talk = said(*(f"This is turn {at}. " + "Words and words. " * 60 for at in range(20)))
     model = ScriptedChatModel()
-    await extract_with_model(Asking(model, chunk_tokens=1_500), talk, now=NOW)
+    await extract_with_model(LlmOptions(model, chunk_tokens=1_500), talk, now=NOW)
     assert len(model.prompts) > 3
     shown = [turns[1].content for turns in model.prompts]
     assert all(any(f'"message": {at}' in one for one in shown) for at in range(20))
@@ -239,7 +239,7 @@ async def test_a_cut_answer_is_asked_for_again_in_halves() -> None:
 
 async def test_the_callers_own_prompt_takes_the_place_of_ours() -> None:
     model = ScriptedChatModel({"facts": ["Likes tea", "Is a pilot"]})
-    asking = Asking(model, fact_prompt="Only list hobbies, as {'facts': []}")
+    asking = LlmOptions(model, fact_prompt="Only list hobbies, as {'facts': []}")
     found = await extract_with_model(asking, said("I like tea and fly planes"), now=NOW)
     assert model.prompts[0][0].content == "Only list hobbies, as {'facts': []}"
     assert texts(found) == ["Likes tea", "Is a pilot"]
@@ -273,7 +273,7 @@ async def test_a_model_that_ignores_its_time_is_given_up() -> None:
             await anyio.sleep(60)
 
     began = anyio.current_time()
-    asking = Asking(Sleepy(), timeout_seconds=0.05)
+    asking = LlmOptions(Sleepy(), timeout_seconds=0.05)
     found = await extract_with_model(asking, said("I like tea"), now=NOW)
     assert found.failed is not None
     assert found.failed.reason == "model_timeout"
@@ -283,7 +283,7 @@ async def test_a_model_that_ignores_its_time_is_given_up() -> None:
 async def test_when_the_budget_is_used_up_the_rest_is_reported_unread() -> None:
     talk = said(*(f"Turn {at}. " + "Words and words. " * 60 for at in range(8)))
     model = ScriptedChatModel({"facts": []}, delay=0.2)
-    asking = Asking(model, budget_seconds=0.3, chunk_tokens=500)
+    asking = LlmOptions(model, budget_seconds=0.3, chunk_tokens=500)
     found = await extract_with_model(asking, talk, now=NOW)
     assert found.failed is not None
     assert set(found.failed.messages)
@@ -293,7 +293,7 @@ async def test_when_the_budget_is_used_up_the_rest_is_reported_unread() -> None:
 async def test_a_failed_chunk_leaves_what_the_others_say() -> None:
     talk = said("I like tea. " + "Words and words. " * 60, "Good", "I like jam. " + "Words and words. " * 60)
     model = ScriptedChatModel({"facts": [fact("User likes tea", "I like tea")]}, BadModelOutputError("nonsense"))
-    found = await extract_with_model(Asking(model, chunk_tokens=350), talk, now=NOW)
+    found = await extract_with_model(LlmOptions(model, chunk_tokens=350), talk, now=NOW)
     assert texts(found) == ["User likes tea"]
     assert found.failed is not None
     assert 2 in found.failed.messages
@@ -312,8 +312,8 @@ def rules(messages: Sequence[Message]) -> list[Fact]:
     ]
 
 
-async def modes(mode: WriteMode, model: ScriptedChatModel | None, *texts: str, **options: Any) -> Extraction:
-    asking = None if model is None else Asking(model)
+async def modes(mode: WriteMode, model: ScriptedChatModel | None, *texts: str, **options: Any) -> LlmExtraction:
+    asking = None if model is None else LlmOptions(model)
     return await read_facts(mode, said(*texts), nominate=rules, asking=asking, now=NOW, **options)
 
 
@@ -329,7 +329,7 @@ async def test_without_a_model_the_rules_read() -> None:
 
 async def test_with_a_model_the_rules_only_suggest() -> None:
     model = ScriptedChatModel({"facts": []})
-    assert await modes(WriteMode.LLM, model, "I like tea") == Extraction()
+    assert await modes(WriteMode.LLM, model, "I like tea") == LlmExtraction()
     assert "User likes tea" in model.prompts[0][1].content
 
 
@@ -359,7 +359,7 @@ async def test_a_summary_is_one_sentence_if_it_is_worth_one() -> None:
     assert (one.text, one.confidence, one.polarity) == ("用户喜欢坐火车出行", 0.9, 1)
     assert one.rule == "scripted summarize.zh.1"
     idle = {"should_remember": False, "summary": "", "category": "fact", "confidence": 0.1}
-    assert await modes(WriteMode.SUMMARIZE, ScriptedChatModel(idle), "今天天气不错") == Extraction()
+    assert await modes(WriteMode.SUMMARIZE, ScriptedChatModel(idle), "今天天气不错") == LlmExtraction()
 
 
 async def test_structured_keeps_values_of_attributes_only() -> None:

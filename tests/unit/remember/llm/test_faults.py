@@ -16,7 +16,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.remember.llm.client import Asking
+from ebbing.remember.llm.client import LlmOptions
 from ebbing.remember.llm.decide import decide_with_model
 from ebbing.remember.llm.write_modes import read_facts
 from ebbing.resilience import http_retry as http_waits
@@ -52,11 +52,11 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def asking_of(answer: Any, fault: Fault | None, **more: Any) -> AsyncIterator[Asking]:
+async def asking_of(answer: Any, fault: Fault | None, **more: Any) -> AsyncIterator[LlmOptions]:
     with FakeLlm([Rule(answer=answer, fault=fault, **more)], retry_after=0, hang_seconds=20) as llm:
         model = OpenAIChatModel(llm.url, "fake", timeout_seconds=1)
         try:
-            yield Asking(model, timeout_seconds=1, budget_seconds=2)
+            yield LlmOptions(model, timeout_seconds=1, budget_seconds=2)
         finally:
             await model.aclose()
 
@@ -111,7 +111,7 @@ async def test_a_trouble_that_passes_is_not_noticed(mode: WriteMode, fault: Faul
     answer = FACTS | {"should_remember": True, "summary": "用户搬到上海，养了猫", "category": "fact", "confidence": 0.8}
     with FakeLlm([Rule(fault=fault, times=1), Rule(answer=answer)]) as llm:
         model = OpenAIChatModel(llm.url, "fake", timeout_seconds=5)
-        found = await read_facts(mode, TALK, nominate=rules, asking=Asking(model), now=NOW)
+        found = await read_facts(mode, TALK, nominate=rules, asking=LlmOptions(model), now=NOW)
         await model.aclose()
     assert found.failed is None
     assert found.facts

@@ -10,7 +10,7 @@ from ebbing.domain.memory.record import MemoryRecord, MemoryType
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Insert
 from ebbing.privacy.guarding.trust import TrustTier
-from ebbing.remember.facts.new_fact import Candidate, Heard, candidate, heard_as
+from ebbing.remember.facts.new_fact import KnownMemory, NewFact, known_memory, to_new_fact
 from ebbing.remember.reconcile.decide import decide
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -25,7 +25,7 @@ def taste(text: str, thing: str, polarity: int = 1) -> Fact:
     return Fact(text, type=MemoryType.PREFERENCE, object=thing, value=thing, polarity=polarity)
 
 
-def heard(fact: Fact, *, name: str = "new", at: datetime = NOW, trust: TrustTier = TrustTier.USER) -> Heard:
+def heard(fact: Fact, *, name: str = "new", at: datetime = NOW, trust: TrustTier = TrustTier.USER) -> NewFact:
     record = MemoryRecord(
         id=name,
         whose=Scope(user_id="ann"),
@@ -40,14 +40,14 @@ def heard(fact: Fact, *, name: str = "new", at: datetime = NOW, trust: TrustTier
         confidence=fact.confidence,
         trust=trust,
     )
-    return heard_as(fact, Insert(record, None))
+    return to_new_fact(fact, Insert(record, None))
 
 
-def known(fact: Fact, *, name: str = "old", at: datetime = NOW - HOUR, similarity: float = 0.0) -> Candidate:
-    return candidate(heard(fact, name=name, at=at).record, similarity)
+def known(fact: Fact, *, name: str = "old", at: datetime = NOW - HOUR, similarity: float = 0.0) -> KnownMemory:
+    return known_memory(heard(fact, name=name, at=at).record, similarity)
 
 
-def decided(new: Heard, *old: Candidate, threshold: float = 0.7) -> Decision:
+def decided(new: NewFact, *old: KnownMemory, threshold: float = 0.7) -> Decision:
     return decide([new], [old], confidence_threshold=threshold)[0]
 
 

@@ -13,8 +13,8 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Insert
 from ebbing.privacy.guarding.trust import TrustTier
-from ebbing.remember.facts.new_fact import Candidate, Heard, candidate, heard_as
-from ebbing.remember.reconcile.decide import Proposed, decide
+from ebbing.remember.facts.new_fact import KnownMemory, NewFact, known_memory, to_new_fact
+from ebbing.remember.reconcile.decide import LlmProposal, decide
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -22,7 +22,7 @@ CHOIR = Fact("User sings in the choir")
 LEFT = Fact("User has no time for singing")
 
 
-def heard(fact: Fact, *, name: str = "new", at: datetime = NOW, trust: TrustTier = TrustTier.USER) -> Heard:
+def heard(fact: Fact, *, name: str = "new", at: datetime = NOW, trust: TrustTier = TrustTier.USER) -> NewFact:
     record = MemoryRecord(
         id=name,
         whose=Scope(user_id="ann"),
@@ -34,15 +34,15 @@ def heard(fact: Fact, *, name: str = "new", at: datetime = NOW, trust: TrustTier
         confidence=fact.confidence,
         trust=trust,
     )
-    return heard_as(fact, Insert(record, None))
+    return to_new_fact(fact, Insert(record, None))
 
 
-def known(fact: Fact = CHOIR, *, at: datetime = NOW - HOUR, **more: Any) -> Candidate:
-    return candidate(heard(fact, name="old", at=at, **more).record)
+def known(fact: Fact = CHOIR, *, at: datetime = NOW - HOUR, **more: Any) -> KnownMemory:
+    return known_memory(heard(fact, name="old", at=at, **more).record)
 
 
-def decided(new: Heard, old: Candidate, proposal: Decision, *, version: int = 1) -> Decision:
-    proposed = Proposed({new.record.id: proposal}, {old.record.id: version})
+def decided(new: NewFact, old: KnownMemory, proposal: Decision, *, version: int = 1) -> Decision:
+    proposed = LlmProposal({new.record.id: proposal}, {old.record.id: version})
     return decide([new], [[old]], confidence_threshold=0.7, proposed=proposed)[0]
 
 
@@ -67,7 +67,7 @@ def test_a_memory_that_an_earlier_fact_closed_is_not_closed_again() -> None:
     first, second = heard(LEFT, name="one"), heard(Fact("User prefers to paint"), name="two")
     closing = {one.record.id: Supersede(one.fact, "old", "over") for one in (first, second)}
     decisions = decide(
-        [first, second], [[known()], [known()]], confidence_threshold=0.7, proposed=Proposed(closing, {"old": 1})
+        [first, second], [[known()], [known()]], confidence_threshold=0.7, proposed=LlmProposal(closing, {"old": 1})
     )
     assert [type(one) for one in decisions] == [Supersede, Add]
 

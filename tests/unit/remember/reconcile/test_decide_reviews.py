@@ -10,16 +10,16 @@ from ebbing.domain.conflict.decision import Add, AddForReview, Decision, Fact, I
 from ebbing.domain.memory.record import NEEDS_REVIEW, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Insert
-from ebbing.remember.facts.new_fact import Candidate, Heard, candidate, heard_as
-from ebbing.remember.reconcile.apply_decisions import carried_out
-from ebbing.remember.reconcile.decide import Proposed, decide
+from ebbing.remember.facts.new_fact import KnownMemory, NewFact, known_memory, to_new_fact
+from ebbing.remember.reconcile.apply_decisions import to_changes
+from ebbing.remember.reconcile.decide import LlmProposal, decide
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 PEANUTS = Fact("User is allergic to peanuts", type=MemoryType.CONSTRAINT, tags=("constraint", "health"))
 
 
-def heard(fact: Fact, *, name: str = "new", at: datetime = NOW, actor: str | None = None) -> Heard:
+def heard(fact: Fact, *, name: str = "new", at: datetime = NOW, actor: str | None = None) -> NewFact:
     record = MemoryRecord(
         id=name,
         whose=Scope(user_id="ann"),
@@ -36,16 +36,20 @@ def heard(fact: Fact, *, name: str = "new", at: datetime = NOW, actor: str | Non
         polarity=fact.polarity,
         confidence=fact.confidence,
     )
-    return heard_as(fact, Insert(record, None))
+    return to_new_fact(fact, Insert(record, None))
 
 
-def known(*facts: Fact, actor: str | None = None) -> list[Candidate]:
-    return [candidate(heard(fact, name=f"old{n}", at=NOW - HOUR, actor=actor).record) for n, fact in enumerate(facts)]
+def known(*facts: Fact, actor: str | None = None) -> list[KnownMemory]:
+    return [
+        known_memory(heard(fact, name=f"old{n}", at=NOW - HOUR, actor=actor).record) for n, fact in enumerate(facts)
+    ]
 
 
-def proposed(fact: Fact, around: list[Candidate], decision: Decision) -> Decision:
+def proposed(fact: Fact, around: list[KnownMemory], decision: Decision) -> Decision:
     versions = {one.record.id: one.record.version for one in around}
-    return decide([heard(fact)], [around], confidence_threshold=0.7, proposed=Proposed({"new": decision}, versions))[0]
+    return decide([heard(fact)], [around], confidence_threshold=0.7, proposed=LlmProposal({"new": decision}, versions))[
+        0
+    ]
 
 
 CLUBS = (Fact("User sings in the choir"), Fact("User leads the choir"), Fact("User likes the choir"))
@@ -88,7 +92,7 @@ def test_the_facts_of_one_sentence_are_counted_together() -> None:
 def test_what_waits_for_review_is_tagged_names_what_it_would_end_and_gives_no_value() -> None:
     fact = Fact("User lives in Rome", attribute="home", value="Rome")
     one = heard(fact)
-    [change] = carried_out([(one, AddForReview(fact, ("a", "b", "c"), "for review"))], around=(), now=NOW, wordings={})
+    [change] = to_changes([(one, AddForReview(fact, ("a", "b", "c"), "for review"))], around=(), now=NOW, wordings={})
     assert NEEDS_REVIEW in change.record.tags
     assert change.record.related_ids == ("a", "b", "c")
     assert change.record.attribute is None
@@ -129,7 +133,7 @@ def test_a_model_ends_nothing_that_has_only_the_name_of_the_speaker_in_common() 
     fact = Fact("周航没事了")
     around = known(Fact("周航是素食主义者", tags=("diet",)), actor="周航")
     new = heard(fact, actor="周航")
-    plan = Proposed({"new": Supersede(fact, "old0", "over")}, {"old0": 1})
+    plan = LlmProposal({"new": Supersede(fact, "old0", "over")}, {"old0": 1})
     assert isinstance(decide([new], [around], confidence_threshold=0.7, proposed=plan)[0], Add)
 
 
