@@ -54,8 +54,10 @@ def _added(answer: Any) -> dict[str, Any]:
     Raises:
         ModelUnavailableError: the language model did not read the messages; they are kept and read later.
     """
-    if isinstance(answer, Mapping) and answer.get("unread"):
-        raise ModelUnavailableError(f"the language model did not read the messages ({answer['unread']}); they are kept")
+    if isinstance(answer, Mapping) and answer.get("extraction_error"):
+        raise ModelUnavailableError(
+            f"the language model did not read the messages ({answer['extraction_error']}); they are kept"
+        )
     changed = [item for item in _results(answer) if item["id"] is not None and item["event"] != "NONE"]
     return {"results": [{name: item[name] for name in ("id", "memory", "event")} for item in changed]}
 

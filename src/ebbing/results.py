@@ -71,7 +71,7 @@ def _telling(record: MemoryRecord) -> Item:
     """How often and since when it was said, how general it is, and what tells it instead."""
     said = {"mentions": record.mentions, "first_said_at": _iso(record.first_said_at)}
     general = {"abstraction_level": record.abstraction_level} if record.abstraction_level else {}
-    told = {"told_by": record.superseded_by} if record.retired_at is not None else {}
+    told = {"merged_into": record.superseded_by} if record.retired_at is not None else {}
     return {**said, "is_compressed": record.is_compressed, **general, **told}
 
 
@@ -92,15 +92,15 @@ def _times(record: MemoryRecord) -> Item:
 def hit_item(hit: Hit) -> Item:
     """A memory item with `score` in [0, 1] and the raw score of each route that found it."""
     item = memory_item(hit.record)
-    item["score"], item["routes"] = four_places(hit.score), hit.routes
-    if hit.repeat_ids:
-        item["repeat_ids"] = [*hit.repeat_ids]
+    item["score"], item["retriever_scores"] = four_places(hit.score), hit.retriever_scores
+    if hit.duplicate_ids:
+        item["duplicate_ids"] = [*hit.duplicate_ids]
     return item
 
 
 def explained_hit_item(hit: Hit) -> Item:
     """A hit with `why`, a sentence, and `score_details`: each leg's share of what the order was made by."""
-    details = {"fused": hit.rank_score, "coverage": hit.coverage, "meaning": hit.meaning, **hit.routes}
+    details = {"fused": hit.rank_score, "coverage": hit.coverage, "meaning": hit.meaning, **hit.retriever_scores}
     if hit.session:
         details["session"] = hit.session
     return {
@@ -116,7 +116,7 @@ def search_answer(found: Answer, api_version: str, *, explained: bool) -> Any:
     for item in items if found.around else ():
         if item["id"] in found.around:
             item["context"] = [memory_item(record) for record in found.around[item["id"]]]
-    more: Item = {"dropped": dict(found.dropped)} if found.dropped else {}
+    more: Item = {"failed_retrievers": dict(found.failed_retrievers)} if found.failed_retrievers else {}
     if not found.owner_known:
         more["owner_known"] = False
     return answer(items, api_version, recall_id=found.recall_id, **more)
@@ -146,7 +146,7 @@ def outcome_item(outcome: MemoryOutcome) -> Item:
     return item
 
 
-def explained_item(record: MemoryRecord, history: Sequence[HistoryEntry], *, retention: Item | None) -> Item:
+def explained_item(record: MemoryRecord, history: Sequence[HistoryEntry], *, usage_probability: Item | None) -> Item:
     """A memory item with where it comes from, how likely it is needed, what became of it, and every change."""
     provenance = asdict(record.provenance)
     provenance["source_ids"] = list(record.provenance.source_ids)
@@ -156,7 +156,7 @@ def explained_item(record: MemoryRecord, history: Sequence[HistoryEntry], *, ret
         "never_fades": never_fades(record),
         "access_count": record.access_count,
         "last_accessed_at": _iso(record.last_accessed_at),
-        "retention": retention,
+        "usage_probability": usage_probability,
         "deleted_at": _iso(record.deleted_at),
         "delete_reason": record.delete_reason,
         "superseded_by": record.superseded_by,
@@ -164,12 +164,12 @@ def explained_item(record: MemoryRecord, history: Sequence[HistoryEntry], *, ret
     }
 
 
-def retention_item(model: Retention, footing: Footing) -> Item:
-    """The chance in (0, 1) of being needed within `within_days`, and from what it is worked out."""
+def usage_probability_item(model: Retention, footing: Footing) -> Item:
+    """The chance in (0, 1) of being needed within `horizon_days`, and from what it is worked out."""
     return {
-        "chance": round(model.chance(footing), 4),
-        "within_days": int(HORIZON_DAYS),
-        "from": {name: round(value, 4) for name, value in asdict(footing).items()},
+        "probability": round(model.chance(footing), 4),
+        "horizon_days": int(HORIZON_DAYS),
+        "features": {name: round(value, 4) for name, value in asdict(footing).items()},
         "is_learned": model != USUAL,
     }
 
@@ -195,7 +195,7 @@ def profile_item(portrait: Portrait, scope: Scope, *, language: str | None = Non
 
 def _profile_entry(entry: ProfileEntry) -> Item:
     kind, _, attribute = entry.slot.partition(":")
-    more = {"attribute": attribute if kind == "attribute" else None, "told": entry.told}
+    more = {"attribute": attribute if kind == "attribute" else None, "overridden_value": entry.told}
     return {
         "key": entry.key,
         "value": entry.value,
@@ -206,7 +206,7 @@ def _profile_entry(entry: ProfileEntry) -> Item:
         "last_at": _iso(entry.last_at),
         "memory_ids": list(entry.memory_ids),
         "source": entry.origin.value,
-        "safety": entry.safety,
+        "is_safety_critical": entry.safety,
         **{name: value for name, value in more.items() if value is not None},
     }
 
@@ -263,7 +263,9 @@ def add_answer(
     omitted_parts: Sequence[Item] = (),
 ) -> Any:
     """The answer of `add`: one result a fact or raw message, the ids of the episodes, and the id of the change set."""
-    more: Item = {"change_id": change_id} | ({"unread": remembered.unread} if remembered.unread else {})
+    more: Item = {"change_id": change_id} | (
+        {"extraction_error": remembered.extraction_error} if remembered.extraction_error else {}
+    )
     if remembered.vectors_pending:
         more["vectors_pending"] = remembered.vectors_pending
     if omitted_parts:

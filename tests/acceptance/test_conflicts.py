@@ -172,7 +172,7 @@ def test_a_document_cannot_change_what_the_user_said(memory: Memory) -> None:
 
 def test_a_document_cannot_say_what_the_user_likes(memory: Memory) -> None:
     [refused] = told(memory, "I love pineapple pizza", trust="document")
-    assert refused["reason"] == "the word of a document is not enough for a preference"
+    assert refused["reason"] == "source not trusted for this type: document, preference"
     assert current(memory) == []
 
 

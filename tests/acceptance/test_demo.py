@@ -84,8 +84,8 @@ def test_two_chinese_characters_are_found_by_keywords_alone(told: dict[str, Any]
     [answered] = [one for one in told["questions"] if not one["with_model"]]
     assert len(answered["question"]) == 2
     for hit in answered["results"]:
-        assert "keyword" in hit["routes"]
-        assert "semantic" not in hit["routes"]
+        assert "keyword" in hit["retriever_scores"]
+        assert "semantic" not in hit["retriever_scores"]
         assert answered["question"] in hit["memory"]
 
 

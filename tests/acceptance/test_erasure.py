@@ -103,7 +103,9 @@ def live(memory: Memory, user: str = ADA) -> list[str]:
 async def _keep_beside(memory: Memory, scope: Scope) -> None:
     """What the service and the upkeep note of somebody."""
     store, now = memory.components.store, memory.components.clock.now()
-    faded = MemoryRecord(f"faded of {scope.user_id}", scope, "short", now, now, packed=pack(PACKED), stage=Stage.SHORT)
+    faded = MemoryRecord(
+        f"faded of {scope.user_id}", scope, "short", now, now, packed=pack(PACKED), stage=Stage.SHORTENED
+    )
     await store.write(scope, [Insert(faded, entry_for(analyse(PACKED, said_at=now)))])
     await store.set_mark(scope, "consolidate", value=7)
     request = KeptRequest("default", "app", "key-1", "digest", now, now, whose=scope, body='{"text": "requestmumble"}')

@@ -72,7 +72,7 @@ def test_while_there_is_room_time_takes_the_vector_and_no_word(opened: Opened) -
     before = texts(memory)
     assert memory.maintenance.apply_forgetting(user_id="emma", now="2036-01-01")["decayed"] > 0
     assert texts(memory) == before
-    assert "words" in {item.get("stage") for item in memory.get_all(user_id="emma")["results"]}
+    assert "keyword_only" in {item.get("stage") for item in memory.get_all(user_id="emma")["results"]}
     found = memory.search("weather in city 7", user_id="emma", reference_date="2036-01-01")["results"]
     assert SMALL_TALK.format(7) in {item["memory"] for item in found}
 
@@ -83,8 +83,8 @@ def test_without_a_limit_time_packs_what_was_of_no_use_and_restoring_brings_ever
     assert len(texts(memory)) == 34
     done = memory.maintenance.apply_forgetting(user_id="emma", now="2036-01-01")
     assert done["forgotten"] == planned["forgotten"] > 0
-    gone = [change["memory_id"] for change in planned["changes"] if change["what"] == "pack"]
-    assert all(change["why"] for change in planned["changes"])
+    gone = [change["memory_id"] for change in planned["changes"] if change["action"] == "pack"]
+    assert all(change["reason"] for change in planned["changes"])
     assert memory.get(gone[0]) is None
     back = memory.restore(gone[0])["memory"]
     assert back in {SMALL_TALK.format(number) for number in range(30)} | {
@@ -98,7 +98,7 @@ def test_without_a_limit_time_packs_what_was_of_no_use_and_restoring_brings_ever
 def test_what_was_packed_is_erased_after_the_grace_period_and_not_before(opened: Opened) -> None:
     memory = talked(opened(capacity_bytes=400, grace_days=30))
     planned = memory.maintenance.apply_forgetting(user_id="emma", now="2026-02-01", dry_run=True)
-    gone = [change["memory_id"] for change in planned["changes"] if change["what"] == "pack"]
+    gone = [change["memory_id"] for change in planned["changes"] if change["action"] == "pack"]
     memory.maintenance.apply_forgetting(user_id="emma", now="2026-02-01")
     assert memory.maintenance.apply_forgetting(user_id="emma", now="2026-02-28")["purged"] == 0
     assert memory.maintenance.apply_forgetting(user_id="emma", now="2026-03-10")["purged"] == len(gone) > 0
@@ -123,7 +123,7 @@ def test_an_answer_is_found_by_its_question_when_that_is_gone_for_good(opened: O
     by_words = [
         hit["memory"]
         for hit in memory.search("Which pets?", user_id="emma", explain=True)["results"]
-        if "keyword" in hit["routes"]
+        if "keyword" in hit["retriever_scores"]
     ]
     assert len(by_words) == 1
     assert by_words[0].startswith("Luna Oliver")

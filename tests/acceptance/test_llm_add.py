@@ -232,9 +232,9 @@ def test_questions_that_find_nothing_are_put_anew_by_the_model(memory: Memory, l
     llm.add(Rule("what about that then", "User is allergic to peanuts"))
     talk = [{"role": "user", "content": "hmm"}, {"role": "assistant", "content": "yes?"}]
     asked = {"messages": talk, "user_id": "ann", "min_score": 0.7}
-    assert memory.get_context("what about that then", **asked, rewriter=None)["rung"] == "none"
+    assert memory.get_context("what about that then", **asked, rewriter=None)["query_strategy"] == "none"
     assert llm.requests == []
-    assert memory.get_context("what about that then", **asked)["rung"] == "rewrite"
+    assert memory.get_context("what about that then", **asked)["query_strategy"] == "rewrite"
 
 
 # ── deciding: the examples of the design documents ───────────────────────────────────────────────────────────────────
@@ -403,10 +403,10 @@ def test_whatever_the_model_does_nothing_said_is_lost(
     assert memory.search("peanuts", user_id="ann", include="episodes")["results"][0]["memory"] == PEANUTS
     if fault in HARMLESS:
         assert current(memory) == [ALLERGIC]
-        assert "unread" not in added
+        assert "extraction_error" not in added
         return
-    assert added["unread"]
-    assert memory.maintenance.stats()["unread"] == {"waiting": 1, "given_up": 0}
+    assert added["extraction_error"]
+    assert memory.maintenance.stats()["pending_extractions"] == {"waiting": 1, "given_up": 0}
     assert memory.maintenance.retry_failed_extractions() == {
         "read": 0,
         "failed": 0,
@@ -417,7 +417,7 @@ def test_whatever_the_model_does_nothing_said_is_lost(
     clock.advance(DUE)
     assert memory.maintenance.retry_failed_extractions() == {"read": 1, "failed": 0, "waiting": 0, "given_up": 0}
     assert current(memory) == [ALLERGIC]
-    assert memory.maintenance.stats()["unread"] == {"waiting": 0, "given_up": 0}
+    assert memory.maintenance.stats()["pending_extractions"] == {"waiting": 0, "given_up": 0}
     for record in caplog.records:
         assert "peanuts" not in record.getMessage()
         assert KEY not in record.getMessage()
@@ -430,7 +430,7 @@ def test_no_add_waits_longer_than_its_budget(opener: Opener, llm: FakeLlm) -> No
     began = time.monotonic()
     answer = memory.add(said, user_id="ann", agent_id="nova")
     assert time.monotonic() - began < 2
-    assert answer["unread"] == "out_of_time"
+    assert answer["extraction_error"] == "out_of_time"
 
 
 @pytest.mark.parametrize("fault", [Fault.RATE_LIMIT, Fault.HANG, Fault.WRONG_SCHEMA, Fault.INVENTED_IDS])
@@ -484,7 +484,7 @@ def test_what_is_never_read_is_given_up_and_stays_visible(memory: Memory, llm: F
     for _ in range(10):
         clock.advance(DUE)
         memory.maintenance.retry_failed_extractions()
-    assert memory.maintenance.stats()["unread"] == {"waiting": 0, "given_up": 1}
+    assert memory.maintenance.stats()["pending_extractions"] == {"waiting": 0, "given_up": 1}
     assert any(one["part"] == "unread" for one in memory.maintenance.diagnose()["findings"])
 
 
@@ -501,7 +501,7 @@ def test_the_command_line_reads_again_what_is_due(
         monkeypatch.setenv(f"EBBING_{name}", value)
     llm.add(reads(PEANUTS, (ALLERGIC, "peanuts kill me")))
     ebbing = runner(tmp_path, capsys)
-    assert ebbing("stats", "--json").json["unread"] == {"waiting": 1, "given_up": 0}
+    assert ebbing("stats", "--json").json["pending_extractions"] == {"waiting": 1, "given_up": 0}
     assert ebbing("retry", "--json").json == {"read": 1, "failed": 0, "waiting": 0, "given_up": 0}
     assert "0 waiting" in ebbing("retry").out
     assert current(memory) == [ALLERGIC]

@@ -41,26 +41,24 @@ def texts(memory: Memory, user: str) -> set[str]:
 def test_who_comes_from_two_channels_has_one_memory_after_a_merge(memory: Memory) -> None:
     web, app = memory.identities.resolve("web", "cookie-1"), memory.identities.resolve("app", "device-9")
     assert memory.identities.resolve("web", "cookie-1") == web
-    assert web["unified_id"] != app["unified_id"]
-    memory.add("My name is Sam and I'm allergic to peanuts", user_id=web["unified_id"])
-    memory.add("I live in Berlin", user_id=app["unified_id"])
-    memory.profiles.update({"preferences": ["jazz"]}, user_id=app["unified_id"])
-    done = memory.identities.merge(web["unified_id"], app["unified_id"])
+    assert web["user_id"] != app["user_id"]
+    memory.add("My name is Sam and I'm allergic to peanuts", user_id=web["user_id"])
+    memory.add("I live in Berlin", user_id=app["user_id"])
+    memory.profiles.update({"preferences": ["jazz"]}, user_id=app["user_id"])
+    done = memory.identities.merge(web["user_id"], app["user_id"])
     assert (done["memories"], done["episodes"]) == (2, 1)
-    assert memory.identities.resolve("app", "device-9")["unified_id"] == web["unified_id"]
-    profile = memory.profiles.get(user_id=web["unified_id"])
+    assert memory.identities.resolve("app", "device-9")["user_id"] == web["user_id"]
+    profile = memory.profiles.get(user_id=web["user_id"])
     assert profile["summary"] == (
         "User's name is Sam; User is allergic to peanuts; User likes jazz; User lives in Berlin"
     )
-    assert memory.profiles.get(user_id=app["unified_id"])["stats"]["memories"] == 0
-    assert memory.search("Where does Sam live?", user_id=web["unified_id"])["results"]
+    assert memory.profiles.get(user_id=app["user_id"])["stats"]["memories"] == 0
+    assert memory.search("Where does Sam live?", user_id=web["user_id"])["results"]
 
     memory.identities.unmerge(done["id"])
     assert memory.identities.resolve("app", "device-9") == app
-    assert (
-        memory.profiles.get(user_id=web["unified_id"])["summary"] == "User's name is Sam; User is allergic to peanuts"
-    )
-    parted = memory.profiles.get(user_id=app["unified_id"])
+    assert memory.profiles.get(user_id=web["user_id"])["summary"] == "User's name is Sam; User is allergic to peanuts"
+    parted = memory.profiles.get(user_id=app["user_id"])
     assert parted["summary"] == "User likes jazz; User lives in Berlin"
     assert parted["preferences"][0]["source"] == "user"
     assert memory.maintenance.verify() == []
@@ -143,7 +141,7 @@ def test_nothing_is_lost_or_doubled_when_the_process_is_killed_at_any_moment(tmp
                 assert texts(memory, user) == {text for text in everything if user in text}
                 [home] = [one for one in memory.profiles.get(user_id=user)["facts"] if one["key"] == "home"]
                 assert (home["value"], home["source"]) == (f"the town of {user}", "user")
-                assert memory.identities.resolve("app", user)["unified_id"] == user
+                assert memory.identities.resolve("app", user)["user_id"] == user
 
 
 def test_names_are_listed_in_pages_and_bad_calls_are_refused(memory: Memory) -> None:

@@ -106,7 +106,7 @@ def relevant(answer: dict[str, Any]) -> list[str]:
 def test_a_clear_question_finds_the_allergy_and_seafood_is_not_recommended(told: Opened, script: Script) -> None:
     memory = told(script)
     answer = memory.get_context(messages=turns(script.dinner), user_id="sam", agent_id="alpha")
-    assert answer["rung"] == "question"
+    assert answer["query_strategy"] == "question"
     assert any(script.seafood in text for text in relevant(answer))
 
     records = memory.get_all(user_id="sam", include="memories")["results"]
@@ -121,7 +121,7 @@ def test_a_clear_question_finds_the_allergy_and_seafood_is_not_recommended(told:
 def test_a_weak_question_is_understood_by_its_conversation(told: Opened, script: Script) -> None:
     memory = told(script)
     answer = memory.get_context(messages=turns(*script.context, script.different), user_id="sam", agent_id="alpha")
-    assert answer["rung"] == "conversation"
+    assert answer["query_strategy"] == "conversation"
     found = {item["memory"]: item["score"] for item in answer["memories"] if item["group"] == "relevant"}
     slept = max(score for text, score in found.items() if script.slept in text)
     assert all(score < slept for text, score in found.items() if script.seafood in text)
@@ -132,13 +132,13 @@ def test_a_weak_question_that_its_conversation_does_not_explain_is_rewritten(tol
     memory = told(script)
     said = turns(*script.small_talk, script.different)
     without = memory.get_context(messages=said, user_id="sam", agent_id="alpha")
-    assert without["rung"] == "none"
+    assert without["query_strategy"] == "none"
     assert relevant(without) == []
 
     rewriter = FakeQueryRewriter(script.rewritten)
     names: Any = {"user_name": "Sam", "char_name": "Alpha"}
     answer = memory.get_context(messages=said, user_id="sam", agent_id="alpha", rewriter=rewriter, **names)
-    assert answer["rung"] == "rewrite"
+    assert answer["query_strategy"] == "rewrite"
     assert any(script.slept in text for text in relevant(answer))
     [asked] = rewriter.requests
     assert (asked.user_name, asked.char_name, asked.user_question) == ("Sam", "Alpha", script.different)

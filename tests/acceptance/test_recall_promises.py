@@ -104,7 +104,7 @@ def test_it_finds_it_without_the_model_too(
 def test_what_only_its_words_find_is_returned_however_low_its_vector_scores(told: Memory, question: str) -> None:
     [best, *_] = told.search(question, user_id="sam")["results"]
     assert best["memory"] == STORY[11]
-    assert best["routes"]["keyword"] > 0
+    assert best["retriever_scores"]["keyword"] > 0
 
 
 class Misled(FakeEmbedder):
@@ -142,7 +142,7 @@ def test_a_question_in_one_language_finds_the_memory_in_the_other(told: Memory, 
 @pytest.mark.slow
 def test_each_answer_says_which_routes_found_it_and_why(told: Memory) -> None:
     [best, *_] = told.search("弹钢琴", user_id="sam", explain=True)["results"]
-    assert {"semantic", "keyword"} <= best["routes"].keys()
+    assert {"semantic", "keyword"} <= best["retriever_scores"].keys()
     assert "wording" in best["why"]
     assert "meaning" in best["why"]
     assert 0.6 < best["score"] <= 1

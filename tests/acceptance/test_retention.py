@@ -32,11 +32,11 @@ class Diary:
         self.memory = self._opened()
 
     def retention(self, memory_id: str) -> dict[str, Any]:
-        told: dict[str, Any] = self.memory.explain(memory_id)["retention"]
+        told: dict[str, Any] = self.memory.explain(memory_id)["usage_probability"]
         return told
 
     def chance(self, memory_id: str) -> float:
-        return float(self.retention(memory_id)["chance"])
+        return float(self.retention(memory_id)["probability"])
 
 
 @pytest.fixture
@@ -58,15 +58,15 @@ def test_the_chance_falls_while_nobody_asks_and_rises_with_a_use(diary: Diary) -
     later = diary.chance(first)
     diary.memory.feedback(first, "used")
     used = diary.retention(first)
-    assert 0 < later < fresh < used["chance"] < 1
-    assert (used["within_days"], used["is_learned"]) == (30, False)
-    assert used["from"] == {"idle_days": 0.0, "uses": 1, "importance": 0.5, "age_days": 20.0}
+    assert 0 < later < fresh < used["probability"] < 1
+    assert (used["horizon_days"], used["is_learned"]) == (30, False)
+    assert used["features"] == {"idle_days": 0.0, "uses": 1, "importance": 0.5, "age_days": 20.0}
 
 
 def test_what_is_deleted_is_told_no_chance(diary: Diary) -> None:
     [first] = noted(diary, 1)
     diary.memory.delete(first)
-    assert diary.memory.explain(first)["retention"] is None
+    assert diary.memory.explain(first)["usage_probability"] is None
 
 
 def test_the_upkeep_learns_how_much_this_owner_uses_and_keeps_it(diary: Diary) -> None:
@@ -96,8 +96,8 @@ def test_a_dry_run_names_the_chance_of_what_would_fade_and_no_curve_as_a_share(d
     )["changes"]
     assert changes
     for change in changes:
-        assert "the chance that it is needed within 30 days is" in change["why"]
-        assert "remembered" not in change["why"]
+        assert "the chance that it is needed within 30 days is" in change["reason"]
+        assert "remembered" not in change["reason"]
 
 
 def test_what_was_learned_goes_with_the_owner(diary: Diary) -> None:

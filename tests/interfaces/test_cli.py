@@ -41,7 +41,7 @@ def test_a_two_character_chinese_word_is_found_without_a_model(ebbing: Ebbing) -
     ebbing("add", "外面又下雨了。", "--raw", "-u", "linxiao")
     [hit, *_] = ebbing("search", "豆包", "-u", "linxiao", "--json").json["results"]
     assert "豆包" in hit["memory"]
-    assert set(hit["routes"]) == {"keyword"}
+    assert set(hit["retriever_scores"]) == {"keyword"}
 
 
 def test_a_sentence_is_remembered_as_a_fact_with_its_rule(ebbing: Ebbing) -> None:

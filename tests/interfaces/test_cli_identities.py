@@ -10,7 +10,7 @@ from tests.interfaces.cli import Ebbing
 @pytest.mark.usefixtures("empty_store")
 def test_names_are_resolved_linked_listed_and_forgotten(ebbing: Ebbing) -> None:
     assert "Nobody comes" in ebbing("identities", "list").out
-    unified = ebbing("identities", "resolve", "web", "x", "--json").json["unified_id"]
+    unified = ebbing("identities", "resolve", "web", "x", "--json").json["user_id"]
     assert unified in ebbing("identities", "resolve", "web", "x").out
     ebbing("identities", "link", "app", "y", "--user", unified)
     assert "first name" in ebbing("identities", "list", "--user", unified).out

@@ -59,7 +59,7 @@ def test_expanding_brings_the_sources_back_in_their_order_as_they_were_said(memo
     found = memory.get_sources(one["id"])
     assert [source["memory"] for source in found["sources"]] == list(TEA)
     assert [source["created_at"][:10] for source in found["sources"]] == ["2026-03-01", "2026-03-02", "2026-03-03"]
-    assert all(source["told_by"] == one["id"] for source in found["sources"])
+    assert all(source["merged_into"] == one["id"] for source in found["sources"])
     assert memory.maintenance.split_merged(one["id"])["restored"] == 3
     assert everything(memory) == before
     assert memory.get(one["id"]) is None
@@ -190,7 +190,7 @@ def test_a_habit_names_its_level_and_brings_back_what_it_was_made_of(memory: Mem
 
 def test_the_level_of_a_habit_can_be_asked_for(memory: Memory) -> None:
     drink(memory)
-    assert memory.maintenance.derive_habits(user_id="ada", level=3, dry_run=True)["changes"][0]["what"] == "abstract"
+    assert memory.maintenance.derive_habits(user_id="ada", level=3, dry_run=True)["changes"][0]["action"] == "abstract"
     memory.maintenance.derive_habits(user_id="ada", level=3)
     assert "用户有喝咖啡的习惯 (2026-03 起 3 次)" in told(memory)
     wrong: Any

@@ -69,7 +69,7 @@ def test_what_cannot_be_embedded_is_stored_found_by_its_words_and_embedded_later
         assert memory.jobs.run_worker(until_idle=True)["failed"] == 0
         assert bare(memory) == 0
         found = memory.search("Where does Lin live?", user_id="ada")["results"]
-        assert "semantic" in found[0]["routes"]
+        assert "semantic" in found[0]["retriever_scores"]
         assert memory.maintenance.verify() == []
 
 
@@ -126,7 +126,7 @@ def test_another_embedder_takes_over_while_everything_stays_findable(tmp_path: P
         assert memory.jobs.run_worker(until_idle=True)["failed"] == 0
         assert set(memory.maintenance.stats()["by_model"]) == {"fake-48"}
         assert "vectors" not in {one["part"] for one in memory.maintenance.diagnose()["findings"]}
-        assert "semantic" in memory.search("note 12", user_id="user0")["results"][0]["routes"]
+        assert "semantic" in memory.search("note 12", user_id="user0")["results"][0]["retriever_scores"]
         assert memory.maintenance.verify() == []
     with opened(tmp_path, None, clock=clock) as memory:
         memory.maintenance.run()

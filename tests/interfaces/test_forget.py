@@ -284,7 +284,7 @@ def test_what_faded_is_found_by_its_full_text(memory: Memory) -> None:
     [kept] = memory.add("My ex Tom still has my records.", user_id="ada", infer=False)["results"]
     ada, store = Scope(user_id="ada"), memory.components.store
     [record] = memory._run(lambda: store.get(ada, [kept["id"]]))
-    short = replace(record, version=2, content="records", stage=Stage.SHORT, packed=pack(record.content))
+    short = replace(record, version=2, content="records", stage=Stage.SHORTENED, packed=pack(record.content))
     memory._run(lambda: store.write(ada, [Revise(short, Event.NONE)]))
     found = memory.forget("my ex", user_id="ada")
     assert shown(found) == ["records"]

@@ -99,7 +99,10 @@ def test_a_value_that_was_set_by_hand_wins_and_survives(memory: Memory, clock: M
     clock.advance(timedelta(days=1))
     memory.add("I moved to Paris", user_id="u")
     rebuilt = memory.profiles.rebuild(user_id="u")
-    assert (the(rebuilt, "facts", "home")["value"], the(rebuilt, "facts", "home")["told"]) == ("Berlin", "Paris")
+    assert (the(rebuilt, "facts", "home")["value"], the(rebuilt, "facts", "home")["overridden_value"]) == (
+        "Berlin",
+        "Paris",
+    )
     undone = memory.profiles.update(user_id="u", revert=["home"])
     assert (the(undone, "facts", "home")["value"], the(undone, "facts", "home")["source"]) == ("Paris", "memory")
 
@@ -165,7 +168,7 @@ def test_taking_out_what_was_set_by_hand_forgets_it(memory: Memory) -> None:
     left = memory.profiles.update(user_id="u", unset=["preferences.techno"])
     assert left["preferences"] == []
     assert [item["memory"] for item in memory.get_all(user_id="u")["results"]] == ["User is allergic to shellfish"]
-    assert left["constraints"][0]["safety"]
+    assert left["constraints"][0]["is_safety_critical"]
 
 
 def test_a_like_that_was_set_by_hand_ends_a_dislike_that_was_heard(memory: Memory) -> None:

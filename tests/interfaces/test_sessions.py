@@ -195,7 +195,7 @@ async def test_what_was_just_said_comes_first_and_what_is_known_behind_it(memory
     found = (await session.search("When does my train to Munich leave?"))["results"]
     assert [item["kind"] for item in found[:2]] == ["working", "memory"]
     assert found[0]["memory"] == "My train to Munich leaves at ten"
-    assert found[0]["routes"]["working"] > 0.5
+    assert found[0]["retriever_scores"]["working"] > 0.5
     assert found[1]["memory"] == "My train to Munich left at nine"
     assert len((await session.search("train to Munich", top_k=1))["results"]) == 1
     for narrowed in ({"include": "memories"}, {"filters": {"type": "fact"}}, {"as_of": NOW}, {"threshold": 1.0}):
@@ -219,7 +219,7 @@ async def test_a_context_comes_with_the_last_rounds_and_is_understood_by_them(me
     made = await session.get_context()
     assert made["messages"] == await session.messages()
     assert "peanuts" in made["context"]
-    assert made["rung"] != "none"
+    assert made["query_strategy"] != "none"
 
 
 async def test_a_session_without_a_user_is_asked_about_its_own_run(memory: AsyncMemory) -> None:

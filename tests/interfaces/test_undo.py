@@ -140,7 +140,7 @@ def test_a_faded_memory_has_its_text_and_vector_back(memory: Memory, clock: Manu
         memory.undo(memory_id=name)
         assert memory.get(name) | {"version": 0} == before[name] | {"version": 0}
         hits = memory.search(before[name]["memory"], **USER, limit=50)["results"]
-        assert "semantic" in next(hit for hit in hits if hit["id"] == name)["routes"]
+        assert "semantic" in next(hit for hit in hits if hit["id"] == name)["retriever_scores"]
 
 
 def test_an_edit_has_its_old_text_back_and_a_deleted_memory_is_there_again(memory: Memory) -> None:

@@ -63,12 +63,12 @@ def test_what_a_model_could_not_read_is_read_by_the_worker_when_the_model_is_bac
     model = ScriptedChatModel(ModelUnavailableError("down"), {"facts": [fact]})
     with Memory(tmp_path, embedder=FakeEmbedder(), clock=clock, chat_model=model) as memory:
         memory.add("As of last week I pay my taxes in Leeds.", user_id="ada")
-        assert memory.maintenance.stats()["unread"] == {"waiting": 1, "given_up": 0}
+        assert memory.maintenance.stats()["pending_extractions"] == {"waiting": 1, "given_up": 0}
         memory.jobs.run_worker(until_idle=True)  # it is not due yet
-        assert memory.maintenance.stats()["unread"] == {"waiting": 1, "given_up": 0}
+        assert memory.maintenance.stats()["pending_extractions"] == {"waiting": 1, "given_up": 0}
         clock.advance(timedelta(minutes=2))
         assert memory.jobs.run_worker(until_idle=True)["failed"] == 0
-        assert memory.maintenance.stats()["unread"] == {"waiting": 0, "given_up": 0}
+        assert memory.maintenance.stats()["pending_extractions"] == {"waiting": 0, "given_up": 0}
         assert "User lives in Leeds" in {item["memory"] for item in memory.get_all(user_id="ada")["results"]}
 
 

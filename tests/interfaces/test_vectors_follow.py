@@ -100,7 +100,7 @@ async def test_what_is_added_while_others_wait_is_found_by_words_at_once_and_by_
         await until_none_is_bare(memory)
         assert not memory.components.following.waiting
         found = await memory.search(f"Who owns {number} red kites?", **asked)
-        assert "semantic" in found["results"][0]["routes"]
+        assert "semantic" in found["results"][0]["retriever_scores"]
         assert await memory.maintenance.verify() == []
 
 

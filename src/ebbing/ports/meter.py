@@ -17,7 +17,9 @@ class Measure(Protocol):
         """It answered; `answer` is read and not kept."""
         ...
 
-    def found(self, records: Sequence[MemoryRecord], *, scores: Sequence[float], dropped: Iterable[str]) -> None:
+    def found(
+        self, records: Sequence[MemoryRecord], *, scores: Sequence[float], failed_retrievers: Iterable[str]
+    ) -> None:
         """It answered with these memories of these scores, without the routes that failed or were late."""
         ...
 
@@ -51,7 +53,9 @@ class Silence:
     def done(self, answer: Answer) -> None:
         """Nothing is noted."""
 
-    def found(self, records: Sequence[MemoryRecord], *, scores: Sequence[float], dropped: Iterable[str]) -> None:
+    def found(
+        self, records: Sequence[MemoryRecord], *, scores: Sequence[float], failed_retrievers: Iterable[str]
+    ) -> None:
         """Nothing is noted."""
 
     def failed(self, code: str) -> None:

@@ -49,12 +49,12 @@ class Answer:
 
     records: Sequence[MemoryRecord] = ()
     ranked: Ranking = field(default_factory=Ranking)
-    routes: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    retriever_scores: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """Route to what it gave each; 0 where it gave nothing."""
-    repeat_ids: Sequence[tuple[str, ...]] = ()
+    duplicate_ids: Sequence[tuple[str, ...]] = ()
     lent: Iterable[float] = ()
     """What the session of each lends it."""
-    dropped: Mapping[str, str] = field(default_factory=dict)
+    failed_retrievers: Mapping[str, str] = field(default_factory=dict)
     """Route to why it had no say, for the routes that failed or were late."""
     around: Mapping[str, Sequence[MemoryRecord]] = field(default_factory=dict)
     """Memory id to the turns around it in the order said, itself included, where `query.expand` asks for them."""
@@ -66,12 +66,12 @@ class Answer:
     @property
     def hits(self) -> tuple[Hit, ...]:
         """Each memory with what speaks for it."""
-        names, ranked = self.routes, self.ranked
+        names, ranked = self.retriever_scores, self.ranked
         routes = [
             {name: value for name, value in zip(names, values, strict=True) if value}
             for values in zip(*map(each_four_places, names.values()), strict=True)
         ]
-        told = (ranked.scores, ranked.fused, self.repeat_ids, routes, ranked.coverage, ranked.meaning, self.lent)
+        told = (ranked.scores, ranked.fused, self.duplicate_ids, routes, ranked.coverage, ranked.meaning, self.lent)
         return tuple(map(Hit, self.records, *told))
 
 
@@ -116,7 +116,7 @@ async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
     if query.expand and ranked.rows:
         around = await _around(using.store, shard, scope=scope, rows=ranked.rows, among=among, query=query)
     found = _answer(shard, scored, ranked=ranked, records=records)
-    found.dropped, found.around = dropped, around
+    found.failed_retrievers, found.around = dropped, around
     return found
 
 

@@ -112,7 +112,7 @@ class AddReport(NamedTuple):
 
     outcomes: tuple[MemoryOutcome, ...]
     episode_ids: tuple[str, ...] = ()
-    unread: str | None = None
+    extraction_error: str | None = None
     """Why the language model could not read all of it, as a code; it will be read again."""
     vectors_pending: int = 0
     """Texts that are found by their words alone until their vectors are made."""
@@ -138,7 +138,7 @@ def in_rounds(step: Step[_How]) -> Step[_How]:
         return AddReport(
             tuple(outcome for one in told for outcome in one.outcomes),
             tuple(episode for one in told for episode in one.episode_ids),
-            next((one.unread for one in told if one.unread), None),
+            next((one.extraction_error for one in told if one.extraction_error), None),
             sum(one.vectors_pending for one in told),
         )
 

@@ -81,7 +81,7 @@ class ChangesSuite(StoreCase):
 
     async def test_an_entry_that_lost_its_vector_is_kept_with_it(self, store: MemoryStore) -> None:
         record, change = await self.stored(ADA, "tea"), ChangeSet(Cause.FADE)
-        faded = Revise(self.revise(record, Event.NONE, stage=Stage.WORDS).record, Event.NONE, drops_vector=True)
+        faded = Revise(self.revise(record, Event.NONE, stage=Stage.KEYWORD_ONLY).record, Event.NONE, drops_vector=True)
         await store.within(change).write(ADA, [faded])
         [one] = await store.change_log.records(ADA, str(change.only_id))
         assert one.entry is not None

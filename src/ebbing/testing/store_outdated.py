@@ -56,7 +56,7 @@ class OutdatedSuite(StoreCase):
 
     async def test_what_needs_no_vector_is_not_outdated_for_lack_of_one(self, store: MemoryStore) -> None:
         await self.bare(" \n\u3000")
-        await self.bare("faded from it on purpose", stage=Stage.WORDS)
+        await self.bare("faded from it on purpose", stage=Stage.KEYWORD_ONLY)
         gone, told = await self.bare("deleted"), await self.bare("told by another")
         await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
         await store.write(ADA, [self.revise(told, Event.MERGE, retired_at=self.clock.now())])

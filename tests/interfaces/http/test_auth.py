@@ -261,7 +261,7 @@ async def test_administrative_acts_are_kept_with_who_and_how_it_ended() -> None:
         await client.delete("/v1/keys/unknown", headers=ROOT)
         await client.post("/v1/keys", json={}, headers=bearer(made["key"]))
         acts = (await client.get("/v1/audit", headers=ROOT)).json()["acts"]
-        assert [(act["who"], act["what"], act["target"], act["outcome"]) for act in acts] == [
+        assert [(act["actor"], act["action"], act["target"], act["outcome"]) for act in acts] == [
             (f"key:{made['id']}", "POST /v1/keys", None, "403"),
             ("api_key", "DELETE /v1/keys/{key_id}", None, "404"),
             ("api_key", "POST /v1/keys", made["id"], "ok"),

@@ -43,8 +43,8 @@ async def test_names_in_channels_lead_to_one_person_and_back() -> None:
     async with service() as client:
         name = {"channel": "wechat", "channel_user_id": "e1"}
         linked = (await client.post("/v1/identities", json={**name, **EMMA})).json()
-        assert linked["unified_id"] == "emma"
-        assert (await client.post("/v1/identities", json=name)).json()["unified_id"] == "emma"
+        assert linked["user_id"] == "emma"
+        assert (await client.post("/v1/identities", json=name)).json()["user_id"] == "emma"
         [listed] = (await client.get("/v1/identities", params=EMMA)).json()["identities"]
         assert listed["channel"] == "wechat"
         await client.post("/v1/memories", json={"user_id": "em", "text": "green tea"})

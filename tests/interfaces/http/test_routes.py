@@ -234,10 +234,10 @@ async def test_a_search_answers_with_what_a_memory_says_now() -> None:
 
         first, again = await asked(), await asked()
         kept = (await client.get(f"/v1/memories/{tea}")).json()
-        assert {name: value for name, value in first.items() if name not in {"score", "routes"}} == kept
+        assert {name: value for name, value in first.items() if name not in {"score", "retriever_scores"}} == kept
         assert again == first
         assert 0 < first["score"] <= 1
-        assert first["routes"]["keyword"] > 0
+        assert first["retriever_scores"]["keyword"] > 0
         explained = await asked(explain=True)
         assert {name: explained[name] for name in first} == first
         assert {"why", "score_details"} <= explained.keys()

@@ -68,7 +68,7 @@ def test_jobs_are_done_in_a_process_that_gives_way_and_ends_with_the_service(tmp
         assert soon(lambda: jobs_done(service) > 0)
         worker = worker_of(service)
         assert os.getpriority(os.PRIO_PROCESS, worker) > os.getpriority(os.PRIO_PROCESS, service.process.pid)
-        assert standing(service) == "apart"
+        assert standing(service) == "subprocess"
         service.stop()
         assert not lives(worker)
 
@@ -77,10 +77,10 @@ def test_a_worker_that_dies_is_followed_by_another_one(tmp_path: Path) -> None:
     with served(tmp_path, settings=PLAIN) as service:
         worker = worker_of(service)
         os.kill(worker, signal.SIGKILL)
-        assert soon(lambda: standing(service) == "down")
+        assert soon(lambda: standing(service) == "restarting")
         other = soon(lambda: [pid for pid in children(service.process.pid) if pid != worker])
         assert other
-        assert soon(lambda: standing(service) == "apart")
+        assert soon(lambda: standing(service) == "subprocess")
 
 
 def test_the_worker_of_a_service_that_is_killed_ends_too(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_the_worker_of_a_service_that_is_killed_ends_too(tmp_path: Path) -> None
 @pytest.mark.parametrize("settings", [{"EBBING_WORKER": "false"}, {"EBBING_WORKER_APART": "false"}])
 def test_there_is_no_such_process_where_none_is_wanted(tmp_path: Path, settings: dict[str, str]) -> None:
     with served(tmp_path, settings={**PLAIN, **settings}) as service:
-        assert standing(service) == ("off" if "EBBING_WORKER" in settings else "inside")
+        assert standing(service) == ("disabled" if "EBBING_WORKER" in settings else "in_process")
         assert children(service.process.pid) == []
 
 

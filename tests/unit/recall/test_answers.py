@@ -93,12 +93,12 @@ async def test_who_changes_an_answer_changes_no_other(opened: Opened) -> None:
     [first] = (await memory.search("tea", user_id="ada"))["results"]
     first["tags"].append("spoiled")
     first["source_ids"].append("spoiled")
-    first["routes"]["spoiled"] = 1.0
+    first["retriever_scores"]["spoiled"] = 1.0
     first["metadata"]["from"] = "spoiled"
     first["memory"] = "spoiled"
     [second] = (await memory.search("tea", user_id="ada"))["results"]
     assert (second["memory"], second["tags"], second["metadata"]) == ("I like tea", [], {"from": "a chat"})
-    assert "spoiled" not in (*second["source_ids"], *second["routes"])
+    assert "spoiled" not in (*second["source_ids"], *second["retriever_scores"])
 
 
 async def test_an_answer_given_again_is_the_same(opened: Opened) -> None:
@@ -131,11 +131,11 @@ def test_numbers_of_an_answer_are_rounded_to_four_places() -> None:
 async def test_the_points_of_every_route_are_told_to_four_places(opened: Opened) -> None:
     memory = await told(opened(), "I like tea", "tea is what Lin likes")
     found = (await memory.search("tea", user_id="ada", explain=True))["results"]
-    points = [value for hit in found for value in hit["routes"].values()]
+    points = [value for hit in found for value in hit["retriever_scores"].values()]
     assert len(points) >= 4
     assert points == [round(value, 4) for value in points]
     assert all(value for value in points)
-    assert all(hit["score_details"].items() >= hit["routes"].items() for hit in found)
+    assert all(hit["score_details"].items() >= hit["retriever_scores"].items() for hit in found)
 
 
 WEEK = ("it rained on Monday", "the cat slept", "my saxophone lesson was good", "we ate noodles", "the bus was late")
@@ -201,7 +201,7 @@ async def test_an_answer_names_its_repeats_by_their_ids(opened: Opened) -> None:
     kept = {
         item["id"] for item in (await memory.get_all(user_id="ada"))["results"] if "saxophone" in item["memory"].lower()
     }
-    assert {best["id"], *best["repeat_ids"]} == kept
+    assert {best["id"], *best["duplicate_ids"]} == kept
     assert "it was said 2 times" in best["why"].lower()
 
 
@@ -378,13 +378,13 @@ async def test_without_the_questions_vector_words_still_find_the_answer(
     assert found["results"][0]["memory"] == WEEK[2]
     assert found["results"][0]["score"] > 0.6
     assert all(0 <= item["score"] <= 1 for item in found["results"])
-    assert found["dropped"] == {"semantic": MOODS[mood]}
+    assert found["failed_retrievers"] == {"semantic": MOODS[mood]}
     assert "saxophone" not in caplog.text
 
 
 async def test_an_answer_that_lost_nothing_reports_nothing_dropped(opened: Opened) -> None:
     memory = await told(opened(), *WEEK)
-    assert "dropped" not in await memory.search("saxophone", user_id="ada")
+    assert "failed_retrievers" not in await memory.search("saxophone", user_id="ada")
 
 
 class Failing(FakeEmbedder):
@@ -413,7 +413,7 @@ async def test_without_any_embedder_words_find_the_answer_and_nothing_counts_as_
     async with AsyncMemory(components=components) as memory:
         found = await (await told(memory, *WEEK)).search("saxophone", user_id="ada")
     assert found["results"][0]["memory"] == WEEK[2]
-    assert "dropped" not in found
+    assert "failed_retrievers" not in found
 
 
 # ── a second opinion ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -456,7 +456,7 @@ async def test_without_the_second_opinion_the_first_stands(opened: Opened, reran
     memory = await told(opened(reranker=reranker, settings={"reranker_timeout_ms": 20}), *WEEK)
     found = await memory.search("saxophone", user_id="ada")
     assert found["results"][0]["memory"] == WEEK[2]
-    assert found["dropped"] == {"rerank": why}
+    assert found["failed_retrievers"] == {"rerank": why}
 
 
 async def test_a_reranker_reads_only_what_the_caller_may_get_back(opened: Opened) -> None:

@@ -69,7 +69,7 @@ async def test_what_came_of_the_topic_of_a_conversation_is_found(memory: AsyncMe
     relevant = [item for item in answer["memories"] if item["group"] == "relevant"]
     best = sorted(relevant, key=lambda item: -item["score"])[:3]
     assert TOPIC[1] in [item["memory"] for item in best]
-    assert answer["rung"] == "conversation"
+    assert answer["query_strategy"] == "conversation"
 
 
 @given(st.lists(st.sampled_from([*OTHERS, *TOPIC]), min_size=1, max_size=5), st.sampled_from(["And that?", *TOPIC]))
@@ -88,7 +88,7 @@ async def test_nobody_known_gives_an_empty_context(memory: AsyncMemory) -> None:
         "profile_summary": "",
         "recent_topics": [],
         "memories": [],
-        "rung": "none",
+        "query_strategy": "none",
         "tokens": 0,
     }
 
@@ -101,7 +101,7 @@ async def test_the_profile_tells_who_they_are_before_what_they_like(memory: Asyn
     order = [summary.index(word) for word in ("Sam", "peanuts", "science fiction", "Berlin")]
     assert order == sorted(order)
     assert set(in_group(answer, "profile")) == set(summary.split("; "))
-    assert answer["rung"] == "none"
+    assert answer["query_strategy"] == "none"
 
 
 async def test_without_a_question_the_block_holds_what_is_recent(memory: AsyncMemory, clock: ManualClock) -> None:
@@ -123,7 +123,7 @@ async def test_the_question_is_the_last_thing_the_user_said(memory: AsyncMemory)
     by_messages = await memory.get_context(messages=said, user_id="u", min_score=0.3)
     by_query = await memory.get_context("Where does the blue piano stand in the garage?", user_id="u", min_score=0.3)
     assert by_messages["context"] == by_query["context"]
-    assert by_messages["rung"] == "question"
+    assert by_messages["query_strategy"] == "question"
     assert in_group(by_query, "relevant") == ["The blue piano stands in the garage"]
     [item] = by_query["memories"]
     assert item["score"] >= 0.3

@@ -310,17 +310,17 @@ def hit(**fields: object) -> Hit:
     ("found", "sentence"),
     [
         ({}, "Nothing nearer is known."),
-        ({"coverage": 0.5, "routes": {"keyword": 3.0}}, "It holds 50% of the question's wording."),
-        ({"routes": {"keyword": 3.0}}, "What was said around it holds words of the question."),
+        ({"coverage": 0.5, "retriever_scores": {"keyword": 3.0}}, "It holds 50% of the question's wording."),
+        ({"retriever_scores": {"keyword": 3.0}}, "What was said around it holds words of the question."),
         ({"meaning": 0.9}, "Its meaning is very near (0.90)."),
         ({"meaning": 0.5}, "Its meaning is near (0.50)."),
         ({"meaning": 0.1}, "Its meaning is somewhat near (0.10)."),
-        ({"routes": {"speaker": 1.0}}, "It was said by somebody the question names."),
-        ({"routes": {"time": 1.5}}, "It was said around the time that the question names."),
-        ({"routes": {"rule": 3.0}}, "It is a standing wish or instruction."),
-        ({"repeat_ids": ("2", "3")}, "It was said 3 times."),
+        ({"retriever_scores": {"speaker": 1.0}}, "It was said by somebody the question names."),
+        ({"retriever_scores": {"time": 1.5}}, "It was said around the time that the question names."),
+        ({"retriever_scores": {"rule": 3.0}}, "It is a standing wish or instruction."),
+        ({"duplicate_ids": ("2", "3")}, "It was said 3 times."),
         (
-            {"coverage": 1.0, "meaning": 0.8, "routes": {"keyword": 2.0, "time": 1.5, "session": 0.1}},
+            {"coverage": 1.0, "meaning": 0.8, "retriever_scores": {"keyword": 2.0, "time": 1.5, "session": 0.1}},
             (
                 "It holds 100% of the question's wording; its meaning is very near (0.80); "
                 "it was said around the time that the question names."

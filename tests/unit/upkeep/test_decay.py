@@ -59,7 +59,7 @@ async def test_where_room_is_short_texts_are_shortened_and_come_back_whole() -> 
     left = [record for record in found.values() if record.deleted_at is None]
     assert sum(len(record.content.encode()) for record in left) <= 120
     assert left
-    assert {record.stage for record in left} <= {Stage.FULL, Stage.SHORT}
+    assert {record.stage for record in left} <= {Stage.FULL, Stage.SHORTENED}
     assert await memory.components.store.verify() == []
     for memory_id, record in found.items():
         if record.stage is not Stage.FULL:
@@ -139,7 +139,7 @@ async def test_a_dry_run_tells_and_changes_nothing() -> None:
     before = await records(memory)
     told = await memory.maintenance.apply_forgetting(user_id="ada", dry_run=True)
     assert told["decayed"] == len(told["changes"]) > 0
-    assert all(change["why"] for change in told["changes"])
+    assert all(change["reason"] for change in told["changes"])
     assert await records(memory) == before
 
 
@@ -150,7 +150,7 @@ async def test_what_nobody_needs_goes_by_stages_is_not_found_and_is_erased_in_th
     seen: set[Stage] = set()
     while found := await records(memory):
         seen |= {record.stage for record in found.values()}
-        packed = {memory_id for memory_id, record in found.items() if record.stage is Stage.PACKED}
+        packed = {memory_id for memory_id, record in found.items() if record.stage is Stage.ARCHIVED}
         hits = (await memory.search("Leeds Whitby wind", user_id="ada"))["results"]
         assert packed.isdisjoint(hit["id"] for hit in hits)
         clock.advance(timedelta(days=25))

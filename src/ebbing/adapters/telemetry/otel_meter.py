@@ -42,10 +42,12 @@ class _Spanned:
         self._span.end()
         self._beside.done(answer)
 
-    def found(self, records: Sequence[MemoryRecord], *, scores: Sequence[float], dropped: Iterable[str]) -> None:
+    def found(
+        self, records: Sequence[MemoryRecord], *, scores: Sequence[float], failed_retrievers: Iterable[str]
+    ) -> None:
         self._span.set_attribute("ebbing.results", len(records))
         self._span.end()
-        self._beside.found(records, scores=scores, dropped=dropped)
+        self._beside.found(records, scores=scores, failed_retrievers=failed_retrievers)
 
     def failed(self, code: str) -> None:
         self._span.set_attribute("ebbing.code", code)

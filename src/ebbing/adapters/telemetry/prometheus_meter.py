@@ -148,11 +148,13 @@ class _Call:
             self._meter.answered(self._operation, results)
         self._meter.ended(self._operation, seconds)
 
-    def found(self, records: Sequence[MemoryRecord], *, scores: Sequence[float], dropped: Iterable[str]) -> None:
+    def found(
+        self, records: Sequence[MemoryRecord], *, scores: Sequence[float], failed_retrievers: Iterable[str]
+    ) -> None:
         self._meter.ended(self._operation, perf_counter() - self._began)
         self._meter.recalled(records, scores)
-        for route in dropped:
-            self._meter.without(route)
+        for retriever in failed_retrievers:
+            self._meter.without(retriever)
 
     def failed(self, code: str) -> None:
         self._meter.ended(self._operation, perf_counter() - self._began, code=code)

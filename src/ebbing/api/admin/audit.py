@@ -34,6 +34,12 @@ class AuditApi:
         """
         found = await self._context.store.audit.list(self._context.tenant, limit=checked_limit(limit))
         return [
-            {"at": act.at.isoformat(), "who": act.who, "what": act.what, "target": act.target, "outcome": act.outcome}
+            {
+                "at": act.at.isoformat(),
+                "actor": act.who,
+                "action": act.what,
+                "target": act.target,
+                "outcome": act.outcome,
+            }
             for act in found
         ]

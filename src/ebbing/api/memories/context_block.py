@@ -89,8 +89,9 @@ class ContextBlocks:
                 `filters`, `private`, `timezone`: see `ContextOptions`.
 
         Returns:
-            `{"context", "profile_summary", "recent_topics", "memories": [{…, "group"}], "rung", "tokens"}`; `rung` is
-            `question`, `conversation`, `rewrite` or `none`. A relevant memory has its `score`, `risk` and `risky`.
+            `{"context", "profile_summary", "recent_topics", "memories": [{…, "group"}], "query_strategy", "tokens"}`;
+            `query_strategy` is `question`, `conversation`, `rewrite` or `none`. A relevant memory has its `score`,
+            `risk` and `risky`.
 
         Raises:
             InvalidInputError: unusable words, or no owner.
@@ -147,7 +148,7 @@ def context_item(made: Context, now: datetime) -> Item:
         "profile_summary": made.profile_summary,
         "recent_topics": list(made.recent_topics),
         "memories": memories,
-        "rung": made.rung.value,
+        "query_strategy": made.rung.value,
         "tokens": made.rendered.tokens,
     }
 

@@ -18,7 +18,15 @@ from ebbing.ports.event_bus import Topic
 from ebbing.ports.meter import Measure
 from ebbing.recall.list_memories import listed
 from ebbing.recall.search import Answer, search
-from ebbing.results import Item, answer, explained_item, history_item, memory_item, retention_item, search_answer
+from ebbing.results import (
+    Item,
+    answer,
+    explained_item,
+    history_item,
+    memory_item,
+    search_answer,
+    usage_probability_item,
+)
 from ebbing.upkeep.fading.usage_model import retention_of
 from ebbing.validation import (
     DEFAULT_TOP_K,
@@ -39,7 +47,7 @@ from ebbing.validation import (
 
 
 def _tell(measure: Measure, found: Answer) -> None:
-    measure.found(found.records, scores=found.ranked.scores, dropped=found.dropped)
+    measure.found(found.records, scores=found.ranked.scores, failed_retrievers=found.failed_retrievers)
 
 
 class Searches:
@@ -85,7 +93,8 @@ class Searches:
         Returns:
             `{"results": [{"id", "memory", "score", "kind", "source_ids", …}], "recall_id"}`, `score` in [0, 1]. The
             `recall_id` names the answer for `feedback`. A result that stands for others that say the same names them in
-            `repeat_ids`. `dropped` tells which route failed or was late, and why; the answer is then made without it.
+            `duplicate_ids`. `failed_retrievers` names those that failed or were late, and why; the answer is made
+            without them.
             `owner_known` is there, and False, where nothing at all is stored of this owner: look at the name.
 
         Raises:
@@ -228,9 +237,10 @@ class Searches:
     async def explain(self, memory_id: str, *, user_id: str | None = None) -> Item:
         """Why a memory is kept: the item with its `provenance`, every decision about it, and whether it is deleted.
 
-        `retention` is `{"chance", "within_days", "from", "is_learned"}`: the probability in (0, 1) that the memory is
-        of use again, from what it is worked out, and whether by what was learned of this owner (else by what is usual);
-        None for what is deleted or told by another memory. `never_fades`: it says who somebody is or what harms them.
+        `usage_probability` is `{"probability", "horizon_days", "features", "is_learned"}`: the probability in (0, 1)
+        that the memory is of use again within so many days, the features that it is worked out from, and whether with
+        coefficients learned from this owner; None for what is deleted or merged into another memory. `never_fades` is
+        True for what says who somebody is or what harms them.
 
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
@@ -240,9 +250,9 @@ class Searches:
         if not found:
             raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
         [record] = found
-        retention = None
+        probability = None
         if record.is_active:
             model = await retention_of(self._context.store, scope)
-            retention = retention_item(model, footing_of(record, self._context.clock.now()))
+            probability = usage_probability_item(model, footing_of(record, self._context.clock.now()))
         history = await self._context.store.history(scope, memory_id)
-        return explained_item(record, history, retention=retention)
+        return explained_item(record, history, usage_probability=probability)

@@ -78,7 +78,7 @@ class Writes:
             `{"results": [{"id", "memory", "event", "reason", …}], "episode_ids": […], "change_id"}`; `event` is
             `ADD`, `UPDATE` where a known memory got a better wording, or `NONE` where it was known already or is not to
             be kept (then `id` is None). `superseded` holds the ids of memories that are no longer true.
-            Where a language model failed to read some of it, `unread` says why, as a code; see
+            Where a language model failed to read some of it, `extraction_error` says why, as a code; see
             `maintenance.retry_failed_extractions`.
             `vectors_pending` counts texts that wait for their vectors and are found by their words until then.
             Images and other parts that are no text are counted in `omitted_parts`: `[{"message", "parts": {kind: n}}]`.
@@ -117,10 +117,10 @@ class Writes:
 
     def _refuse_unread(self, remembered: AddReport) -> None:
         """Say that the language model failed, where the settings want to hear of it."""
-        if remembered.unread is not None and self._context.settings.strict_extraction:
+        if remembered.extraction_error is not None and self._context.settings.strict_extraction:
             raise ModelUnavailableError(
-                f"the language model did not read the messages ({remembered.unread}): they are kept and read later;"
-                " look at its address and key with `ebbing doctor`"
+                f"the language model did not read the messages ({remembered.extraction_error}): they are kept and read"
+                " later; look at its address and key with `ebbing doctor`"
             )
 
     async def _instructed(self, using: AddDeps, *, prompt: str | None) -> AddDeps:

@@ -31,8 +31,8 @@ class IdentitiesApi:
             channel_user_id: what they are called there.
 
         Returns:
-            `{"unified_id", "channel", "channel_user_id", "is_primary", "linked_at"}`; `unified_id` is the `user_id`
-            of every call about them.
+            `{"user_id", "channel", "channel_user_id", "is_primary", "linked_at"}`; `user_id` is that of
+            every call about them.
 
         Raises:
             InvalidInputError: a blank name, or one over 256 characters.
@@ -111,8 +111,8 @@ class IdentitiesApi:
             source_user_id: the user whose memories move.
 
         Returns:
-            `{"id", "kept", "gone", "at", "memories", "episodes", "undone_at"}`: `id` is what `unmerge` takes, the
-            counts are of what moved.
+            `{"id", "target_user_id", "source_user_id", "at", "memories", "episodes", "undone_at"}`: `id` is what
+            `unmerge` takes, the counts are of what moved.
 
         Raises:
             IdentityNotFoundError: nobody of the name of the source has a memory or comes from a channel.
@@ -167,7 +167,7 @@ class IdentitiesApi:
 
 def _identity_item(identity: Identity) -> Item:
     return {
-        "unified_id": identity.unified_id,
+        "user_id": identity.unified_id,
         "channel": identity.channel,
         "channel_user_id": identity.channel_user_id,
         "is_primary": identity.is_primary,
@@ -178,8 +178,8 @@ def _identity_item(identity: Identity) -> Item:
 def _merge_item(merge: Merge) -> Item:
     return {
         "id": merge.id,
-        "kept": merge.kept,
-        "gone": merge.gone,
+        "target_user_id": merge.kept,
+        "source_user_id": merge.gone,
         "at": merge.at.isoformat(),
         "memories": merge.memories,
         "episodes": merge.episodes,

@@ -68,9 +68,10 @@ class ProfilesApi:
         Returns:
             `{"user_id", "version", "updated_at", "summary", "language", "facts", "constraints", "preferences",
             "dislikes", "stats"}`. An entry of the four lists is `{"key", "value", "text", "weight", "mentions",
-            "first_at", "last_at", "memory_ids", "source", "safety"}`, what matters most first; `source` is `memory`,
+            "first_at", "last_at", "memory_ids", "source",
+            "is_safety_critical"}`, what matters most first; `source` is `memory`,
             `user` (set by hand), `import` or `default`. A fact that gives the value of an attribute names it in
-            `attribute`; `told` is what was said instead of what the person set by hand.
+            `attribute`; `overridden_value` is what was said instead of what the person set by hand.
 
         Raises:
             InvalidInputError: no user or agent, or another language.

@@ -189,7 +189,7 @@ class AsyncSession:
             "source_ids": [message.id],
             "run_id": self.run_id,
             "score": round(found.score, 4),
-            "routes": {"working": round(found.coverage, 4)},
+            "retriever_scores": {"working": round(found.coverage, 4)},
         }
 
 

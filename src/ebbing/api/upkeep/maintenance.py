@@ -62,7 +62,7 @@ class MaintenanceApi:
         Returns:
             `{"owners": int, "steps": {step: {count: int}}, "seconds": {step: float}, "now", "dry_run", "change_ids"}`:
             the round of each owner of whom something changed is one change set (see `undo`). Of a dry run also
-            `changes`, each with the owner's id, `step`, `memory_id`, `what` and `why`.
+            `changes`, each with the owner's id, `step`, `memory_id`, `action` and `reason`.
 
         Raises:
             InvalidInputError: more than one id, or an unusable one; a time that is none.
@@ -153,7 +153,7 @@ class MaintenanceApi:
             `{"processed", "decayed", "consolidated", "forgotten", "expired", "purged", "saved_bytes", "now",
             "dry_run"}`: how many records were looked at, went a stage further, became part of the long term, were
             packed (`restore` brings them back), ran out, were erased for good, and how many bytes of readable text that
-            saved. A dry run has `changes` too, each with the owner's id, `step`, `memory_id`, `what` and `why`.
+            saved. A dry run has `changes` too, each with the owner's id, `step`, `memory_id`, `action` and `reason`.
 
         Raises:
             InvalidInputError: more than one id, or an unusable one; a time that is none.
@@ -220,13 +220,13 @@ class MaintenanceApi:
 
     async def stats(self) -> Item:
         """How much is kept: `owners, memories, episodes, deleted, bytes_on_disk, is_scrubbed, by_layer, by_type,
-        by_model, unread`.
+        by_model, pending_extractions`.
 
-        `unread` is `{"waiting", "given_up"}`: batches of messages that a language model failed to read.
+        `pending_extractions` is `{"waiting", "given_up"}`: batches of messages that a language model failed to read.
         """
         counts = asdict(await self._context.store.stats(self._context.tenant))
         del counts["without_vector"]  # depends on the embedder, which this does not load: `diagnose` knows
-        counts["unread"] = await unread_counts(self._context.store.jobs, tenant=self._context.tenant)
+        counts["pending_extractions"] = await unread_counts(self._context.store.jobs, tenant=self._context.tenant)
         return counts
 
     async def backup(self, directory: str | Path) -> Item:

@@ -144,8 +144,8 @@ def changes_of(report: RoundReport) -> list[Item]:
             f"{owner.kind}_id": owner.name,
             "step": step.step,
             "memory_id": one.memory_id,
-            "what": one.what,
-            "why": one.why,
+            "action": one.what,
+            "reason": one.why,
         }
         for step in report.steps
         for one in step.changes

@@ -53,9 +53,9 @@ class Hit:
     """Calibrated relevance in [0, 1]: means the same for every query."""
     rank_score: float
     """What the order was made by; comparable within one answer only."""
-    repeat_ids: tuple[str, ...] = ()
+    duplicate_ids: tuple[str, ...] = ()
     """Memories that say the same, told once by this one, best first."""
-    routes: Mapping[str, float] = field(default_factory=dict)
+    retriever_scores: Mapping[str, float] = field(default_factory=dict)
     """Route name to what it gave, to four places: `semantic` cosine, `keyword` BM25F points with those of neighbouring
     turns, `speaker`, `quote`, `name`, `attribute`, `graph`, `rule` and `time` points in the fused score."""
     coverage: float = 0.0

@@ -21,7 +21,7 @@ def earned(record: MemoryRecord, *, importance: float, now: datetime) -> str | N
 
     `importance` in [0, 1] is the one that it has among the owner's memories.
     """
-    if record.stage not in {Stage.FULL, Stage.WORDS}:
+    if record.stage not in {Stage.FULL, Stage.KEYWORD_ONLY}:
         return None
     if times_said(record) >= REPEATED:
         return f"it was said {record.mentions} times"

@@ -23,7 +23,7 @@ EXPIRED: Final = "expired"
 STAGES: Final = tuple(Stage)
 """In the order in which they follow each other."""
 STEPS: Final[Mapping[Stage, float]] = MappingProxyType(
-    {Stage.WORDS: 5 / 7, Stage.SHORT: 4.5 / 7, Stage.PACKED: 3.5 / 7}
+    {Stage.KEYWORD_ONLY: 5 / 7, Stage.SHORTENED: 4.5 / 7, Stage.ARCHIVED: 3.5 / 7}
 )
 """Share of the curve's threshold under which time alone brings a memory to this stage: retention 0.5, 0.45 and 0.35 on
 the power law. From 0.7 down to 0.5 a memory has faded, yet stays as it is while there is room for it."""

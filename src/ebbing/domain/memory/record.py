@@ -65,11 +65,11 @@ class Stage(StrEnum):
     """How far a memory has faded. Each stage can be undone until the record is erased."""
 
     FULL = "full"
-    WORDS = "words"
+    KEYWORD_ONLY = "keyword_only"
     """Without its vector: found by its words."""
-    SHORT = "short"
+    SHORTENED = "shortened"
     """In a shortened wording; `packed` holds the full one."""
-    PACKED = "packed"
+    ARCHIVED = "archived"
     """Deleted, with nothing left but the full text, packed; erased after the grace period."""
 
 

@@ -38,7 +38,7 @@ _SHARDS_MIB: Final = 32
 """A round goes through everybody's rows once: what it has behind it need not stay in RAM."""
 _log: Final = logging.getLogger("ebbing.worker")
 
-Standing = Literal["off", "inside", "apart", "down"]
+Standing = Literal["disabled", "in_process", "subprocess", "restarting"]
 """Off; in the service's process; in one of its own; the latter has ended and is about to be started again."""
 
 
@@ -58,7 +58,7 @@ class ServiceWorker(Protocol):
 class WorkerInside:
     """Works in the process that answers: for services that have no file to share, or are part of another program."""
 
-    standing: Standing = "inside"
+    standing: Standing = "in_process"
 
     def __init__(self, memory: AsyncMemory) -> None:
         self._memory = memory
@@ -83,7 +83,7 @@ class WorkerApart:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.standing: Standing = "down"
+        self.standing: Standing = "restarting"
 
     async def keep_on(self, stop: Stop) -> None:
         """See `ServiceWorker`."""
@@ -91,7 +91,7 @@ class WorkerApart:
         while not stop.is_set:
             began = anyio.current_time()
             code = await self._live(stop)
-            self.standing = "down"
+            self.standing = "restarting"
             failures = 1 if anyio.current_time() - began > _STEADY_SECONDS else failures + 1
             if not stop.is_set:
                 pause = pause_after(failures, first=_FIRST_PAUSE, longest=_LONGEST_PAUSE, share=1.0)
@@ -108,7 +108,7 @@ class WorkerApart:
             return type(error).__name__
         try:
             await self._hand_over(process)
-            self.standing = "apart"
+            self.standing = "subprocess"
             return await _watched(process, stop)
         finally:
             if process.returncode is None:

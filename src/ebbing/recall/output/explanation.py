@@ -19,18 +19,18 @@ _BONUSES: Final = {
 def why(hit: Hit) -> str:
     """One sentence on what speaks for the memory, strongest kind of evidence first."""
     reasons: list[str] = []
-    if hit.routes.get("graph", 0) > 0:
+    if hit.retriever_scores.get("graph", 0) > 0:
         told = "it tells of somebody whom the question names by another word"
         reasons.append(f"{told}, and holds {hit.coverage:.0%} of its wording in that word")
     elif hit.coverage > 0:
         reasons.append(f"it holds {max(hit.coverage, 0.01):.0%} of the question's wording")
-    elif hit.routes.get("keyword", 0) > 0:
+    elif hit.retriever_scores.get("keyword", 0) > 0:
         reasons.append("what was said around it holds words of the question")
     if hit.meaning >= 0.01:
         nearness = "very near" if hit.meaning > 0.7 else "near" if hit.meaning > 0.4 else "somewhat near"
         reasons.append(f"its meaning is {nearness} ({hit.meaning:.2f})")
-    reasons.extend(reason for route, reason in _BONUSES.items() if hit.routes.get(route, 0) > 0)
-    if hit.repeat_ids:
-        reasons.append(f"it was said {len(hit.repeat_ids) + 1} times")
+    reasons.extend(reason for route, reason in _BONUSES.items() if hit.retriever_scores.get(route, 0) > 0)
+    if hit.duplicate_ids:
+        reasons.append(f"it was said {len(hit.duplicate_ids) + 1} times")
     found = "; ".join(reasons) or "nothing nearer is known"
     return f"{found[0].upper()}{found[1:]}."

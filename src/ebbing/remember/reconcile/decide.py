@@ -40,7 +40,7 @@ SURER: Final = 0.2
 """By how much more confidence something said earlier outweighs what was said later."""
 _SAME_WORDS: Final = "already known in these words"
 _PUT_RIGHT: Final = "it was put right"
-_NOTHING_KNOWN: Final = "nothing known is about this"
+_NOTHING_KNOWN: Final = "no related memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ def refused(heard: NewFact, confidence_threshold: float) -> Ignore | None:
     if fact.confidence < confidence_threshold:
         return Ignore(fact, f"not sure enough: confidence {fact.confidence:.2f} is under {confidence_threshold:.2f}")
     if not may_create(tier, fact.type):
-        return Ignore(fact, f"the word of a {tier.value} is not enough for a {fact.type.value}")
+        return Ignore(fact, f"source not trusted for this type: {tier.value}, {fact.type.value}")
     return None
 
 
@@ -189,7 +189,7 @@ def _decided(heard: NewFact, around: Sequence[KnownMemory]) -> Decision:
         return Keep(fact, one.record.id, verdict.reason, closes=closed)
     if against:
         return Supersede(fact, closed[0], against[0][1].reason, closes=closed[1:])
-    return _in_doubt(fact, doubted) or Add(fact, "nothing known says this")
+    return _in_doubt(fact, doubted) or Add(fact, "no matching memory")
 
 
 def _apart(
@@ -266,7 +266,7 @@ def _stopped(heard: NewFact, against: Sequence[MemoryRecord]) -> Ignore | AddClo
     if fact.tentative:
         return Ignore(fact, "something newer is known about this")
     newest = max(standing, key=lambda record: record.created_at)
-    return AddClosed(fact, newest.id, "it was said before something newer that contradicts it")
+    return AddClosed(fact, newest.id, "older than a contradicting memory")
 
 
 def _verdict(heard: NewFact, other: KnownMemory, *, words: str) -> Verdict:

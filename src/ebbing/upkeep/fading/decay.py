@@ -37,7 +37,7 @@ MARK: Final = "decay.day"
 """Under this name the store knows the day on which an owner's memories were last weighed against each other."""
 _WRITTEN: Final = 200
 """Records in one transaction at most."""
-_DONE: Final = {Stage.WORDS: "drop vector", Stage.SHORT: "shorten", Stage.PACKED: "pack"}
+_DONE: Final = {Stage.KEYWORD_ONLY: "drop vector", Stage.SHORTENED: "shorten", Stage.ARCHIVED: "pack"}
 
 
 async def decay(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
@@ -60,7 +60,7 @@ async def decay(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool 
     plan = partial(planned, here, policy=using.policy, calibration=calibration, now=now)
     moves = await to_thread.run_sync(plan) if here.records else []
     report = StepReport("decay", {"processed": len(here.records), "decayed": sum(map(is_change, moves))})
-    gone = [move for move in moves if move.stage is Stage.PACKED]
+    gone = [move for move in moves if move.stage is Stage.ARCHIVED]
     taken = absorbed(here, gone, policy=using.policy, calibration=calibration, now=now)
     changes: list[Change] = [*taken.changes]
     needed = await retention_of(using.store, scope)
@@ -120,13 +120,13 @@ def planned(here: Living, *, policy: UpkeepPolicy, calibration: Calibration | No
 def _tell_answers(here: Living, lodgers: Sequence[Lodger], *, moves: dict[int, Move]) -> None:
     """Notes with each answer that stays that the question before it goes, the first time that one does."""
     near, place_of = neighbours(here.shard), {one.row: place for place, one in enumerate(lodgers)}
-    for one in [lodgers[place] for place, move in moves.items() if move.stage is Stage.PACKED]:
+    for one in [lodgers[place] for place, move in moves.items() if move.stage is Stage.ARCHIVED]:
         row = int(near.next[one.row])
         if row not in place_of or not near.previous_other[row] or not here.shard.flags[one.row] & TextFlag.QUESTION:
             continue
         at = place_of[row]
         move = moves.get(at) or _note(lodgers[at], why="the question that it answers goes")
-        if move.stage is not Stage.PACKED and not knows_what_was_asked(here.shard, row):
+        if move.stage is not Stage.ARCHIVED and not knows_what_was_asked(here.shard, row):
             moves[at] = replace(move, asked=one.whole)
 
 
@@ -146,7 +146,7 @@ def _stage_due(record: MemoryRecord, policy: UpkeepPolicy, *, remembered: float)
     Measured, packing by time lost evidence while the room was not used up (`python -m evals forgetting`).
     """
     stage = Stage.FULL if is_protected(record) else stage_at(remembered, policy.curve)
-    return Stage.WORDS if policy.capacity_bytes and is_later(stage, Stage.WORDS) else stage
+    return Stage.KEYWORD_ONLY if policy.capacity_bytes and is_later(stage, Stage.KEYWORD_ONLY) else stage
 
 
 def _by_time(one: Lodger, policy: UpkeepPolicy, *, now: datetime) -> Move | None:
@@ -154,11 +154,11 @@ def _by_time(one: Lodger, policy: UpkeepPolicy, *, now: datetime) -> Move | None
     stage = _stage_due(one.record, policy, remembered=one.remembered)
     if not is_later(stage, one.record.stage):
         return None
-    text = brief(one.text) if stage is Stage.SHORT else one.text
+    text = brief(one.text) if stage is Stage.SHORTENED else one.text
     days = idle_days(one.record, now)
     why = f"it was of no use for {days:.0f} days"
-    if stage is Stage.PACKED or not text:
-        return _move(one, Stage.PACKED, text="", why=why)
+    if stage is Stage.ARCHIVED or not text:
+        return _move(one, Stage.ARCHIVED, text="", why=why)
     return _move(one, stage, text=text, why=why)
 
 
@@ -168,7 +168,7 @@ def _by_room(here: Living, lodgers: Sequence[Lodger], *, over: int, policy: Upke
     texts = shortened(here.shard, [lodgers[place] for place in places], over=over)
     why = f"there is room for {policy.capacity_bytes:,} bytes, and other memories are worth more of it"
     return {
-        places[at]: _move(lodgers[places[at]], Stage.SHORT if text else Stage.PACKED, text=text, why=why)
+        places[at]: _move(lodgers[places[at]], Stage.SHORTENED if text else Stage.ARCHIVED, text=text, why=why)
         for at, text in texts.items()
     }
 

@@ -57,10 +57,10 @@ def carried_out(move: Move, *, now: datetime) -> Revise:
         "importance": move.importance,
         "strength": move.remembered,
     }
-    if move.stage is Stage.WORDS:
+    if move.stage is Stage.KEYWORD_ONLY:
         return Revise(replace(old, **fading), Event.NONE, reason=move.why, adds_flags=flags, drops_vector=True)
     fading["packed"] = old.packed or pack(old.content)
-    if move.stage is Stage.SHORT:
+    if move.stage is Stage.SHORTENED:
         event = Event.FADE if old.packed is None else Event.NONE
         return Revise(replace(old, content=move.text, **fading), event, reason=move.why, adds_flags=flags)
     tags = old.tags if PENDING_DELETION in old.tags else (*old.tags, PENDING_DELETION)
@@ -72,7 +72,7 @@ def carried_out(move: Move, *, now: datetime) -> Revise:
 def answering(move: Move, shard: Shard) -> IndexEntry:
     """The index entry of an answer whose question goes: "Luna and Oliver!" is still found by "pets" and "names"."""
     record, row = move.record, move.row
-    keeps = move.stage in {Stage.FULL, Stage.SHORT} and bool(shard.embedded[row])
+    keeps = move.stage in {Stage.FULL, Stage.SHORTENED} and bool(shard.embedded[row])
     said = analyse(full_text(record), speaker=record.actor, said_at=record.created_at)
     entry = entry_for(
         replace(said, asked=query_terms(move.asked)),

@@ -49,5 +49,5 @@ async def purge(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool 
 
 
 def _is_over(record: MemoryRecord, last: datetime) -> bool:
-    by_itself = record.stage is Stage.PACKED or record.delete_reason in _NOT_BY_HAND
+    by_itself = record.stage is Stage.ARCHIVED or record.delete_reason in _NOT_BY_HAND
     return by_itself and record.deleted_at is not None and record.deleted_at <= last

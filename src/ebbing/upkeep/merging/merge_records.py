@@ -95,7 +95,7 @@ def _together(ordered: Sequence[MemoryRecord]) -> dict[str, Any]:
         "first_said_at": min(one.first_said_at or one.created_at for one in ordered),
         "mentions": mentions,
         "layer": Layer.LONG_TERM if lasts else newest.layer,
-        "stage": Stage.FULL if Stage.FULL in each["stage"] else Stage.WORDS,
+        "stage": Stage.FULL if Stage.FULL in each["stage"] else Stage.KEYWORD_ONLY,
         "access_count": sum(each["access_count"]),
         "last_accessed_at": max(filter(None, each["last_accessed_at"]), default=None),
         "expires_at": _if_all(max, each["expires_at"]),

@@ -21,7 +21,7 @@ from ebbing.language.wording.paraphrase import Gist, gist_of, has_units
 MIN_SAID: Final = 2
 """Units that a message must say to be told for others: "yes" depends on what was asked."""
 _ASKS: Final = re.compile(r"[?？]|[吗么][。!！~～ ]*$")
-_WHOLE: Final = frozenset({Stage.FULL, Stage.WORDS})
+_WHOLE: Final = frozenset({Stage.FULL, Stage.KEYWORD_ONLY})
 _APART: Final = frozenset({"quarantined", "pending_deletion", "summary"})
 """Tags of what waits for a decision, or sums up others."""
 

@@ -66,7 +66,7 @@ async def test_what_is_told_under_a_word_is_found_under_the_name(
     hits = (await memory.search(asks, user_id="u", explain=True, top_k=3))["results"]
     best = next(hit for hit in hits if hit["memory"] != says)
     assert best["memory"] == tells
-    assert best["routes"]["graph"] > 0
+    assert best["retriever_scores"]["graph"] > 0
     assert "by another word" in best["why"]
 
 
@@ -82,7 +82,7 @@ async def test_what_is_told_under_the_name_is_found_under_a_word(
 ) -> None:
     await tell(memory, *NOISE, says, tells)
     best = await first(memory, asks)
-    assert (best["memory"], best["routes"].get("graph", 0) > 0) == (tells, True)
+    assert (best["memory"], best["retriever_scores"].get("graph", 0) > 0) == (tells, True)
 
 
 async def test_facts_that_were_read_link_as_well(memory: AsyncMemory) -> None:
@@ -99,7 +99,7 @@ async def test_without_its_weight_the_step_is_off() -> None:
     async with AsyncMemory(components=components) as memory:
         await tell(memory, "Lily is my sister", "My sister works at Acme")
         hits = (await memory.search("Where does Lily work?", user_id="u"))["results"]
-        assert all("graph" not in hit["routes"] for hit in hits)
+        assert all("graph" not in hit["retriever_scores"] for hit in hits)
 
 
 async def test_who_no_longer_bears_a_name_links_nothing(memory: AsyncMemory, clock: ManualClock) -> None:
@@ -111,21 +111,21 @@ async def test_who_no_longer_bears_a_name_links_nothing(memory: AsyncMemory, clo
         if "Elena" in item["memory"]:
             await memory.delete(item["id"], user_id="u")
     hits = (await memory.search("What does Elena play?", user_id="u", include="memories"))["results"]
-    assert all("graph" not in hit["routes"] for hit in hits)
+    assert all("graph" not in hit["retriever_scores"] for hit in hits)
 
 
 async def test_a_name_means_somebody_in_the_words_of_one_speaker(memory: AsyncMemory) -> None:
     said = [("Ann", "Mia is my daughter"), ("Bob", "My daughter plays the harp"), ("Ann", "My daughter paints boats")]
     await memory.add([{"role": "user", "name": by, "content": text} for by, text in said], user_id="u", infer=False)
     hits = (await memory.search("What does Mia do?", user_id="u"))["results"]
-    assert {hit["memory"] for hit in hits if "graph" in hit["routes"]} >= {"My daughter paints boats"}
-    assert "My daughter plays the harp" not in {hit["memory"] for hit in hits if "graph" in hit["routes"]}
+    assert {hit["memory"] for hit in hits if "graph" in hit["retriever_scores"]} >= {"My daughter paints boats"}
+    assert "My daughter plays the harp" not in {hit["memory"] for hit in hits if "graph" in hit["retriever_scores"]}
 
 
 async def test_one_of_several_friends_is_not_taken_for_another(memory: AsyncMemory) -> None:
     await tell(memory, "Tom is my friend", "My friend broke a leg")
     hits = (await memory.search("What did Tom break?", user_id="u"))["results"]
-    assert all("graph" not in hit["routes"] for hit in hits)
+    assert all("graph" not in hit["retriever_scores"] for hit in hits)
 
 
 def test_a_question_that_names_nobody_costs_nothing() -> None:

@@ -36,8 +36,8 @@ def stats(session: Session) -> None:
         "deleted": counts["deleted"],
         "vectors": sum(counts["by_model"].values()),
         **{f"  {name}": count for name, count in sorted(counts["by_model"].items())},
-        "unread": counts["unread"]["waiting"],
-        "given up": counts["unread"]["given_up"],
+        "unread": counts["pending_extractions"]["waiting"],
+        "given up": counts["pending_extractions"]["given_up"],
     }
     width = max(14, *(len(name) + 1 for name in rows))
     for name, count in rows.items():

@@ -87,7 +87,7 @@ def undo(session: Session, merge_id: Annotated[int, typer.Argument(help="Number 
     """Part again whom a merge made one."""
     done = session.memory.identities.unmerge(merge_id)
     session.memory.audit.record("identities undo", actor="cli", target=str(merge_id))
-    _tell(session, done, line=f"{done['gone']} has their own memories again")
+    _tell(session, done, line=f"{done['source_user_id']} has their own memories again")
 
 
 def merges(
@@ -103,7 +103,8 @@ def merges(
     for one in found:
         undone = f"undone {minute(one['undone_at'])}" if one["undone_at"] else None
         session.screen.say(
-            (f"{one['id']}  ", "bold"), dotted([f"{one['gone']} → {one['kept']}", minute(one["at"]), undone])
+            (f"{one['id']}  ", "bold"),
+            dotted([f"{one['source_user_id']} → {one['target_user_id']}", minute(one["at"]), undone]),
         )
     if not found:
         session.screen.say("Nobody was merged.")
@@ -119,7 +120,7 @@ def _answer(session: Session, identity: dict[str, Any]) -> None:
 def _say(session: Session, one: dict[str, Any]) -> None:
     first = "first name" if one["is_primary"] else None
     session.screen.say(
-        (one["unified_id"], "bold"),
+        (one["user_id"], "bold"),
         "  ",
         dotted([one["channel"], one["channel_user_id"], first, f"since {day(one['linked_at'])}"]),
     )

@@ -168,6 +168,6 @@ def _described(entry: dict[str, Any]) -> str:
             _SOURCES.get(entry["source"], f"said {entry['mentions']} ×, weight {entry['weight']:.2f}"),
             f"since {entry['first_at'][:10]}",
             f"said since: {entry['told']}" if "told" in entry else None,
-            "kept safe" if entry["safety"] else None,
+            "kept safe" if entry["is_safety_critical"] else None,
         ]
     )

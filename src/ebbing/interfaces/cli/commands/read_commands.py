@@ -111,7 +111,7 @@ def show_hit(screen: Screen, place: int, *, hit: dict[str, Any]) -> None:
 
 def found_by(hit: dict[str, Any]) -> str:
     """The routes that found a hit, each with its raw score: cosine for meaning, BM25 points for keywords."""
-    routes = [f"{ROUTES.get(name, name)} {score:.2f}" for name, score in hit["routes"].items()]
+    routes = [f"{ROUTES.get(name, name)} {score:.2f}" for name, score in hit["retriever_scores"].items()]
     return " + ".join(routes) or "nothing but its neighbours"
 
 
@@ -138,7 +138,9 @@ def _details(item: dict[str, Any]) -> list[tuple[str, str]]:
         "said": dotted([said_by(item), minute(item["created_at"])]),
         "weight": f"importance {item['importance']:.2f} · confidence {item['confidence']:.2f}",
         "fades": "never: who somebody is and what harms them stays" if item["never_fades"] else None,
-        "needed again": None if item["never_fades"] else item["retention"] and _retention(item["retention"]),
+        "needed again": None
+        if item["never_fades"]
+        else item["usage_probability"] and _retention(item["usage_probability"]),
         "valid until": item.get("valid_to") and minute(item["valid_to"]),
         "expires": item.get("expires_at") and minute(item["expires_at"]),
         "deleted": item["deleted_at"] and dotted([minute(item["deleted_at"]), item["delete_reason"]]),
@@ -153,8 +155,8 @@ def _details(item: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _retention(told: dict[str, Any]) -> str:
     how = "learned from what was of use here" if told["is_learned"] else "as usual"
-    chance = f"{told['chance']:.1%}" if told["chance"] >= 0.001 else "below 0.1%"
-    return f"{chance} within {told['within_days']} days · {how}"
+    chance = f"{told['probability']:.1%}" if told["probability"] >= 0.001 else "below 0.1%"
+    return f"{chance} within {told['horizon_days']} days · {how}"
 
 
 def _show_history(screen: Screen, entries: list[dict[str, Any]]) -> None:

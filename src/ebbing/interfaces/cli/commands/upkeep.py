@@ -144,8 +144,8 @@ def _show_changes(session: Session, changes: list[dict[str, Any]], *, limit: int
         if named != owner:
             owner = named
             screen.say((owner, "bold"))
-        screen.say((f"{change['what']:<10}  ", "yellow"), _text(session, change["memory_id"]), indent=2)
-        screen.say((dotted([change["step"], change["why"], change["memory_id"]]), "dim"), indent=12)
+        screen.say((f"{change['action']:<10}  ", "yellow"), _text(session, change["memory_id"]), indent=2)
+        screen.say((dotted([change["step"], change["reason"], change["memory_id"]]), "dim"), indent=12)
     if len(changes) > limit:
         screen.say(f"and {len(changes) - limit:,} more (--limit shows more, --json all)")
     if not changes:

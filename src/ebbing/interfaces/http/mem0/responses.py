@@ -41,7 +41,7 @@ def platform_item(item: Mapping[str, Any]) -> Item:
 
 def platform_hit(item: Mapping[str, Any]) -> Item:
     """A found memory of the platform's, with its score and what it is made of."""
-    routes = item.get("routes", {})
+    routes = item.get("retriever_scores", {})
     breakdown = {"semantic": routes.get("semantic", 0.0), "bm25": routes.get("keyword", 0.0)}
     return {
         **platform_item(item),

@@ -26,9 +26,9 @@ async def check_health() -> Response:
 async def check_readiness(request: Request) -> Response:
     """Check that the service is ready: the store is open and the embedding model is loaded.
 
-    `worker` says how the background worker runs, which may be `down`.
+    `worker` says how the background worker runs, which may be `restarting`.
     """
     ready: dict[str, Any] = request.app.state.ready
     worker: ServiceWorker | None = request.app.state.worker
-    told = {**ready, "worker": worker.standing if worker else "off"}
+    told = {**ready, "worker": worker.standing if worker else "disabled"}
     return encoded(told, status=200 if ready["ready"] else 503)
