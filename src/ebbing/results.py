@@ -19,7 +19,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import Job
 from ebbing.recall.output.explanation import why
 from ebbing.recall.search import Answer
-from ebbing.remember.add import AddReport, MemoryOutcome
+from ebbing.remember.add_report import AddReport, MemoryOutcome
 from ebbing.remember.reconcile.review import Review
 
 Item = dict[str, Any]

@@ -16,15 +16,15 @@ from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
 from ebbing.privacy.guarding.trust import TrustTier
-from ebbing.remember.add import ATTEMPTS, AddDeps, AddReport, MemoryOutcome, in_rounds
+from ebbing.remember.add_deps import AddDeps
+from ebbing.remember.add_report import ALREADY_STORED, AddReport, MemoryOutcome, joined_report
 from ebbing.remember.facts.drafts import Draft, DraftContext, message_drafts
-from ebbing.remember.intake.screening import ScreenedMessage, screen_messages
+from ebbing.remember.intake.screening import ScreenedMessage, screen_messages, split_repeated_ids
 from ebbing.remember.reconcile.candidates import owner_scope
-from ebbing.remember.reconcile.message_dedup import EDITED, deleted_episodes, find_known_messages
+from ebbing.remember.reconcile.commit import MAX_ATTEMPTS
+from ebbing.remember.reconcile.known_messages import EDITED, deleted_episodes, find_known_messages
 from ebbing.remember.reconcile.unmerge import merged_records_of, unmerge
-from ebbing.remember.vectors.embed_drafts import embed_drafts, ids_without_vector
-
-_STORED = "this message is already stored"
+from ebbing.remember.vectors.embed_drafts import ids_without_vector
 
 
 async def add_raw(
@@ -44,25 +44,24 @@ async def add_raw(
     unless the message says something new.
     """
     drafting = DraftContext(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags, expires_at=expires_at)
-    for message in messages:
-        if message.id is not None:
-            return await _add_named(using, messages, drafting=drafting, trust=trust)
+    if any(message.id is not None for message in messages):
+        parts = split_repeated_ids(messages)
+        return joined_report([await _add_named(using, part, drafting=drafting, trust=trust) for part in parts])
     kept = screen_messages(messages, using.policy, trust=trust, learning=False)
     return await _add_unnamed(using, kept, drafting=drafting)
 
 
-@in_rounds
 async def _add_named(
     using: AddDeps, messages: Sequence[Message], *, drafting: DraftContext, trust: TrustTier | None
 ) -> AddReport:
     """Stores messages some of which have ids: what is known of these decides."""
     kept, scope = screen_messages(messages, using.policy, trust=trust, learning=False), drafting.scope
-    for attempt in range(1, ATTEMPTS + 1):
+    for attempt in range(1, MAX_ATTEMPTS + 1):
         plan = await _planned(using, kept, drafting=drafting)
         try:
             held = await using.store.write(owner_scope(scope), plan.changes)
         except ConflictError:
-            if attempt == ATTEMPTS:
+            if attempt == MAX_ATTEMPTS:
                 raise
             continue
         pending = await using.note_missing_vectors(ids_without_vector(plan.inserts), scope)
@@ -112,17 +111,17 @@ class _Plan:
 
 async def _add_unnamed(using: AddDeps, kept: Sequence[ScreenedMessage], *, drafting: DraftContext) -> AddReport:
     """Store messages without ids, of which nothing can be stored yet."""
-    drafts = message_drafts(kept, kind=Kind.MEMORY, drafting=drafting)
-    inserts, follow = await using.embedded(drafts, embed_drafts)
+    drafts = message_drafts(kept, kind=Kind.MEMORY, context=drafting)
+    inserts, is_later = await using.embed_now_or_later(drafts)
     await using.store.write(owner_scope(drafting.scope), inserts)
-    pending = await using.note_missing_vectors(ids_without_vector(inserts), drafting.scope, follow=follow)
+    pending = await using.note_missing_vectors(ids_without_vector(inserts), drafting.scope, is_later=is_later)
     return AddReport(tuple(map(_added, inserts)), vectors_pending=pending)
 
 
 async def _planned(using: AddDeps, kept: Sequence[ScreenedMessage], *, drafting: DraftContext) -> _Plan:
     """What is to be written, given what is stored of these messages."""
     store, scope, now = using.store, drafting.scope, drafting.now
-    drafts = [message_drafts([one], kind=Kind.MEMORY, drafting=drafting) for one in kept]
+    drafts = [message_drafts([one], kind=Kind.MEMORY, context=drafting) for one in kept]
     known, is_said = await _known(store, kept, drafts=drafts, scope=scope)
     told = [part for old, said in zip(known, is_said, strict=True) if not said for part in old if not part.is_active]
     if tellers := await merged_records_of(store, told, scope=scope):
@@ -133,11 +132,11 @@ async def _planned(using: AddDeps, kept: Sequence[ScreenedMessage], *, drafting:
     plan = _Plan([*deleted_episodes(before.episodes, now=now)])
     plan.changes += await before.withdrawn(store, decisions=(), scope=scope, now=now)
     fresh = [draft for parts, said in zip(drafts, is_said, strict=True) if not said for draft in parts]
-    plan.inserts = await embed_drafts(using.embedding, fresh)
+    plan.inserts = await using.embed(fresh)
     inserts = iter(plan.inserts)
     for old, parts, said in zip(known, drafts, is_said, strict=True):
         if said:
-            plan.outcomes += [MemoryOutcome(_holder(part), part.content, Event.NONE, _STORED) for part in old]
+            plan.outcomes += [MemoryOutcome(_holder(part), part.content, Event.NONE, ALREADY_STORED) for part in old]
         else:
             plan.put(old, list(islice(inserts, len(parts))), now=now)
     return plan
@@ -212,4 +211,4 @@ def _as_held(outcome: MemoryOutcome, held: Mapping[str, str]) -> MemoryOutcome:
     there = held.get(outcome.memory_id or "", outcome.memory_id)
     if there == outcome.memory_id:
         return outcome
-    return MemoryOutcome(there, outcome.text, Event.NONE, _STORED)
+    return MemoryOutcome(there, outcome.text, Event.NONE, ALREADY_STORED)

@@ -27,14 +27,14 @@ from ebbing.language.text.split_text import MAX_TEXT_LENGTH
 from ebbing.language.text.text_compression import full_text
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Revise
 from ebbing.privacy.redaction.redact import RedactionPolicy, redact
-from ebbing.remember.add import AddDeps
+from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.facts.drafts import Draft
 from ebbing.remember.facts.new_fact import hints_from_record
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.remember.put_back import is_current
 from ebbing.remember.reconcile.rivals import rivals_of, step_aside
 from ebbing.remember.reconcile.unmerge import is_apart, merged_records_of, unmerge
-from ebbing.remember.vectors.embed_drafts import embed_drafts, ids_without_vector
+from ebbing.remember.vectors.embed_drafts import ids_without_vector
 
 NEVER: Final = "never"
 RESTORED: Final = "restored on request"
@@ -97,7 +97,7 @@ async def update(using: AddDeps, memory_id: str, *, scope: Scope, edit: Edit) ->
         others = await rivals_of(using.store, record, scope=scope, now=using.clock.now())
         if any(one.attribute == record.attribute for one in others):
             record = replace(record, attribute=None)
-        insert: Insert = (await embed_drafts(using.embedding, [Draft(record, utterance=old.is_verbatim)]))[0]
+        insert: Insert = (await using.embed([Draft(record, utterance=old.is_verbatim)]))[0]
         await using.note_missing_vectors(ids_without_vector([insert]), scope)
         return Revise(record, Event.UPDATE, entry=insert.entry, reason="edited by hand")
 
@@ -183,7 +183,7 @@ async def _restoration(using: AddDeps, old: MemoryRecord, *, is_back: bool, now:
         record = replace(record, expires_at=None)
     if old.stage is not Stage.FULL:
         whole = reinforce(_whole(record), now)
-        insert: Insert = (await embed_drafts(using.embedding, [Draft(whole, utterance=old.is_verbatim)]))[0]
+        insert: Insert = (await using.embed([Draft(whole, utterance=old.is_verbatim)]))[0]
         return Revise(whole, Event.RESTORE, entry=insert.entry, reason=RESTORED)
     if old.deleted_at is None and not is_reopened:
         if is_back:

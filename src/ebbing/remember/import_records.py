@@ -15,9 +15,9 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.privacy.guarding.trust import TrustTier, trust_in
 from ebbing.privacy.names import person_name
-from ebbing.remember.add import AddDeps
+from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.facts.drafts import Draft
-from ebbing.remember.vectors.embed_drafts import embed_drafts, ids_without_vector
+from ebbing.remember.vectors.embed_drafts import ids_without_vector
 from ebbing.transfer.record_lines import record_from_line
 
 REASON: Final = "imported"
@@ -71,7 +71,7 @@ async def _of_one_owner(using: AddDeps, records: dict[int, MemoryRecord], *, res
         else:
             names.held.add(name)
             fresh[place] = _renamed(record, names)
-    inserts = await embed_drafts(using.embedding, [_draft(record) for record in fresh.values()])
+    inserts = await using.embed([_draft(record) for record in fresh.values()])
     if not inserts:
         return
     try:

@@ -9,14 +9,14 @@ from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import Failed, Unread
 from ebbing.privacy.guarding.trust import TrustTier
-from ebbing.remember.add import AddDeps, store_extraction
-from ebbing.remember.extraction.extractor import Extraction
-from ebbing.remember.extraction.keep_filter import filter_statements, is_redacted
+from ebbing.remember.add import store_extraction
+from ebbing.remember.add_deps import AddDeps
+from ebbing.remember.extraction.extractor import Extraction, filter_statements, is_redacted
 from ebbing.remember.facts.drafts import DraftContext
 from ebbing.remember.facts.new_fact import trust_of
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.llm.retry_queue import reread
-from ebbing.remember.reconcile.message_dedup import KnownMessages
+from ebbing.remember.reconcile.known_messages import KnownMessages
 
 
 async def reextract(using: AddDeps, unread: Unread) -> Failed | None:
@@ -33,7 +33,7 @@ async def reextract(using: AddDeps, unread: Unread) -> Failed | None:
         own = [ScreenedMessage(message, TrustTier.USER) for message in messages]
         return filter_statements(own, now=now, agent_facts=unread.agent_facts, known=())
 
-    again = await reread(using.store, unread, nominate=rules, asking=using.asking, now=now)
+    again = await reread(using.store, unread, nominate=rules, asking=using.llm, now=now)
     extraction = again.extraction
     facts = tuple(fact for fact in extraction.facts if not is_redacted(fact))
     if facts:
@@ -42,13 +42,13 @@ async def reextract(using: AddDeps, unread: Unread) -> Failed | None:
             for message, episode in zip(again.messages, again.episodes, strict=True)
         ]
         drafting = DraftContext(unread.scope, again.episodes[0].metadata, now=now, ids=using.ids)
-        asking = using.asking if extraction.failed is None else None
+        asking = using.llm if extraction.failed is None else None
         await store_extraction(
             replace(using, mode=unread.mode),
             Extraction(facts, extraction.failed, asking),
-            kept=kept,
+            screened=kept,
             episodes=(),
-            before=KnownMessages(evidence=tuple(episode.id for episode in again.episodes)),
-            drafting=drafting,
+            known=KnownMessages(evidence=tuple(episode.id for episode in again.episodes)),
+            context=drafting,
         )
     return extraction.failed

@@ -14,7 +14,7 @@ from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.change_log import RecordChange
 from ebbing.ports.memory_store import Change, MemoryStore, Revise
-from ebbing.remember.add import AddDeps
+from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.put_back import as_before, event_of, is_changed_since, is_current
 from ebbing.remember.reconcile.rivals import rivals_of, step_aside
 from ebbing.remember.reconcile.unmerge import Unmerge, deleted, is_apart, merged_records_of, unmerge_changes

@@ -30,7 +30,7 @@ from ebbing.privacy.guarding.quote import quote
 from ebbing.privacy.guarding.strip_recalled import strip_recalled
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
 from ebbing.privacy.redaction.redact import redact
-from ebbing.remember.extraction.keep_filter import filter_statements
+from ebbing.remember.extraction.extractor import filter_statements
 from ebbing.remember.intake.screening import ScreenedMessage
 
 NOW: Final = datetime(2024, 5, 15, tzinfo=UTC)

@@ -13,7 +13,7 @@ from ebbing.domain.memory.record import Role
 from ebbing.privacy.guarding.grammar import Rule
 from ebbing.privacy.guarding.off_record import Reach, off_record_request, reach_of, rules
 from ebbing.privacy.guarding.trust import TrustTier
-from ebbing.remember.intake.off_record import on_record
+from ebbing.remember.intake.screening import on_record
 
 SAYINGS: Final = tomllib.loads((Path(__file__).parents[2] / "data" / "off_record.toml").read_text("utf-8"))
 

@@ -17,7 +17,7 @@ from ebbing.ports.embedder import RemembersVectors
 from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.privacy.redaction.redact import RedactionPolicy
 from ebbing.recall.search import Searching
-from ebbing.remember.add import AddDeps
+from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.remember.intake.write_policy import WritePolicy
 from ebbing.remember.reextract import reextract
@@ -60,7 +60,7 @@ class CallContext:
         chat = components.chat
         embedder = await components.embedder.get()
         mode = mode or chat.mode
-        is_same = deps is not None and deps.embedder is embedder and deps.mode is mode and deps.asking is chat.asking
+        is_same = deps is not None and deps.embedder is embedder and deps.mode is mode and deps.llm is chat.asking
         if deps is None or not is_same:
             self.store.use_model(embedder)
             deps = AddDeps(
@@ -70,9 +70,9 @@ class CallContext:
                 self.ids,
                 self.policy,
                 mode=mode,
-                asking=chat.asking,
+                llm=chat.asking,
                 zone=checked_timezone(None, self.settings.timezone),
-                following=components.following if self.settings.vectors_may_follow else None,
+                deferred_embedder=components.following if self.settings.vectors_may_follow else None,
             )
             self._add_deps = deps
         return deps if change is None else replace(deps, store=self.store.within(change))

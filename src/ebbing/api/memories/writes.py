@@ -19,13 +19,15 @@ from ebbing.domain.memory.record import Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.loop import on_a_loop
-from ebbing.remember.add import AddDeps, AddReport, add_extracted
+from ebbing.remember.add import add_extracted
+from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.add_raw import add_raw
+from ebbing.remember.add_report import AddReport
 from ebbing.remember.edit import NEVER, Edit, delete, restore, update
 from ebbing.remember.extraction.pattern_warmup import warm_up_patterns
-from ebbing.remember.intake.off_record import on_record
 from ebbing.remember.intake.parse_messages import omitted_parts, optional_text, parse_messages, parse_time
-from ebbing.remember.reconcile.message_dedup import forget_source
+from ebbing.remember.intake.screening import on_record
+from ebbing.remember.reconcile.known_messages import forget_source
 from ebbing.results import Item, add_answer, memory_item
 from ebbing.validation import (
     AddOptions,
@@ -125,7 +127,7 @@ class Writes:
 
     async def _instructed(self, using: AddDeps, *, prompt: str | None) -> AddDeps:
         """Add the tenant's instructions for a language model, where there are both, and a prompt of the call."""
-        asking = using.asking
+        asking = using.llm
         if asking is None:
             if prompt is not None:
                 raise InvalidInputError("prompt needs a language model: set EBBING_LLM_BASE_URL, or leave it out")
@@ -135,9 +137,7 @@ class Writes:
         instructions = settings.get(INSTRUCTIONS) or self._context.settings.custom_instructions
         if not instructions and prompt is None:
             return using
-        return replace(
-            using, asking=replace(asking, instructions=instructions, fact_prompt=prompt or asking.fact_prompt)
-        )
+        return replace(using, llm=replace(asking, instructions=instructions, fact_prompt=prompt or asking.fact_prompt))
 
     def _mode_of(self, checked: CheckedAddOptions, *, infer: bool) -> WriteMode:
         """How a call is read; what an agent did is summarized where there is a model, and kept as it is elsewhere."""

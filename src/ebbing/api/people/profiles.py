@@ -38,8 +38,7 @@ from ebbing.remember.edit import delete
 from ebbing.remember.extraction.extractor import Extraction
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft
 from ebbing.remember.intake.screening import ScreenedMessage
-from ebbing.remember.reconcile.message_dedup import KnownMessages, retract_sources
-from ebbing.remember.vectors.embed_drafts import embed_drafts
+from ebbing.remember.reconcile.known_messages import KnownMessages, retract_sources
 from ebbing.results import Item, profile_item
 from ebbing.validation import checked_flag
 
@@ -225,7 +224,7 @@ class ProfilesApi:
                 apart.append(one.draft)
                 record = one.draft.record
             held.append((what.key, record))
-        await store.write(scope, await embed_drafts((await self._context.add_deps()).embedding, apart))
+        await store.write(scope, await (await self._context.add_deps()).embed(apart))
         await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=[one.record.id for one in apart])
         await store.write(scope, kept_from_fading(record for _, record in held))
         await store.profiles.edit(scope, pins_of(held, now=now))
@@ -240,15 +239,16 @@ class ProfilesApi:
         kept = [ScreenedMessage(Message(fact.text, timestamp=now), _TIERS[origin]) for fact in facts]
         drafting = DraftContext(scope, {}, now=now, ids=self._context.ids)
         using = await self._context.add_deps(change=change)
-        outcomes, _, _ = await store_extraction(
-            using, Extraction(tuple(facts)), kept=kept, episodes=(), before=KnownMessages(), drafting=drafting
+        stored = await store_extraction(
+            using, Extraction(tuple(facts)), screened=kept, episodes=(), known=KnownMessages(), context=drafting
         )
+        outcomes = stored.outcomes
         closed = {memory_id for one in outcomes for memory_id in one.closed_ids}
         new = [one.memory_id for one in outcomes if one.record is not None and one.memory_id is not None]
         await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=new)
         await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=closed)
         return [
-            _Told(one.memory_id or "", fact_draft(fact, said, drafting=drafting), is_new=one.record is not None)
+            _Told(one.memory_id or "", fact_draft(fact, said, context=drafting), is_new=one.record is not None)
             for one, fact, said in zip(outcomes, facts, kept, strict=True)
         ]
 

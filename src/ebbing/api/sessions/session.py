@@ -19,8 +19,8 @@ from ebbing.ports.clock import Clock
 from ebbing.ports.ids import Ids
 from ebbing.ports.working_memory import Turn
 from ebbing.recall.session_search import Fitting, fitting
-from ebbing.remember.intake.off_record import off_record
 from ebbing.remember.intake.parse_messages import parse_messages
+from ebbing.remember.intake.screening import off_record
 from ebbing.results import Item
 from ebbing.validation import DEFAULT_TOP_K, checked_flag, checked_query, checked_threshold, checked_top_k
 

@@ -16,10 +16,9 @@ from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.domain.memory.message import Message
 from ebbing.ports.job_queue import Job, NewJob
 from ebbing.ports.request_log import KeptRequest
-from ebbing.remember.add import AddReport
-from ebbing.remember.intake.off_record import on_record
+from ebbing.remember.add_report import AddReport
 from ebbing.remember.intake.parse_messages import omitted_parts, parse_messages
-from ebbing.remember.intake.screening import screen_messages
+from ebbing.remember.intake.screening import on_record, screen_messages
 from ebbing.results import Item, add_answer
 from ebbing.upkeep.worker.worker import AtWork, Duty, Undone
 from ebbing.validation import AddOptions, checked_add_options, checked_flag, checked_metadata, named_by

@@ -127,3 +127,16 @@ class Ignore:
 
 
 Decision = Add | AddForReview | AddClosed | Update | Supersede | Keep | Ignore
+
+
+def closed_by(decision: Decision) -> tuple[str, ...]:
+    """Return the memories that a decision ends."""
+    if isinstance(decision, Supersede):
+        return (decision.memory_id, *decision.closes)
+    return decision.closes if isinstance(decision, Keep | Update) else ()
+
+
+def changed_by(decision: Decision) -> tuple[str, ...]:
+    """Return the known memories that a decision changes."""
+    changed = (decision.memory_id,) if isinstance(decision, Keep | Update) else ()
+    return changed + closed_by(decision)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial, reduce
 from typing import Final
 
 from ebbing.domain.conflict.decision import Fact
@@ -13,8 +14,10 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import Failed, WriteMode
 from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
+from ebbing.language.claims.claims import is_news, names_a_value, without_speaker
+from ebbing.language.text.statement import Statement
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.remember.extraction.keep_filter import filter_statements, is_redacted
+from ebbing.remember.extraction.rule_extractor import CHANGE, extract
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.llm.client import Budget, LlmOptions
 from ebbing.remember.llm.write_modes import read_facts
@@ -34,45 +37,48 @@ class Extraction:
     facts: tuple[Fact, ...]
     failed: Failed | None = None
     """Some messages could not be read by the model: they are to be read again."""
-    asking: LlmOptions | None = None
+    llm: LlmOptions | None = None
     """The model with the time that is left of the call; None where it was not asked, or failed."""
 
 
 async def extract_facts(
-    kept: Sequence[ScreenedMessage],
+    screened: Sequence[ScreenedMessage],
     *,
     mode: WriteMode,
-    asking: LlmOptions | None,
+    llm: LlmOptions | None,
     now: datetime,
     agent_facts: bool,
     known: Collection[int] = (),
-    before: Sequence[Message] = (),
+    earlier: Sequence[Message] = (),
 ) -> Extraction:
     """The facts of the messages that are not `known`; of those that are held back for review, nothing.
 
-    Never raises a `ModelError`. `before` are earlier turns of the same conversation.
+    Never raises a `ModelError`. `earlier` are earlier turns of the same conversation.
     """
-    if asking is None or mode is WriteMode.RULES:
-        return Extraction(tuple(filter_statements(kept, now=now, agent_facts=agent_facts, known=known)))
-    budget = Budget(asking.budget_seconds)
-    found = await read_facts(
+    if llm is None or mode is WriteMode.RULES:
+        return Extraction(tuple(filter_statements(screened, now=now, agent_facts=agent_facts, known=known)))
+    budget = Budget(llm.budget_seconds)
+    extraction = await read_facts(
         mode,
-        [one.message if one.held_back is None else replace(one.message, content="") for one in kept],
-        nominate=lambda _: filter_statements(kept, now=now, agent_facts=agent_facts, known=known),
-        asking=asking,
+        [
+            message.message if message.held_back is None else replace(message.message, content="")
+            for message in screened
+        ],
+        nominate=lambda _: filter_statements(screened, now=now, agent_facts=agent_facts, known=known),
+        asking=llm,
         now=now,
         agent_facts=agent_facts,
-        before=before,
+        before=earlier,
         known=known,
     )
-    facts = tuple(fact for fact in found.facts if not is_redacted(fact))
-    left = None if found.failed is not None else replace(asking, budget_seconds=budget.left)
-    return Extraction(facts, found.failed, left)
+    facts = tuple(fact for fact in extraction.facts if not is_redacted(fact))
+    left = None if extraction.failed is not None else replace(llm, budget_seconds=budget.left)
+    return Extraction(facts, extraction.failed, left)
 
 
 async def with_certain_subjects(
-    read: Extraction,
-    kept: Sequence[ScreenedMessage],
+    extraction: Extraction,
+    screened: Sequence[ScreenedMessage],
     *,
     store: MemoryStore,
     scope: Scope,
@@ -84,19 +90,19 @@ async def with_certain_subjects(
     A subject that was left out must be the speaker's there too, and "she" is whom the messages before spoke of.
     Only there the store is asked: most messages say of whom they speak.
     """
-    points_back = bool(kept) and _POINTS_BACK.match(kept[0].message.content) is not None
-    if not points_back and not any(fact.understood and fact.source == 0 for fact in read.facts):
-        return read
+    points_back = bool(screened) and _POINTS_BACK.match(screened[0].message.content) is not None
+    if not points_back and not any(fact.understood and fact.source == 0 for fact in extraction.facts):
+        return extraction
     page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_EARLIER)
     earlier = _messages(page.records)
     if not earlier:
-        return read
-    again = filter_statements(kept, now=now, agent_facts=agent_facts, known=(), earlier=earlier)
+        return extraction
+    again = filter_statements(screened, now=now, agent_facts=agent_facts, known=(), earlier=earlier)
     if points_back:
-        sources = {fact.source for fact in read.facts} | {0}
-        return replace(read, facts=tuple(fact for fact in again if fact.source in sources))
+        sources = {fact.source for fact in extraction.facts} | {0}
+        return replace(extraction, facts=tuple(fact for fact in again if fact.source in sources))
     texts = {fact.text for fact in again if fact.source == 0}
-    return replace(read, facts=tuple(fact for fact in read.facts if fact.source != 0 or fact.text in texts))
+    return replace(extraction, facts=tuple(fact for fact in extraction.facts if fact.source != 0 or fact.text in texts))
 
 
 async def previous_messages(store: MemoryStore, scope: Scope) -> list[Message]:
@@ -110,7 +116,81 @@ async def previous_messages(store: MemoryStore, scope: Scope) -> list[Message]:
 def _messages(newest_first: Sequence[MemoryRecord]) -> list[Message]:
     """What was said, oldest first, without what is held for review."""
     return [
-        Message(one.content, one.role, name=one.actor, timestamp=one.created_at)
-        for one in reversed(newest_first)
-        if one.role is not None and QUARANTINED not in one.tags
+        Message(record.content, record.role, name=record.actor, timestamp=record.created_at)
+        for record in reversed(newest_first)
+        if record.role is not None and QUARANTINED not in record.tags
     ]
+
+
+NAMED: Final = "named"
+"""The rule of what is only worth keeping if the one whom it names is known."""
+_LONGEST: Final = 120
+"""Characters of a statement that is still news and not a story."""
+_NEWS: Final = 0.6
+_SURE: Final = 0.9
+_NAMED: Final = re.compile(
+    r"(?!(?:The|This|That|These|Those|What|There|Here|When|Not|And|But|Some|Every|All|Most|Many|Any|People|Nobody)\b)"
+    r"[A-Z][a-z'-]+ (?:is|was|has|had|will|just|now|also|cannot|never|always|[a-z]+(?:s|ed|t|ew))\b"
+)
+"""What is said of somebody by name: one's own people are known by theirs."""
+_PLACEHOLDER: Final = re.compile(r"\[(?:REDACTED_[A-Z_]+|[A-Z_]+:[a-p]+)\]")
+_MARKS: Final = " ,.;:!，。；！"
+
+
+def filter_statements(
+    screened: Sequence[ScreenedMessage],
+    *,
+    now: datetime,
+    agent_facts: bool,
+    known: Collection[int],
+    earlier: Sequence[Message] = (),
+) -> list[Fact]:
+    """The facts that the rules read, without those of messages that are `known` or held back for review.
+
+    A fact whose value was redacted says nothing, and is left out. `earlier` is what was said before.
+    """
+    names = {message.message.name for message in screened if message.message.name}
+    news = partial(_tentative, speakers=names)
+    messages = [message.message for message in screened]
+    facts = extract(messages, now=now, agent_facts=agent_facts, otherwise=news, earlier=earlier)
+    return [
+        fact
+        for fact in facts
+        if fact.source not in known and screened[fact.source].held_back is None and not is_redacted(fact)
+    ]
+
+
+def is_redacted(fact: Fact) -> bool:
+    """Whether a fact tells of a value that was masked: it says nothing."""
+    if fact.value is not None:
+        return not _PLACEHOLDER.sub("", fact.value).strip(_MARKS)
+    if fact.method != "llm":
+        return False
+    *_, end = _PLACEHOLDER.split(fact.text)
+    return end != fact.text and not end.strip(_MARKS)
+
+
+def _tentative(statement: Statement, *, speakers: Collection[str]) -> Fact | None:
+    """A statement that no rule reads, if it may be about something known: it is over, new or so again, or named."""
+    if not statement.text or statement.hedged or len(statement.text) > _LONGEST or statement.who == "order":
+        return None
+    if _without_speakers(statement.clause, speakers) != statement.clause:
+        return None  # a speaker who gives a name may mean somebody else of that name
+    named = statement.who == "clause" and _NAMED.match(statement.text) is not None
+    plain = _without_speakers(statement.text, speakers)
+    if not (statement.corrects or is_news(plain, ended=statement.ended)):
+        return Fact(text=statement.text, rule=NAMED, tentative=True) if named else None
+    return Fact(
+        text=statement.text,
+        importance=_NEWS,
+        confidence=_SURE,
+        rule=CHANGE,
+        ended=statement.ended,
+        corrects=statement.corrects,
+        tentative=not names_a_value(plain),
+    )
+
+
+def _without_speakers(text: str, speakers: Collection[str]) -> str:
+    """The statement as one of the user, whichever of the speakers it names at its head."""
+    return reduce(without_speaker, sorted(speakers), text)

@@ -32,11 +32,14 @@ from ebbing.remember.extraction.certain_facts import (
     subject_is_certain,
     without_its_tail,
 )
-from ebbing.remember.extraction.detail_fragments import with_detail
-from ebbing.remember.extraction.place_references import placed
-from ebbing.remember.extraction.plain import as_first_person, with_lists_apart
-from ebbing.remember.extraction.rule_matching import fact_of
-from ebbing.remember.extraction.short_answers import completed, with_its_own
+from ebbing.remember.extraction.rule_matching import fact_of, with_detail
+from ebbing.remember.extraction.whole_sentences import (
+    as_first_person,
+    completed,
+    placed,
+    with_its_own,
+    with_lists_apart,
+)
 from ebbing.remember.facts.evidence import literal_span
 
 _LAST_ASKED: Final = 200

@@ -45,34 +45,34 @@ class DraftContext:
     expires_at: datetime | None = None
 
 
-def message_drafts(messages: Sequence[ScreenedMessage], *, kind: Kind, drafting: DraftContext) -> list[Draft]:
+def message_drafts(messages: Sequence[ScreenedMessage], *, kind: Kind, context: DraftContext) -> list[Draft]:
     """One draft a message; a message over 4,000 characters makes several, split where a sentence ends.
 
     Part n of a message with an id is named `id#n` beside the id itself.
     """
     return [
-        _utterance(one, part, number=number, kind=kind, drafting=drafting)
-        for one in messages
-        for number, part in enumerate(split_text(one.message.content), start=1)
+        _utterance(message, part, number=number, kind=kind, context=context)
+        for message in messages
+        for number, part in enumerate(split_text(message.message.content), start=1)
     ]
 
 
-def fact_draft(fact: Fact, source: ScreenedMessage, *, drafting: DraftContext) -> Draft:
+def fact_draft(fact: Fact, source: ScreenedMessage, *, context: DraftContext) -> Draft:
     """The memory that a fact would become."""
     message, language = source.message, detect(fact.text)
     attribute, value = attribute_of(fact.text, hints_from_fact(fact, message.name))
     record = MemoryRecord(
-        id=drafting.ids.new(),
-        whose=drafting.scope,
+        id=context.ids.new(),
+        whose=context.scope,
         content=fact.text,
-        created_at=(message.timestamp or drafting.now).astimezone(UTC),
-        recorded_at=drafting.now,
+        created_at=(message.timestamp or context.now).astimezone(UTC),
+        recorded_at=context.now,
         type=fact.type,
         actor=message.name,
         role=message.role,
-        tags=(*fact.tags, *(tag for tag in drafting.tags if tag not in fact.tags)),
-        metadata=dict(drafting.metadata),
-        expires_at=drafting.expires_at,
+        tags=(*fact.tags, *(tag for tag in context.tags if tag not in fact.tags)),
+        metadata=dict(context.metadata),
+        expires_at=context.expires_at,
         language=language,
         attribute=attribute,
         value=value if attribute else fact.object or value,
@@ -91,25 +91,25 @@ def fact_draft(fact: Fact, source: ScreenedMessage, *, drafting: DraftContext) -
     return Draft(record, utterance=False)
 
 
-def _utterance(source: ScreenedMessage, text: str, *, number: int, kind: Kind, drafting: DraftContext) -> Draft:
+def _utterance(source: ScreenedMessage, text: str, *, number: int, kind: Kind, context: DraftContext) -> Draft:
     message = source.message
     source_ids: tuple[str, ...] = ()
     if message.id is not None:
         source_ids = (message.id,) if number == 1 else (f"{message.id}#{number}", message.id)
     held_back = kind is Kind.EPISODE and source.held_back is not None
     record = MemoryRecord(
-        id=drafting.ids.new(),
-        whose=drafting.scope,
+        id=context.ids.new(),
+        whose=context.scope,
         content=text,
-        created_at=(message.timestamp or drafting.now).astimezone(UTC),
-        recorded_at=drafting.now,
+        created_at=(message.timestamp or context.now).astimezone(UTC),
+        recorded_at=context.now,
         kind=kind,
-        type=type_of_tags(drafting.tags) if kind is Kind.MEMORY else MemoryType.EPISODIC,
+        type=type_of_tags(context.tags) if kind is Kind.MEMORY else MemoryType.EPISODIC,
         actor=message.name,
         role=message.role,
-        tags=(QUARANTINED, *drafting.tags) if held_back else drafting.tags,
-        metadata=dict(drafting.metadata),
-        expires_at=drafting.expires_at,
+        tags=(QUARANTINED, *context.tags) if held_back else context.tags,
+        metadata=dict(context.metadata),
+        expires_at=context.expires_at,
         language=detect(text),
         trust=source.tier,
         provenance=Provenance(source_ids=source_ids, method="raw", reason=source.held_back if held_back else None),

@@ -4,16 +4,104 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ebbing.domain.errors import BlockedContentError
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
+from ebbing.privacy.guarding.off_record import off_record_request
 from ebbing.privacy.guarding.strip_recalled import strip_recalled
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped, tier_of
 from ebbing.privacy.redaction.redact import redact
-from ebbing.remember.intake.off_record import on_record
 from ebbing.remember.intake.write_policy import WritePolicy
+
+
+def split_repeated_ids(messages: Sequence[Message]) -> list[list[Message]]:
+    """The messages in order, cut before each that gives an id of its part another text."""
+    parts: list[list[Message]] = [[]]
+    said: dict[str, str] = {}
+    for message in messages:
+        if message.id is not None and said.setdefault(message.id, message.content) != message.content:
+            parts.append([])
+            said = {message.id: message.content}
+        parts[-1].append(message)
+    return parts
+
+
+OFF_RECORD: Final = "off the record: nothing of it is stored"
+"""Reason of a message that was left out."""
+_OWN: Final = frozenset({None, TrustTier.USER, TrustTier.IMPORT})
+
+
+class MessagesOnRecord(NamedTuple):
+    """The messages of a call that may be stored."""
+
+    messages: list[Message]
+    left_out: int = 0
+    """How many messages are not among them."""
+    names_earlier: bool = False
+    """The message before the first one is meant as well: it may be stored by an earlier call."""
+
+
+def on_record(
+    messages: Sequence[Message], *, trust: TrustTier | None = None, is_private: bool = False
+) -> MessagesOnRecord:
+    """Return the messages without those that a person asks not to write down, and without the replies to these.
+
+    Only messages of the role `user` ask. What is said between such a message and the next one of a user answers it, and
+    would repeat it.
+
+    Args:
+        trust: of the call. What counts for less than the person's own file asks for nothing.
+        is_private: the call itself is off the record, with all its messages.
+    """
+    if is_private:
+        return MessagesOnRecord([], len(messages))
+    private, names_earlier = off_record(messages) if trust in _OWN else (frozenset[int](), False)
+    if not private:
+        return MessagesOnRecord([*messages])
+    kept = [message for place, message in enumerate(messages) if place not in private]
+    return MessagesOnRecord(kept, len(private), names_earlier)
+
+
+def off_record(messages: Sequence[Message]) -> tuple[frozenset[int], bool]:
+    """The places of the messages off the record, and whether the one before the first of all is meant as well."""
+    requests = {
+        place: asked
+        for place, message in enumerate(messages)
+        if message.role is Role.USER and (asked := off_record_request(message.content)) is not None
+    }
+    if not requests:
+        return frozenset(), False
+    turns = _turns(messages)
+    private: set[int] = set()
+    names_earlier = False
+    for number, turn in enumerate(turns):
+        asked = requests.get(turn.start)
+        if asked is None:
+            continue
+        private |= {*turn}
+        before = _before(turns, number, messages=messages)
+        if asked.before and before is not None:
+            private |= {*turns[before]}
+        names_earlier |= asked.before and before is None
+        if asked.after and number + 1 < len(turns):
+            private |= {*turns[number + 1]}
+    return frozenset(private), names_earlier
+
+
+def _turns(messages: Sequence[Message]) -> list[range]:
+    """The places of each user message with what answers it; what stands before the first one is nobody's answer."""
+    starts = [place for place, message in enumerate(messages) if message.role is Role.USER]
+    ends = [*starts[1:], len(messages)]
+    return [range(start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+def _before(turns: Sequence[range], number: int, *, messages: Sequence[Message]) -> int | None:
+    """The number of the speaker's message before this one."""
+    name = messages[turns[number].start].name
+    return next((one for one in reversed(range(number)) if messages[turns[one].start].name == name), None)
+
 
 _LEAST = TrustTier.DOCUMENT
 

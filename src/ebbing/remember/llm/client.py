@@ -59,19 +59,17 @@ class Budget:
         return max(0.0, self._until - anyio.current_time())
 
 
-async def ask(asking: LlmOptions, messages: Sequence[Turn], *, schema: Schema, budget: Budget) -> LlmReply | Failed:
+async def ask(llm: LlmOptions, messages: Sequence[Turn], *, schema: Schema, budget: Budget) -> LlmReply | Failed:
     """The model's answer as a JSON object of the schema's form, or why there is none.
 
     Bounded by the call's time-out and the budget even if the model does not keep to the time that it is given.
     """
-    limit = min(asking.timeout_seconds, budget.left)
+    limit = min(llm.timeout_seconds, budget.left)
     if limit <= 0:
         return OUT_OF_TIME
     try:
         with anyio.fail_after(limit + 1.0):
-            answer = await asking.model.complete(
-                messages, schema=schema, max_tokens=asking.max_tokens, timeout_seconds=limit
-            )
+            answer = await llm.model.complete(messages, schema=schema, max_tokens=llm.max_tokens, timeout_seconds=limit)
         if not isinstance(answer.parsed, dict):
             raise BadModelOutputError("the model's adapter gave no JSON object")
         return LlmReply(answer.parsed, answer.truncated)

@@ -39,7 +39,7 @@ class LlmExtraction:
 class _Task:
     """What stays the same for all chunks of one conversation."""
 
-    asking: LlmOptions
+    llm: LlmOptions
     prompt: Prompt
     form: Schema
     now: datetime
@@ -133,7 +133,7 @@ async def _one(chunk: Chunk, task: _Task) -> LlmExtraction:
     if not spoken:
         return LlmExtraction()
     turns = [Turn("system", task.prompt.text), Turn("user", _shown(chunk, task))]
-    said = await ask(task.asking, turns, schema=task.form, budget=task.budget)
+    said = await ask(task.llm, turns, schema=task.form, budget=task.budget)
     if isinstance(said, Failed):
         return LlmExtraction(failed=said)
     halves = chunk.halves() if said.truncated else ()
@@ -141,7 +141,7 @@ async def _one(chunk: Chunk, task: _Task) -> LlmExtraction:
         return await _all(halves, task)
     reading = Reading(
         spoken,
-        rule=f"{task.asking.model.model_id} {task.prompt.version}",
+        rule=f"{task.llm.model.model_id} {task.prompt.version}",
         now=task.now,
         about=task.about,
         traced=task.form is FACTS,

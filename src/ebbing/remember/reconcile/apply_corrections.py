@@ -21,7 +21,7 @@ _SURE: Final = 0.9
 
 
 async def apply_self_corrections(
-    store: MemoryStore, facts: Sequence[Fact], *, kept: Sequence[ScreenedMessage], scope: Scope
+    store: MemoryStore, facts: Sequence[Fact], *, screened: Sequence[ScreenedMessage], scope: Scope
 ) -> tuple[Fact, ...]:
     """The facts; a message that says nothing but what a word should have been gives the statement that held it.
 
@@ -29,7 +29,7 @@ async def apply_self_corrections(
     known: there it names the memory that it puts right (`instead_of`).
     """
     found = list(facts)
-    for index, one in enumerate(kept):
+    for index, one in enumerate(screened):
         correction = correction_of(one.message.content) if one.message.role is Role.USER and not one.held_back else None
         if correction is None:
             continue

@@ -7,15 +7,24 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from ebbing.domain.conflict.decision import Add, AddClosed, AddForReview, Decision, Ignore, Keep, Supersede, Update
+from ebbing.domain.conflict.decision import (
+    Add,
+    AddClosed,
+    AddForReview,
+    Decision,
+    Ignore,
+    Keep,
+    Supersede,
+    Update,
+    closed_by,
+)
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import NEEDS_REVIEW, MemoryRecord, Stage
 from ebbing.index.index_entry import IndexEntry, entry_for
 from ebbing.language.text.analyzer import analyse
 from ebbing.ports.memory_store import Change, Insert, Revise
 from ebbing.remember.facts.new_fact import KnownMemory, NewFact
-from ebbing.remember.reconcile.decide import closed_by
-from ebbing.remember.reconcile.message_dedup import EDITED
+from ebbing.remember.reconcile.known_messages import EDITED
 
 MAX_SOURCES: Final = 100
 """Messages that one memory names; of more, the first and the latest."""
@@ -24,7 +33,7 @@ MAX_SOURCES: Final = 100
 def to_changes(
     decided: Iterable[tuple[NewFact, Decision]],
     *,
-    around: Iterable[KnownMemory],
+    candidates: Iterable[KnownMemory],
     now: datetime,
     wordings: Mapping[str, IndexEntry | None],
 ) -> list[Change]:
@@ -32,7 +41,7 @@ def to_changes(
 
     `wordings` holds the entries of texts for known memories that are not the fact's own.
     """
-    batch = _Batch({one.record.id: one.record for one in around}, now=now, wordings=wordings)
+    batch = _Batch({one.record.id: one.record for one in candidates}, now=now, wordings=wordings)
     for heard, decision in decided:
         batch.carry_out(heard, decision)
     return batch.changes

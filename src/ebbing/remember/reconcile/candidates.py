@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.conflict.claim import STATE
-from ebbing.domain.conflict.decision import Decision
+from ebbing.domain.conflict.decision import Decision, changed_by
 from ebbing.domain.memory.record import Kind, MemoryRecord, content_hash
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import term_hash
@@ -19,7 +19,6 @@ from ebbing.index.shard import KINDS, Shard, digest, micros
 from ebbing.ports.embedder import Calibration
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.remember.facts.new_fact import KnownMemory, NewFact, known_memory
-from ebbing.remember.reconcile.decide import changed_by
 
 TOP: Final = 5
 """Memories of much the same wording, and of much the same meaning, that are looked at for each fact."""
@@ -35,7 +34,7 @@ RELATED: Final = 0.5
 class CandidateSet:
     """What is known around some facts."""
 
-    candidates: tuple[tuple[KnownMemory, ...], ...]
+    by_fact: tuple[tuple[KnownMemory, ...], ...]
     """For each fact, without repeats."""
     generation: int
     """Of the shard that this was read from."""
@@ -43,7 +42,7 @@ class CandidateSet:
     @property
     def all(self) -> list[KnownMemory]:
         """Every candidate once."""
-        return list({one.record.id: one for around in self.candidates for one in around}.values())
+        return list({one.record.id: one for around in self.by_fact for one in around}.values())
 
 
 async def find_candidates(

@@ -31,6 +31,7 @@ from ebbing.domain.conflict.decision import (
     Keep,
     Supersede,
     Update,
+    closed_by,
 )
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.privacy.guarding.trust import may_change, may_create
@@ -147,19 +148,6 @@ class _View:
             known = fact_as_known(heard)
             gives_it = not isinstance(decision, AddForReview) and decision.is_the_value
             self.new[heard.record.id] = known if gives_it else without_value(known)
-
-
-def closed_by(decision: Decision) -> tuple[str, ...]:
-    """The memories that a decision ends."""
-    if isinstance(decision, Supersede):
-        return (decision.memory_id, *decision.closes)
-    return decision.closes if isinstance(decision, Keep | Update) else ()
-
-
-def changed_by(decision: Decision) -> tuple[str, ...]:
-    """The known memories that a decision changes."""
-    told = (decision.memory_id,) if isinstance(decision, Keep | Update) else ()
-    return told + closed_by(decision)
 
 
 def refused(heard: NewFact, confidence_threshold: float) -> Ignore | None:

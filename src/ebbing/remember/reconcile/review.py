@@ -14,13 +14,15 @@ from ebbing.domain.memory.record import NEEDS_REVIEW, QUARANTINED, Kind, MemoryR
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.claims import attribute_of
 from ebbing.ports.memory_store import Change, MemoryStore, Revise
-from ebbing.remember.add import AddDeps, MemoryOutcome, store_extraction
+from ebbing.remember.add import store_extraction
+from ebbing.remember.add_deps import AddDeps
+from ebbing.remember.add_report import MemoryOutcome
 from ebbing.remember.extraction.extractor import extract_facts
 from ebbing.remember.facts.drafts import DraftContext
 from ebbing.remember.facts.new_fact import hints_from_record, trust_of
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.put_back import is_current
-from ebbing.remember.reconcile.message_dedup import KnownMessages
+from ebbing.remember.reconcile.known_messages import KnownMessages
 from ebbing.remember.reconcile.rivals import rivals_of
 
 _PAGE: Final = 500
@@ -136,8 +138,8 @@ async def _learnt(using: AddDeps, episode: MemoryRecord, *, now: datetime) -> Se
     )
     kept = [ScreenedMessage(message, trust_of(episode))]
     is_agent = episode.whose.agent_id is not None
-    found = await extract_facts(kept, mode=using.mode, asking=using.asking, now=now, agent_facts=is_agent)
+    found = await extract_facts(kept, mode=using.mode, llm=using.llm, now=now, agent_facts=is_agent)
     drafting = DraftContext(episode.whose, episode.metadata, now=now, ids=using.ids)
     before = KnownMessages(evidence=(episode.id,))
-    outcomes, _, _ = await store_extraction(using, found, kept=kept, episodes=(), before=before, drafting=drafting)
-    return outcomes
+    stored = await store_extraction(using, found, screened=kept, episodes=(), known=before, context=drafting)
+    return stored.outcomes

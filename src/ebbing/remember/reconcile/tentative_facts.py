@@ -10,7 +10,7 @@ from ebbing.language.claims.claims import attribute_of, without_speaker
 from ebbing.language.claims.relations import aliases
 from ebbing.language.parsing.subjects import is_bare
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.remember.extraction.keep_filter import NAMED
+from ebbing.remember.extraction.extractor import NAMED
 from ebbing.remember.extraction.rule_extractor import CHANGE, extract
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft
 from ebbing.remember.facts.new_fact import KnownMemory, hints_from_fact, to_new_fact
@@ -21,7 +21,11 @@ from ebbing.remember.vectors.embed_drafts import EmbedOptions, embed_drafts
 
 
 async def drop_unmatched_tentative(
-    store: MemoryStore, found: Sequence[tuple[Fact, Draft]], *, kept: Sequence[ScreenedMessage], drafting: DraftContext
+    store: MemoryStore,
+    found: Sequence[tuple[Fact, Draft]],
+    *,
+    screened: Sequence[ScreenedMessage],
+    context: DraftContext,
 ) -> list[tuple[Fact, Draft]]:
     """The facts without the tentative ones that touch nothing known, nor each other; by words alone, so at once.
 
@@ -31,18 +35,18 @@ async def drop_unmatched_tentative(
         return list(found)
     inserts = await embed_drafts(EmbedOptions(), [draft for _, draft in found])
     heard = [to_new_fact(fact, insert) for (fact, _), insert in zip(found, inserts, strict=True)]
-    related = await find_candidates(store, heard, scope=drafting.scope, now=drafting.now, calibration=None)
-    decisions = decide(heard, related.candidates, confidence_threshold=0.0)
+    related = await find_candidates(store, heard, scope=context.scope, now=context.now, calibration=None)
+    decisions = decide(heard, related.by_fact, confidence_threshold=0.0)
     told: list[tuple[Fact, Draft]] = []
-    for (fact, draft), decision, around in zip(found, decisions, related.candidates, strict=True):
-        known = _of_somebody(fact, around, said=kept[fact.source], drafting=drafting) if fact.tentative else None
+    for (fact, draft), decision, around in zip(found, decisions, related.by_fact, strict=True):
+        known = _of_somebody(fact, around, said=screened[fact.source], context=context) if fact.tentative else None
         bare = _begins_with_value(fact)
         if known is None and bare is not None:
-            known = _joined(fact, bare, decision=decision, around=around, speaker=kept[fact.source].message.name)
+            known = _joined(fact, bare, decision=decision, around=around, speaker=screened[fact.source].message.name)
             if known is None:
                 continue
         if known is not None:
-            told.append((known, fact_draft(known, kept[fact.source], drafting=drafting)))
+            told.append((known, fact_draft(known, screened[fact.source], context=context)))
         elif not fact.tentative or not (fact.rule == NAMED or isinstance(decision, Ignore)):
             told.append((fact, draft))
     return told
@@ -72,7 +76,7 @@ def _joined(
 
 
 def _of_somebody(
-    fact: Fact, around: Sequence[KnownMemory], *, said: ScreenedMessage, drafting: DraftContext
+    fact: Fact, around: Sequence[KnownMemory], *, said: ScreenedMessage, context: DraftContext
 ) -> Fact | None:
     """The fact about one of the speaker's people whose name the statement begins with: "Arjun turned 8"."""
     speaker = (said.message.name or "").casefold()
@@ -80,6 +84,6 @@ def _of_somebody(
         for alias in aliases(one.record.content):
             if not speaker.startswith(alias.name.casefold()) and fact.text.startswith(f"{alias.name} "):
                 whole = replace(said.message, content=f"my {alias.word} {fact.text}")
-                read = extract([whole], now=drafting.now)
+                read = extract([whole], now=context.now)
                 return replace(read[0], source=fact.source, source_text=fact.source_text) if read else None
     return None

@@ -24,7 +24,7 @@ from ebbing.remember.facts.drafts import Draft
 REINDEX: Final = "reindex"
 """Kind of the job that makes index entries anew."""
 SECONDS: Final = 30.0
-SOON: Final = timedelta(minutes=1)
+REINDEX_DELAY: Final = timedelta(minutes=1)
 
 _log = logging.getLogger(__name__)
 

@@ -92,7 +92,9 @@ def test_the_facts_of_one_sentence_are_counted_together() -> None:
 def test_what_waits_for_review_is_tagged_names_what_it_would_end_and_gives_no_value() -> None:
     fact = Fact("User lives in Rome", attribute="home", value="Rome")
     one = heard(fact)
-    [change] = to_changes([(one, AddForReview(fact, ("a", "b", "c"), "for review"))], around=(), now=NOW, wordings={})
+    [change] = to_changes(
+        [(one, AddForReview(fact, ("a", "b", "c"), "for review"))], candidates=(), now=NOW, wordings={}
+    )
     assert NEEDS_REVIEW in change.record.tags
     assert change.record.related_ids == ("a", "b", "c")
     assert change.record.attribute is None

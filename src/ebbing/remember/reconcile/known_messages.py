@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Final
 
-from ebbing.domain.conflict.decision import Decision, Keep, Supersede, Update
+from ebbing.domain.conflict.decision import Decision, Keep, Supersede, Update, closed_by
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
@@ -18,7 +18,6 @@ from ebbing.ports.memory_store import MemoryStore, Revise
 from ebbing.remember.facts.new_fact import NewFact
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.reconcile.candidates import owner_scope
-from ebbing.remember.reconcile.decide import closed_by
 from ebbing.remember.reconcile.unmerge import merged_records_of, unmerge
 
 EDITED: Final = "the message that said so was edited"
@@ -32,7 +31,7 @@ class KnownMessages:
 
     repeated: frozenset[int] = frozenset()
     """Places of messages that are stored in just these words."""
-    known: tuple[MemoryRecord, ...] = ()
+    memories: tuple[MemoryRecord, ...] = ()
     """The current memories that those led to."""
     episodes: tuple[MemoryRecord, ...] = ()
     """The earlier wordings of edited messages."""
@@ -109,7 +108,7 @@ def _sorted_out(
     edited = frozenset(episodes) - same
     return KnownMessages(
         repeated=frozenset(map(places.__getitem__, same)),
-        known=tuple(one for one in _from(memories, same) if one.valid_to is None and one.is_active),
+        memories=tuple(one for one in _from(memories, same) if one.valid_to is None and one.is_active),
         episodes=tuple(chain.from_iterable(map(episodes.__getitem__, edited))),
         sources=edited,
         products=tuple(one.id for one in _from(memories, edited)),

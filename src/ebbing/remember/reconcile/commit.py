@@ -1,0 +1,140 @@
+"""The last steps of an add, in a loop: find candidates, decide, write.
+
+The facts are decided anew when another call wrote about the same owner in between, since the decisions may be others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ebbing.domain.conflict.decision import Decision
+from ebbing.domain.errors import ConflictError
+from ebbing.index.index_entry import IndexEntry
+from ebbing.ports.memory_store import Change, Insert
+from ebbing.remember.add_deps import AddDeps
+from ebbing.remember.facts.drafts import DraftContext
+from ebbing.remember.facts.new_fact import NewFact
+from ebbing.remember.reconcile.apply_decisions import to_changes
+from ebbing.remember.reconcile.candidates import CandidateSet, find_candidates, owner_scope, refresh_candidates
+from ebbing.remember.reconcile.decide import LlmProposal, decide
+from ebbing.remember.reconcile.importance import with_importance
+from ebbing.remember.reconcile.known_messages import KnownMessages, deleted_episodes
+from ebbing.remember.reconcile.llm_proposals import ask_llm, embed_rewordings
+
+MAX_ATTEMPTS: Final = 32
+"""How often facts are decided anew. The last attempt writes without a look at what was written in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What was written."""
+
+    facts: Sequence[NewFact]
+    decisions: Sequence[Decision]
+    """One a fact, in order."""
+    episode_ids: Sequence[str]
+
+
+async def commit_facts(
+    deps: AddDeps,
+    facts: Sequence[NewFact],
+    *,
+    episodes: Sequence[Insert],
+    known: KnownMessages,
+    context: DraftContext,
+) -> Committed:
+    """Decide about facts and write them with the messages that they were read from, in one transaction.
+
+    Raises:
+        ConflictError: other calls wrote about the same owner at every attempt.
+    """
+    commit = _Commit(deps, known, episodes, context, facts)
+    for _ in range(1, MAX_ATTEMPTS):
+        try:
+            committed = await commit.attempt(is_last=False)
+        except ConflictError:
+            continue
+        if committed is not None:
+            return committed
+    committed = await commit.attempt(is_last=True)
+    if committed is None:
+        raise ConflictError("the messages were deleted while they were read")
+    return committed
+
+
+@dataclass(frozen=True, slots=True)
+class _LlmAdvice:
+    """What a language model would do, asked once for all attempts."""
+
+    proposal: LlmProposal | None = None
+    wordings: Mapping[str, IndexEntry | None] = field(default_factory=dict)
+    """Index entries of the texts that it gives to known memories."""
+
+
+@dataclass(slots=True)
+class _Commit:
+    deps: AddDeps
+    known: KnownMessages
+    episodes: Sequence[Insert]
+    context: DraftContext
+    facts: Sequence[NewFact]
+    advice: _LlmAdvice | None = None
+    """None until the model was asked. Later it counts only for memories that are still as the model saw them."""
+
+    async def attempt(self, *, is_last: bool) -> Committed | None:
+        """Decide and write; None where messages were deleted while they were read, and their facts are left out."""
+        store, scope, now = self.deps.store, self.context.scope, self.context.now
+        changes: list[Change] = [*deleted_episodes(self.known.episodes, now=now), *self.episodes]
+        if not self.facts and not self.known.products:
+            return await self._write(changes, (), expected_generation=None)
+        candidates = await self._candidates()
+        facts = await self.known.drop_erased_sources(store, self.facts, scope=scope)
+        if len(facts) < len(self.facts):
+            self.facts = facts
+            return None
+        formula = self.deps.policy.importance
+        self.facts = with_importance(facts, candidates.by_fact, formula=formula, now=now)
+        advice = await self._llm_advice(candidates)
+        # A reader of pairs may look at the facts and their candidates here, before anything is decided.
+        threshold = self.deps.policy.confidence_threshold
+        decisions = decide(self.facts, candidates.by_fact, confidence_threshold=threshold, proposed=advice.proposal)
+        decisions = [self.known.as_edit(decision) for decision in decisions]
+        current = await refresh_candidates(store, candidates, decisions=decisions, scope=scope)
+        decided = zip(self.facts, decisions, strict=True)
+        changes += to_changes(decided, candidates=current, now=now, wordings=advice.wordings)
+        changes += await self.known.withdrawn(store, decisions=decisions, scope=scope, now=now)
+        generation = None if is_last else candidates.generation
+        return await self._write(changes, decisions, expected_generation=generation)
+
+    async def _candidates(self) -> CandidateSet:
+        corrected_ids = (fact.fact.instead_of for fact in self.facts)
+        return await find_candidates(
+            self.deps.store,
+            self.facts,
+            scope=self.context.scope,
+            now=self.context.now,
+            calibration=self.deps.embedder.calibration if self.deps.embedder else None,
+            always=(*self.known.products, *filter(None, corrected_ids)),
+        )
+
+    async def _llm_advice(self, candidates: CandidateSet) -> _LlmAdvice:
+        """Return what the model would do; it is asked at the first attempt only."""
+        if self.advice is not None:
+            return self.advice
+        self.advice = _LlmAdvice()
+        if self.deps.llm is not None:
+            threshold = self.deps.policy.confidence_threshold
+            proposal = await ask_llm(
+                self.deps.llm, self.facts, candidates=candidates.by_fact, confidence_threshold=threshold
+            )
+            self.advice = _LlmAdvice(proposal, await embed_rewordings(self.deps, self.facts, proposal=proposal))
+        return self.advice
+
+    async def _write(
+        self, changes: Sequence[Change], decisions: Sequence[Decision], *, expected_generation: int | None
+    ) -> Committed:
+        record_ids = await self.deps.store.write(owner_scope(self.context.scope), changes, seen=expected_generation)
+        deleted = len(self.known.episodes)
+        return Committed(self.facts, decisions, record_ids[deleted : deleted + len(self.episodes)])
