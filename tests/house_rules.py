@@ -238,7 +238,13 @@ def _is_small(size: ast.expr) -> bool:
     return isinstance(size, ast.Constant) and isinstance(size.value, int) and size.value <= LARGEST_CACHE
 
 
-MAY_CATCH_ALL = ("interfaces/", "client/", "recall/scoring/deadlines.py", "adapters/sqlite/connection/writer.py")
+MAY_CATCH_ALL = (
+    "interfaces/",
+    "client/",
+    "recall/query/embed_query.py",
+    "recall/scoring/rerank.py",
+    "adapters/sqlite/connection/writer.py",
+)
 
 
 def errors_are_caught_by_name(source: Source) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from hashlib import md5
 from typing import Any
 
-from ebbing.domain.filters.query import Hit, four_places
+from ebbing.domain.filters.query import Hit
 from ebbing.domain.forgetting.curves import never_fades
 from ebbing.domain.forgetting.usage_model import HORIZON_DAYS, USUAL, Footing, Retention
 from ebbing.domain.memory.change_set import LoggedChange
@@ -18,7 +18,7 @@ from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import Job
 from ebbing.recall.output.explanation import why
-from ebbing.recall.search import Answer
+from ebbing.recall.search import SearchResults
 from ebbing.remember.add_report import AddReport, MemoryOutcome
 from ebbing.remember.reconcile.review import Review
 
@@ -92,7 +92,7 @@ def _times(record: MemoryRecord) -> Item:
 def hit_item(hit: Hit) -> Item:
     """A memory item with `score` in [0, 1] and the raw score of each route that found it."""
     item = memory_item(hit.record)
-    item["score"], item["retriever_scores"] = four_places(hit.score), hit.retriever_scores
+    item["score"], item["retriever_scores"] = round(hit.score, 4), hit.retriever_scores
     if hit.duplicate_ids:
         item["duplicate_ids"] = [*hit.duplicate_ids]
     return item
@@ -110,16 +110,20 @@ def explained_hit_item(hit: Hit) -> Item:
     }
 
 
-def search_answer(found: Answer, api_version: str, *, explained: bool) -> Any:
+def search_answer(results: SearchResults, api_version: str, *, explained: bool) -> Any:
     """The answer of `search`: hits as items, with the turns around them and the routes that were dropped, if any."""
-    items = [explained_hit_item(hit) if explained else hit_item(hit) for hit in found.hits]
-    for item in items if found.around else ():
-        if item["id"] in found.around:
-            item["context"] = [memory_item(record) for record in found.around[item["id"]]]
-    more: Item = {"failed_retrievers": dict(found.failed_retrievers)} if found.failed_retrievers else {}
-    if not found.owner_known:
+    make_item = explained_hit_item if explained else hit_item
+    items = [make_item(hit) for hit in results.hits]
+    for item in items:
+        turns = results.context_turns.get(item["id"])
+        if turns is not None:
+            item["context"] = [memory_item(record) for record in turns]
+    more: Item = {}
+    if results.failed_retrievers:
+        more["failed_retrievers"] = dict(results.failed_retrievers)
+    if not results.owner_known:
         more["owner_known"] = False
-    return answer(items, api_version, recall_id=found.recall_id, **more)
+    return answer(items, api_version, recall_id=results.recall_id, **more)
 
 
 def outcome_item(outcome: MemoryOutcome) -> Item:

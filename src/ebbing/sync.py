@@ -159,8 +159,8 @@ class Memory:
     delete_all = _blocking(AsyncMemory.delete_all)
     reset = _blocking(AsyncMemory.reset)
 
-    search = _blocking_here(AsyncMemory.search)
-    search_records = _blocking_here(AsyncMemory.search_records)
+    search = _blocking(AsyncMemory.search)
+    search_records = _blocking(AsyncMemory.search_records)
     get_context = _blocking(AsyncMemory.get_context)
     get = _blocking(AsyncMemory.get)
     get_all = _blocking(AsyncMemory.get_all)

@@ -160,21 +160,6 @@ class Witness(FakeEmbedder):
         return await super().embed_queries(texts)
 
 
-def test_a_blocking_search_stays_in_its_thread_until_something_has_to_be_awaited(tmp_path: Path) -> None:
-    embedder, here = Witness("tea"), threading.get_ident()
-    with Memory(path=tmp_path, embedder=embedder) as memory:
-        memory.add("I like tea", user_id="ada", infer=False)
-        memory.search("tea", user_id="ada")  # loads what is needed
-        embedder.at_once.clear()
-        [found] = memory.search("tea", user_id="ada")["results"]
-        assert (embedder.at_once, embedder.awaited) == ([here], [])
-        [again] = memory.search("which tea", user_id="ada")["results"]
-        assert embedder.at_once == [here, here]
-        assert embedder.awaited != [here]
-        assert len(embedder.awaited) == 1
-        assert found["id"] == again["id"]
-
-
 @pytest.mark.parametrize("infer", [False, True])
 def test_a_blocking_add_stays_in_its_thread_unless_something_has_to_be_awaited(tmp_path: Path, infer: bool) -> None:
     here, heard = threading.current_thread(), []

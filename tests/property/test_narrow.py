@@ -17,8 +17,8 @@ from ebbing.domain.filters.tree import matches
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Insert
-from ebbing.recall.base.row_filter import covered, narrowed
-from ebbing.recall.list_memories import listed
+from ebbing.recall.base.row_filter import apply_filter, rows_in_scope
+from ebbing.recall.list_memories import list_memories
 from ebbing.testing.clock import ManualClock
 from tests.property.test_filters import filters, records
 
@@ -46,12 +46,12 @@ async def test_the_rows_kept_are_those_whose_records_match(
 ) -> None:
     store = await store_of(many)
     shard = await store.shard(ADA)
-    everything = covered(shard, ADA, kinds=tuple(Kind))
+    everything = rows_in_scope(shard, ADA, kinds=tuple(Kind))
     for tree in map(parse_filter, wanted):
         expected = np.array([matches(tree, record) for record in many])
         part = everything & (np.arange(shard.size) >= first)
         for among in (part, everything, part):
-            mask = await narrowed(store, shard, scope=ADA, among=among, wanted=tree)
+            mask = await apply_filter(store, shard, scope=ADA, mask=among, filter_=tree)
             assert list(mask) == list(among & expected)
 
 
@@ -64,7 +64,7 @@ async def test_pages_of_a_filter_are_the_matches_newest_first(
     shown: list[str] = []
     cursor: str | None = None
     while True:
-        page = await listed(store, ADA, kinds=tuple(Kind), wanted=tree, limit=limit, cursor=cursor)
+        page = await list_memories(store, ADA, kinds=tuple(Kind), filter_=tree, limit=limit, cursor=cursor)
         assert len(page.records) <= limit
         shown += [record.id for record in page.records]
         cursor = page.next_cursor

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import TERM
-from ebbing.index.postings import Postings, Segment, _stable_order
+from ebbing.index.postings import Postings, _stable_order
 from ebbing.index.row import Row
 from ebbing.index.shard import Shard, row_for
 
@@ -54,25 +54,10 @@ def test_an_index_built_in_portions_answers_like_one_built_at_once(
     )
     assert everything(grown, terms) == everything(whole, terms) == expected
     asked = np.array(terms, dtype=np.uint64)
-    assert grown.held_by(asked).tolist() == [
+    assert grown.document_count(asked).tolist() == [
         sum(at == position for at, *_ in expected) for position in range(len(terms))
     ]
     assert [grown.terms_of(row).tobytes() for row in range(grown.rows)] == lists
-
-
-@given(lists=_LISTS, asked=st.lists(_TERMS, unique=True, max_size=8))
-def test_what_is_looked_through_answers_in_the_order_of_what_is_inverted(lists: list[bytes], asked: list[int]) -> None:
-    segment = Segment(0, np.frombuffer(b"".join(lists), TERM), lengths=np.array(list(map(len, lists))) // TERM.itemsize)
-    terms = np.array(asked, dtype=np.uint64)
-    looked, counted = segment.find(terms), segment.held_by(terms)
-    assert segment.terms.tolist() == sorted(set(segment.terms.tolist()))  # to be asked for these it is inverted
-    found = segment.find(terms)
-    for one, other in zip(
-        (looked.term, looked.rows, looked.tf, looked.fields, counted),
-        (found.term, found.rows, found.tf, found.fields, segment.held_by(terms)),
-        strict=True,
-    ):
-        assert (one.dtype, one.tolist()) == (other.dtype, other.tolist())
 
 
 @given(hashes=st.lists(st.integers(0, 7) | st.integers(2**63, 2**63 + 3) | st.integers(0, 2**64 - 1)))
@@ -108,14 +93,14 @@ def test_a_shard_that_followed_every_change_equals_one_loaded_afterwards(
         followed = followed.successor()
         seq = len(rows) + 1 if what == "new" else number
         if what == "drop":
-            followed.drop([seq])
+            followed.mark_deleted([seq])
             rows.update({seq: None} if seq in rows else {})
         elif what == "new" or rows.get(seq):
             rows[seq] = a_row(seq, version)
-            followed.put([a_row(seq, version)])
+            followed.upsert([a_row(seq, version)])
         assert seen_by(held) == seen
     loaded = Shard(model_id="m", dim=2)
-    loaded.put([row for row in rows.values() if row])
+    loaded.upsert([row for row in rows.values() if row])
     assert living(followed) == living(loaded)
 
 

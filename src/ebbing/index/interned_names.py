@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 
-class Names:
+class InternedNames:
     """Small integers for the agents, runs, speakers, attributes and objects of one owner; 0 means "none"."""
 
     __slots__ = ("_codes", "_names")

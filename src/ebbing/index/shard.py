@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Role
 from ebbing.index.index_entry import IndexEntry
-from ebbing.index.interned_names import Names
+from ebbing.index.interned_names import InternedNames
 from ebbing.index.postings import Postings
 from ebbing.index.row import Row
 
@@ -25,16 +25,12 @@ KINDS: Final = tuple(Kind)
 ROLES: Final = (None, *Role)
 TYPES: Final = tuple(MemoryType)
 LAYERS: Final = tuple(Layer)
-WHOLE_ROWS: Final = 256
-"""Rows of an owner up to which all records are read and kept together …"""
-WHOLE_TERMS: Final = 16_384
-"""… as long as they are no longer than this in all: an owner of long texts would take up too much room."""
-FEW_QUESTIONS: Final = 2
-"""A conversation asks once or twice between two writes; to prepare takes as long as three questions lose without."""
-FEW_WRITTEN: Final = 32
-"""New memories up to which what was written of them is at hand for the next comparison."""
+MAX_CACHED_RECORDS: Final = 256
+"""Records up to which those that were read stay with the shard when its rows change."""
+MAX_WRITTEN_RECORDS: Final = 32
+"""New memories up to which the records of the last writes stay for the next comparison."""
 RECORDS_READ: Final = "records read"
-"""Under this name a filter keeps of which rows it read the records."""
+"""The name under which a filter caches of which rows it read the records."""
 STORED_VECTOR: Final = np.dtype("<f2")
 """Vectors rest in half precision (the cosine changes by less than 0.001) and are searched in single precision."""
 
@@ -77,14 +73,12 @@ _COLUMNS: Final[dict[str, tuple[Any, _Convert | None]]] = {
     "numbers": (np.int64, _or(0)),
     "mentions": (np.int32, None),
 }
-FEW_ROWS: Final = 8
-"""So many are written number by number: to make an array of them first takes longer."""
 _EMBEDDED: Final = "embedded"
 _Derived = TypeVar("_Derived")
 
 
 @dataclass(frozen=True, slots=True)
-class Census:
+class CorpusStats:
     """What keyword statistics need of an owner."""
 
     living: int
@@ -113,8 +107,8 @@ class Shard:
         self.generation = -1
         self.size = 0
         self.ids: list[str] = []
-        self.agents, self.runs, self.actors = Names(), Names(), Names()
-        self.attributes, self.objects = Names(), Names()
+        self.agents, self.runs, self.actors = InternedNames(), InternedNames(), InternedNames()
+        self.attributes, self.objects = InternedNames(), InternedNames()
         self.postings = Postings()
         self._last_seq = 0
         self._row_of: dict[int, int] = {}
@@ -123,8 +117,6 @@ class Shard:
         self._vectors = np.zeros((0, dim), dtype=np.float32)
         self.derived: dict[str, Any] = {}
         """What was worked out from the rows and holds until they change (see `kept`)."""
-        self.questions = 0
-        """How many were asked since the rows changed."""
         self.records: dict[str, MemoryRecord] = {}
         """Records that somebody read beside the rows, by id, for whoever needs them next; as new as the rows."""
         self.compared: dict[str, Any] = {}
@@ -136,15 +128,9 @@ class Shard:
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         try:
-            column = self._columns[name][: self.size]
+            return self._columns[name][: self.size]
         except KeyError:
             raise AttributeError(name) from None
-        self.__dict__[name] = column  # until `_forget_views`: a search reads forty times, and this costs a microsecond
-        return column
-
-    def _forget_views(self) -> None:  # when a column was replaced or the size changed
-        for name in self._columns:
-            self.__dict__.pop(name, None)
 
     @property
     def vectors(self) -> NDArray[np.float32]:
@@ -157,16 +143,10 @@ class Shard:
         return self._last_seq
 
     @property
-    def is_kept_whole(self) -> bool:
-        """Whether all records are read and kept together, for the next question."""
-        return self.size <= WHOLE_ROWS and self.census.living * self.census.mean_length <= WHOLE_TERMS
-
-    @property
     def nbytes(self) -> int:
         """Bytes of RAM that the arrays hold, for an LRU by size."""
         columns = sum(array.nbytes for array in self._columns.values())
-        records = self.size if self.is_kept_whole else len(self.records)
-        texts = 200 * len(self.ids) + 3_000 * records + 6_500 * (len(self.compared) + len(self.as_written))
+        texts = 200 * len(self.ids) + 3_000 * len(self.records) + 6_500 * (len(self.compared) + len(self.as_written))
         return int(columns + self._vectors.nbytes + self.postings.nbytes + texts)
 
     def successor(self) -> Shard:
@@ -179,12 +159,12 @@ class Shard:
         other: Shard = Shard.__new__(Shard)  # whose arrays would be made for nothing
         vars(other).update(vars(self))
         other._columns = self._columns | {name: self._columns[name].copy() for name in ("alive", "deleted")}
-        other._forget_views()
-        other.derived, other.questions, other.rewritten = {}, 0, {}
-        is_kept = len(self.records) <= WHOLE_ROWS or RECORDS_READ in self.derived
-        other.records = self.records.copy() if is_kept else {}
-        other.compared = self.compared.copy() if len(self.compared) <= WHOLE_ROWS else {}
-        other.as_written = self.as_written.copy() if len(self.as_written) <= FEW_WRITTEN else {}
+        other.derived = {}
+        other.rewritten = {}
+        has_few_records = len(self.records) <= MAX_CACHED_RECORDS
+        other.records = self.records.copy() if has_few_records or RECORDS_READ in self.derived else {}
+        other.compared = self.compared.copy() if len(self.compared) <= MAX_CACHED_RECORDS else {}
+        other.as_written = self.as_written.copy() if len(self.as_written) <= MAX_WRITTEN_RECORDS else {}
         return other
 
     def detached(self) -> Shard:
@@ -196,7 +176,6 @@ class Shard:
         other.ids = self.ids[: self.size]
         other._row_of = dict(zip(self.seq.tolist(), range(self.size), strict=True))
         other._columns = {name: array[: self.size].copy() for name, array in other._columns.items()}
-        other._forget_views()
         other._vectors, other.records = self.vectors, self.records
         return other
 
@@ -205,26 +184,21 @@ class Shard:
         return self.rewritten.get(memory_id) or self.records.get(memory_id)
 
     @property
-    def census(self) -> Census:
+    def corpus_stats(self) -> CorpusStats:
         """Counts over the rows that are not gone."""
-        return self.kept("census", self._count)
+        return self.cached("corpus statistics", self._count)
 
-    def kept(self, name: str, work_out: Callable[[], _Derived]) -> _Derived:
-        """What `work_out` gives, worked out once until a row changes."""
-        try:
-            found: _Derived = self.derived[name]
-        except KeyError:
-            found = self.derived[name] = work_out()
-        return found
+    def cached(self, name: str, compute: Callable[[], _Derived]) -> _Derived:
+        """Return what `compute` returns, computed once until a row changes."""
+        derived = self.derived
+        if name not in derived:
+            derived[name] = compute()
+        value: _Derived = derived[name]
+        return value
 
-    @property
-    def is_asked_often(self) -> bool:
-        """Whether so many questions come between two changes that it pays to prepare all rows for the next one."""
-        return self.questions > FEW_QUESTIONS
-
-    def put(self, rows: Sequence[Row]) -> None:
-        """Adds new rows and rewrites known ones. A rewritten text goes to the end under its old id and seq."""
-        self.derived, self.questions = {}, 0
+    def upsert(self, rows: Sequence[Row]) -> None:
+        """Add new rows and rewrite known ones. A rewritten text goes to the end under its old id and seq."""
+        self.derived = {}
         fresh: list[Row] = []
         for row in rows:
             self._forget_record(row.id)
@@ -239,9 +213,9 @@ class Shard:
         if fresh:
             self._append(fresh)
 
-    def drop(self, seqs: Iterable[int]) -> None:
-        """Marks rows as gone."""
-        self.derived, self.questions = {}, 0
+    def mark_deleted(self, seqs: Iterable[int]) -> None:
+        """Mark rows as gone."""
+        self.derived = {}
         for seq in seqs:
             at = self._row_of.get(seq)
             if at is not None:
@@ -252,14 +226,14 @@ class Shard:
         for known in (self.records, self.compared, self.as_written):
             known.pop(memory_id, None)
 
-    def _tables(self) -> Iterable[tuple[str, Names]]:
+    def _tables(self) -> Iterable[tuple[str, InternedNames]]:
         names = {"agent": self.agents, "run": self.runs, "actor": self.actors}
         return (names | {"attribute": self.attributes, "object": self.objects}).items()
 
-    def _count(self) -> Census:
+    def _count(self) -> CorpusStats:
         living = int(self.alive.sum())
         total = float(self.length.sum(where=self.alive))
-        return Census(max(living, 1), max(total / max(living, 1), 1.0), living == self.size)
+        return CorpusStats(max(living, 1), max(total / max(living, 1), 1.0), living == self.size)
 
     def _append(self, rows: Sequence[Row]) -> None:
         first, after = self.size, self.size + len(rows)
@@ -270,7 +244,6 @@ class Shard:
         self.postings = self.postings.extended([row.terms or b"" for row in rows])
         self._last_seq = max(self._last_seq, *(row.seq for row in rows))
         self.size = after
-        self._forget_views()
 
     def _grow(self, needed: int) -> None:
         have = len(self._vectors)
@@ -280,7 +253,6 @@ class Shard:
         for name, array in self._columns.items():
             self._columns[name] = np.concatenate((array, np.zeros(room - have, dtype=array.dtype)))
         self._vectors = np.concatenate((self._vectors, np.zeros((room - have, self.dim), dtype=np.float32)))
-        self._forget_views()
 
     def _same_entry(self, at: int, row: Row) -> bool:
         """Whether the row at hand says what the inverted index and the matrix already hold."""
@@ -298,12 +270,7 @@ class Shard:
             columns[name] = table.codes(columns[name])
         for name, (kind, convert) in _COLUMNS.items():
             values = columns[name] if convert is None else convert(columns[name])
-            column = self._columns[name]
-            if len(rows) > FEW_ROWS:
-                column[where] = np.fromiter(values, dtype=kind, count=len(rows))
-                continue
-            for at, value in enumerate(values, start=where.start):
-                column[at] = value
+            self._columns[name][where] = np.fromiter(values, dtype=kind, count=len(rows))
         embedded = [self._is_usable(row) for row in rows]
         self._columns[_EMBEDDED][where] = embedded
         stored = b"".join(row.vector or b"" for row, usable in zip(rows, embedded, strict=True) if usable)

@@ -27,12 +27,12 @@ class Neighbours:
     session_sizes: NDArray[np.int64]
 
 
-def neighbours(shard: Shard) -> Neighbours:
-    """Orders the living utterances of each run by time said, then by arrival; kept with the shard until it changes."""
-    return shard.kept("neighbours", lambda: _neighbours(shard))
+def find_neighbours(shard: Shard) -> Neighbours:
+    """Order the living utterances of each run by time said, then by arrival; the shard caches it until it changes."""
+    return shard.cached("neighbours", lambda: _find_neighbours(shard))
 
 
-def _neighbours(shard: Shard) -> Neighbours:
+def _find_neighbours(shard: Shard) -> Neighbours:
     size = shard.size
     utterance = ((shard.flags & TextFlag.UTTERANCE) != 0) & shard.alive
     previous = np.full(size, -1, dtype=np.int64)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
@@ -40,15 +38,6 @@ class Calibration:
         found: NDArray[np.float32] = np.interp(cosine, _as_array(self._anchors), _as_array(_LEVELS)).astype(np.float32)
         return found
 
-    def similarities(self, cosines: Sequence[float]) -> list[float]:
-        """The same for the few of an answer, number by number: for five numpy takes four times as long."""
-        anchors, stretches = self._anchors, _stretches(self._anchors)
-        return [
-            level + (cosine - first) / length * rise
-            for cosine in cosines
-            for level, first, length, rise in (stretches[bisect_right(anchors, cosine)],)
-        ]
-
     def cosine(self, similarity: float) -> float:
         """The cosine at which a similarity in [0, 1] is reached: to compare many cosines without mapping each."""
         return _interpolated(similarity, self._anchors)
@@ -61,16 +50,6 @@ class Calibration:
 @lru_cache(maxsize=256)
 def _as_array(anchors: tuple[float, ...]) -> NDArray[np.float64]:
     return np.array(anchors)
-
-
-@lru_cache(maxsize=256)
-def _stretches(anchors: tuple[float, ...]) -> Sequence[tuple[float, float, float, float]]:
-    """Before, between and behind the anchors: the level where each begins, where that is, how long it is, its rise."""
-    between = [
-        (low, first, last - first, high - low)
-        for (first, low), (last, high) in pairwise(zip(anchors, _LEVELS, strict=True))
-    ]
-    return [(_LEVELS[0], 0.0, 1.0, 0.0), *between, (_LEVELS[-1], 0.0, 1.0, 0.0)]
 
 
 @lru_cache(maxsize=256)

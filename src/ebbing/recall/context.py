@@ -19,11 +19,10 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, Shard, micros
 from ebbing.language.wording.topics import topics
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.recall.base.row_filter import narrowed
+from ebbing.recall.base.row_filter import visible_rows
 from ebbing.recall.base.usage_policy import usable
 from ebbing.recall.output.render import Group, Rendered, Style, render
 from ebbing.recall.query.query_fallback import Climb, Climbed, Look, Rung, Talk, climb
-from ebbing.recall.search import admitted
 
 RECENT: Final = timedelta(days=7)
 """How far before the newest memory what counts as recent goes back."""
@@ -110,9 +109,9 @@ class _Known:
 async def _known(store: MemoryStore, scope: Scope, *, query: Query, how: Climb) -> _Known:
     """What is known without a question: picked in the owner's rows, read in one call."""
     shard = await store.shard(scope)
-    seen = await narrowed(store, shard, scope=scope, among=admitted(shard, scope, query=query), wanted=query.filter)
+    mask = await visible_rows(store, shard, scope=scope, query=query)
     memory = shard.kind == KINDS.index(Kind.MEMORY)
-    recent = _first(seen & _recent(shard, seen), shard.created, count=MAX_RECENT)
+    recent = _first(mask & _recent(shard, mask), shard.created, count=MAX_RECENT)
     ended = _first(shard.alive & memory & (shard.valid_to <= micros(query.now)), shard.valid_to, count=_READ_ENDED)
     ids = dict.fromkeys(shard.ids[row] for row in (*recent, *ended))
     found = {record.id: record for record in await store.get(scope, list(ids))}

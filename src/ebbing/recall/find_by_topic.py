@@ -16,8 +16,8 @@ from ebbing.language.signals.forget_requests import Asked, terms_of
 from ebbing.language.signals.related_words import Related, related_to
 from ebbing.language.text.text_compression import full_text
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.recall.scoring.deadlines import gather_meaning
-from ebbing.recall.search import Searching
+from ebbing.recall.query.embed_query import embed_query
+from ebbing.recall.search import SearchDeps
 
 MOST: Final = 5_000
 """Candidates of one request."""
@@ -55,7 +55,7 @@ class About:
         return [found.record for found in self.candidates.values()]
 
 
-async def find_about(using: Searching, scope: Scope, *, asked: Asked, deleted: bool = False) -> About:
+async def find_about(deps: SearchDeps, scope: Scope, *, asked: Asked, deleted: bool = False) -> About:
     """What says one of the topics, in whatever wording it has or had, and what belongs to that.
 
     Superseded, expired and merged records count too, deleted ones only with `deleted`. A list of topics that is said
@@ -64,33 +64,33 @@ async def find_about(using: Searching, scope: Scope, *, asked: Asked, deleted: b
     Raises:
         TooLargeError: more than 5,000 records.
     """
-    records = [record async for record in _all(using.store, scope, deleted=deleted)]
-    earlier = await _earlier_wordings(using.store, scope)
+    records = [record async for record in _all(deps.store, scope, deleted=deleted)]
+    earlier = await _earlier_wordings(deps.store, scope)
     found = _saying(records, asked, earlier=earlier)
     if not found and asked.parts:
         asked = replace(asked, topics=asked.parts, parts=())
         found = _saying(records, asked, earlier=earlier)
     found |= _tastes(records, asked, earlier=earlier)
     by_id = {record.id: record for record in records}
-    await _with_what_belongs(found, by_id, store=using.store, scope=scope)
+    await _with_what_belongs(found, by_id, store=deps.store, scope=scope)
     kept = {memory_id: one for memory_id, one in found.items() if not _is_excepted(full_text(one.record), asked)}
     if len(kept) > MOST:
         raise TooLargeError(f"more than {MOST} memories and messages are about this: name less at once")
     ordered = sorted(kept.values(), key=lambda one: (one.record.created_at, one.record.id), reverse=True)
     about = About({one.record.id: one for one in ordered}, topics=tuple(topic.text for topic in asked.topics))
     rest = [record for record in records if record.id not in kept and _fits(record, asked)]
-    about.perhaps = await _perhaps(using, scope, asked=asked, rest=rest, earlier=earlier)
+    about.perhaps = await _perhaps(deps, scope, asked=asked, rest=rest, earlier=earlier)
     return about
 
 
 async def _perhaps(
-    using: Searching, scope: Scope, *, asked: Asked, rest: Sequence[MemoryRecord], earlier: dict[str, list[str]]
+    deps: SearchDeps, scope: Scope, *, asked: Asked, rest: Sequence[MemoryRecord], earlier: dict[str, list[str]]
 ) -> list[Found]:
     """What is shown apart, to be chosen one by one."""
     beside = _beside_tastes(rest, asked, earlier=earlier)
     shown = {one.record.id for one in beside}
     left = [record for record in rest if record.id not in shown]
-    return [*beside, *await _near(using, scope, asked=asked, records=left)]
+    return [*beside, *await _near(deps, scope, asked=asked, records=left)]
 
 
 def why_said(text: str, asked: Asked, *, related: Sequence[Related | None] = ()) -> str | None:
@@ -230,21 +230,21 @@ async def _with_what_belongs(
                 merged.append(source)
 
 
-async def _near(using: Searching, scope: Scope, *, asked: Asked, records: Sequence[MemoryRecord]) -> list[Found]:
+async def _near(deps: SearchDeps, scope: Scope, *, asked: Asked, records: Sequence[MemoryRecord]) -> list[Found]:
     """The records of these that come nearest to a topic in meaning."""
-    embedder = using.embedder
+    embedder = deps.embedder
     if embedder is None or not records or not asked.topics:
         return []
-    shard = await using.store.shard(scope)
+    shard = await deps.store.shard(scope)
     if not shard.size:
         return []
     row_of = {memory_id: row for row, memory_id in enumerate(shard.ids[: shard.size])}
     rows = np.array([row_of.get(record.id, -1) for record in records])
     nearness = np.zeros(len(records), dtype=np.float32)
     for topic in asked.topics:
-        meaning = await gather_meaning(embedder, topic.text, seconds=using.recall_settings.deadline_seconds)
-        if meaning.vector is not None and len(meaning.vector) == shard.dim:
-            cosines = shard.vectors[rows] @ meaning.vector
+        embedding = await embed_query(embedder, topic.text, timeout_seconds=deps.settings.deadline_seconds)
+        if embedding.vector is not None and len(embedding.vector) == shard.dim:
+            cosines = shard.vectors[rows] @ embedding.vector
             usable = (rows >= 0) & shard.embedded[rows]
             nearness = np.maximum(nearness, np.where(usable, embedder.calibration.similarity(cosines), 0.0))
     best = np.argsort(-nearness, kind="stable")[:PERHAPS]

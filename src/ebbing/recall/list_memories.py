@@ -1,5 +1,7 @@
-"""Memories page by page, the newest first, with a filter or as of a moment: in the order and with the cursors of
-every other page, so that what is written meanwhile shifts nothing."""
+"""Memories page by page, the newest first, with a filter or as of a moment.
+
+The order and the cursors are those of every other page, so that what is written meanwhile shifts nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,46 +18,50 @@ from ebbing.index.cursor import cursor_after, position
 from ebbing.index.shard import Shard, micros
 from ebbing.ports.memory_store import MemoryStore, Page
 from ebbing.recall.base.as_of import shard_as_of
-from ebbing.recall.base.row_filter import Mask, covered, fresh_records, narrowed
+from ebbing.recall.base.fusion import Mask
+from ebbing.recall.base.load_records import load_records
+from ebbing.recall.base.row_filter import apply_filter, rows_in_scope
 
 
-async def listed(
+async def list_memories(
     store: MemoryStore,
     scope: Scope,
     *,
     kinds: Sequence[Kind],
-    wanted: Filter = EVERYTHING,
+    filter_: Filter = EVERYTHING,
     as_of: datetime | None = None,
-    at: datetime | None = None,
+    moment: datetime | None = None,
     limit: int,
     cursor: str | None,
 ) -> Page:
-    """A page of at most `limit` records that match, from after `cursor`.
+    """Return a page of at most `limit` records that match, from after `cursor`.
 
-    Without `as_of`: with `at` what is superseded or expired then is left out, unless the filter asks for such an end.
+    Args:
+        moment: leave out what is superseded or expired then, unless the filter asks for such an end; without `as_of`.
 
     Raises:
         InvalidInputError: the cursor is not one of ours.
     """
-    if as_of is None and wanted == EVERYTHING:
-        return await store.page(scope, kinds=kinds, limit=limit, cursor=cursor, at=at)
+    if as_of is None and filter_ == EVERYTHING:
+        return await store.page(scope, kinds=kinds, limit=limit, cursor=cursor, at=moment)
     after = position(cursor)
     shard = await (store.shard(scope) if as_of is None else shard_as_of(store, None, scope=scope, moment=as_of))
-    among = covered(shard, scope, kinds=kinds)
-    if as_of is None and at is not None and not asks_for_ends(wanted):
-        among &= (shard.valid_to > micros(at)) & (shard.expires > micros(at))
-    among = await narrowed(store, shard, scope=scope, among=among, wanted=wanted)
-    rows = _newest_first(shard, among, after=after)
-    shown = [int(row) for row in rows[:limit]]
-    records = await fresh_records(store, shard, scope=scope, rows=shown, deleted=as_of is not None)
-    more = len(rows) > limit
-    return Page(
-        tuple(records), cursor_after(int(shard.created[shown[-1]]), int(shard.seq[shown[-1]])) if more else None
-    )
+    mask = rows_in_scope(shard, scope, kinds=kinds)
+    if as_of is None and moment is not None and not asks_for_ends(filter_):
+        mask &= (shard.valid_to > micros(moment)) & (shard.expires > micros(moment))
+    mask = await apply_filter(store, shard, scope=scope, mask=mask, filter_=filter_)
+    rows = _newest_first(shard, mask, after=after)
+    shown = rows[:limit].tolist()
+    records = await load_records(store, shard, scope=scope, rows=shown, include_deleted=as_of is not None)
+    if len(rows) <= limit:
+        return Page(tuple(records), None)
+    last = shown[-1]
+    return Page(tuple(records), cursor_after(int(shard.created[last]), int(shard.seq[last])))
 
 
-def _newest_first(shard: Shard, among: Mask, *, after: tuple[int, int]) -> NDArray[np.int64]:
-    """Rows by time said, then by arrival, both falling, from after a place in that order."""
+def _newest_first(shard: Shard, mask: Mask, *, after: tuple[int, int]) -> NDArray[np.int64]:
+    """Return rows by time said, then by arrival, both falling, from after a place in that order."""
     created, seq = after
-    rows = np.flatnonzero(among & ((shard.created < created) | ((shard.created == created) & (shard.seq < seq))))
+    is_after = (shard.created < created) | ((shard.created == created) & (shard.seq < seq))
+    rows = np.flatnonzero(mask & is_after)
     return rows[np.lexsort((shard.seq[rows], shard.created[rows]))[::-1]]

@@ -1,210 +1,198 @@
-"""The way out: understand → gather → fuse → rank → read the records."""
+"""Search, step by step: load the owner's rows, mask, parse, embed, score, rank, read the records, answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ebbing.domain.filters.query import KINDS_OF, Hit, Query, each_four_places
-from ebbing.domain.filters.tree import EVERYTHING, asks_for_ends
+from ebbing.domain.filters.query import Hit, Query
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import passage
-from ebbing.index.shard import NEVER, Shard, digest, micros
-from ebbing.index.turn_neighbours import neighbours
+from ebbing.index.shard import Shard
 from ebbing.ports.embedder import Embedder
-from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.reranker import Reranker
 from ebbing.recall.base.as_of import shard_as_of
-from ebbing.recall.base.fusion import best_rows, is_empty
+from ebbing.recall.base.fusion import Mask, best_rows
+from ebbing.recall.base.load_records import expand, load_records, load_windows
 from ebbing.recall.base.recall_settings import RecallSettings
-from ebbing.recall.base.row_filter import covered, fresh_records, narrowed
-from ebbing.recall.query.entity_links import linked, saying
-from ebbing.recall.query.parse_query import Question, understand
-from ebbing.recall.ranking.neighbour_turns import expand, read_windows
-from ebbing.recall.ranking.rank import Ranking, rank
-from ebbing.recall.scoring.deadlines import gather_meaning
-from ebbing.recall.scoring.rerank import Reranking, rerank
-from ebbing.recall.scoring.score_rows import Scored, joined, score_rows
+from ebbing.recall.base.row_filter import visible_rows
+from ebbing.recall.query.embed_query import embed_query
+from ebbing.recall.query.entity_links import with_entity_links
+from ebbing.recall.query.parse_query import Question, parse_query
+from ebbing.recall.ranking.rank import RankedRow, rank
+from ebbing.recall.scoring.rerank import RerankOptions, rerank
+from ebbing.recall.scoring.score_rows import RowScores, join_conversation, score_rows
 
 
 @dataclass(frozen=True, slots=True)
-class Searching:
-    """What the way out works with."""
+class SearchDeps:
+    """The dependencies of a search."""
 
     store: MemoryStore
     embedder: Embedder | None
-    recall_settings: RecallSettings
+    settings: RecallSettings
     reranker: Reranker | None = None
-    reranking: Reranking = field(default_factory=Reranking)
+    rerank_options: RerankOptions = field(default_factory=RerankOptions)
 
 
 @dataclass(slots=True)
-class Answer:
-    """What came back, best first, as parallel lists. Not frozen, like `Hit`, for speed."""
+class SearchResults:
+    """The answer to a query."""
 
-    records: Sequence[MemoryRecord] = ()
-    ranked: Ranking = field(default_factory=Ranking)
-    retriever_scores: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    """Route to what it gave each; 0 where it gave nothing."""
-    duplicate_ids: Sequence[tuple[str, ...]] = ()
-    lent: Iterable[float] = ()
-    """What the session of each lends it."""
+    hits: Sequence[Hit] = ()
+    """Best first."""
     failed_retrievers: Mapping[str, str] = field(default_factory=dict)
-    """Route to why it had no say, for the routes that failed or were late."""
-    around: Mapping[str, Sequence[MemoryRecord]] = field(default_factory=dict)
-    """Memory id to the turns around it in the order said, itself included, where `query.expand` asks for them."""
+    """The reason by the name of each retriever that failed or was late."""
+    context_turns: Mapping[str, Sequence[MemoryRecord]] = field(default_factory=dict)
+    """The turns before and after a memory, itself included, by its id, where `query.expand` asks for them."""
     owner_known: bool = True
     """False where nothing at all is stored of the owner: the name may be mistyped."""
     recall_id: str = ""
-    """Names the answer, so that feedback on it counts once; of an answer that was given to somebody."""
+    """Names the answer, so that feedback on it counts once."""
 
     @property
-    def hits(self) -> tuple[Hit, ...]:
-        """Each memory with what speaks for it."""
-        names, ranked = self.retriever_scores, self.ranked
-        routes = [
-            {name: value for name, value in zip(names, values, strict=True) if value}
-            for values in zip(*map(each_four_places, names.values()), strict=True)
-        ]
-        told = (ranked.scores, ranked.fused, self.duplicate_ids, routes, ranked.coverage, ranked.meaning, self.lent)
-        return tuple(map(Hit, self.records, *told))
+    def records(self) -> list[MemoryRecord]:
+        """The memories, best first."""
+        return [hit.record for hit in self.hits]
 
 
-async def search(using: Searching, scope: Scope, *, query: Query) -> Answer:
-    """The memories and episodes that answer the query, best first."""
-    shard = await _shard(using, scope, query=query)
-    shard.questions += 1
-    among = admitted(shard, scope, query=query)
-    if query.filter is not EVERYTHING:
-        among = await narrowed(using.store, shard, scope=scope, among=among, wanted=query.filter)
-    if is_empty(among):
-        return Answer()
-    if query.conversation:
-        weight = using.recall_settings.leaning_other_language_weight
-        using = replace(using, recall_settings=replace(using.recall_settings, other_language_weight=weight))
-    question, scored, dropped = await _scored(using, shard, scope=scope, among=among, query=query)
-    if query.conversation:
-        leaning = replace(query, text=query.conversation)
-        _, in_conversation, failed = await _scored(using, shard, scope=scope, among=among, query=leaning)
-        scored, dropped = (
-            joined(shard, scored, conversation=in_conversation, among=among, recall_settings=using.recall_settings),
-            dropped | failed,
-        )
-    if using.reranker is not None:
-        scored, failure = await _second_opinion(using, shard, scope=scope, scored=scored, among=among, query=query)
-        dropped |= {"rerank": failure} if failure else {}
-    calibration = using.embedder.calibration if using.embedder is not None else None
+async def search(deps: SearchDeps, scope: Scope, *, query: Query) -> SearchResults:
+    """Return the memories and raw messages that answer the query, best first."""
+    shard = await _load_shard(deps, scope, query=query)
+    mask = await visible_rows(deps.store, shard, scope=scope, query=query)
+    if not mask.any():
+        return SearchResults()
+    question, scores, failures = await _score(deps, shard, scope=scope, mask=mask, query=query)
+    if deps.reranker is not None:
+        scores, failure = await _rerank(deps, shard, scores=scores, scope=scope, mask=mask, query=query)
+        failures |= {"rerank": failure} if failure else {}
     ranked = rank(
         shard,
-        scored,
-        among=among,
+        scores,
+        mask=mask,
         query=query,
         question=question,
-        calibration=calibration,
-        recall_settings=using.recall_settings,
+        calibration=deps.embedder.calibration if deps.embedder is not None else None,
+        settings=deps.settings,
     )
-    records = await fresh_records(using.store, shard, scope=scope, rows=ranked.rows, deleted=query.as_of is not None)
-    if len(records) < len(ranked.rows):
-        there = {record.id for record in records}
-        ranked = ranked.only([shard.ids[row] in there for row in ranked.rows])
-    around: Mapping[str, Sequence[MemoryRecord]] = {}
-    if query.expand and ranked.rows:
-        around = await _around(using.store, shard, scope=scope, rows=ranked.rows, among=among, query=query)
-    found = _answer(shard, scored, ranked=ranked, records=records)
-    found.failed_retrievers, found.around = dropped, around
-    return found
-
-
-async def _scored(
-    using: Searching, shard: Shard, *, scope: Scope, among: NDArray[np.bool_], query: Query
-) -> tuple[Question, Scored, dict[str, str]]:
-    """The text of a query, read; every row against it; and why its vector has no say, where it has none."""
-    meaning = await gather_meaning(using.embedder, query.text, seconds=using.recall_settings.deadline_seconds)
-    question = understand(query, shard)
-    if using.recall_settings.graph_bonus and (rows := saying(shard, question, among=among)):
-        past = query.as_of is not None
-        question = await linked(using.store, shard, scope=scope, question=question, rows=rows, past=past)
-    scored = score_rows(
+    records = await load_records(
+        deps.store,
         shard,
-        question,
-        vector=meaning.vector,
-        among=among,
-        near=neighbours(shard),
-        recall_settings=using.recall_settings,
+        scope=scope,
+        rows=[ranked_row.row for ranked_row in ranked],
+        include_deleted=query.as_of is not None,
     )
-    return question, scored, {"semantic": meaning.failure} if meaning.failure else {}
+    hits = _to_hits(shard, scores, ranked=ranked, records=records)
+    context_turns: Mapping[str, Sequence[MemoryRecord]] = {}
+    if query.expand and hits:
+        context_turns = await _load_context(deps.store, shard, ranked=ranked, scope=scope, mask=mask, query=query)
+    return SearchResults(hits, failures, context_turns)
 
 
-async def _shard(using: Searching, scope: Scope, *, query: Query) -> Shard:
+async def _load_shard(deps: SearchDeps, scope: Scope, *, query: Query) -> Shard:
     if query.as_of is None:
-        return await using.store.shard(scope)
-    await on_a_loop()
-    return await shard_as_of(using.store, using.embedder, scope=scope, moment=query.as_of)
+        return await deps.store.shard(scope)
+    return await shard_as_of(deps.store, deps.embedder, scope=scope, moment=query.as_of)
 
 
-async def _second_opinion(
-    using: Searching, shard: Shard, *, scope: Scope, scored: Scored, among: NDArray[np.bool_], query: Query
-) -> tuple[Scored, str | None]:
-    """The scores with the reranker's share on top, and why it had none where it failed."""
-    if using.reranker is None:
-        return scored, None
-    order = best_rows(scored.total, among, count=using.reranking.depth)
-    past = query.as_of is not None
-    records = await fresh_records(using.store, shard, scope=scope, rows=order.tolist(), deleted=past)
-    text_of = {record.id: passage(record) for record in records}
-    rows = np.array([row for row in order.tolist() if shard.ids[row] in text_of], dtype=np.int64)
-    texts = [text_of[shard.ids[row]] for row in rows.tolist()]
-    done = await rerank(using.reranker, query.text, candidates=texts, scores=scored.total[rows], how=using.reranking)
-    total = scored.total.copy()
-    total[rows] = done.scores
-    return replace(scored, total=total), done.failure
+async def _score(
+    deps: SearchDeps, shard: Shard, *, scope: Scope, mask: Mask, query: Query
+) -> tuple[Question, RowScores, dict[str, str]]:
+    """Return the parsed question, the scores of all rows, and the retrievers that failed.
 
-
-async def _around(
-    store: MemoryStore,
-    shard: Shard,
-    *,
-    scope: Scope,
-    rows: Sequence[int],
-    among: NDArray[np.bool_],
-    query: Query,
-) -> dict[str, Sequence[MemoryRecord]]:
-    windows = expand(shard, rows, before=query.expand, after=query.expand, among=among)
-    read = await read_windows(store, shard, scope=scope, windows=windows, deleted=query.as_of is not None)
-    return {shard.ids[row]: turns for row, turns in zip(rows, read, strict=True) if len(turns) > 1}
-
-
-def admitted(shard: Shard, scope: Scope, *, query: Query) -> NDArray[np.bool_]:
-    """Mask of the rows that the caller may get back: alive, within scope, of the asked kind, current and not expired.
-
-    A filter that asks for an end decides itself about what is over, as in `listed`.
+    A question that leans on its conversation is scored alone and with it.
     """
-    at = micros(query.as_of or query.now)
-    mask = covered(shard, scope, kinds=KINDS_OF[query.include])
-    if query.present:
-        mask = mask & ~np.isin(shard.digest, [*map(digest, query.present)])
-    if at < shard.kept("first end", lambda: _first_end(shard)) or asks_for_ends(query.filter):
-        return mask
-    return mask & (shard.valid_to > at) & (shard.expires > at)
+    settings = deps.settings
+    if query.conversation:
+        settings = replace(settings, other_language_weight=settings.leaning_other_language_weight)
+    question, scores, failures = await _score_text(deps, shard, query=query, scope=scope, mask=mask, settings=settings)
+    if query.conversation:
+        whole = replace(query, text=query.conversation)
+        _, in_conversation, more_failures = await _score_text(
+            deps, shard, query=whole, scope=scope, mask=mask, settings=settings
+        )
+        scores = join_conversation(shard, scores, conversation=in_conversation, mask=mask, settings=settings)
+        failures |= more_failures
+    return question, scores, failures
 
 
-def _first_end(shard: Shard) -> int:
-    """Up to when no row is over or expired."""
-    return int(min(shard.valid_to.min(initial=NEVER), shard.expires.min(initial=NEVER)))
+async def _score_text(
+    deps: SearchDeps, shard: Shard, *, query: Query, scope: Scope, mask: Mask, settings: RecallSettings
+) -> tuple[Question, RowScores, dict[str, str]]:
+    question = parse_query(query, shard)
+    if settings.graph_bonus:
+        question = await with_entity_links(
+            deps.store,
+            shard,
+            scope=scope,
+            question=question,
+            mask=mask,
+            include_deleted=query.as_of is not None,
+        )
+    embedding = await embed_query(deps.embedder, query.text, timeout_seconds=settings.deadline_seconds)
+    scores = score_rows(shard, question, vector=embedding.vector, mask=mask, settings=settings)
+    failures = {"semantic": embedding.failure} if embedding.failure else {}
+    return question, scores, failures
 
 
-def _answer(shard: Shard, scored: Scored, *, ranked: Ranking, records: Sequence[MemoryRecord]) -> Answer:
-    rows = ranked.rows
-    given = {"semantic": scored.dense, "keyword": scored.lexical, **scored.bonuses}
-    routes = {name: [*map(column.item, rows)] for name, column in given.items()}
-    lent = scored.session
-    same: Sequence[tuple[str, ...]] = [()] * len(rows)
-    if any(ranked.repeats):
-        same = [tuple(map(shard.ids.__getitem__, repeats)) for repeats in ranked.repeats]
-    each_lent = [lent] * len(rows) if isinstance(lent, float) else [*map(lent.item, rows)]
-    return Answer(records, ranked, routes, same, each_lent)
+async def _rerank(
+    deps: SearchDeps, shard: Shard, *, scores: RowScores, scope: Scope, mask: Mask, query: Query
+) -> tuple[RowScores, str | None]:
+    """Return the scores with the reranker's share on top, and why it had none where it failed."""
+    if deps.reranker is None:
+        return scores, None
+    options = deps.rerank_options
+    order = best_rows(scores.total, mask, count=options.depth).tolist()
+    includes_deleted = query.as_of is not None
+    records = await load_records(deps.store, shard, scope=scope, rows=order, include_deleted=includes_deleted)
+    texts = {record.id: passage(record) for record in records}
+    rows = [row for row in order if shard.ids[row] in texts]
+    candidates = [texts[shard.ids[row]] for row in rows]
+    reranked = await rerank(
+        deps.reranker, query.text, candidates=candidates, scores=scores.total[rows], options=options
+    )
+    total = scores.total.copy()
+    total[rows] = reranked.scores
+    return replace(scores, total=total), reranked.failure
+
+
+def _to_hits(
+    shard: Shard, scores: RowScores, *, ranked: Sequence[RankedRow], records: Sequence[MemoryRecord]
+) -> list[Hit]:
+    """Return a hit for each ranked row whose record is still stored."""
+    by_id = {record.id: record for record in records}
+    hits: list[Hit] = []
+    for ranked_row in ranked:
+        record = by_id.get(shard.ids[ranked_row.row])
+        if record is not None:
+            hits.append(_to_hit(shard, scores, ranked=ranked_row, record=record))
+    return hits
+
+
+def _to_hit(shard: Shard, scores: RowScores, *, ranked: RankedRow, record: MemoryRecord) -> Hit:
+    row = ranked.row
+    points = {"semantic": scores.cosine, "keyword": scores.lexical, **scores.bonuses}
+    rounded = {name: round(float(column[row]), 4) for name, column in points.items()}
+    return Hit(
+        record,
+        ranked.score,
+        ranked.total,
+        duplicate_ids=tuple(shard.ids[duplicate] for duplicate in ranked.duplicates),
+        retriever_scores={name: value for name, value in rounded.items() if value},
+        coverage=ranked.coverage,
+        meaning=ranked.meaning,
+        session=float(scores.session[row]),
+    )
+
+
+async def _load_context(
+    store: MemoryStore, shard: Shard, *, ranked: Sequence[RankedRow], scope: Scope, mask: Mask, query: Query
+) -> dict[str, list[MemoryRecord]]:
+    """Return the turns before and after each row that has such, by the id of the row."""
+    rows = [ranked_row.row for ranked_row in ranked]
+    windows = expand(shard, rows, before=query.expand, after=query.expand, mask=mask)
+    includes_deleted = query.as_of is not None
+    turns = await load_windows(store, shard, scope=scope, windows=windows, include_deleted=includes_deleted)
+    return {shard.ids[row]: window for row, window in zip(rows, turns, strict=True) if len(window) > 1}

@@ -11,7 +11,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role, content_hash
 from ebbing.language.text.analyzer import query_terms
 from ebbing.ports.working_memory import Turn
-from ebbing.recall.scoring.calibrated_score import relevance
+from ebbing.recall.ranking.calibrated_score import relevance
 
 MOST_FITTING: Final = 3
 LEAST_COVERAGE: Final = 0.5

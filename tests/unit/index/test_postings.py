@@ -31,7 +31,7 @@ def answer(postings: Postings, *terms: int) -> list[tuple[int, int, int, int]]:
 def test_a_term_is_found_with_its_rows_frequencies_and_fields() -> None:
     postings = Postings().extended([packed((A, 2, 0), (C, 1, FIELD_DATE)), b"", packed((A, 0, FIELD_SPEAKER))])
     assert answer(postings, A, C) == [(0, 0, 2, 0), (0, 2, 0, FIELD_SPEAKER), (1, 0, 1, FIELD_DATE)]
-    assert postings.held_by(np.array([C, A, B], dtype=np.uint64)).tolist() == [1, 2, 0]
+    assert postings.document_count(np.array([C, A, B], dtype=np.uint64)).tolist() == [1, 2, 0]
     assert postings.rows == 3
 
 
@@ -40,7 +40,7 @@ def test_an_empty_index_holds_nothing() -> None:
     assert answer(Postings().extended([]), A) == []
     assert answer(Postings().extended([b""]), A) == []
     assert answer(Postings().extended([packed((A, 1, 0))])) == []
-    assert Postings().held_by(np.array([A], dtype=np.uint64)).tolist() == [0]
+    assert Postings().document_count(np.array([A], dtype=np.uint64)).tolist() == [0]
 
 
 def test_an_extended_index_leaves_the_old_one_as_it_was() -> None:

@@ -13,15 +13,13 @@ from ebbing.index.index_entry import IndexEntry, entry_for
 from ebbing.index.row import Row
 from ebbing.index.shard import (
     ALWAYS,
-    FEW_QUESTIONS,
     KINDS,
     LAYERS,
+    MAX_CACHED_RECORDS,
     NEVER,
     RECORDS_READ,
     ROLES,
     TYPES,
-    WHOLE_ROWS,
-    WHOLE_TERMS,
     Shard,
     digest,
     micros,
@@ -50,7 +48,7 @@ def row(seq: int, text: str, **fields: object) -> Row:
 
 def shard(*rows: Row) -> Shard:
     made = Shard(model_id="m", dim=DIM)
-    made.put(rows)
+    made.upsert(rows)
     return made
 
 
@@ -95,7 +93,7 @@ def test_missing_values_have_a_meaning() -> None:
 )
 def test_a_vector_that_does_not_fit_does_not_count(model_id: str | None, dim: int) -> None:
     made = Shard(model_id=model_id, dim=dim)
-    made.put([row(1, "tea"), row(2, "rain")])
+    made.upsert([row(1, "tea"), row(2, "rain")])
     assert not made.embedded.any()
     assert made.vectors.shape == (2, dim)
 
@@ -107,10 +105,10 @@ def test_an_unknown_column_is_an_attribute_error() -> None:
 
 def test_a_rewritten_text_moves_to_the_end() -> None:
     made = shard(row(1, "tea"), row(2, "rain"))
-    made.put([row(1, "coffee", id="tea")])
+    made.upsert([row(1, "coffee", id="tea")])
     assert (made.ids, list(made.alive)) == (["tea", "rain", "tea"], [False, True, True])
     assert (made.last_seq, list(made.seq)) == (2, [1, 2, 1])
-    made.put([row(1, "milk", id="tea")])
+    made.upsert([row(1, "milk", id="tea")])
     assert list(made.alive) == [False, True, False, True]
 
 
@@ -126,7 +124,7 @@ def test_a_row_whose_entry_changed_is_not_overwritten_in_place(change: str) -> N
         "nothing left": row_for(1, text, entry=None),
     }[change]
     made = shard(old)
-    made.put([new])
+    made.upsert([new])
     assert (made.size, list(made.alive)) == (2, [False, True])
     assert made.postings.terms_of(1).tobytes() == (new.terms or b"")
     assert made.embedded[1] == (change in {"speaker", "vector"})
@@ -135,16 +133,16 @@ def test_a_row_whose_entry_changed_is_not_overwritten_in_place(change: str) -> N
 def test_a_row_with_the_same_entry_is_overwritten_in_place() -> None:
     made = shard(row(1, "tea"), row(2, "rain"))
     before = made.vectors.copy()
-    made.put([row(2, "rain", strength=0.25, valid_to=NOW)])
+    made.upsert([row(2, "rain", strength=0.25, valid_to=NOW)])
     assert (made.size, made.strength[1], made.valid_to[1]) == (2, 0.25, micros(NOW))
     assert (made.vectors == before).all()
 
 
 def test_a_dropped_row_is_gone_until_it_is_put_again() -> None:
     made = shard(row(1, "tea"), row(2, "rain"))
-    made.drop([1, 99])
+    made.mark_deleted([1, 99])
     assert list(made.alive) == [False, True]
-    made.put([row(1, "tea")])
+    made.upsert([row(1, "tea")])
     assert (made.size, list(made.alive)) == (2, [True, True])
 
 
@@ -153,8 +151,8 @@ def test_a_successor_leaves_its_predecessor_as_it_was() -> None:
     now = held
     for number in range(3, 200):
         now = now.successor()
-        now.put([row(number, f"text {number}")])
-        now.drop([1])
+        now.upsert([row(number, f"text {number}")])
+        now.mark_deleted([1])
         now.generation = number
     assert (held.size, len(held.vectors), held.postings.rows, list(held.alive)) == (2, 2, 2, [True, True])
     assert (held.generation, held.last_seq) == (-1, 2)
@@ -162,18 +160,13 @@ def test_a_successor_leaves_its_predecessor_as_it_was() -> None:
     assert now.nbytes > held.nbytes
 
 
-def test_a_shard_that_was_changed_is_asked_for_the_first_time() -> None:
-    held = shard(row(1, "tea"))
-    held.questions = FEW_QUESTIONS + 1
-    assert held.is_asked_often
-    assert not held.successor().is_asked_often
-    held.drop([1])
-    assert not held.is_asked_often
-
-
 @pytest.mark.parametrize(
     ("count", "for_a_filter", "left"),
-    [(WHOLE_ROWS, False, WHOLE_ROWS), (WHOLE_ROWS + 1, False, 0), (WHOLE_ROWS + 1, True, WHOLE_ROWS + 1)],
+    [
+        (MAX_CACHED_RECORDS, False, MAX_CACHED_RECORDS),
+        (MAX_CACHED_RECORDS + 1, False, 0),
+        (MAX_CACHED_RECORDS + 1, True, MAX_CACHED_RECORDS + 1),
+    ],
 )
 def test_many_records_that_were_read_are_left_behind_unless_a_filter_needs_them(
     count: int, for_a_filter: bool, left: int
@@ -181,16 +174,8 @@ def test_many_records_that_were_read_are_left_behind_unless_a_filter_needs_them(
     held = shard(row(1, "tea"))
     held.records = {str(number): record(str(number)) for number in range(count)}
     if for_a_filter:
-        held.kept(RECORDS_READ, lambda: np.zeros(held.size, dtype=np.bool_))
+        held.cached(RECORDS_READ, lambda: np.zeros(held.size, dtype=np.bool_))
     assert len(held.successor().records) == left
-
-
-def test_few_short_records_are_kept_whole_and_long_ones_are_not() -> None:
-    few = shard(*(row(number, f"text {number}") for number in range(WHOLE_ROWS)))
-    more = shard(*(row(number, f"text {number}") for number in range(WHOLE_ROWS + 1)))
-    words = " ".join(f"word{number}" for number in range(WHOLE_TERMS // 8))
-    long = shard(*(row(number, f"{words} {number}") for number in range(8)))
-    assert [made.is_kept_whole for made in (few, more, long)] == [True, False, False]
 
 
 def test_vectors_rest_in_half_precision() -> None:

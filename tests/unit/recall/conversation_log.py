@@ -16,12 +16,11 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import entry_for, passage
 from ebbing.index.row import Row
 from ebbing.index.shard import Shard, row_for
-from ebbing.index.turn_neighbours import neighbours
 from ebbing.language.text.analyzer import analyse, query_terms
 from ebbing.recall.base.recall_settings import RecallSettings
-from ebbing.recall.query.parse_query import Question, understand
-from ebbing.recall.ranking.rank import rank
-from ebbing.recall.scoring.score_rows import Scored, score_rows
+from ebbing.recall.query.parse_query import Question, parse_query
+from ebbing.recall.ranking.rank import RankedRow, rank
+from ebbing.recall.scoring.score_rows import RowScores, score_rows
 from ebbing.testing.embedder import FakeEmbedder
 
 START = datetime(2024, 5, 1, 9, tzinfo=UTC)
@@ -43,23 +42,11 @@ class Said:
     """The question that it answered, which is gone."""
 
 
-@dataclass(frozen=True)
-class Ranked:
-    """One row of an answer."""
-
-    row: int
-    score: float
-    fused: float
-    coverage: float
-    meaning: float
-    repeats: tuple[int, ...]
-
-
 def log(*said: Said | str, gone: Sequence[int] = ()) -> Shard:
     """The rows of what was said, in order; `gone` names the places of those that were deleted since."""
     shard = Shard(model_id=EMBEDDER.model_id, dim=EMBEDDER.dim)
-    shard.put([row_of(one if isinstance(one, Said) else Said(one), at) for at, one in enumerate(said)])
-    shard.drop([at + 1 for at in gone])
+    shard.upsert([row_of(one if isinstance(one, Said) else Said(one), at) for at, one in enumerate(said)])
+    shard.mark_deleted([at + 1 for at in gone])
     return shard
 
 
@@ -89,7 +76,7 @@ def asked(text: str, *, top_k: int = 10, **more: Any) -> Query:
 
 def read(shard: Shard, text: str, **more: Any) -> Question:
     """The question as recall reads it."""
-    return understand(asked(text, **more), shard)
+    return parse_query(asked(text, **more), shard)
 
 
 def scores(
@@ -99,7 +86,7 @@ def scores(
     recall_settings: RecallSettings | None = None,
     vectors: bool = True,
     among: NDArray[np.bool_] | None = None,
-) -> Scored:
+) -> RowScores:
     """Every row scored, by default with the question's vector and over the living rows."""
     vector = EMBEDDER.embed([question.text])[0] if vectors else None
     mask = shard.alive if among is None else among
@@ -107,26 +94,23 @@ def scores(
         shard,
         question,
         vector=vector,
-        among=mask,
-        near=neighbours(shard),
-        recall_settings=recall_settings or RecallSettings(),
+        mask=mask,
+        settings=recall_settings or RecallSettings(),
     )
 
 
 def answers(
     shard: Shard, query: Query, *, recall_settings: RecallSettings | None = None, vectors: bool = True
-) -> list[Ranked]:
+) -> list[RankedRow]:
     """What a search over the living rows gives."""
     numbers = recall_settings or RecallSettings()
-    question = understand(query, shard)
-    found = rank(
+    question = parse_query(query, shard)
+    return rank(
         shard,
         scores(shard, question, recall_settings=numbers, vectors=vectors),
-        among=shard.alive,
+        mask=shard.alive,
         query=query,
         question=question,
         calibration=EMBEDDER.calibration,
-        recall_settings=numbers,
+        settings=numbers,
     )
-    columns = (found.rows, found.scores, found.fused, found.coverage, found.meaning, found.repeats)
-    return [Ranked(*values) for values in zip(*columns, strict=True)]

@@ -16,11 +16,10 @@ from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros
-from ebbing.ports.embedder import Calibration
 from ebbing.recall.base.fusion import best_rows, reciprocal_rank, zscore
 from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.recall.output.explanation import why
-from ebbing.recall.scoring.calibrated_score import relevance
+from ebbing.recall.ranking.calibrated_score import relevance
 from tests.unit.recall.conversation_log import START, Said, answers, asked, log, read, scores
 
 finite = st.floats(-1e3, 1e3, allow_nan=False)
@@ -68,7 +67,7 @@ def test_a_leg_of_weight_0_changes_nothing(leg: str) -> None:
     shard = log("rain on Monday", "the saxophone lesson", "snow")
     question = read(shard, "saxophone")
     found = scores(shard, question, recall_settings=RecallSettings(**{leg: 0}))  # type: ignore[arg-type]
-    other = found.dense if leg == "lexical_weight" else found.lexical
+    other = found.cosine if leg == "lexical_weight" else found.lexical
     assert np.argsort(found.total).tolist() == np.argsort(other).tolist()
 
 
@@ -128,7 +127,7 @@ def test_a_question_that_only_names_a_time_lets_the_time_decide() -> None:
 def test_what_lies_in_the_named_time_stands_above_what_does_not(days: int, asks: str, data: st.DataObject) -> None:
     others = data.draw(st.lists(st.integers(0, 330), max_size=9))
     said = [Said("it was a long day", at=START - timedelta(days=ago)) for ago in (*others, days)]
-    named = read(log(*said), asks.format(days), now=START).spans
+    named = read(log(*said), asks.format(days), now=START).times.spans
     found = answers(log(*said), asked(asks.format(days), now=START, top_k=50), recall_settings=PLAIN)
     inside = [any(first <= micros(said[one.row].at or START) <= last for first, last in named) for one in found]
     assert inside == sorted(inside, reverse=True)
@@ -138,9 +137,9 @@ def test_what_lies_in_the_named_time_stands_above_what_does_not(days: int, asks:
 def test_a_day_begins_where_the_one_who_asks_lives() -> None:
     now = datetime(2026, 11, 19, 23, tzinfo=UTC)  # 07:00 of the 20th in China
     said = [Said("I baked", at=now - timedelta(hours=hours)) for hours in (12, 36)]
-    there = read(log(*said), "昨天我做了什么？", now=now, timezone=ZoneInfo("Asia/Shanghai")).spans
+    there = read(log(*said), "昨天我做了什么？", now=now, timezone=ZoneInfo("Asia/Shanghai")).times.spans
     assert there == ((micros(datetime(2026, 11, 18, 16, tzinfo=UTC)), micros(datetime(2026, 11, 19, 16, tzinfo=UTC))),)
-    assert read(log(*said), "昨天我做了什么？", now=now).spans != there
+    assert read(log(*said), "昨天我做了什么？", now=now).times.spans != there
 
 
 @pytest.mark.parametrize(
@@ -347,14 +346,7 @@ def test_a_question_asked_again_means_the_days_and_speakers_of_its_own_moment() 
     text = "what did Nora say yesterday?"
     alone, together = log("tea is ready"), log(Said("tea is ready", by="Nora"))
     first, later = read(alone, text), read(alone, text, now=START + timedelta(days=30))
-    assert later.spans == tuple((start + 29 * DAY, end + 29 * DAY) for start, end in first.spans) != ()
+    assert later.times.spans == tuple((start + 29 * DAY, end + 29 * DAY) for start, end in first.times.spans) != ()
     assert (first.speakers, len(first.names)) == (frozenset(), 1)
     named = read(together, text)
     assert (len(named.speakers), named.names) == (1, ())
-
-
-@given(st.lists(st.floats(-1, 1), max_size=8))
-def test_the_few_of_an_answer_are_as_similar_as_one_by_one_among_many(cosines: list[float]) -> None:
-    anchors = Calibration(unrelated=0.05, related=0.35, paraphrase=0.75, same=0.95)
-    found = anchors.similarities([*cosines, 0.05, 0.35, 0.75, 0.95])
-    assert found == pytest.approx(anchors.similarity(np.array([*cosines, 0.05, 0.35, 0.75, 0.95])).tolist(), abs=1e-6)

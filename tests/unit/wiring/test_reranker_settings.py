@@ -50,7 +50,7 @@ async def test_an_endpoint_is_asked_as_the_settings_say() -> None:
         reranker_timeout_ms=300,
     ).reranker
     assert isinstance(await slot.get(), EndpointReranker)
-    assert (slot.how.weight, slot.how.depth, slot.how.seconds) == (0.5, 20, 0.3)
+    assert (slot.options.weight, slot.options.depth, slot.options.timeout_seconds) == (0.5, 20, 0.3)
     await slot.aclose()
 
 

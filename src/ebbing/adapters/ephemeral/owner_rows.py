@@ -277,8 +277,8 @@ def advanced(room: Room, shard: Shard) -> Shard:
     shard = shard.successor()
     gone = [seq for seq, kept in room.behind.items() if kept is None or not kept.record.is_active]
     living = (kept for seq, kept in sorted(room.behind.items()) if kept and kept.record.is_active)
-    shard.drop(gone)
-    shard.put([row_for(kept.seq, kept.record, entry=kept.entry) for kept in living])
+    shard.mark_deleted(gone)
+    shard.upsert([row_for(kept.seq, kept.record, entry=kept.entry) for kept in living])
     shard.generation = room.generation
     room.behind = {}
     return shard
@@ -287,7 +287,7 @@ def advanced(room: Room, shard: Shard) -> Shard:
 def with_deleted(room: Room, empty: Shard) -> Shard:
     """A shard of all the room's rows, the deleted ones too."""
     kept = sorted(room.kept.values(), key=lambda kept: kept.seq)
-    empty.put([row_for(one.seq, one.record, entry=one.entry) for one in kept])
+    empty.upsert([row_for(one.seq, one.record, entry=one.entry) for one in kept])
     empty.generation = room.generation
     return empty
 

@@ -16,7 +16,7 @@ from ebbing.people.profiles import Profiles
 from ebbing.ports.embedder import RemembersVectors
 from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.privacy.redaction.redact import RedactionPolicy
-from ebbing.recall.search import Searching
+from ebbing.recall.search import SearchDeps
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.remember.intake.write_policy import WritePolicy
@@ -39,7 +39,7 @@ class CallContext:
         self.policy = _write_policy(components.settings)
         self.profiles = profiles or Profiles(components.store)
         self._add_deps: AddDeps | None = None
-        self._search_deps: Searching | None = None
+        self._search_deps: SearchDeps | None = None
 
     def for_tenant(self, tenant: str) -> CallContext:
         """Return a context with the same components for another tenant.
@@ -77,17 +77,17 @@ class CallContext:
             self._add_deps = deps
         return deps if change is None else replace(deps, store=self.store.within(change))
 
-    async def search_deps(self, *, is_private: bool = False) -> Searching:
+    async def search_deps(self, *, is_private: bool = False) -> SearchDeps:
         """Return what a search works with; with `is_private` nothing that keeps anything of the question."""
         components, deps = self.components, self._search_deps
         reranking = components.reranker
         embedder, reranker = await components.embedder.get(), await reranking.get()
         private: object = embedder
         if is_private and isinstance(private, RemembersVectors):
-            return Searching(self.store, private.forgetful(), components.recall_settings, reranker, reranking.how)
+            return SearchDeps(self.store, private.forgetful(), components.recall_settings, reranker, reranking.options)
         if deps is None or deps.embedder is not embedder or deps.reranker is not reranker:
             self.store.use_model(embedder)
-            deps = Searching(self.store, embedder, components.recall_settings, reranker, reranking.how)
+            deps = SearchDeps(self.store, embedder, components.recall_settings, reranker, reranking.options)
             self._search_deps = deps
         return deps
 

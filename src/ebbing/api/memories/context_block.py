@@ -124,11 +124,12 @@ class ContextBlocks:
         return context_item(made, now)
 
     async def _look(self, scope: Scope, asked: Query, *, is_private: bool) -> Look:
-        using = await self._context.search_deps(is_private=is_private)
+        deps = await self._context.search_deps(is_private=is_private)
 
         async def look(text: str, conversation: str = "") -> list[Hit]:
             query = replace(asked, text=text[:MAX_QUERY_LENGTH], conversation=conversation)
-            return list((await search(using, scope, query=query)).hits)
+            results = await search(deps, scope, query=query)
+            return list(results.hits)
 
         return look
 

@@ -16,8 +16,8 @@ from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.meter import Measure
-from ebbing.recall.list_memories import listed
-from ebbing.recall.search import Answer, search
+from ebbing.recall.list_memories import list_memories
+from ebbing.recall.search import SearchResults, search
 from ebbing.results import (
     Item,
     answer,
@@ -46,8 +46,9 @@ from ebbing.validation import (
 )
 
 
-def _tell(measure: Measure, found: Answer) -> None:
-    measure.found(found.records, scores=found.ranked.scores, failed_retrievers=found.failed_retrievers)
+def _measure_results(measure: Measure, results: SearchResults) -> None:
+    scores = [hit.score for hit in results.hits]
+    measure.found(results.records, scores=scores, failed_retrievers=results.failed_retrievers)
 
 
 class Searches:
@@ -100,7 +101,7 @@ class Searches:
         Raises:
             InvalidInputError: a blank query, a number out of range, an unusable filter or time, or no owner.
         """
-        found = await self.search_records(
+        results = await self.search_records(
             query,
             user_id=user_id,
             agent_id=agent_id,
@@ -111,9 +112,9 @@ class Searches:
             reference_date=reference_date,
             **narrowing,
         )
-        return search_answer(found, self._context.settings.api_version, explained=narrowing.get("explain", False))
+        return search_answer(results, self._context.settings.api_version, explained=narrowing.get("explain", False))
 
-    @measured("search", _tell)
+    @measured("search", _measure_results)
     async def search_records(
         self,
         query: str,
@@ -126,7 +127,7 @@ class Searches:
         include: Include | None = None,
         reference_date: datetime | str | float | None = None,
         **narrowing: Unpack[SearchOptions],
-    ) -> Answer:
+    ) -> SearchResults:
         """As `search`, with the records and what speaks for each: for doors that answer in forms of their own.
 
         Args and errors are those of `search`.
@@ -135,37 +136,37 @@ class Searches:
         as_of, now = checked_time(narrowing.get("as_of"), "as_of"), self._context.clock.now()
         if narrowing.get("show_expired", False):
             filters = with_expired(filters, now=now)
-        scope, wanted = self._context.scope_and_filter(
+        scope, filter_ = self._context.scope_and_filter(
             user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters
         )
         if include is None:
             in_filters = user_id is None and agent_id is None and run_id is None
             include = "memories" if in_filters or self._context.settings.is_mem0s else "all"
-        asked = Query(
+        parsed_query = Query(
             text=checked_query(query, include=include),
             top_k=checked_top_k(top_k, narrowing.get("limit")),
             now=checked_time(reference_date, "reference_date") or as_of or now,
             include=include,
             min_score=checked_threshold(narrowing.get("threshold")),
             precise=narrowing.get("precise", False),
-            filter=wanted,
+            filter=filter_,
             as_of=as_of,
             expand=checked_expand(narrowing.get("expand", 0)),
             timezone=checked_timezone(narrowing.get("timezone"), self._context.settings.timezone),
         )
         is_private = narrowing.get("private", False)
-        using = await self._context.search_deps(is_private=is_private)
+        deps = await self._context.search_deps(is_private=is_private)
         if not narrowing.get("rerank", True):
-            using = replace(using, reranker=None)
-        found = await search(using, scope, query=asked)
-        if not found.records:
-            found.owner_known = await self._is_known(scope)
+            deps = replace(deps, reranker=None)
+        results = await search(deps, scope, query=parsed_query)
+        if not results.hits:
+            results.owner_known = await self._is_known(scope)
         if not is_private:
-            ids = [record.id for record in found.records]
+            ids = [hit.record.id for hit in results.hits]
             self._context.components.usage.returned(scope, ids, at=now)
             await self._context.publish(Topic.MEMORY_ACCESSED, scope, memory_ids=ids)
-        found.recall_id = self._context.ids.new()
-        return found
+        results.recall_id = self._context.ids.new()
+        return results
 
     async def get(self, memory_id: str, *, user_id: str | None = None) -> Item | None:
         """The memory with this id, or None; with `user_id`, only if it is that user's."""
@@ -206,16 +207,16 @@ class Searches:
         checked_listing(which)
         if which.get("show_expired", False):
             filters = with_expired(filters, now=self._context.clock.now())
-        scope, wanted = self._context.scope_and_filter(
+        scope, filter_ = self._context.scope_and_filter(
             user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters
         )
-        page = await listed(
+        page = await list_memories(
             self._context.store,
             scope,
             kinds=kinds_of(include),
-            wanted=wanted,
+            filter_=filter_,
             as_of=checked_time(which.get("as_of"), "as_of"),
-            at=None if which.get("superseded", False) else self._context.clock.now(),
+            moment=None if which.get("superseded", False) else self._context.clock.now(),
             limit=checked_limit(which.get("top_k") or limit),
             cursor=cursor,
         )

@@ -12,10 +12,9 @@ from ebbing.domain.filters.tree import EVERYTHING, Filter
 from ebbing.domain.memory.profile import Portrait
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.loop import on_a_loop
-from ebbing.recall.base.row_filter import narrowed
+from ebbing.recall.base.row_filter import apply_filter, current_rows
 from ebbing.recall.base.usage_policy import usable
 from ebbing.recall.query.query_fallback import Climb
-from ebbing.recall.search import admitted
 
 
 class Portraits:
@@ -39,11 +38,11 @@ class Portraits:
                 self._refresher.asked(scope)
             return portrait
         shard = await store.shard(scope)
-        among = admitted(shard, scope, query=Query("", 1, now, include="memories"))
+        mask = current_rows(shard, scope, query=Query("", 1, now, include="memories"))
         return await profiles.of_part(
             scope,
             shard,
-            among=await narrowed(store, shard, scope=scope, among=among, wanted=wanted),
+            among=await apply_filter(store, shard, scope=scope, mask=mask, filter_=wanted),
             now=now,
             usable=partial(usable, session=how.session, channel=how.channel),
             by_hand=wanted == EVERYTHING,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Final, Literal
@@ -21,7 +21,7 @@ INCLUDES: Final = tuple(KINDS_OF)
 
 @dataclass(slots=True)
 class Query:
-    """A question with what narrows its answers. Not frozen, like `Hit`."""
+    """A question with what narrows its answers."""
 
     text: str
     top_k: int
@@ -44,9 +44,9 @@ class Query:
     """What was said before the question and the question: searched for beside it, where it leans on that."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Hit:
-    """One memory that was recalled, and why. Not frozen: a search makes twenty, and freezing costs 1 µs each."""
+    """One memory that was recalled, and why."""
 
     record: MemoryRecord
     score: float
@@ -64,17 +64,3 @@ class Hit:
     """Calibrated similarity to the question, in [0, 1]."""
     session: float = 0.0
     """Points in the fused score that the other rows of its session lend it: by themselves they find nothing."""
-
-
-def four_places(value: float) -> float:
-    """The value as `round(value, 4)` gives it, in a quarter of the time; for values of a million at most."""
-    return (value * 1e4 + _WHOLE - _WHOLE) / 1e4
-
-
-def each_four_places(values: Iterable[float]) -> list[float]:
-    """Each of them as `four_places` gives it."""
-    return [(value * 1e4 + _WHOLE - _WHOLE) / 1e4 for value in values]
-
-
-_WHOLE: Final = 1.5 * 2.0**52
-"""Added to a float below 2⁵¹ and taken away again, it leaves the nearest whole number."""

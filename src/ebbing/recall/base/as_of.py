@@ -33,7 +33,7 @@ async def shard_as_of(store: MemoryStore, embedder: Embedder | None, *, scope: S
     """
     full = await store.shard(scope, deleted=True)
     at = micros(moment)
-    views: dict[tuple[int, Scope, bool], Shard] = full.kept("views of the past", dict)
+    views: dict[tuple[int, Scope, bool], Shard] = full.cached("views of the past", dict)
     key = (at, scope, embedder is None)
     if key in views:
         return views[key]
@@ -76,7 +76,7 @@ async def _take_back(
         shard.alive[row], shard.valid_to[row] = True, NEVER if record.valid_to is None else micros(record.valid_to)
     # The records that were read are those of other moments too: putting former wordings must not drop them.
     shard.records, read = {}, shard.records
-    shard.put([_former_row(shard, record, entry=entries[record.id], row=row_of[record.id]) for record in reworded])
+    shard.upsert([_former_row(shard, record, entry=entries[record.id], row=row_of[record.id]) for record in reworded])
     shard.records = read
     shard.rewritten.update((record.id, record) for record in former)
 

@@ -1,4 +1,4 @@
-"""A filter over one owner's rows, exactly: columns where the shard has them, the records themselves for the rest."""
+"""The mask of rows that may answer: scope, time and filter, by columns where the shard has them, else by records."""
 
 from __future__ import annotations
 
@@ -10,19 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.filters.fields import Op
+from ebbing.domain.filters.query import KINDS_OF, Query
 from ebbing.domain.filters.timestamps import Span
-from ebbing.domain.filters.tree import All, AnyOf, Filter, Test, conjuncts, including_namesakes, predicate, verdict
-from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.domain.filters.tree import (
+    EVERYTHING,
+    All,
+    AnyOf,
+    Filter,
+    Test,
+    asks_for_ends,
+    conjuncts,
+    including_namesakes,
+    predicate,
+    verdict,
+)
+from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Scope
-from ebbing.index.interned_names import Names
-from ebbing.index.shard import ALWAYS, KINDS, LAYERS, NEVER, RECORDS_READ, ROLES, TYPES, Shard, micros
+from ebbing.index.interned_names import InternedNames
+from ebbing.index.shard import ALWAYS, KINDS, LAYERS, NEVER, RECORDS_READ, ROLES, TYPES, Shard, digest, micros
 from ebbing.ports.memory_store import MemoryStore
+from ebbing.recall.base.fusion import Mask
 
-Mask = NDArray[np.bool_]
-"""Shape (rows of the shard,)."""
-
-MAX_KEPT: Final = 64
-"""Comparisons whose answers are kept with a shard."""
+MAX_CACHED_TESTS: Final = 64
+"""Tests whose answers a shard caches."""
 _CODED: Final[dict[str, tuple[str, Callable[[Shard], Sequence[str | None]]]]] = {
     "kind": ("kind", lambda _: KINDS),
     "role": ("role", lambda _: ROLES),
@@ -32,7 +42,7 @@ _CODED: Final[dict[str, tuple[str, Callable[[Shard], Sequence[str | None]]]]] = 
     "run_id": ("run", lambda shard: _names(shard.runs, shard.run)),
     "actor_id": ("actor", lambda shard: _names(shard.actors, shard.actor)),
 }
-"""Field to the column of its codes, and what the codes stand for."""
+"""Field to the column of its codes, and the names behind the codes."""
 _TIMES: Final = {
     "created_at": "created",
     "valid_from": "valid_from",
@@ -50,8 +60,8 @@ _COMPARED: Final[dict[Op, Callable[[Any, Any], Mask]]] = {
 _COLUMNS: Final = frozenset({"id", "user_id", *_CODED, *_TIMES, *_NUMBERS})
 
 
-def covered(shard: Shard, scope: Scope, *, kinds: Collection[Kind]) -> Mask:
-    """The living rows of these kinds that the scope sees; not to be written to."""
+def rows_in_scope(shard: Shard, scope: Scope, *, kinds: Collection[Kind]) -> Mask:
+    """Return the living rows of these kinds that the scope sees; the caller does not write to it."""
     mask: Mask = shard.alive
     if len(kinds) < len(KINDS):
         mask = mask & np.isin(shard.kind, [KINDS.index(kind) for kind in kinds])
@@ -62,161 +72,167 @@ def covered(shard: Shard, scope: Scope, *, kinds: Collection[Kind]) -> Mask:
     return mask
 
 
-async def narrowed(store: MemoryStore, shard: Shard, *, scope: Scope, among: Mask, wanted: Filter) -> Mask:
-    """The rows of `among` that match. Records are read only for comparisons that no column answers, and kept.
+def current_rows(shard: Shard, scope: Scope, *, query: Query) -> Mask:
+    """Return the rows that the caller may get back: in scope, of the asked kind, current and not expired.
+
+    A filter that asks for an end decides itself about what is over, as in `list_memories`.
+    """
+    mask = rows_in_scope(shard, scope, kinds=KINDS_OF[query.include])
+    if query.present:
+        digests = [digest(content_hash) for content_hash in query.present]
+        mask = mask & ~np.isin(shard.digest, digests)
+    if asks_for_ends(query.filter):
+        return mask
+    moment = micros(query.as_of or query.now)
+    return mask & (shard.valid_to > moment) & (shard.expires > moment)
+
+
+async def visible_rows(store: MemoryStore, shard: Shard, *, scope: Scope, query: Query) -> Mask:
+    """Return the rows that may answer a query: current, and matching its filter."""
+    mask = current_rows(shard, scope, query=query)
+    if query.filter is EVERYTHING:
+        return mask
+    return await apply_filter(store, shard, scope=scope, mask=mask, filter_=query.filter)
+
+
+async def apply_filter(store: MemoryStore, shard: Shard, *, scope: Scope, mask: Mask, filter_: Filter) -> Mask:
+    """Return the rows of the mask that match. Records are read only for comparisons that no column answers.
 
     Where no row matches, metadata keys that are called like a field of ours may match in its place.
     """
-    rows = await _narrowed(store, shard, scope=scope, among=among, wanted=wanted)
-    if rows.any() or (widened := including_namesakes(wanted)) is None:
+    rows = await _matching_rows(store, shard, scope=scope, mask=mask, filter_=filter_)
+    if rows.any() or (widened := including_namesakes(filter_)) is None:
         return rows
-    return await _narrowed(store, shard, scope=scope, among=among, wanted=widened)
+    return await _matching_rows(store, shard, scope=scope, mask=mask, filter_=widened)
 
 
-async def _narrowed(store: MemoryStore, shard: Shard, *, scope: Scope, among: Mask, wanted: Filter) -> Mask:
-    parts = sorted(conjuncts(wanted), key=_needs_records)
-    for part in parts:
+async def _matching_rows(store: MemoryStore, shard: Shard, *, scope: Scope, mask: Mask, filter_: Filter) -> Mask:
+    for part in sorted(conjuncts(filter_), key=_needs_records):
         if _needs_records(part):
-            await _read(store, shard, scope=scope, among=among)
-        among = _matching(shard, part, among=among, scope=scope)
-    return among
+            await _read_records(store, shard, scope=scope, mask=mask)
+        mask = _match(shard, part, mask=mask, scope=scope)
+    return mask
 
 
-async def fresh_records(
-    store: MemoryStore, shard: Shard, *, scope: Scope, rows: Sequence[int], deleted: bool = False
-) -> list[MemoryRecord]:
-    """The records of rows in their order; what is gone by now is left out.
-
-    A record that was read before is kept with the shard, which drops it as soon as its row changes: the shard is
-    current as of this search, and so is the record.
-    """
-    ids = [*map(shard.ids.__getitem__, rows)]
-    found = [record for record in map(shard.records.get, ids) if record is not None]
-    if len(found) == len(ids):
-        if not shard.rewritten:
-            return found
-    else:
-        # A small owner's are read at one go: for the next question they are at hand.
-        wanted = shard.ids[: shard.size] if shard.is_kept_whole else ids
-        missing = [memory_id for memory_id in wanted if memory_id not in shard.records]
-        there = {record.id: record for record in await store.get(scope, missing, deleted=deleted)}
-        # Under the very strings that are looked up: then nothing is compared but where they lie.
-        shard.records.update((memory_id, there[memory_id]) for memory_id in missing if memory_id in there)
-    return [record for memory_id in ids if (record := shard.record(memory_id)) is not None]
-
-
-async def _read(store: MemoryStore, shard: Shard, *, scope: Scope, among: Mask) -> None:
-    """Sees to it that the shard keeps the records of the rows; deleted ones too, for questions about the past."""
-    have: Mask = shard.kept(RECORDS_READ, lambda: np.zeros(shard.size, dtype=np.bool_))
-    rows = np.flatnonzero(among & ~have)
-    missing = [memory_id for row in rows if shard.record(memory_id := shard.ids[row]) is None]
+async def _read_records(store: MemoryStore, shard: Shard, *, scope: Scope, mask: Mask) -> None:
+    """Cache the records of the rows in the shard; deleted ones too, for questions about the past."""
+    rows_read: Mask = shard.cached(RECORDS_READ, lambda: np.zeros(shard.size, dtype=np.bool_))
+    rows = np.flatnonzero(mask & ~rows_read)
+    missing = [shard.ids[row] for row in rows if shard.record(shard.ids[row]) is None]
     if missing:
-        shard.records.update((record.id, record) for record in await store.get(scope, missing, deleted=True))
-    have |= among
+        records = await store.get(scope, missing, deleted=True)
+        shard.records.update((record.id, record) for record in records)
+    rows_read |= mask
 
 
-def _needs_records(wanted: Filter) -> bool:
-    if isinstance(wanted, Test):
-        return wanted.field.name not in _COLUMNS
-    return any(map(_needs_records, wanted.parts))
+def _needs_records(filter_: Filter) -> bool:
+    if isinstance(filter_, Test):
+        return filter_.field.name not in _COLUMNS
+    return any(map(_needs_records, filter_.parts))
 
 
-def _matching(shard: Shard, wanted: Filter, *, among: Mask, scope: Scope) -> Mask:
-    """The rows of `among` that match; each part looks only at the rows that are still open."""
-    if isinstance(wanted, Test):
-        if wanted.field.name in _COLUMNS:
-            return among & _column_test(shard, wanted, among=among, scope=scope)
-        return _record_test(shard, wanted, among=among)
-    if isinstance(wanted, All):
-        for part in wanted.parts:
-            among = _matching(shard, part, among=among, scope=scope)
-        return among
-    rest = among
-    for part in wanted.parts:
-        rest = rest & ~_matching(shard, part, among=rest, scope=scope)
-    return among & ~rest if isinstance(wanted, AnyOf) else rest
+def _match(shard: Shard, filter_: Filter, *, mask: Mask, scope: Scope) -> Mask:
+    """Return the rows of the mask that match; each part looks only at the rows that are still open."""
+    if isinstance(filter_, Test):
+        if filter_.field.name in _COLUMNS:
+            return mask & _column_test(shard, filter_, mask=mask, scope=scope)
+        return _record_test(shard, filter_, mask=mask)
+    if isinstance(filter_, All):
+        for part in filter_.parts:
+            mask = _match(shard, part, mask=mask, scope=scope)
+        return mask
+    rest = mask
+    for part in filter_.parts:
+        rest = rest & ~_match(shard, part, mask=rest, scope=scope)
+    return mask & ~rest if isinstance(filter_, AnyOf) else rest
 
 
-def _column_test(shard: Shard, test: Test, *, among: Mask, scope: Scope) -> Mask:
-    name, holds = test.field.name, verdict(test)
+def _column_test(shard: Shard, test: Test, *, mask: Mask, scope: Scope) -> Mask:
+    name, matches = test.field.name, verdict(test)
     if name in _CODED:
         column, names = _CODED[name]
-        answers = np.fromiter(map(holds, names(shard)), dtype=np.bool_)
-        found: Mask = answers[getattr(shard, column)]
-        return found
+        by_code = np.fromiter(map(matches, names(shard)), dtype=np.bool_)
+        rows: Mask = by_code[getattr(shard, column)]
+        return rows
     if name in _TIMES:
-        column_of_times = getattr(shard, _TIMES[name])
-        there = (column_of_times != ALWAYS) & (column_of_times != NEVER)
-        return _time_test(column_of_times, test, there=there)
+        times = getattr(shard, _TIMES[name])
+        is_set = (times != ALWAYS) & (times != NEVER)
+        return _time_test(times, test, is_set=is_set)
     if name == "user_id":
-        return np.full(shard.size, holds(scope.user_id))
+        return np.full(shard.size, matches(scope.user_id))
     if name == "id":
-        return _row_by_row(among, lambda row: holds(shard.ids[row]))
+        return _test_rows(mask, lambda row: matches(shard.ids[row]))
     return _number_test(getattr(shard, name), test)
 
 
-def _time_test(times: NDArray[np.int64], test: Test, *, there: Mask) -> Mask:
+def _time_test(times: NDArray[np.int64], test: Test, *, is_set: Mask) -> Mask:
     if test.op is Op.PRESENT:
-        return there
+        return is_set
 
     def equals(span: Span | None) -> Mask:
         if span is None:
-            return ~there
-        return there & (times >= micros(span.first)) & (times <= micros(span.last))
+            return ~is_set
+        return is_set & (times >= micros(span.first)) & (times <= micros(span.last))
 
     if test.op in _EQUALITY:
         return _equality(test, equals, size=len(times))
     edge = micros(test.value.last if test.op in {Op.GT, Op.LTE} else test.value.first)
-    return there & _COMPARED[test.op](times, edge)
+    return is_set & _COMPARED[test.op](times, edge)
 
 
 def _number_test(numbers: NDArray[np.float64], test: Test) -> Mask:
     """Every row has these numbers."""
     if test.op is Op.PRESENT:
         return np.ones(len(numbers), dtype=np.bool_)
+
+    def equals(number: float | None) -> Mask:
+        if number is None:
+            return np.zeros(len(numbers), dtype=np.bool_)
+        return np.asarray(numbers == _to_float(number))
+
     if test.op in _EQUALITY:
-        nothing = np.zeros(len(numbers), dtype=np.bool_)
-        return _equality(test, lambda one: nothing if one is None else numbers == _float(one), size=len(numbers))
-    return _COMPARED[test.op](numbers, _float(test.value))
+        return _equality(test, equals, size=len(numbers))
+    return _COMPARED[test.op](numbers, _to_float(test.value))
 
 
 def _equality(test: Test, equals: Callable[[Any], Mask], *, size: int) -> Mask:
-    found = np.zeros(size, dtype=np.bool_)
-    for value in test.value if test.op in {Op.IN, Op.NIN} else (test.value,):
-        found |= equals(value)
-    return ~found if test.op in {Op.NE, Op.NIN} else found
+    values = test.value if test.op in {Op.IN, Op.NIN} else (test.value,)
+    rows = np.zeros(size, dtype=np.bool_)
+    for value in values:
+        rows |= equals(value)
+    return ~rows if test.op in {Op.NE, Op.NIN} else rows
 
 
-def _record_test(shard: Shard, test: Test, *, among: Mask) -> Mask:
-    """Asks each record once; the answers are kept until a row changes."""
-    answers: dict[str, tuple[Mask, Mask]] = shard.kept("filter answers", dict)
-    if len(answers) >= MAX_KEPT:
+def _record_test(shard: Shard, test: Test, *, mask: Mask) -> Mask:
+    """Test each record once; the shard caches the answers until a row changes."""
+    answers: dict[str, tuple[Mask, Mask]] = shard.cached("filter answers", dict)
+    if len(answers) >= MAX_CACHED_TESTS:
         answers.clear()
-    nobody = np.zeros(shard.size, dtype=np.bool_)
-    asked, said = answers.setdefault(repr(test), (nobody, nobody.copy()))
+    no_rows = np.zeros(shard.size, dtype=np.bool_)
+    tested, matching = answers.setdefault(repr(test), (no_rows, no_rows.copy()))
     matches = predicate(test)
 
-    def says(row: int) -> bool:
+    def test_record(row: int) -> bool:
         record = shard.record(shard.ids[row])
         return record is not None and matches(record)
 
-    said |= _row_by_row(among & ~asked, says)
-    asked |= among
-    return said & among
+    matching |= _test_rows(mask & ~tested, test_record)
+    tested |= mask
+    return matching & mask
 
 
-def _row_by_row(among: Mask, says: Callable[[int], bool]) -> Mask:
-    rows = np.flatnonzero(among)
-    mask = np.zeros(len(among), dtype=np.bool_)
-    mask[rows] = np.fromiter(map(says, rows.tolist()), dtype=np.bool_, count=len(rows))
-    return mask
+def _test_rows(mask: Mask, test_row: Callable[[int], bool]) -> Mask:
+    rows = np.flatnonzero(mask)
+    matching = np.zeros(len(mask), dtype=np.bool_)
+    matching[rows] = np.fromiter(map(test_row, rows.tolist()), dtype=np.bool_, count=len(rows))
+    return matching
 
 
-def _names(names: Names, codes: NDArray[np.int32]) -> list[str | None]:
+def _names(names: InternedNames, codes: NDArray[np.int32]) -> list[str | None]:
     return [names.name(code) for code in range(int(codes.max(initial=0)) + 1)]
 
 
-def _float(value: float) -> float:
+def _to_float(value: float) -> float:
     """A whole number too large for a float becomes infinite, which compares the same."""
     try:
         return float(value)

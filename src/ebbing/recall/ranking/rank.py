@@ -1,11 +1,9 @@
-"""From scores to an answer: order, tell repeats once, rate, and stop where the curve says so."""
+"""From scores to an answer: order the rows, group duplicates, rate each, and cut."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import compress
-from typing import Final, TypeVar
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -15,122 +13,99 @@ from ebbing.ports.embedder import Calibration
 from ebbing.recall.base.fusion import Mask, best_rows
 from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.recall.query.parse_query import Question
-from ebbing.recall.ranking.deduplicate import Groups, collapse
-from ebbing.recall.ranking.demote_outdated import behind_their_update
-from ebbing.recall.ranking.prefer_newer_value import newer_first
-from ebbing.recall.scoring.calibrated_score import relevance
-from ebbing.recall.scoring.score_rows import Scored
+from ebbing.recall.ranking.calibrated_score import relevance
+from ebbing.recall.ranking.deduplicate import Groups, group_duplicates
+from ebbing.recall.ranking.updated_values import demote_superseded, prefer_newer_value
+from ebbing.recall.scoring.score_rows import RowScores
 
-_Column = TypeVar("_Column")
-ANSWERING: Final = 0.6
+ANSWERING_SIMILARITY: Final = 0.6
 """Similarity that a fact counts as having which holds the attribute that the question asks for."""
 
 
-@dataclass(slots=True)
-class Ranking:
-    """The rows of an answer, best first, as parallel lists: an object for each of twenty costs microseconds."""
+@dataclass(frozen=True, slots=True)
+class RankedRow:
+    """One row of an answer."""
 
-    rows: list[int] = field(default_factory=list)
-    scores: list[float] = field(default_factory=list)
+    row: int
+    score: float
     """Calibrated, in [0, 1]."""
-    fused: list[float] = field(default_factory=list)
-    """What the order was made by."""
-    coverage: list[float] = field(default_factory=list)
-    """Share of the question's wording that a row holds, in [0, 1]."""
-    meaning: list[float] = field(default_factory=list)
+    total: float
+    """The fused score that made the order."""
+    coverage: float
+    """Share of the question's wording that the row holds, in [0, 1]."""
+    meaning: float
     """Calibrated similarity to the question, in [0, 1]; 0 without vectors."""
-    repeats: list[tuple[int, ...]] = field(default_factory=list)
+    duplicates: tuple[int, ...]
     """Rows that say the same, best first."""
-
-    def only(self, kept: Sequence[bool]) -> Ranking:
-        """The rows that stay, in their order."""
-        if all(kept):
-            return self
-
-        def of(column: list[_Column]) -> list[_Column]:
-            return list(compress(column, kept))
-
-        scores, fused = of(self.scores), of(self.fused)
-        return Ranking(of(self.rows), scores, fused, of(self.coverage), of(self.meaning), of(self.repeats))
 
 
 def rank(
     shard: Shard,
-    scored: Scored,
+    scores: RowScores,
     *,
-    among: Mask,
+    mask: Mask,
     query: Query,
     question: Question,
     calibration: Calibration | None,
-    recall_settings: RecallSettings,
-) -> Ranking:
-    """The best rows of the mask, best first, at most `query.top_k`.
+    settings: RecallSettings,
+) -> list[RankedRow]:
+    """Return the best rows of the mask, best first, at most `query.top_k`.
 
-    With `query.precise` only what the score curve sets apart is kept: rows near the best one that share wording or
+    With `query.precise` only what the score curve sets apart stays: rows near the best one that share wording or
     meaning with the question, and facts that hold the attribute which it asks for. A question with one answer then gets
     one row, and one without gets none.
     """
-    order = best_rows(scored.total, among, count=max(recall_settings.collapse_depth, query.top_k))
+    order = best_rows(scores.total, mask, count=max(settings.collapse_depth, query.top_k))
     if question.value:
-        order = newer_first(shard, scored, order=order, recall_settings=recall_settings)
-    at = micros(query.as_of or query.now)
-    order = behind_their_update(shard, scored, order=order, among=among, at=at, recall_settings=recall_settings)
-    groups = collapse(shard, order, count=query.top_k, calibration=calibration, recall_settings=recall_settings)
-    if len(groups) < query.top_k and len(order) < (living := int(np.count_nonzero(among))):
-        # One statement fills the whole depth: what stands below it is looked at as well, without its repeats.
-        order = best_rows(scored.total, among & ~_told(shard, groups), count=living)
-        groups |= dict.fromkeys(order[: query.top_k - len(groups)].tolist(), ())
-    found = _rated(scored, groups, calibration=calibration)
+        order = prefer_newer_value(shard, scores, order=order, settings=settings)
+    moment = micros(query.as_of or query.now)
+    order = demote_superseded(shard, scores, order=order, mask=mask, moment=moment, settings=settings)
+    groups = group_duplicates(shard, order, count=query.top_k, calibration=calibration, settings=settings)
+    if len(groups) < query.top_k and len(order) < np.count_nonzero(mask):
+        groups |= _rows_below(shard, scores, groups=groups, mask=mask, count=query.top_k - len(groups))
+    ranked = _rate(scores, groups, calibration=calibration)
     if query.min_score > 0:
-        found = found.only([score >= query.min_score for score in found.scores])
-    return found.only(_set_apart(scored, found, recall_settings=recall_settings)) if query.precise else found
+        ranked = [row for row in ranked if row.score >= query.min_score]
+    if query.precise:
+        ranked = [row for row in ranked if _is_set_apart(scores, row, best=ranked[0].total, settings=settings)]
+    return ranked
 
 
-def _rated(scored: Scored, groups: Groups, *, calibration: Calibration | None) -> Ranking:
-    rows = list(groups)
-    # Number by number: for the few rows of an answer numpy takes longer.
-    total, coverage = [*map(scored.total.item, rows)], [*map(scored.coverage.item, rows)]
-    compared = [*map(scored.compared.item, rows)]
-    meaning = [0.0] * len(rows)
+def _rows_below(shard: Shard, scores: RowScores, *, groups: Groups, mask: Mask, count: int) -> Groups:
+    """Return the best rows that no group holds, where one statement fills the whole depth."""
+    shown = [row for lead, duplicates in groups.items() for row in (lead, *duplicates)]
+    has_shown_text = np.isin(shard.digest, shard.digest[shown])
+    rows = best_rows(scores.total, mask & ~has_shown_text, count=count)
+    return dict.fromkeys(rows.tolist(), ())
+
+
+def _rate(scores: RowScores, groups: Groups, *, calibration: Calibration | None) -> list[RankedRow]:
+    rows = np.array(list(groups), dtype=np.int64)
+    total, coverage = scores.total[rows], scores.coverage[rows]
+    meaning = np.zeros(len(rows))
     if calibration is not None:
-        meaning = calibration.similarities([*map(scored.dense.item, rows)])
-        if not all(compared):
-            meaning = [near if known else 0.0 for near, known in zip(meaning, compared, strict=True)]
-    judged = meaning
-    if not all(compared):
-        judged = [near if known else held for near, known, held in zip(meaning, compared, coverage, strict=True)]
-    if scored.answering is not None:
-        answers = map(scored.answering.item, rows)
-        judged = [max(near, ANSWERING * is_one) for near, is_one in zip(judged, answers, strict=True)]
-    scores = relevance(total, coverage=coverage, meaning=judged)
-    return Ranking(rows, scores, total, coverage, meaning, list(groups.values()))
+        similarity = calibration.similarity(scores.cosine[rows].astype(np.float32))
+        meaning = np.where(scores.compared[rows], similarity, 0.0)
+    evidence = np.where(scores.compared[rows], meaning, coverage)
+    evidence = np.where(scores.answering[rows], np.maximum(evidence, ANSWERING_SIMILARITY), evidence)
+    relevances = relevance(total, coverage=coverage, meaning=evidence)
+    columns = (rows.tolist(), relevances, total.tolist(), coverage.tolist(), meaning.tolist(), groups.values())
+    return [RankedRow(*values) for values in zip(*columns, strict=True)]
 
 
-def _told(shard: Shard, groups: Groups) -> Mask:
-    """Rows that a group holds, or whose text one of its rows has."""
-    rows = [row for lead, repeats in groups.items() for row in (lead, *repeats)]
-    told: Mask = np.isin(shard.digest, shard.digest[rows])
-    return told
-
-
-def _set_apart(scored: Scored, found: Ranking, *, recall_settings: RecallSettings) -> list[bool]:
-    """Which rows speak to the question by their meaning and wording, and stand near the best one."""
-    answering = scored.answering
-    return [
-        (answering is not None and answering[row])
-        or (
-            found.fused[0] - fused < recall_settings.precise_gap
-            and _speaks_to_it(scored, row, held=held, near=near, recall_settings=recall_settings)
-        )
-        for row, fused, held, near in zip(found.rows, found.fused, found.coverage, found.meaning, strict=True)
-    ]
-
-
-def _speaks_to_it(scored: Scored, row: int, *, held: float, near: float, recall_settings: RecallSettings) -> bool:
-    shares_words = held >= recall_settings.precise_coverage
-    if not scored.compared[row]:
+def _is_set_apart(scores: RowScores, ranked: RankedRow, *, best: float, settings: RecallSettings) -> bool:
+    """Return whether a row speaks to the question by its meaning and wording, and stands near the best one."""
+    row = ranked.row
+    if scores.answering[row]:
+        return True
+    if best - ranked.total >= settings.precise_gap:
+        return False
+    shares_words = ranked.coverage >= settings.precise_coverage
+    if not scores.compared[row]:
         return shares_words
-    if scored.foreign is not None and scored.foreign[row]:
-        return near >= recall_settings.precise_other_language
-    evidence = near + recall_settings.precise_coverage_share * held
-    return near > recall_settings.precise_meaning or (shares_words and evidence >= recall_settings.precise_evidence)
+    if scores.foreign[row]:
+        return ranked.meaning >= settings.precise_other_language
+    if ranked.meaning > settings.precise_meaning:
+        return True
+    evidence = ranked.meaning + settings.precise_coverage_share * ranked.coverage
+    return shares_words and evidence >= settings.precise_evidence

@@ -1,31 +1,35 @@
-"""A second opinion on the best candidates, blended into their scores and never in their place."""
+"""A reranker reads the best candidates; its opinion is added to their scores, never in their place."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import anyio
 import numpy as np
 from numpy.typing import NDArray
 
+from ebbing.domain.errors import EbbingError
 from ebbing.ports.reranker import Reranker
 from ebbing.recall.base.fusion import Scores, zscore
-from ebbing.recall.scoring.deadlines import gather_opinion
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Reranking:
-    """How much a reranker has to say, and how long it may take."""
+class RerankOptions:
+    """The weight of a reranker, and its limits."""
 
     weight: float = 0.8
     """Points of the fused score that one standard deviation of the reranker's scores is worth."""
     depth: int = 50
     """How many of the best candidates it reads."""
-    seconds: float = 1.0
+    timeout_seconds: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reranked:
+class RerankScores:
     """Scores to order by, and what the reranker said."""
 
     scores: Scores
@@ -37,24 +41,37 @@ class Reranked:
 
 
 async def rerank(
-    reranker: Reranker, query: str, *, candidates: Sequence[str], scores: Scores, how: Reranking
-) -> Reranked:
-    """Blends a reranker's opinion into fused scores: score + weight · z(opinion) over the first `how.depth`.
+    reranker: Reranker, query: str, *, candidates: Sequence[str], scores: Scores, options: RerankOptions
+) -> RerankScores:
+    """Blend a reranker's opinion into fused scores: score + weight · z(opinion) over the first `options.depth`.
 
     A reranker that fails, or is not done in time, changes nothing and is reported. Whoever is below the depth keeps
     its score and its place: order only what was read.
 
     Args:
         candidates: texts, best first, each with its speaker (`index_entry.passage`; worth 1 point of R@10); only the
-            first `how.depth` are needed.
+            first `options.depth` are needed.
         scores: their fused scores, shape (at least len(candidates),), in the same order.
     """
-    texts = candidates[: how.depth]
-    if len(texts) < 2 or how.weight == 0:
-        return Reranked(scores, None)
-    said = await gather_opinion(reranker, query, texts=texts, seconds=how.seconds)
-    if said.scores is None:
-        return Reranked(scores, None, said.failure)
+    texts = candidates[: options.depth]
+    if len(texts) < 2 or options.weight == 0:
+        return RerankScores(scores, None)
+    try:
+        with anyio.fail_after(options.timeout_seconds):
+            opinion = np.asarray(await reranker.rerank(query, texts), dtype=np.float64)
+    except TimeoutError:
+        return _failed(scores, f"the reranker was not done within {1000 * options.timeout_seconds:.0f} ms")
+    except EbbingError as error:
+        return _failed(scores, str(error))
+    except Exception as error:  # a reranker given in code may raise anything; the conversation goes on
+        return _failed(scores, f"the reranker raised {type(error).__name__}")
+    if opinion.shape != (len(texts),) or not np.isfinite(opinion).all():
+        return _failed(scores, "the reranker gave no finite score for each candidate")
     blended = scores.astype(np.float64)
-    blended[: len(texts)] += how.weight * zscore(said.scores, np.ones(len(texts), dtype=bool))
-    return Reranked(blended, said.scores)
+    blended[: len(texts)] += options.weight * zscore(opinion, np.ones(len(texts), dtype=np.bool_))
+    return RerankScores(blended, opinion)
+
+
+def _failed(scores: Scores, failure: str) -> RerankScores:
+    _log.warning("recall without a reranker: %s", failure)
+    return RerankScores(scores, None, failure)

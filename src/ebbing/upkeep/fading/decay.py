@@ -20,7 +20,7 @@ from ebbing.domain.forgetting.stages import is_later, is_protected, stage_at
 from ebbing.domain.forgetting.usage_model import footing_of
 from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
-from ebbing.index.turn_neighbours import neighbours
+from ebbing.index.turn_neighbours import find_neighbours
 from ebbing.language.text.analyzer import TextFlag
 from ebbing.language.text.text_compression import full_text
 from ebbing.ports.embedder import Calibration
@@ -119,7 +119,7 @@ def planned(here: Living, *, policy: UpkeepPolicy, calibration: Calibration | No
 
 def _tell_answers(here: Living, lodgers: Sequence[Lodger], *, moves: dict[int, Move]) -> None:
     """Notes with each answer that stays that the question before it goes, the first time that one does."""
-    near, place_of = neighbours(here.shard), {one.row: place for place, one in enumerate(lodgers)}
+    near, place_of = find_neighbours(here.shard), {one.row: place for place, one in enumerate(lodgers)}
     for one in [lodgers[place] for place, move in moves.items() if move.stage is Stage.ARCHIVED]:
         row = int(near.next[one.row])
         if row not in place_of or not near.previous_other[row] or not here.shard.flags[one.row] & TextFlag.QUESTION:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ebbing.domain.forgetting.importance import LASTING, PASTED, USUAL_ODDS, WORTH
 from ebbing.index.shard import Shard
-from ebbing.index.turn_neighbours import neighbours
+from ebbing.index.turn_neighbours import find_neighbours
 from ebbing.language.signals.salience import Holding, holding
 from ebbing.language.text.analyzer import TextFlag, query_terms
 from ebbing.language.text.caches import kept_of_texts
@@ -38,7 +38,7 @@ class Standing:
 
 def standing_of(shard: Shard) -> Standing:
     """Works out what only the owner's other rows can tell; kept with the shard until a row changes."""
-    return shard.kept("standing", lambda: _standing_of(shard))
+    return shard.cached("standing", lambda: _standing_of(shard))
 
 
 def log_odds(
@@ -126,7 +126,7 @@ def shares(values: Numbers) -> Numbers:
 
 
 def _standing_of(shard: Shard) -> Standing:
-    near = neighbours(shard)
+    near = find_neighbours(shard)
     asks = np.append((shard.flags & TextFlag.QUESTION) != 0, False)
     answers = (near.previous >= 0) & near.previous_other & asks[near.previous]
     return Standing(_novelty(shard), answers | ((shard.flags & TextFlag.ANSWER) != 0))

@@ -8,7 +8,7 @@ from ebbing.domain.errors import ConfigurationError, MissingExtraError
 from ebbing.ports.erasable import Forgetful
 from ebbing.ports.reranker import Reranker
 from ebbing.ports.token_embedder import TokenEmbedder
-from ebbing.recall.scoring.rerank import Reranking
+from ebbing.recall.scoring.rerank import RerankOptions
 from ebbing.wiring.components.embedders import EmbedderSlot
 from ebbing.wiring.config.settings import Settings
 
@@ -19,7 +19,7 @@ class RerankerSlot:
 
     settings: Settings
     embedder: EmbedderSlot
-    how: Reranking
+    options: RerankOptions
     notes: list[str] = field(default_factory=list)
     """Why there is none, where one is set."""
     _made: bool = False
@@ -64,16 +64,20 @@ def reranker_slot(settings: Settings, embedder: EmbedderSlot, *, given: Reranker
         ConfigurationError: the settings cannot work, or not together.
         MissingExtraError: the endpoint needs a package that is not installed.
     """
-    how = Reranking(settings.reranker_weight, settings.reranker_depth, settings.reranker_timeout_ms / 1_000)
+    options = RerankOptions(
+        weight=settings.reranker_weight,
+        depth=settings.reranker_depth,
+        timeout_seconds=settings.reranker_timeout_ms / 1_000,
+    )
     if given is not None:
-        return RerankerSlot(settings, embedder, how, _made=True, _reranker=given)
+        return RerankerSlot(settings, embedder, options, _made=True, _reranker=given)
     if settings.reranker == "late" and settings.embedder not in {"auto", "e5"}:
         raise ConfigurationError("EBBING_RERANKER=late needs EBBING_EMBEDDER=e5 (or auto): only e5 has token vectors")
     if settings.reranker == "endpoint" and not (settings.reranker_base_url and settings.reranker_model):
         raise ConfigurationError("set EBBING_RERANKER_BASE_URL and EBBING_RERANKER_MODEL for the endpoint reranker")
     if settings.reranker == "endpoint":
-        return RerankerSlot(settings, embedder, how, _made=True, _reranker=_endpoint(settings))
-    return RerankerSlot(settings, embedder, how)
+        return RerankerSlot(settings, embedder, options, _made=True, _reranker=_endpoint(settings))
+    return RerankerSlot(settings, embedder, options)
 
 
 def _endpoint(settings: Settings) -> Reranker:

@@ -19,7 +19,8 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Insert, Revise
-from ebbing.recall.base.row_filter import Mask, covered, narrowed
+from ebbing.recall.base.fusion import Mask
+from ebbing.recall.base.row_filter import apply_filter, rows_in_scope
 from ebbing.testing.clock import ManualClock
 
 ADA = Scope(user_id="ada")
@@ -89,8 +90,8 @@ async def store_of(records: Sequence[MemoryRecord]) -> EphemeralMemoryStore:
 
 async def mask_of(store: EphemeralMemoryStore, wanted: dict[str, Any]) -> Mask:
     shard = await store.shard(ADA)
-    everything = covered(shard, ADA, kinds=tuple(Kind))
-    return await narrowed(store, shard, scope=ADA, among=everything, wanted=parse_filter(wanted))
+    everything = rows_in_scope(shard, ADA, kinds=tuple(Kind))
+    return await apply_filter(store, shard, scope=ADA, mask=everything, filter_=parse_filter(wanted))
 
 
 @pytest.mark.anyio
@@ -152,8 +153,8 @@ async def test_a_filter_of_a_scope_reads_nothing_beyond_it() -> None:
     await store.write(ADA, [Insert(one, None) for one in RECORDS])
     narrow = Scope(user_id="ada", agent_id="guide")
     shard = await store.shard(narrow)
-    among = covered(shard, narrow, kinds=tuple(Kind))
-    mask = await narrowed(store, shard, scope=narrow, among=among, wanted=parse_filter({"mood": {"ne": "x"}}))
+    among = rows_in_scope(shard, narrow, kinds=tuple(Kind))
+    mask = await apply_filter(store, shard, scope=narrow, mask=among, filter_=parse_filter({"mood": {"ne": "x"}}))
     expected = [one.whose.agent_id == "guide" for one in RECORDS]
     assert list(mask) == expected
     assert store.read == sum(expected)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ebbing import AsyncMemory
 from ebbing.language.claims.relations import Alias, aliases, kind_of, of_value, spellings
 from ebbing.recall.base.recall_settings import RecallSettings
-from ebbing.recall.query.entity_links import saying
+from ebbing.recall.query.entity_links import rows_naming_entities
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
@@ -130,14 +130,14 @@ async def test_one_of_several_friends_is_not_taken_for_another(memory: AsyncMemo
 
 def test_a_question_that_names_nobody_costs_nothing() -> None:
     shard = log("Lily is my sister", "My sister works at Acme")
-    assert saying(shard, read(shard, "Where is the kettle?"), among=shard.alive) == []
-    assert "names told" not in shard.derived
-    assert saying(shard, read(shard, "Where does Lily work?"), among=shard.alive) == [0, 1]
+    assert rows_naming_entities(shard, read(shard, "Where is the kettle?"), mask=shard.alive) == []
+    assert "naming rows" not in shard.derived
+    assert rows_naming_entities(shard, read(shard, "Where does Lily work?"), mask=shard.alive) == [0, 1]
 
 
 def test_of_many_rows_that_may_say_a_name_a_few_are_read() -> None:
     shard = log(*(f"Lily is my sister, number {n}" for n in range(50)))
-    assert len(saying(shard, read(shard, "Where does Lily work?"), among=shard.alive)) == 16
+    assert len(rows_naming_entities(shard, read(shard, "Where does Lily work?"), mask=shard.alive)) == 16
 
 
 @pytest.mark.parametrize(

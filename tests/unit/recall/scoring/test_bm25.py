@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from ebbing.domain.memory.record import Role
 from ebbing.index.index_entry import term_hash
-from ebbing.index.turn_neighbours import neighbours
+from ebbing.index.turn_neighbours import find_neighbours
 from ebbing.language.text.analyzer import analyse, date_terms, query_terms
 from ebbing.recall.base.recall_settings import RecallSettings
-from ebbing.recall.scoring import bm25 as lexical
 from ebbing.recall.scoring.bm25 import bm25f, feedback_terms, smooth
 from tests.unit.recall.conversation_log import START, Said, log, read, row_of, scores
 
@@ -64,22 +63,13 @@ utterances = st.lists(
 )
 
 
-@pytest.mark.parametrize(
-    ("weighed", "questions"),
-    [(0, 9), (lexical.WEIGHED_POSTINGS, 1), (lexical.WEIGHED_POSTINGS, 9)],
-    ids=["a large log", "a small log that was just changed", "a small log"],
-)
 @given(texts=utterances, question=st.lists(st.sampled_from([*WORDS, "unknown"]), max_size=5), data=st.data())
 def test_points_and_coverage_are_those_of_the_formula(
-    texts: list[Said], question: list[str], data: st.DataObject, weighed: int, questions: int
+    texts: list[Said], question: list[str], data: st.DataObject
 ) -> None:
     gone = data.draw(st.lists(st.integers(0, len(texts) - 1), unique=True, max_size=len(texts) - 1))
     terms = query_terms(" ".join(question))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(lexical, "WEIGHED_POSTINGS", weighed)
-        shard = log(*texts, gone=gone)
-        shard.questions = questions
-        found = bm25f(shard, [*map(term_hash, terms)], recall_settings=TUNING)
+    found = bm25f(log(*texts, gone=gone), [*map(term_hash, terms)], settings=TUNING)
     points, coverage = oracle(texts, terms, gone=gone)
     living = [at for at in range(len(texts)) if at not in gone]
     np.testing.assert_allclose(found.points[living], np.array(points)[living], rtol=1e-9)
@@ -89,23 +79,21 @@ def test_points_and_coverage_are_those_of_the_formula(
 @given(texts=utterances, question=st.lists(st.sampled_from(WORDS), max_size=5))
 def test_coverage_is_a_share_and_points_are_never_negative(texts: list[Said], question: list[str]) -> None:
     terms = [*map(term_hash, query_terms(" ".join(question)))]
-    found = bm25f(log(*texts), terms, recall_settings=TUNING)
+    found = bm25f(log(*texts), terms, settings=TUNING)
     assert (found.points >= 0).all()
     assert (found.coverage >= 0).all()
     assert (found.coverage <= 1 + 1e-12).all()
 
 
 def test_a_row_that_holds_every_term_is_covered_in_full() -> None:
-    found = bm25f(log("green tea", "green field"), [*map(term_hash, query_terms("green tea"))], recall_settings=TUNING)
+    found = bm25f(log("green tea", "green field"), [*map(term_hash, query_terms("green tea"))], settings=TUNING)
     assert found.coverage[0] == pytest.approx(1)
     assert 0 < found.coverage[1] < 1
 
 
 def test_the_texts_of_deleted_rows_move_no_score() -> None:
-    alone = bm25f(log("tea at noon", "rain"), [term_hash("tea")], recall_settings=TUNING)
-    beside = bm25f(
-        log("tea at noon", "rain", "tea tea tea", "tea", gone=(2, 3)), [term_hash("tea")], recall_settings=TUNING
-    )
+    alone = bm25f(log("tea at noon", "rain"), [term_hash("tea")], settings=TUNING)
+    beside = bm25f(log("tea at noon", "rain", "tea tea tea", "tea", gone=(2, 3)), [term_hash("tea")], settings=TUNING)
     np.testing.assert_allclose(beside.points[:2], alone.points)
 
 
@@ -114,7 +102,7 @@ def test_the_texts_of_deleted_rows_move_no_score() -> None:
 
 def smoothed(*said: Said, points: Sequence[float], gone: Sequence[int] = ()) -> list[float]:
     shard = log(*said, gone=gone)
-    return smooth(shard, np.array(points), near=neighbours(shard), recall_settings=TUNING).tolist()
+    return smooth(shard, np.array(points), neighbours=find_neighbours(shard), settings=TUNING).tolist()
 
 
 def test_an_answer_inherits_much_of_its_question_and_little_of_a_statement() -> None:
@@ -170,10 +158,10 @@ def test_turns_flow_in_the_order_said_not_in_the_order_stored() -> None:
 def test_a_text_that_is_written_anew_keeps_its_place_among_those_of_its_time() -> None:
     said = (Said("When do you swim?", by="Al", at=START), Said("On Sunday.", by="Bo", at=START))
     shard = log(*said)
-    near = neighbours(shard)
+    near = find_neighbours(shard)
     assert near.next[0] == 1
-    shard.put([row_of(replace(said[0], text="When do you go for a swim?"), 0)])
-    near = neighbours(shard)
+    shard.upsert([row_of(replace(said[0], text="When do you go for a swim?"), 0)])
+    near = find_neighbours(shard)
     last = shard.size - 1
     assert (near.next[last], near.previous[1]) == (1, last)
 
@@ -181,9 +169,9 @@ def test_a_text_that_is_written_anew_keeps_its_place_among_those_of_its_time() -
 def test_a_question_that_is_gone_counts_for_its_answer_as_it_did_before_it() -> None:
     shard = log(Said("Swim?", by="Al"), Said("Sunday.", by="Bo"), Said("Rain.", by="Bo"))
     terms = [term_hash(term) for term in query_terms("swim")]
-    whole = bm25f(shard, terms, recall_settings=TUNING)
+    whole = bm25f(shard, terms, settings=TUNING)
     alone = log(Said("Sunday.", by="Bo", answers="Swim?"), Said("Rain.", by="Bo"), Said("Tea.", by="Bo"))
-    told = bm25f(alone, terms, recall_settings=TUNING)
+    told = bm25f(alone, terms, settings=TUNING)
     assert told.points[0] == pytest.approx(TUNING.from_previous_question * whole.points[0], rel=0.01)
     assert told.coverage.tolist() == [1, 0, 0]
     assert told.points[1:].tolist() == [0, 0]
@@ -200,18 +188,18 @@ def test_the_first_turn_does_not_inherit_from_the_last() -> None:
 def test_feedback_lends_rare_terms_that_were_not_asked_for() -> None:
     shard = log("tea ceremony kyoto", *["rain again"] * 9, "rain kyoto")
     asked_for = [term_hash("tea")]
-    lent = feedback_terms(shard, np.array([0]), asked=asked_for, recall_settings=TUNING)
+    lent = feedback_terms(shard, np.array([0]), query_terms=asked_for, settings=TUNING)
     assert term_hash(query_terms("ceremony")[0]) in lent
     assert not set(asked_for) & set(lent)
 
 
 def test_feedback_never_lends_what_every_fifth_row_holds() -> None:
     shard = log("tea rain", "rain", "rain", *["snow"] * 9)
-    assert feedback_terms(shard, np.array([0]), asked=[], recall_settings=TUNING) == [term_hash("tea")]
+    assert feedback_terms(shard, np.array([0]), query_terms=[], settings=TUNING) == [term_hash("tea")]
 
 
 def test_feedback_from_no_rows_lends_nothing() -> None:
-    assert feedback_terms(log("tea"), np.array([], dtype=np.int64), asked=[], recall_settings=TUNING) == []
+    assert feedback_terms(log("tea"), np.array([], dtype=np.int64), query_terms=[], settings=TUNING) == []
 
 
 def test_feedback_finds_a_row_that_shares_no_word_with_the_question() -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ebbing.recall.scoring.rerank import Reranked, Reranking, rerank
+from ebbing.recall.scoring.rerank import RerankOptions, RerankScores, rerank
 from ebbing.testing.reranker import FakeReranker
 
 pytestmark = pytest.mark.anyio
@@ -19,8 +19,8 @@ TEXTS = ["coffee", "tea", "green tea", "water"]
 SCORES = np.array([4.0, 3.0, 2.0, 1.0])
 
 
-async def blended(reranker: FakeReranker, **how: float) -> Reranked:
-    return await rerank(reranker, QUERY, candidates=TEXTS, scores=SCORES, how=replace(Reranking(), **how))
+async def blended(reranker: FakeReranker, **how: float) -> RerankScores:
+    return await rerank(reranker, QUERY, candidates=TEXTS, scores=SCORES, options=replace(RerankOptions(), **how))
 
 
 async def test_the_opinion_is_added_in_standard_deviations() -> None:
@@ -55,7 +55,7 @@ async def test_a_reranker_that_could_change_nothing_is_not_asked(how: dict[str, 
 
 async def test_a_late_reranker_is_not_waited_for_and_is_reported() -> None:
     began = time.perf_counter()
-    found = await blended(FakeReranker(seconds=30), seconds=0.02)
+    found = await blended(FakeReranker(seconds=30), timeout_seconds=0.02)
     assert time.perf_counter() - began < 5
     assert found.scores is SCORES
     assert found.failure == "the reranker was not done within 20 ms"

@@ -155,7 +155,7 @@ class ShardCache:
                 return None
             slot.held = None
             shard = held.shard.successor()
-            shard.put([added.row() for one in written for added in one.rows])
+            shard.upsert([added.row() for one in written for added in one.rows])
             shard.generation = generation
             for one in written:
                 shard.as_written.update(one.memories)
@@ -187,8 +187,8 @@ class ShardCache:
         rows = [Row._make(row) for row in (*changed, *fresh)]
         shard = behind.successor()
         if not self._with_deleted:
-            shard.drop(row.seq for row in rows if not row.alive)
-        shard.put([row for row in rows if row.alive or self._with_deleted])
+            shard.mark_deleted(row.seq for row in rows if not row.alive)
+        shard.upsert([row for row in rows if row.alive or self._with_deleted])
         shard.generation = standing.generation
         useful = shard.deleted != ALWAYS if self._with_deleted else shard.alive
         if shard.size > WORN_SIZE and 2 * int(useful.sum()) < shard.size:
@@ -198,7 +198,7 @@ class ShardCache:
     def _read_all(self, db: sqlite3.Connection, standing: Standing) -> Shard:
         shard = self._empty()
         rows = db.execute(_NEW, self._bounds(standing, after=0)).fetchall()
-        shard.put([Row._make(row) for row in rows])
+        shard.upsert([Row._make(row) for row in rows])
         shard.generation = standing.generation
         return shard
 

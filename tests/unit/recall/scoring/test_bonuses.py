@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ebbing import AsyncMemory
 from ebbing.language.signals.asked_for import topic_of
-from ebbing.recall.query.attributes import lift
+from ebbing.recall.scoring.bonuses import lift
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
 from tests.unit.recall.conversation_log import START
@@ -112,11 +112,11 @@ def test_a_question_for_the_attribute_of_somebody_else_asks_for_none_of_the_pers
 def test_a_fact_that_answers_stands_level_with_the_best_however_far_scores_spread(
     total: NDArray[np.float64], facts: set[int], admitted: set[int]
 ) -> None:
-    answering, among = (np.isin(np.arange(6), sorted(rows)) for rows in (facts, admitted))
-    lifted = total + lift(total, answering, among=among, at_least=0)
+    answering, mask = (np.isin(np.arange(6), sorted(rows)) for rows in (facts, admitted))
+    lifted = total + lift(total, answering, mask=mask, min_points=0)
     assert (lifted[~answering] == total[~answering]).all()
-    if (answering & among).any():
-        assert lifted[answering & among].max() >= total[among].max() - 1e-9
+    if (answering & mask).any():
+        assert lifted[answering & mask].max() >= total[mask].max() - 1e-9
 
 
 async def test_a_fact_that_answers_comes_before_a_crowd_of_rows_that_share_the_question(memory: AsyncMemory) -> None:

@@ -11,7 +11,7 @@ import pytest
 from ebbing.domain.memory.scope import Scope
 from ebbing.memory import AsyncMemory
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.recall.ranking.neighbour_turns import expand, read_windows
+from ebbing.recall.base.load_records import expand, load_windows
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
@@ -39,7 +39,7 @@ async def around(store: MemoryStore, text: str, *, before: int, after: int, scop
     shard = await store.shard(scope)
     texts = {record.content: record.id for record in (await store.page(SCOPE, limit=50)).records}
     row = shard.ids.index(texts[text])
-    [window] = await read_windows(store, shard, scope=scope, windows=expand(shard, [row], before=before, after=after))
+    [window] = await load_windows(store, shard, scope=scope, windows=expand(shard, [row], before=before, after=after))
     return [record.content for record in window]
 
 
@@ -66,8 +66,8 @@ async def test_turns_are_ordered_by_when_they_were_said_not_when_they_were_store
 async def test_turns_that_the_caller_may_not_see_are_passed_over(memory: AsyncMemory) -> None:
     await say(memory, *TURNS, run="r")
     shard = await memory.components.store.shard(SCOPE)
-    among = np.array([True, False, True, True, True])
-    assert expand(shard, [2], before=1, after=0, among=among) == [[0, 2]]
+    mask = np.array([True, False, True, True, True])
+    assert expand(shard, [2], before=1, after=0, mask=mask) == [[0, 2]]
 
 
 async def test_a_turn_of_another_agent_is_never_read(memory: AsyncMemory) -> None:
@@ -80,6 +80,6 @@ async def test_a_turn_of_another_agent_is_never_read(memory: AsyncMemory) -> Non
 async def test_nothing_asked_around_nothing_gives_nothing(memory: AsyncMemory) -> None:
     shard = await memory.components.store.shard(SCOPE)
     assert (
-        await read_windows(memory.components.store, shard, scope=SCOPE, windows=expand(shard, [], before=1, after=1))
+        await load_windows(memory.components.store, shard, scope=SCOPE, windows=expand(shard, [], before=1, after=1))
         == []
     )
