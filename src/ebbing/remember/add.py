@@ -63,21 +63,21 @@ async def _add_part(
 ) -> AddReport:
     """Add messages none of which has two texts for one id."""
     screened = screen_messages(messages, deps.policy, trust=trust)
-    known = await find_known_messages(deps.store, screened, scope=context.scope, now=context.now)
-    extraction = await _extract(deps, screened, known=known, context=context)
+    known_messages = await find_known_messages(deps.store, screened, scope=context.scope, now=context.now)
+    extraction = await _extract(deps, screened, known_messages=known_messages, context=context)
     episodes = message_drafts(screened, kind=Kind.EPISODE, context=context)
     stored = await store_extraction(
-        deps, extraction, screened=screened, episodes=episodes, known=known, context=context
+        deps, extraction, screened=screened, episodes=episodes, known_messages=known_messages, context=context
     )
     if extraction.failed is not None:
         await _enqueue_reading(deps, extraction.failed, screened=screened, stored=stored, scope=context.scope)
-    outcomes = (*map(known_outcome, known.memories), *stored.outcomes)
+    outcomes = (*map(known_outcome, known_messages.memories), *stored.outcomes)
     error = extraction.failed.reason if extraction.failed else None
     return AddReport(outcomes, tuple(stored.episode_ids), error, stored.vectors_pending)
 
 
 async def _extract(
-    deps: AddDeps, screened: Sequence[ScreenedMessage], *, known: KnownMessages, context: DraftContext
+    deps: AddDeps, screened: Sequence[ScreenedMessage], *, known_messages: KnownMessages, context: DraftContext
 ) -> Extraction:
     """Read the facts of the messages: by a language model where there is one for it, else by the rules."""
     store, scope = deps.store, context.scope
@@ -91,11 +91,11 @@ async def _extract(
             llm=deps.llm,
             now=now,
             agent_facts=agent_facts,
-            known=known.repeated,
+            known_places=known_messages.repeated,
             earlier=await previous_messages(store, scope),
         )
     extraction = await extract_facts(
-        screened, mode=WriteMode.RULES, llm=None, now=now, agent_facts=agent_facts, known=known.repeated
+        screened, mode=WriteMode.RULES, llm=None, now=now, agent_facts=agent_facts, known_places=known_messages.repeated
     )
     extraction = await with_certain_subjects(
         extraction, screened, store=store, scope=scope, now=now, agent_facts=agent_facts
@@ -120,7 +120,7 @@ async def store_extraction(
     *,
     screened: Sequence[ScreenedMessage],
     episodes: Sequence[Draft],
-    known: KnownMessages,
+    known_messages: KnownMessages,
     context: DraftContext,
 ) -> StoredExtraction:
     """Store what was read of messages, and the messages."""
@@ -134,7 +134,7 @@ async def store_extraction(
         replace(deps, llm=extraction.llm),
         [to_new_fact(fact, insert) for (fact, _), insert in zip(drafts, memories, strict=True)],
         episodes=inserts[: len(episodes)],
-        known=known,
+        known_messages=known_messages,
         context=context,
     )
     pending = await deps.note_missing_vectors(ids_without_vector(inserts), context.scope, is_later=is_later)

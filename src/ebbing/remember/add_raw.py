@@ -28,7 +28,7 @@ from ebbing.remember.vectors.embed_drafts import ids_without_vector
 
 
 async def add_raw(
-    using: AddDeps,
+    deps: AddDeps,
     messages: Sequence[Message],
     *,
     scope: Scope,
@@ -43,33 +43,35 @@ async def add_raw(
     memory is, and what was concluded from the earlier wording follows. A wording that somebody put right by hand stays
     unless the message says something new.
     """
-    drafting = DraftContext(scope, metadata, now=using.clock.now(), ids=using.ids, tags=tags, expires_at=expires_at)
+    context = DraftContext(scope, metadata, now=deps.clock.now(), ids=deps.ids, tags=tags, expires_at=expires_at)
     if any(message.id is not None for message in messages):
         parts = split_repeated_ids(messages)
-        return joined_report([await _add_named(using, part, drafting=drafting, trust=trust) for part in parts])
-    kept = screen_messages(messages, using.policy, trust=trust, learning=False)
-    return await _add_unnamed(using, kept, drafting=drafting)
+        return joined_report([await _add_named(deps, part, context=context, trust=trust) for part in parts])
+    screened = screen_messages(messages, deps.policy, trust=trust, learning=False)
+    return await _add_unnamed(deps, screened, context=context)
 
 
 async def _add_named(
-    using: AddDeps, messages: Sequence[Message], *, drafting: DraftContext, trust: TrustTier | None
+    deps: AddDeps, messages: Sequence[Message], *, context: DraftContext, trust: TrustTier | None
 ) -> AddReport:
     """Stores messages some of which have ids: what is known of these decides."""
-    kept, scope = screen_messages(messages, using.policy, trust=trust, learning=False), drafting.scope
+    screened, scope = screen_messages(messages, deps.policy, trust=trust, learning=False), context.scope
     for attempt in range(1, MAX_ATTEMPTS + 1):
-        plan = await _planned(using, kept, drafting=drafting)
+        plan = await _planned(deps, screened, context=context)
         try:
-            held = await using.store.write(owner_scope(scope), plan.changes)
+            stored_ids = await deps.store.write(owner_scope(scope), plan.changes)
         except ConflictError:
             if attempt == MAX_ATTEMPTS:
                 raise
             continue
-        pending = await using.note_missing_vectors(ids_without_vector(plan.inserts), scope)
+        pending = await deps.note_missing_vectors(ids_without_vector(plan.inserts), scope)
         ids = [*map(_id_of, plan.changes)]
-        if held == ids:
+        if stored_ids == ids:
             return AddReport(tuple(plan.outcomes), vectors_pending=pending)
-        found = dict(zip(ids, held, strict=True))
-        return AddReport(tuple(_as_held(outcome, found) for outcome in plan.outcomes), vectors_pending=pending)
+        stored_id_of = dict(zip(ids, stored_ids, strict=True))
+        return AddReport(
+            tuple(_under_stored_id(outcome, stored_id_of) for outcome in plan.outcomes), vectors_pending=pending
+        )
     raise AssertionError("the loop returns or raises")
 
 
@@ -82,18 +84,18 @@ class _Plan:
 
     def put(self, old: Sequence[MemoryRecord], fresh: Sequence[Insert], *, now: datetime) -> None:
         """A message, part by part, in the place of what was stored of it."""
-        for part, one in zip(old, fresh, strict=False):
-            if part.content != one.record.content:
-                self._edit(part, one, now=now)
-        for one in fresh[len(old) :]:
-            self.changes.append(one)
-            self.outcomes.append(_added(one))
+        for part, insert in zip(old, fresh, strict=False):
+            if part.content != insert.record.content:
+                self._edit(part, insert, now=now)
+        for insert in fresh[len(old) :]:
+            self.changes.append(insert)
+            self.outcomes.append(_added(insert))
         if gone := old[len(fresh) :]:
             self.changes += deleted_episodes(gone, now=now)
 
-    def _edit(self, old: MemoryRecord, one: Insert, *, now: datetime) -> None:
+    def _edit(self, old: MemoryRecord, insert: Insert, *, now: datetime) -> None:
         """The same memory in the message's new words, under its own day."""
-        new = one.record
+        new = insert.record
         record = replace(
             old,
             content=new.content,
@@ -105,61 +107,63 @@ class _Plan:
             updated_at=now,
             version=old.version + 1,
         )
-        self.changes.append(Revise(record, Event.UPDATE, entry=one.entry, reason=EDITED))
+        self.changes.append(Revise(record, Event.UPDATE, entry=insert.entry, reason=EDITED))
         self.outcomes.append(MemoryOutcome(old.id, new.content, Event.UPDATE, EDITED))
 
 
-async def _add_unnamed(using: AddDeps, kept: Sequence[ScreenedMessage], *, drafting: DraftContext) -> AddReport:
+async def _add_unnamed(deps: AddDeps, screened: Sequence[ScreenedMessage], *, context: DraftContext) -> AddReport:
     """Store messages without ids, of which nothing can be stored yet."""
-    drafts = message_drafts(kept, kind=Kind.MEMORY, context=drafting)
-    inserts, is_later = await using.embed_now_or_later(drafts)
-    await using.store.write(owner_scope(drafting.scope), inserts)
-    pending = await using.note_missing_vectors(ids_without_vector(inserts), drafting.scope, is_later=is_later)
+    drafts = message_drafts(screened, kind=Kind.MEMORY, context=context)
+    inserts, is_later = await deps.embed_now_or_later(drafts)
+    await deps.store.write(owner_scope(context.scope), inserts)
+    pending = await deps.note_missing_vectors(ids_without_vector(inserts), context.scope, is_later=is_later)
     return AddReport(tuple(map(_added, inserts)), vectors_pending=pending)
 
 
-async def _planned(using: AddDeps, kept: Sequence[ScreenedMessage], *, drafting: DraftContext) -> _Plan:
+async def _planned(deps: AddDeps, screened: Sequence[ScreenedMessage], *, context: DraftContext) -> _Plan:
     """What is to be written, given what is stored of these messages."""
-    store, scope, now = using.store, drafting.scope, drafting.now
-    drafts = [message_drafts([one], kind=Kind.MEMORY, context=drafting) for one in kept]
-    known, is_said = await _known(store, kept, drafts=drafts, scope=scope)
-    told = [part for old, said in zip(known, is_said, strict=True) if not said for part in old if not part.is_active]
-    if tellers := await merged_records_of(store, told, scope=scope):
+    store, scope, now = deps.store, context.scope, context.now
+    drafts = [message_drafts([message], kind=Kind.MEMORY, context=context) for message in screened]
+    stored, are_same = await _stored_parts(store, screened, drafts=drafts, scope=scope)
+    inactive = [
+        part for old, is_same in zip(stored, are_same, strict=True) if not is_same for part in old if not part.is_active
+    ]
+    if merged := await merged_records_of(store, inactive, scope=scope):
         # What they tell is not what these messages say any more; the next merge finds what still repeats.
-        await unmerge(store, tellers, scope=scope, at=now)
-        known, is_said = await _known(store, kept, drafts=drafts, scope=scope)
-    before = await find_known_messages(store, kept, scope=scope, now=now)
-    plan = _Plan([*deleted_episodes(before.episodes, now=now)])
-    plan.changes += await before.withdrawn(store, decisions=(), scope=scope, now=now)
-    fresh = [draft for parts, said in zip(drafts, is_said, strict=True) if not said for draft in parts]
-    plan.inserts = await using.embed(fresh)
+        await unmerge(store, merged, scope=scope, moment=now)
+        stored, are_same = await _stored_parts(store, screened, drafts=drafts, scope=scope)
+    known_messages = await find_known_messages(store, screened, scope=scope, now=now)
+    plan = _Plan([*deleted_episodes(known_messages.episodes, now=now)])
+    plan.changes += await known_messages.withdrawn(store, decisions=(), scope=scope, now=now)
+    fresh = [draft for parts, is_same in zip(drafts, are_same, strict=True) if not is_same for draft in parts]
+    plan.inserts = await deps.embed(fresh)
     inserts = iter(plan.inserts)
-    for old, parts, said in zip(known, drafts, is_said, strict=True):
-        if said:
+    for old, parts, is_same in zip(stored, drafts, are_same, strict=True):
+        if is_same:
             plan.outcomes += [MemoryOutcome(_holder(part), part.content, Event.NONE, ALREADY_STORED) for part in old]
         else:
             plan.put(old, list(islice(inserts, len(parts))), now=now)
     return plan
 
 
-async def _known(
-    store: MemoryStore, kept: Sequence[ScreenedMessage], *, drafts: Sequence[Sequence[Draft]], scope: Scope
+async def _stored_parts(
+    store: MemoryStore, screened: Sequence[ScreenedMessage], *, drafts: Sequence[Sequence[Draft]], scope: Scope
 ) -> tuple[list[list[MemoryRecord]], list[bool]]:
     """For each message what is stored of it, part by part, and whether that is just what it says."""
-    stored = await _stored(store, kept, scope=scope)
-    known = [stored.get(one.message.id or "", []) for one in kept]
-    is_said = [
-        bool(old) and await _is_said(store, old, texts=[draft.record.content for draft in parts], scope=scope)
-        for old, parts in zip(known, drafts, strict=True)
+    stored = await _stored_by_message(store, screened, scope=scope)
+    parts_of = [stored.get(message.message.id or "", []) for message in screened]
+    are_same = [
+        bool(old) and await _says_nothing_new(store, old, texts=[draft.record.content for draft in parts], scope=scope)
+        for old, parts in zip(parts_of, drafts, strict=True)
     ]
-    return known, is_said
+    return parts_of, are_same
 
 
-async def _stored(
-    store: MemoryStore, kept: Sequence[ScreenedMessage], *, scope: Scope
+async def _stored_by_message(
+    store: MemoryStore, screened: Sequence[ScreenedMessage], *, scope: Scope
 ) -> dict[str, list[MemoryRecord]]:
     """By message id, the memories that hold a message of this run as it was said; also those that another one tells."""
-    ids = list({one.message.id for one in kept if one.message.id})
+    ids = list({message.message.id for message in screened if message.message.id})
     if not ids:
         return {}
     parts: defaultdict[str, list[MemoryRecord]] = defaultdict(list)
@@ -168,10 +172,12 @@ async def _stored(
         verbatim = record.kind is Kind.MEMORY and record.is_verbatim and not record.is_compressed
         if verbatim and record.whose.run_id == scope.run_id and names:
             parts[names[-1]].append(record)
-    return {name: sorted(found, key=_number) for name, found in parts.items()}
+    return {name: sorted(records, key=_number) for name, records in parts.items()}
 
 
-async def _is_said(store: MemoryStore, old: Sequence[MemoryRecord], *, texts: Sequence[str], scope: Scope) -> bool:
+async def _says_nothing_new(
+    store: MemoryStore, old: Sequence[MemoryRecord], *, texts: Sequence[str], scope: Scope
+) -> bool:
     """Whether a message says nothing new: the stored words, or ones that somebody has since put right by hand."""
     if [part.content for part in old] == list(texts):
         return True
@@ -206,9 +212,9 @@ def _id_of(change: Change) -> str:
     return change.record.id if isinstance(change, Insert | Revise) else change.memory_id
 
 
-def _as_held(outcome: MemoryOutcome, held: Mapping[str, str]) -> MemoryOutcome:
+def _under_stored_id(outcome: MemoryOutcome, stored_id_of: Mapping[str, str]) -> MemoryOutcome:
     """The outcome under the id that holds it: somebody else may have stored the message in between."""
-    there = held.get(outcome.memory_id or "", outcome.memory_id)
-    if there == outcome.memory_id:
+    stored_id = stored_id_of.get(outcome.memory_id or "", outcome.memory_id)
+    if stored_id == outcome.memory_id:
         return outcome
-    return MemoryOutcome(there, outcome.text, Event.NONE, ALREADY_STORED)
+    return MemoryOutcome(stored_id, outcome.text, Event.NONE, ALREADY_STORED)

@@ -58,7 +58,7 @@ class Edit:
     """From when on it appears in no answer; `NEVER` takes such an end away."""
 
 
-async def update(using: AddDeps, memory_id: str, *, scope: Scope, edit: Edit) -> MemoryRecord:
+async def update(deps: AddDeps, memory_id: str, *, scope: Scope, edit: Edit) -> MemoryRecord:
     """Gives a memory another text, other metadata or other tags; the same again writes nothing.
 
     Raises:
@@ -69,7 +69,7 @@ async def update(using: AddDeps, memory_id: str, *, scope: Scope, edit: Edit) ->
         ClosedMemoryError: a new text for a memory that is no longer true.
         MemoryNotFoundError: no such memory in this scope.
     """
-    wording = None if edit.text is None else _checked_text(edit.text, using.policy.redaction)
+    wording = None if edit.text is None else _checked_text(edit.text, deps.policy.redaction)
     if wording is None and edit.metadata is None and edit.tags is None and edit.ends is None:
         raise InvalidInputError("give a text, metadata, tags or expires_at to update")
 
@@ -85,50 +85,50 @@ async def update(using: AddDeps, memory_id: str, *, scope: Scope, edit: Edit) ->
         reworded = wording is not None and wording != old.content
         if not reworded and labelled == old:
             return None
-        record = replace(labelled, version=old.version + 1, updated_at=using.clock.now())
+        record = replace(labelled, version=old.version + 1, updated_at=deps.clock.now())
         if wording is None or not reworded:
             return Revise(record, Event.UPDATE, reason="metadata changed")
-        if _is_closed(old, using.clock.now()):
+        if _is_closed(old, deps.clock.now()):
             raise ClosedMemoryError(_CLOSED)
         record = replace(
             _reread(record, wording),
             provenance=replace(old.provenance, method="user", reason="edited by hand"),
         )
-        others = await rivals_of(using.store, record, scope=scope, now=using.clock.now())
-        if any(one.attribute == record.attribute for one in others):
+        rivals = await rivals_of(deps.store, record, scope=scope, now=deps.clock.now())
+        if any(rival.attribute == record.attribute for rival in rivals):
             record = replace(record, attribute=None)
-        insert: Insert = (await using.embed([Draft(record, utterance=old.is_verbatim)]))[0]
-        await using.note_missing_vectors(ids_without_vector([insert]), scope)
+        insert: Insert = (await deps.embed([Draft(record, utterance=old.is_verbatim)]))[0]
+        await deps.note_missing_vectors(ids_without_vector([insert]), scope)
         return Revise(record, Event.UPDATE, entry=insert.entry, reason="edited by hand")
 
-    return await _changed(using, memory_id, scope=scope, change=change)
+    return await _changed(deps, memory_id, scope=scope, change=change)
 
 
-def _end(before: datetime | None, wanted: datetime | str | None) -> datetime | None:
-    if wanted is None:
+def _end(before: datetime | None, requested: datetime | str | None) -> datetime | None:
+    if requested is None:
         return before
-    return wanted if isinstance(wanted, datetime) else None
+    return requested if isinstance(requested, datetime) else None
 
 
-async def delete(using: AddDeps, memory_id: str, *, scope: Scope, reason: str | None, hard: bool) -> None:
+async def delete(deps: AddDeps, memory_id: str, *, scope: Scope, reason: str | None, hard: bool) -> None:
     """Takes a memory out of every answer; `hard` removes it for good, else it can be restored.
 
     Raises:
         MemoryNotFoundError: no such memory in this scope, or already deleted.
     """
     if hard:
-        old = await _the(using.store, memory_id, scope=scope, deleted=True)
-        old = await _voiced(using.store, old, scope=scope, at=None)
-        await _take_back(using.store, old, scope=scope, at=None)
-        await using.store.write(scope, [Erase(memory_id)])
+        old = await _get_record(deps.store, memory_id, scope=scope, deleted=True)
+        old = await _voiced(deps.store, old, scope=scope, moment=None)
+        await _take_back(deps.store, old, scope=scope, moment=None)
+        await deps.store.write(scope, [Erase(memory_id)])
         return
-    now = using.clock.now()
+    now = deps.clock.now()
 
     async def change(old: MemoryRecord) -> Revise:
         record = replace(old, version=old.version + 1, updated_at=now, deleted_at=now, delete_reason=reason)
         return Revise(record, Event.DELETE, reason=reason or "deleted on request")
 
-    await _changed(using, memory_id, scope=scope, change=change)
+    await _changed(deps, memory_id, scope=scope, change=change)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Restored:
     """Memories that cannot be true beside it, and are closed from now on."""
 
 
-async def restore(using: AddDeps, memory_id: str, *, scope: Scope) -> Restored:
+async def restore(deps: AddDeps, memory_id: str, *, scope: Scope) -> Restored:
     """Brings back a memory that was deleted, ran out, faded (its full text, its vector) or was closed.
 
     What had faded counts as used now, so that it does not fade again at once. One that was told by a merged memory
@@ -153,18 +153,18 @@ async def restore(using: AddDeps, memory_id: str, *, scope: Scope) -> Restored:
         ConflictError: a merged memory that was taken apart, or somebody else wrote all the while.
     """
     for attempt in range(1, ATTEMPTS + 1):
-        now = using.clock.now()
-        known = await _the(using.store, memory_id, scope=scope, deleted=True)
-        if is_apart(known):
+        now = deps.clock.now()
+        record = await _get_record(deps.store, memory_id, scope=scope, deleted=True)
+        if is_apart(record):
             raise ConflictError("this memory was taken apart, and its sources tell for themselves: undo that change")
-        old = await _voiced(using.store, known, scope=scope, at=now)
-        revise = await _restoration(using, old, is_back=old != known, now=now)
+        old = await _voiced(deps.store, record, scope=scope, moment=now)
+        revise = await _restoration(deps, old, is_back=old != record, now=now)
         if revise is None:
             return Restored(old)
-        rivals = await rivals_of(using.store, revise.record, scope=scope, now=now) if is_current(revise.record) else []
+        rivals = await rivals_of(deps.store, revise.record, scope=scope, now=now) if is_current(revise.record) else []
         try:
             aside = [step_aside(rival, memory_id, now=now) for rival in rivals]
-            await using.store.write(scope.whole if aside else scope, [revise, *aside])
+            await deps.store.write(scope.whole if aside else scope, [revise, *aside])
         except ConflictError:
             if attempt == ATTEMPTS:
                 raise
@@ -173,7 +173,7 @@ async def restore(using: AddDeps, memory_id: str, *, scope: Scope) -> Restored:
     raise AssertionError("the loop returns or raises")
 
 
-async def _restoration(using: AddDeps, old: MemoryRecord, *, is_back: bool, now: datetime) -> Revise | None:
+async def _restoration(deps: AddDeps, old: MemoryRecord, *, is_back: bool, now: datetime) -> Revise | None:
     """The change that brings a memory back; None where that is done (`is_back`)."""
     record = replace(old, version=old.version + 1, updated_at=now, deleted_at=None, delete_reason=None)
     is_reopened = old.deleted_at is None and _is_closed(old, now)
@@ -183,7 +183,7 @@ async def _restoration(using: AddDeps, old: MemoryRecord, *, is_back: bool, now:
         record = replace(record, expires_at=None)
     if old.stage is not Stage.FULL:
         whole = reinforce(_whole(record), now)
-        insert: Insert = (await using.embed([Draft(whole, utterance=old.is_verbatim)]))[0]
+        insert: Insert = (await deps.embed([Draft(whole, utterance=old.is_verbatim)]))[0]
         return Revise(whole, Event.RESTORE, entry=insert.entry, reason=RESTORED)
     if old.deleted_at is None and not is_reopened:
         if is_back:
@@ -205,21 +205,23 @@ def _whole(record: MemoryRecord) -> MemoryRecord:
 
 
 async def _changed(
-    using: AddDeps,
+    deps: AddDeps,
     memory_id: str,
     *,
     scope: Scope,
     change: Callable[[MemoryRecord], Awaitable[Revise | None]],
 ) -> MemoryRecord:
-    store = using.store
+    store = deps.store
     for attempt in range(ATTEMPTS):
-        now = using.clock.now()
-        old = await _voiced(store, await _the(store, memory_id, scope=scope, deleted=False), scope=scope, at=now)
+        now = deps.clock.now()
+        old = await _voiced(
+            store, await _get_record(store, memory_id, scope=scope, deleted=False), scope=scope, moment=now
+        )
         revise = await change(old)
         if revise is None:
             return old
         if not _says_the_same(old, revise.record):
-            await _take_back(store, old, scope=scope, at=now)
+            await _take_back(store, old, scope=scope, moment=now)
         try:
             await store.write(scope, [revise])
         except ConflictError:
@@ -230,29 +232,31 @@ async def _changed(
     raise AssertionError("the loop returns or raises")
 
 
-async def _voiced(store: MemoryStore, record: MemoryRecord, *, scope: Scope, at: datetime | None) -> MemoryRecord:
+async def _voiced(store: MemoryStore, record: MemoryRecord, *, scope: Scope, moment: datetime | None) -> MemoryRecord:
     """The record as one that tells for itself: what is changed or deleted is not told by another any more."""
     if record.retired_at is None:
         return record
-    await unmerge(store, await merged_records_of(store, [record], scope=scope), scope=scope, at=at)
-    return await _the(store, record.id, scope=scope, deleted=True)
+    await unmerge(store, await merged_records_of(store, [record], scope=scope), scope=scope, moment=moment)
+    return await _get_record(store, record.id, scope=scope, deleted=True)
 
 
-async def _take_back(store: MemoryStore, record: MemoryRecord, *, scope: Scope, at: datetime | None) -> None:
+async def _take_back(store: MemoryStore, record: MemoryRecord, *, scope: Scope, moment: datetime | None) -> None:
     """Removes what was made of the record: it would still say what the record does not say any more."""
-    tellers = [one for one in await merged_records_of(store, [record], scope=scope) if one.id != record.id]
-    await unmerge(store, tellers, scope=scope, at=at)
+    merged_from_it = [
+        merged for merged in await merged_records_of(store, [record], scope=scope) if merged.id != record.id
+    ]
+    await unmerge(store, merged_from_it, scope=scope, moment=moment)
 
 
 def _says_the_same(old: MemoryRecord, new: MemoryRecord) -> bool:
     return old.content == new.content and new.deleted_at is None
 
 
-async def _the(store: MemoryStore, memory_id: str, *, scope: Scope, deleted: bool) -> MemoryRecord:
-    found = await store.get(scope, [memory_id], deleted=deleted)
-    if not found:
+async def _get_record(store: MemoryStore, memory_id: str, *, scope: Scope, deleted: bool) -> MemoryRecord:
+    records = await store.get(scope, [memory_id], deleted=deleted)
+    if not records:
         raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
-    return found[0]
+    return records[0]
 
 
 def _with_tags(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
@@ -267,8 +271,8 @@ def _reread(record: MemoryRecord, wording: str) -> MemoryRecord:
         return record
     keeps_object = bool(record.object and record.value) and normalise(record.value or "") in normalise(wording)
     object_, polarity = (record.object, record.polarity) if keeps_object else (None, 0)
-    told = replace(hints_from_record(record), attribute=None, value=None, object=None, polarity=0, known=False)
-    attribute, value = attribute_of(wording, told)
+    hints = replace(hints_from_record(record), attribute=None, value=None, object=None, polarity=0, known=False)
+    attribute, value = attribute_of(wording, hints)
     if attribute is None and keeps_object:
         value = record.value
     return replace(record, attribute=attribute, value=value, object=object_, polarity=polarity)

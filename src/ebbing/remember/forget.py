@@ -39,30 +39,30 @@ def is_read_from(record: MemoryRecord, message: MemoryRecord) -> bool:
 
 
 async def forget_records(
-    store: MemoryStore, wanted: Mapping[str, str], *, scope: Scope, hard: bool, reason: str | None, now: datetime
+    store: MemoryStore, reasons: Mapping[str, str], *, scope: Scope, hard: bool, reason: str | None, now: datetime
 ) -> ForgetReport:
     """Deletes records as long as each still says what it said; what is gone by now is left out.
 
     A memory that tells some of them together with others is taken apart first, so that the others go on telling.
 
     Args:
-        wanted: id to the hash of the content that was agreed on.
+        reasons: id to the hash of the content that was agreed on.
         hard: for good; else marked, with the reason, and restored on demand.
 
     Raises:
         ConflictError: one of them says something else by now, or somebody wrote all the while; nothing was deleted.
     """
     for attempt in range(1, ATTEMPTS + 1):
-        seen = (await store.shard(scope)).generation
-        records = await store.get(scope, list(wanted), deleted=True)
-        if any(record.hash != wanted[record.id] for record in records):
+        generation = (await store.shard(scope)).generation
+        records = await store.get(scope, list(reasons), deleted=True)
+        if any(record.hash != reasons[record.id] for record in records):
             raise ConflictError("one of the memories says something else by now: ask again what would be forgotten")
         try:
-            if await _taken_apart(store, records, wanted=wanted, scope=scope, at=None if hard else now):
+            if await _taken_apart(store, records, reasons=reasons, scope=scope, moment=None if hard else now):
                 continue
             gone = [record for record in records if hard or record.deleted_at is None]
             changes = _erasures(gone) if hard else _deletions(gone, reason=reason or REASON, now=now)
-            await store.write(scope, changes, seen=seen if changes else None)
+            await store.write(scope, changes, seen=generation if changes else None)
         except ConflictError:
             if attempt == ATTEMPTS:
                 raise
@@ -76,18 +76,18 @@ async def _taken_apart(
     store: MemoryStore,
     records: Sequence[MemoryRecord],
     *,
-    wanted: Mapping[str, str],
+    reasons: Mapping[str, str],
     scope: Scope,
-    at: datetime | None,
+    moment: datetime | None,
 ) -> bool:
     """Takes apart what tells some of the records and others; False if there is nothing of that kind."""
     mixed = [
         teller
         for teller in await merged_records_of(store, records, scope=scope)
-        if (teller.id not in wanted or not set(teller.compression_sources) <= wanted.keys())
-        and not (at is not None and is_apart(teller))
+        if (teller.id not in reasons or not set(teller.compression_sources) <= reasons.keys())
+        and not (moment is not None and is_apart(teller))
     ]
-    changes = (await unmerge_changes(store, mixed, scope=scope, at=at)).changes
+    changes = (await unmerge_changes(store, mixed, scope=scope, moment=moment)).changes
     if changes:
         await store.write(Scope.of(scope.owner), changes)
     return bool(changes)
@@ -99,7 +99,8 @@ def _erasures(records: Sequence[MemoryRecord]) -> list[Change]:
     by_id = {record.id: record for record in records}
     for _ in range(len(records)):
         deeper = {
-            record.id: 1 + max((depth[one] for one in record.compression_sources if one in by_id), default=-1)
+            record.id: 1
+            + max((depth[source_id] for source_id in record.compression_sources if source_id in by_id), default=-1)
             for record in records
         }
         if deeper == depth:
@@ -109,4 +110,4 @@ def _erasures(records: Sequence[MemoryRecord]) -> list[Change]:
 
 
 def _deletions(records: Sequence[MemoryRecord], *, reason: str, now: datetime) -> list[Change]:
-    return [Revise(deleted(record, reason, at=now), Event.DELETE, reason=reason) for record in records]
+    return [Revise(deleted(record, reason, moment=now), Event.DELETE, reason=reason) for record in records]

@@ -35,7 +35,7 @@ class ImportReport:
 
 
 async def import_records(
-    using: AddDeps, lines: Sequence[Mapping[str, Any]], *, tenant: str, user_id: str | None
+    deps: AddDeps, lines: Sequence[Mapping[str, Any]], *, tenant: str, user_id: str | None
 ) -> ImportReport:
     """Stores what `line_from_record` wrote, one transaction an owner; what is here already stays as it is.
 
@@ -50,7 +50,7 @@ async def import_records(
             result.refused[place] = str(error)
     records.sort(key=lambda numbered: repr(numbered[1].whose.owner))
     for _, group in groupby(records, key=lambda numbered: numbered[1].whose.owner):
-        await _of_one_owner(using, dict(group), result=result)
+        await _of_one_owner(deps, dict(group), result=result)
     return result
 
 
@@ -60,33 +60,33 @@ def _as_imported(record: MemoryRecord) -> MemoryRecord:
     return replace(record, trust=max(trust_in(record), TrustTier.IMPORT, key=[*TrustTier].index), actor=actor)
 
 
-async def _of_one_owner(using: AddDeps, records: dict[int, MemoryRecord], *, result: ImportReport) -> None:
+async def _of_one_owner(deps: AddDeps, records: dict[int, MemoryRecord], *, result: ImportReport) -> None:
     scope = Scope.of(next(iter(records.values())).whose.owner)
-    names = await _names(using, list(records.values()), scope=scope)
+    names = await _id_mapping(deps, list(records.values()), scope=scope)
     fresh: dict[int, MemoryRecord] = {}
     for place, record in records.items():
-        name = names.here(record.id)
-        if name in names.held:
+        name = names.local_id(record.id)
+        if name in names.own_ids:
             result.known += 1
         else:
-            names.held.add(name)
+            names.own_ids.add(name)
             fresh[place] = _renamed(record, names)
-    inserts = await using.embed([_draft(record) for record in fresh.values()])
+    inserts = await deps.embed([_draft(record) for record in fresh.values()])
     if not inserts:
         return
     try:
-        ids = await using.store.write(scope, inserts)
+        ids = await deps.store.write(scope, inserts)
     except ConflictError:
         result.refused |= dict.fromkeys(fresh, "another program was storing the same memories: import again")
         return
-    await using.note_missing_vectors(ids_without_vector(inserts), scope)
-    new = sum(kept == record.id for kept, record in zip(ids, fresh.values(), strict=True))
+    await deps.note_missing_vectors(ids_without_vector(inserts), scope)
+    new = sum(stored_id == record.id for stored_id, record in zip(ids, fresh.values(), strict=True))
     result.imported += new
     result.known += len(ids) - new
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
+class _IdMapping:
     """Under which ids the owner has, or will have, the records.
 
     An id that belongs to somebody else in this store becomes another one, always the same: nobody learns by an import
@@ -94,23 +94,23 @@ class _Names:
     """
 
     owner: Owner
-    held: set[str]
+    own_ids: set[str]
     """Ids that the owner has."""
     foreign: set[str]
     """Ids that somebody else has."""
 
-    def here(self, memory_id: str) -> str:
+    def local_id(self, memory_id: str) -> str:
         """The id that it has with this owner."""
         other = _other(memory_id, self.owner)
-        is_other = memory_id not in self.held and (memory_id in self.foreign or other in self.held)
+        is_other = memory_id not in self.own_ids and (memory_id in self.foreign or other in self.own_ids)
         return other if is_other else memory_id
 
 
-async def _names(using: AddDeps, records: Sequence[MemoryRecord], *, scope: Scope) -> _Names:
+async def _id_mapping(deps: AddDeps, records: Sequence[MemoryRecord], *, scope: Scope) -> _IdMapping:
     named = {record.id for record in records}.union(*map(_referred, records))
     others = {_other(memory_id, scope.owner) for memory_id in named}
-    held = {record.id for record in await using.store.get(scope, sorted(named | others), deleted=True)}
-    return _Names(scope.owner, held, await using.store.taken(sorted(named - held)))
+    own_ids = {record.id for record in await deps.store.get(scope, sorted(named | others), deleted=True)}
+    return _IdMapping(scope.owner, own_ids, await deps.store.taken(sorted(named - own_ids)))
 
 
 def _referred(record: MemoryRecord) -> set[str]:
@@ -118,13 +118,13 @@ def _referred(record: MemoryRecord) -> set[str]:
     return {*record.related_ids, *record.compression_sources, *filter(None, [record.superseded_by])}
 
 
-def _renamed(record: MemoryRecord, names: _Names) -> MemoryRecord:
+def _renamed(record: MemoryRecord, names: _IdMapping) -> MemoryRecord:
     return replace(
         record,
-        id=names.here(record.id),
-        related_ids=tuple(map(names.here, record.related_ids)),
-        compression_sources=tuple(map(names.here, record.compression_sources)),
-        superseded_by=names.here(record.superseded_by) if record.superseded_by else None,
+        id=names.local_id(record.id),
+        related_ids=tuple(map(names.local_id, record.related_ids)),
+        compression_sources=tuple(map(names.local_id, record.compression_sources)),
+        superseded_by=names.local_id(record.superseded_by) if record.superseded_by else None,
     )
 
 
@@ -136,5 +136,5 @@ def _other(memory_id: str, owner: Owner) -> str:
 
 
 def _draft(record: MemoryRecord) -> Draft:
-    said = record.is_verbatim
-    return Draft(record, utterance=said, once=said and bool(record.provenance.source_ids), reason=REASON)
+    is_message = record.is_verbatim
+    return Draft(record, utterance=is_message, once=is_message and bool(record.provenance.source_ids), reason=REASON)

@@ -62,8 +62,8 @@ def event_of(old: MemoryRecord, new: MemoryRecord) -> Event:
         return Event.MERGE if old.retired_at is None else Event.SPLIT
     if old.valid_to is None and new.valid_to is not None:
         return Event.SUPERSEDE
-    told = ("content", "valid_to", "tags", "metadata", "expires_at")
-    return Event.UPDATE if _differs(old, new, group=told) else Event.NONE
+    shown_fields = ("content", "valid_to", "tags", "metadata", "expires_at")
+    return Event.UPDATE if _differs(old, new, group=shown_fields) else Event.NONE
 
 
 def is_visible(done: RecordChange) -> bool:
@@ -90,8 +90,8 @@ def _lasting(group: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in group if name not in _FADING)
 
 
-def _differs(one: MemoryRecord, other: MemoryRecord, *, group: tuple[str, ...]) -> bool:
-    if any(getattr(one, name) != getattr(other, name) for name in group):
+def _differs(record: MemoryRecord, other: MemoryRecord, *, group: tuple[str, ...]) -> bool:
+    if any(getattr(record, name) != getattr(other, name) for name in group):
         return True
     is_wording = "provenance" in group
-    return is_wording and full_text(one) != full_text(other)
+    return is_wording and full_text(record) != full_text(other)

@@ -19,7 +19,7 @@ from ebbing.remember.llm.retry_queue import reread
 from ebbing.remember.reconcile.known_messages import KnownMessages
 
 
-async def reextract(using: AddDeps, unread: Unread) -> Failed | None:
+async def reextract(deps: AddDeps, unread: Unread) -> Failed | None:
     """Reads kept messages and stores what they say; why the model failed again, or None.
 
     What is learnt counts as said when the message was: what is known since is not overruled.
@@ -27,28 +27,28 @@ async def reextract(using: AddDeps, unread: Unread) -> Failed | None:
     Raises:
         StoreError: it could not be stored.
     """
-    now = using.clock.now()
+    now = deps.clock.now()
 
     def rules(messages: Sequence[Message]) -> list[Fact]:
         own = [ScreenedMessage(message, TrustTier.USER) for message in messages]
-        return filter_statements(own, now=now, agent_facts=unread.agent_facts, known=())
+        return filter_statements(own, now=now, agent_facts=unread.agent_facts, known_places=())
 
-    again = await reread(using.store, unread, nominate=rules, asking=using.llm, now=now)
+    again = await reread(deps.store, unread, nominate=rules, llm=deps.llm, now=now)
     extraction = again.extraction
     facts = tuple(fact for fact in extraction.facts if not is_redacted(fact))
     if facts:
-        kept = [
+        screened = [
             ScreenedMessage(message, trust_of(episode))
             for message, episode in zip(again.messages, again.episodes, strict=True)
         ]
-        drafting = DraftContext(unread.scope, again.episodes[0].metadata, now=now, ids=using.ids)
-        asking = using.llm if extraction.failed is None else None
+        context = DraftContext(unread.scope, again.episodes[0].metadata, now=now, ids=deps.ids)
+        asking = deps.llm if extraction.failed is None else None
         await store_extraction(
-            replace(using, mode=unread.mode),
+            replace(deps, mode=unread.mode),
             Extraction(facts, extraction.failed, asking),
-            screened=kept,
+            screened=screened,
             episodes=(),
-            known=KnownMessages(evidence=tuple(episode.id for episode in again.episodes)),
-            context=drafting,
+            known_messages=KnownMessages(evidence=tuple(episode.id for episode in again.episodes)),
+            context=context,
         )
     return extraction.failed

@@ -55,7 +55,7 @@ class _Plan:
 
 
 async def undo(
-    using: AddDeps, logged: LoggedChange, *, scope: Scope, memory_id: str | None = None, force: bool = False
+    deps: AddDeps, logged: LoggedChange, *, scope: Scope, memory_id: str | None = None, force: bool = False
 ) -> UndoReport:
     """Puts back what a change set changed, deletes what it made, and tells what it left alone.
 
@@ -68,23 +68,23 @@ async def undo(
         ConflictError: somebody else changed the memories all the while; nothing was written.
     """
     for attempt in range(1, ATTEMPTS + 1):
-        records = await using.store.change_log.records(scope, logged.id)
+        records = await deps.store.change_log.records(scope, logged.id)
         chosen = records if memory_id is None else _hanging_together(records, memory_id)
-        plan = _planned(chosen, force=force, now=using.clock.now())
-        await _meet_rivals(using, plan, scope=scope, since=logged, yields=force or memory_id is not None)
-        changes = await _changes(using.store, plan, scope=scope, now=using.clock.now())
+        plan = _planned(chosen, force=force, now=deps.clock.now())
+        await _meet_rivals(deps, plan, scope=scope, since=logged, yields=force or memory_id is not None)
+        changes = await _changes(deps.store, plan, scope=scope, now=deps.clock.now())
         try:
             if changes:
-                await using.store.write(scope, changes)
+                await deps.store.write(scope, changes)
         except ConflictError:
             if attempt == ATTEMPTS:
                 raise
             continue
-        bare = [one.record.id for one in changes if isinstance(one, Revise) and _wants_vector(one)]
-        await using.note_missing_vectors(bare, scope)
+        bare = [change.record.id for change in changes if isinstance(change, Revise) and _wants_vector(change)]
+        await deps.note_missing_vectors(bare, scope)
         touched = logged.inserted + logged.revised + logged.erased
         gone = touched - len(records) if memory_id is None else 0
-        return _told(plan, gone=max(0, gone))
+        return _report(plan, gone=max(0, gone))
     raise ConflictError("these memories were changed all the while: try again")
 
 
@@ -93,66 +93,70 @@ def _hanging_together(records: Sequence[RecordChange], memory_id: str) -> list[R
     chosen, size = {memory_id}, 0
     while len(chosen) > size:
         size = len(chosen)
-        for one in records:
+        for done in records:
             tellers = {
                 state.superseded_by
-                for state in (one.before, one.after)
+                for state in (done.before, done.after)
                 if state is not None and state.retired_at is not None and state.superseded_by is not None
             }
-            if tellers & chosen or (one.now.id in chosen and tellers):
-                chosen |= {one.now.id, *tellers}
-    return [one for one in records if one.now.id in chosen]
+            if tellers & chosen or (done.now.id in chosen and tellers):
+                chosen |= {done.now.id, *tellers}
+    return [done for done in records if done.now.id in chosen]
 
 
 def _planned(records: Sequence[RecordChange], *, force: bool, now: datetime) -> _Plan:
     plan = _Plan()
     if not force:
-        plan.left = {one.now.id: CHANGED_SINCE for one in records if is_changed_since(one)}
+        plan.left = {done.now.id: CHANGED_SINCE for done in records if is_changed_since(done)}
         _leave_what_hangs_on_them(records, plan.left)
-    for one in records:
-        if one.now.id in plan.left:
+    for done in records:
+        if done.now.id in plan.left:
             continue
-        plan.done[one.now.id] = one
-        if one.before is not None:
-            plan.records[one.now.id] = as_before(one)
-        elif one.now.deleted_at is None:
-            reason = TAKEN_APART if one.now.is_compressed else UNDONE
-            plan.records[one.now.id] = replace(deleted(one.now, reason, at=now), retired_at=None)
+        plan.done[done.now.id] = done
+        if done.before is not None:
+            plan.records[done.now.id] = as_before(done)
+        elif done.now.deleted_at is None:
+            reason = TAKEN_APART if done.now.is_compressed else UNDONE
+            plan.records[done.now.id] = replace(deleted(done.now, reason, moment=now), retired_at=None)
     return plan
 
 
 def _leave_what_hangs_on_them(records: Iterable[RecordChange], left: dict[str, str]) -> None:
     """What stepped aside for a memory that is left alone stays aside: else both would count."""
-    for one in records:
-        in_its_place = one.after.superseded_by
-        is_aside = one.before is not None and one.before.superseded_by != in_its_place
-        if is_aside and in_its_place in left and one.now.id not in left:
-            left[one.now.id] = LEFT_WITH
+    for done in records:
+        in_its_place = done.after.superseded_by
+        is_aside = done.before is not None and done.before.superseded_by != in_its_place
+        if is_aside and in_its_place in left and done.now.id not in left:
+            left[done.now.id] = LEFT_WITH
 
 
-async def _meet_rivals(using: AddDeps, plan: _Plan, *, scope: Scope, since: LoggedChange, yields: bool) -> None:
+async def _meet_rivals(deps: AddDeps, plan: _Plan, *, scope: Scope, since: LoggedChange, yields: bool) -> None:
     """Sees to it that no memory becomes current beside one that it cannot stand beside, and did not stand beside."""
-    store, now = using.store, using.clock.now()
-    coming = [one for one in plan.records.values() if is_current(one) and not is_current(plan.done[one.id].now)]
-    leaving = {one.id for one in plan.records.values() if not is_current(one)}
+    store, now = deps.store, deps.clock.now()
+    coming = [
+        restored
+        for restored in plan.records.values()
+        if is_current(restored) and not is_current(plan.done[restored.id].now)
+    ]
+    leaving = {restored.id for restored in plan.records.values() if not is_current(restored)}
     for record in coming:
         rivals = await rivals_of(store, record, scope=scope, now=now, without=leaving)
         rivals = [
-            one
-            for one in rivals
-            if one.id not in plan.rivals and not await _was_current(store, one, scope=scope, since=since)
+            restored
+            for restored in rivals
+            if restored.id not in plan.rivals and not await _was_current(store, restored, scope=scope, since=since)
         ]
         if rivals and not yields:
             plan.left[record.id] = HAS_RIVAL
             del plan.records[record.id]
             continue
-        plan.rivals |= {one.id: (one, record.id) for one in rivals}
+        plan.rivals |= {restored.id: (restored, record.id) for restored in rivals}
 
 
 async def _was_current(store: MemoryStore, record: MemoryRecord, *, scope: Scope, since: LoggedChange) -> bool:
     """Whether it was current when the change set was made."""
     done = await store.change_log.of_memory(scope, record.id)
-    later = [one for one in done if one.logged.number > since.number]
+    later = [later_change for later_change in done if later_change.logged.number > since.number]
     then = later[-1].before if later else record
     return then is not None and is_current(then)
 
@@ -176,13 +180,13 @@ async def _changes(store: MemoryStore, plan: _Plan, *, scope: Scope, now: dateti
 async def _apart(store: MemoryStore, plan: _Plan, *, scope: Scope, now: datetime) -> Unmerge:
     """What other memories tell of those that are deleted or reworded: they would still say it."""
     reworded = [
-        plan.done[one.id].now
-        for one in plan.records.values()
-        if one.deleted_at is not None or one.content != plan.done[one.id].now.content
+        plan.done[record.id].now
+        for record in plan.records.values()
+        if record.deleted_at is not None or record.content != plan.done[record.id].now.content
     ]
     tellers = await merged_records_of(store, reworded, scope=scope) if reworded else []
-    others = [one for one in tellers if one.id not in plan.records and not is_apart(one)]
-    return await unmerge_changes(store, others, scope=scope, at=now)
+    others = [record for record in tellers if record.id not in plan.records and not is_apart(record)]
+    return await unmerge_changes(store, others, scope=scope, moment=now)
 
 
 def _is_same(record: MemoryRecord, old: MemoryRecord) -> bool:
@@ -194,9 +198,9 @@ def _wants_vector(change: Revise) -> bool:
     return entry is not None and entry.vector is None and change.record.stage is Stage.FULL and change.record.is_active
 
 
-def _told(plan: _Plan, *, gone: int) -> UndoReport:
-    done = {name for name, one in plan.records.items() if not _is_same(one, plan.done[name].now)}
-    made: Collection[str] = {name for name, one in plan.done.items() if one.before is None}
+def _report(plan: _Plan, *, gone: int) -> UndoReport:
+    done = {name for name, record in plan.records.items() if not _is_same(record, plan.done[name].now)}
+    made: Collection[str] = {name for name, record in plan.done.items() if record.before is None}
     return UndoReport(
         restored=tuple(name for name in plan.records if name in done and name not in made),
         deleted=tuple(name for name in plan.records if name in made),

@@ -37,13 +37,13 @@ NOW: Final = datetime(2024, 5, 15, tzinfo=UTC)
 
 
 def read(text: str) -> None:
-    filter_statements([ScreenedMessage(Message(text), TrustTier.USER)], now=NOW, agent_facts=False, known=())
+    filter_statements([ScreenedMessage(Message(text), TrustTier.USER)], now=NOW, agent_facts=False, known_places=())
 
 
 def read_reply(text: str) -> None:
     answered = ScreenedMessage(Message(text[:200]), TrustTier.USER)
     said = ScreenedMessage(Message(text, Role.ASSISTANT), TrustTier.ASSISTANT)
-    filter_statements([said, answered], now=NOW, agent_facts=True, known=())
+    filter_statements([said, answered], now=NOW, agent_facts=True, known_places=())
 
 
 READERS: Final[dict[str, Callable[[str], Any]]] = {

@@ -52,7 +52,7 @@ class MergeSources:
             raise InvalidInputError("nothing was merged into this memory: there is nothing to restore")
         change = ChangeSet(Cause.SPLIT)
         store, now = self._context.store.within(change), self._context.clock.now()
-        restored = await unmerge(store, merged, scope=scope, at=now)
+        restored = await unmerge(store, merged, scope=scope, moment=now)
         await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=(source.id for source in sources))
         await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=(memory.id for memory in merged))
         return {**_sources_item(record, sources), "restored": restored, "change_id": change.only_id}

@@ -240,7 +240,12 @@ class ProfilesApi:
         drafting = DraftContext(scope, {}, now=now, ids=self._context.ids)
         using = await self._context.add_deps(change=change)
         stored = await store_extraction(
-            using, Extraction(tuple(facts)), screened=kept, episodes=(), known=KnownMessages(), context=drafting
+            using,
+            Extraction(tuple(facts)),
+            screened=kept,
+            episodes=(),
+            known_messages=KnownMessages(),
+            context=drafting,
         )
         outcomes = stored.outcomes
         closed = {memory_id for one in outcomes for memory_id in one.closed_ids}

@@ -145,7 +145,7 @@ def subject_is_certain(
     statement: Statement,
     message: Message,
     *,
-    said: str,
+    text_before: str,
     before: Message | None,
     now: datetime,
     pack: Pack,
@@ -154,7 +154,7 @@ def subject_is_certain(
     """Whether a subject that was left out can be nobody but the speaker.
 
     Args:
-        said: what the message says up to the sentence.
+        text_before: what the message says up to the sentence.
         before: the message before it, where one is known.
         now: the moment of a message without a timestamp.
         weighed: no rule reads it, it was only thought worth keeping: too little within a conversation.
@@ -162,7 +162,7 @@ def subject_is_certain(
     earlier = before if before is not None and _is_ongoing(before, message, now=now) else None
     if statement.who == "order":
         return earlier is None or earlier.role is not Role.USER or earlier.name == message.name
-    if _names_another(statement, pack) or _speaks_of_another(said, pack):
+    if _names_another(statement, pack) or _speaks_of_another(text_before, pack):
         return False
     return earlier is None or (not weighed and _leaves_it_to(message, earlier, pack=pack))
 
@@ -185,10 +185,10 @@ def _leaves_it_to(message: Message, before: Message, *, pack: Pack) -> bool:
         return False
     if before.role is message.role and before.name == message.name:
         return True
-    asked = [one.text for one in sentences(tail) if one.asks]
-    if not asked:
+    questions = [sentence.text for sentence in sentences(tail) if sentence.asks]
+    if not questions:
         return False
-    return pack.language == "en" or _ADDRESSED.search(tail) is not None or _NO_SUBJECT.match(asked[-1]) is not None
+    return pack.language == "en" or _ADDRESSED.search(tail) is not None or _NO_SUBJECT.match(questions[-1]) is not None
 
 
 def _is_ongoing(before: Message, message: Message, *, now: datetime) -> bool:
@@ -202,7 +202,7 @@ def _speaks_of_another(text: str, pack: Pack) -> bool:
     others = others_in(text, pack)
     if not others:
         return False
-    last = max(found.end() for found in others)
+    last = max(match.end() for match in others)
     return _SPEAKER[pack.language].search(text, last) is None
 
 
@@ -221,19 +221,19 @@ def is_whole(fact: Fact, statement: Statement, *, pack: Pack) -> bool:
 
 def without_its_tail(fact: Fact, *, language: str) -> Fact:
     """The fact without the half clause, or the clause about somebody else, that its words ran on to."""
-    found = _RUNS_ON.search(fact.text) if language == "en" else None
-    if found is None:
+    match = _RUNS_ON.search(fact.text) if language == "en" else None
+    if match is None:
         return fact
     value = fact.value and _RUNS_ON.split(fact.value)[0].rstrip(" ,")
-    return replace(fact, text=fact.text[: found.start()].rstrip(" ,"), value=value)
+    return replace(fact, text=fact.text[: match.start()].rstrip(" ,"), value=value)
 
 
 def stands_alone(fact: Fact, statement: Statement, *, pack: Pack) -> bool:
     """Whether a fact says whom it speaks of: no "him" or 他 without a name or one of the speaker's people before it."""
-    found = _DANGLING[pack.language].search(fact.text)
-    if found is None or statement.relation is not None:
+    match = _DANGLING[pack.language].search(fact.text)
+    if match is None or statement.relation is not None:
         return True
-    before = fact.text[: found.start()].removeprefix(statement.subject)
+    before = fact.text[: match.start()].removeprefix(statement.subject)
     return bool(others_in(before, pack)) or re.search(r"(?<=\s)[A-Z][a-z]+", before) is not None
 
 
@@ -243,13 +243,13 @@ def keeps_negations(fact: Fact, evidence: str, *, language: str) -> bool:
         return True
     find = _NOT[language]
     if language == "zh":
-        taken = sum(_takes_signs(fact.text, evidence[found.end() :]) for found in find.finditer(evidence))
+        taken = sum(_takes_signs(fact.text, evidence[match.end() :]) for match in find.finditer(evidence))
     else:
         words = stems(fact.text.lower())
         taken = sum(
-            _takes_words(words, evidence[found.end() :])
-            for found in find.finditer(evidence)
-            if _OPENS.match(evidence[found.start() :]) is None
+            _takes_words(words, evidence[match.end() :])
+            for match in find.finditer(evidence)
+            if _OPENS.match(evidence[match.start() :]) is None
         )
     return len(find.findall(fact.text)) >= taken
 

@@ -48,15 +48,17 @@ async def extract_facts(
     llm: LlmOptions | None,
     now: datetime,
     agent_facts: bool,
-    known: Collection[int] = (),
+    known_places: Collection[int] = (),
     earlier: Sequence[Message] = (),
 ) -> Extraction:
-    """The facts of the messages that are not `known`; of those that are held back for review, nothing.
+    """The facts of the messages that are not `known_places`; of those that are held back for review, nothing.
 
     Never raises a `ModelError`. `earlier` are earlier turns of the same conversation.
     """
     if llm is None or mode is WriteMode.RULES:
-        return Extraction(tuple(filter_statements(screened, now=now, agent_facts=agent_facts, known=known)))
+        return Extraction(
+            tuple(filter_statements(screened, now=now, agent_facts=agent_facts, known_places=known_places))
+        )
     budget = Budget(llm.budget_seconds)
     extraction = await read_facts(
         mode,
@@ -64,12 +66,12 @@ async def extract_facts(
             message.message if message.held_back is None else replace(message.message, content="")
             for message in screened
         ],
-        nominate=lambda _: filter_statements(screened, now=now, agent_facts=agent_facts, known=known),
-        asking=llm,
+        nominate=lambda _: filter_statements(screened, now=now, agent_facts=agent_facts, known_places=known_places),
+        llm=llm,
         now=now,
         agent_facts=agent_facts,
         before=earlier,
-        known=known,
+        known_places=known_places,
     )
     facts = tuple(fact for fact in extraction.facts if not is_redacted(fact))
     left = None if extraction.failed is not None else replace(llm, budget_seconds=budget.left)
@@ -97,7 +99,7 @@ async def with_certain_subjects(
     earlier = _messages(page.records)
     if not earlier:
         return extraction
-    again = filter_statements(screened, now=now, agent_facts=agent_facts, known=(), earlier=earlier)
+    again = filter_statements(screened, now=now, agent_facts=agent_facts, known_places=(), earlier=earlier)
     if points_back:
         sources = {fact.source for fact in extraction.facts} | {0}
         return replace(extraction, facts=tuple(fact for fact in again if fact.source in sources))
@@ -142,10 +144,10 @@ def filter_statements(
     *,
     now: datetime,
     agent_facts: bool,
-    known: Collection[int],
+    known_places: Collection[int],
     earlier: Sequence[Message] = (),
 ) -> list[Fact]:
-    """The facts that the rules read, without those of messages that are `known` or held back for review.
+    """The facts that the rules read, without those of messages that are `known_places` or held back for review.
 
     A fact whose value was redacted says nothing, and is left out. `earlier` is what was said before.
     """
@@ -156,7 +158,7 @@ def filter_statements(
     return [
         fact
         for fact in facts
-        if fact.source not in known and screened[fact.source].held_back is None and not is_redacted(fact)
+        if fact.source not in known_places and screened[fact.source].held_back is None and not is_redacted(fact)
     ]
 
 

@@ -37,15 +37,15 @@ async def warm_up_patterns(texts: Iterable[str] = SAMPLES.values(), *, reading: 
     """
     if len(_DONE) > len(SAMPLES) or (not reading and _SCREENING in _DONE):
         return
-    wanted = {_SCREENING, *(map(detect, texts) if reading else ())} & {_SCREENING, *SAMPLES}
-    if not wanted <= _DONE:
+    languages = {_SCREENING, *(map(detect, texts) if reading else ())} & {_SCREENING, *SAMPLES}
+    if not languages <= _DONE:
         await on_a_loop()
-        await anyio.to_thread.run_sync(_compile, wanted)
+        await anyio.to_thread.run_sync(_compile, languages)
 
 
-def _compile(wanted: Collection[str]) -> None:
+def _compile(languages: Collection[str]) -> None:
     with _LOCK:  # callers that come together wait for one of them: each for itself, they would be in each other's way
-        for language in sorted({*wanted} - _DONE):
+        for language in sorted({*languages} - _DONE):
             if language == _SCREENING:
                 every = " ".join(SAMPLES.values())
                 redact(strip_recalled(every))

@@ -60,16 +60,16 @@ class Question:
     """A word for somebody who is not the person asked: the question, or what leads up to it, is about them."""
 
 
-def the_question(asked: str, pack: Pack) -> Question | None:
+def the_question(message: str, pack: Pack) -> Question | None:
     """The one thing that a message asks; None where it asks nothing, or more than one thing."""
-    said = sentences(asked[-LAST_ASKED:])
-    asking = [at for at, sentence in enumerate(said) if sentence.asks]
+    spoken = sentences(message[-LAST_ASKED:])
+    asking = [place for place, sentence in enumerate(spoken) if sentence.asks]
     if len(asking) != 1:
         return None
-    text = _SHORT_IS.sub(" is", said[asking[0]].text)
+    text = _SHORT_IS.sub(" is", spoken[asking[0]].text)
     if len(_asking_parts(text, pack.language)) > 1:
         return None
-    before = "" if _ADDRESSED[pack.language].search(text) else " ".join(one.text for one in said[: asking[0]])
+    before = "" if _ADDRESSED[pack.language].search(text) else " ".join(earlier.text for earlier in spoken[: asking[0]])
     return Question(text, _other(f"{before} {text}", pack))
 
 
@@ -109,5 +109,5 @@ def _whole_words(pattern: str, language: str) -> re.Pattern[str]:
 
 def _other(text: str, pack: Pack) -> str:
     """The last word in a text for somebody else."""
-    found = others_in(text, pack)
-    return max(found, key=lambda one: one.start()).group() if found else ""
+    matches = others_in(text, pack)
+    return max(matches, key=lambda match: match.start()).group() if matches else ""

@@ -78,19 +78,19 @@ def extract(
     the user says and no rule reads. `earlier` is what was said before, which is not read for facts. Raises
     `InvalidInputError` when the moment has no time zone.
     """
-    known = packs or Packs.load()
-    found: dict[str, Fact] = {}
-    people = _people_of(earlier, messages, packs=known)
+    all_packs = packs or Packs.load()
+    facts: dict[str, Fact] = {}
+    people = _people_of(earlier, messages, packs=all_packs)
     before = earlier[-1] if earlier else None
     playing = False
     for index, message in enumerate(messages):
         if message.role is Role.USER or (agent_facts and message.role is Role.ASSISTANT):
-            heard = _Listening(message, before, known, otherwise, people.setdefault(message.role, []))
-            for fact in () if playing else heard.facts(said_at=message.timestamp or now, source=index):
-                found.setdefault(fact.text.casefold(), fact)
-            playing = playing or heard.begins_a_game()
+            reading = _MessageReading(message, before, all_packs, otherwise, people.setdefault(message.role, []))
+            for fact in () if playing else reading.facts(said_at=message.timestamp or now, source=index):
+                facts.setdefault(fact.text.casefold(), fact)
+            playing = playing or reading.begins_a_game()
         before = message
-    return list(found.values())
+    return list(facts.values())
 
 
 def _people_of(earlier: Sequence[Message], messages: Sequence[Message], *, packs: Packs) -> dict[Role, list[Statement]]:
@@ -98,23 +98,23 @@ def _people_of(earlier: Sequence[Message], messages: Sequence[Message], *, packs
     people: dict[Role, list[Statement]] = {}
     for before, message in zip([None, *earlier], earlier, strict=False):
         if message.role is Role.USER and messages and message.name == messages[0].name:
-            heard = _Listening(message, before, packs, people=people.setdefault(message.role, []))
-            for _ in heard.statements():
+            reading = _MessageReading(message, before, packs, people=people.setdefault(message.role, []))
+            for _ in reading.statements():
                 continue
     return people
 
 
 def statements(messages: Sequence[Message], *, packs: Packs | None = None) -> Iterator[tuple[Statement, Pack]]:
     """The statements of the user's messages as the rules get to see them, each with the pack of its language."""
-    known = packs or Packs.load()
+    all_packs = packs or Packs.load()
     for before, message in zip([None, *messages], messages, strict=False):
         if message.role is Role.USER:
-            for _, statement, pack in _Listening(message, before, known).statements():
+            for _, statement, pack in _MessageReading(message, before, all_packs).statements():
                 yield statement, pack
 
 
 @dataclass(frozen=True, slots=True)
-class _Listening:
+class _MessageReading:
     """One message, heard after another."""
 
     message: Message
@@ -127,7 +127,7 @@ class _Listening:
     def facts(self, *, said_at: datetime, source: int) -> list[Fact]:
         """What it states; `source` is the index of the message."""
         agent = self.message.role is Role.ASSISTANT
-        found: list[Fact] = []
+        facts: list[Fact] = []
         before: tuple[Sentence, Statement] | None = None
         shifted: Sentence | None = None
         for sentence, statement, its_pack in self.statements():
@@ -137,20 +137,20 @@ class _Listening:
                 shifted = sentence
             if shifted is sentence and (statement.carried or shifts_its_subject(statement, its_pack)):
                 continue
-            fact = self._fact(statement, its_pack, said_at=said_at, aside=bool(found))
+            fact = self._fact(statement, its_pack, said_at=said_at, aside=bool(facts))
             fact = fact and self._certain(fact, statement, sentence=sentence, pack=its_pack, said_at=said_at)
             if before is not None and before[0] is sentence:
-                longer = with_detail(found[-1], before[1], detail=statement, own=fact, pack=its_pack, said_at=said_at)
+                longer = with_detail(facts[-1], before[1], detail=statement, own=fact, pack=its_pack, said_at=said_at)
                 if longer is not None:
-                    found[-1] = longer
+                    facts[-1] = longer
                     continue
             before = None
             if fact is not None:
                 about = "agent" if agent else "user"
                 whole = sentence.text if sentence.literal else None
-                found.append(replace(fact, source_text=sentence.evidence, sentence=whole, about=about, source=source))
+                facts.append(replace(fact, source_text=sentence.evidence, sentence=whole, about=about, source=source))
                 before = sentence, statement
-        return found[:MAX_FACTS]
+        return facts[:MAX_FACTS]
 
     def _fact(self, statement: Statement, pack: Pack, *, said_at: datetime, aside: bool) -> Fact | None:
         if statement.adds:
@@ -174,13 +174,13 @@ class _Listening:
         if statement.who != "order" and not is_understood(statement, sentence, pack=pack):
             return fact
         span = literal_span(sentence.evidence, self.message.content)
-        said = self.message.content.partition(span)[0] if span else ""
+        text_before = self.message.content.partition(span)[0] if span else ""
         itself = fact.rule == CHANGE or statement.clause.startswith("有")
         before = None if itself and self._goes_on() else self.before
         certain = subject_is_certain(
             statement,
             self.message,
-            said=said,
+            text_before=text_before,
             before=before,
             now=said_at,
             pack=pack,
@@ -217,12 +217,12 @@ class _Listening:
         """Whether it answers what was asked about a piece of work: who is in the story, the text to put right."""
         if self.before is None or self.before.role is not Role.ASSISTANT:
             return False
-        asked = self.before.content[-_LAST_ASKED:]
+        request = self.before.content[-_LAST_ASKED:]
         sent, about = pack.gates.get("sent_for"), pack.gates.get("about_work")
-        if sent is not None and sent.search(asked):
+        if sent is not None and sent.search(request):
             return True
         own = pack.words["own_words"].search(self.message.content) is not None
-        return about is not None and not own and about.search(asked) is not None
+        return about is not None and not own and about.search(request) is not None
 
     def _language(self) -> str:
         """The message's own language; a bare number or name answers in the language of the question."""
@@ -234,34 +234,34 @@ class _Listening:
         pack = self.packs.by_language.get(self._language())
         if pack is None or pack.gates["message"].search(self.message.content[:400]) or self._of_a_task(pack):
             return
-        said = as_first_person(sentences(self.message.content), pack=pack)
-        said = with_lists_apart(said, pack=pack)
+        spoken = as_first_person(sentences(self.message.content), pack=pack)
+        spoken = with_lists_apart(spoken, pack=pack)
         if self.before is not None and self.before.role is not self.message.role:
-            said = with_its_own(said, asked=self.before.content)
-            said = completed(said, asked=self.before.content, pack=pack)
-        said = placed(said, before=self.before.content if self.before else "", pack=pack)
+            spoken = with_its_own(spoken, before=self.before.content)
+            spoken = completed(spoken, before=self.before.content, pack=pack)
+        spoken = placed(spoken, before=self.before.content if self.before else "", pack=pack)
         if self.before is not None and self.before.role is not self.message.role:
-            self._asked_about(self.before.content[-_LAST_ASKED:], pack, whose="asked_about")
-        for sentence in said:
+            self._asked_about(self.before.content[-_LAST_ASKED:], pack, word_list="asked_about")
+        for sentence in spoken:
             if pack.gates["paste"].search(sentence.text):
                 return
             lifted = Lifted.of(sentence)
             for part in (lifted.sentence, *lifted.own):
                 its_pack = self.packs.by_language.get(detect(part.text), pack)
-                told = False
+                names_people = False
                 for statement in _reader(its_pack).read(part, self._speaker(its_pack), people=self.people):
                     if statement.relation or statement.mentioned:
-                        told = True
+                        names_people = True
                         self.people.append(statement)
                     yield sentence, _with_asides(statement, lifted), its_pack
-                if not told:
-                    self._asked_about(part.text, its_pack, whose="mentioned")
+                if not names_people:
+                    self._asked_about(part.text, its_pack, word_list="mentioned")
 
-    def _asked_about(self, text: str, pack: Pack, *, whose: str) -> None:
+    def _asked_about(self, text: str, pack: Pack, *, word_list: str) -> None:
         """Somebody of the speaker's whom a question names is known to what follows."""
-        about = pack.words.get(whose) if pack.language == "en" else None
-        for found in about.finditer(text) if about is not None else ():
-            who = found.groupdict().get("who") or found.group().split(maxsplit=1)[1]
+        about = pack.words.get(word_list) if pack.language == "en" else None
+        for match in about.finditer(text) if about is not None else ():
+            who = match.groupdict().get("who") or match.group().split(maxsplit=1)[1]
             self.people.extend(_reader(pack).read(Sentence(f"I see my {who}"), self._speaker(pack), people=()))
 
     def _speaker(self, pack: Pack) -> Speaker:
@@ -282,9 +282,9 @@ _KEPT: Final[dict[int, tuple[Pack, Reader]]] = {}
 
 
 def _reader(pack: Pack) -> Reader:
-    kept = _KEPT.get(id(pack))
-    if kept is not None and kept[0] is pack:
-        return kept[1]
+    cached = _KEPT.get(id(pack))
+    if cached is not None and cached[0] is pack:
+        return cached[1]
     reader = _READERS[pack.language](pack)
     _KEPT[id(pack)] = (pack, reader)
     return reader

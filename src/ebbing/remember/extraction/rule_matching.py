@@ -38,16 +38,16 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool 
         return None
     who, worth = last.who, weigh(last, pack, aside=aside)
     understood = weighing.least if weighing.understood is None else weighing.understood
-    asked = statement.implied is not None and worth.score >= understood
-    kept = list(pack.rules[who].found_in(last.predicate, from_start=True)) if asked else []
+    is_understood = statement.implied is not None and worth.score >= understood
+    candidates = list(pack.rules[who].found_in(last.predicate, from_start=True)) if is_understood else []
     silent = weighing.silent[who]
     if worth.score >= weighing.least:
         kinds = pack.lasting.kinds(worth.places)
-        kept += _with_patterns(rule for kind in kinds for rule in weighing.rules[who] if rule.type is kind)
+        candidates += _with_patterns(rule for kind in kinds for rule in weighing.rules[who] if rule.type is kind)
         silent = tuple(rule for rule in silent if not rule.weighed or rule.type is kinds[0])
-    if not kept or _first(_with_patterns(silent), last, pack=pack, said_at=said_at):
+    if not candidates or _first(_with_patterns(silent), last, pack=pack, said_at=said_at):
         return None
-    return _first(kept, last, pack=pack, said_at=said_at)
+    return _first(candidates, last, pack=pack, said_at=said_at)
 
 
 def _with_patterns(rules: Iterable[Rule]) -> list[tuple[Rule, Late]]:
@@ -85,19 +85,19 @@ def weigh(statement: Statement, pack: Pack, *, aside: bool = False) -> Worth:
 def cues_of(statement: Statement, pack: Pack) -> list[Cue]:
     """What the statement holds that speaks for or against keeping it."""
     marks = f"<{statement.who}>{'<not>' * statement.negated}{'<carried>' * statement.carried}"
-    said = f"{marks} {statement.lead} {statement.clause}"
-    small = said.lower()
-    return [cue for cue, find in pack.weighing.cues.left(said) if find.made.search(small if find.small else said)]
+    text = f"{marks} {statement.lead} {statement.clause}"
+    small = text.lower()
+    return [cue for cue, find in pack.weighing.cues.left(text) if find.made.search(small if find.small else text)]
 
 
 def _first(rules: Iterable[tuple[Rule, Late]], statement: Statement, *, pack: Pack, said_at: datetime) -> Fact | None:
     """The fact by the first rule of which a pattern matches; a rule whose pattern matches in vain is asked no more."""
     silent: Rule | None = None
     for rule, pattern in rules:
-        found = None if rule is silent else pattern.made.match(statement.predicate)
-        if found is None:
+        match = None if rule is silent else pattern.made.match(statement.predicate)
+        if match is None:
             continue
-        groups = _groups(found, rule, statement=statement)
+        groups = _groups(match, rule, statement=statement)
         if groups is not None and (rule.attribute or _personal(statement, pack)):
             fact = _built(rule, statement, groups=groups, pack=pack)
             return _dated(fact, rule, said_at=said_at, language=pack.language)
@@ -119,17 +119,17 @@ def _readings(statement: Statement, pack: Pack) -> list[Statement]:
     ]
 
 
-def _groups(found: re.Match[str], rule: Rule, *, statement: Statement) -> Mapping[str, str] | None:
+def _groups(match: re.Match[str], rule: Rule, *, statement: Statement) -> Mapping[str, str] | None:
     """The groups of what was found, in the speaker's own script; None when the rule keeps silent."""
     if (rule.negated == "no" and statement.negated) or (rule.negated == "only" and not statement.negated):
         return None
-    said = f"{statement.lead} {statement.predicate}"
-    if rule.unless is not None and rule.unless.made.search(said):
+    context = f"{statement.lead} {statement.predicate}"
+    if rule.unless is not None and rule.unless.made.search(context):
         return None
-    if rule.needs is not None and not rule.needs.made.search(f"{said} {statement.clause}"):
+    if rule.needs is not None and not rule.needs.made.search(f"{context} {statement.clause}"):
         return None
     spoken = statement.spoken or statement.predicate
-    return {name: spoken[slice(*found.span(name))].strip(" ,") for name, text in found.groupdict().items() if text}
+    return {name: spoken[slice(*match.span(name))].strip(" ,") for name, text in match.groupdict().items() if text}
 
 
 def _built(rule: Rule, statement: Statement, *, groups: Mapping[str, str], pack: Pack) -> Fact:
@@ -217,11 +217,11 @@ def with_detail(
         if own is None
         else not _joins(own, fact, detail=detail, of=of, pack=pack)
     )
-    told = fact.text.startswith((of.text, absolute(of.text, now=said_at))) or fact.text.endswith(of.text)
-    if apart or of.ended or not told:
+    is_retold = fact.text.startswith((of.text, absolute(of.text, now=said_at))) or fact.text.endswith(of.text)
+    if apart or of.ended or not is_retold:
         return None
-    said = absolute(detail.text.removeprefix(detail.subject), now=said_at)
-    return replace(fact, text=f"{fact.text}{_JOINTS[pack.language]}{said}")
+    addition = absolute(detail.text.removeprefix(detail.subject), now=said_at)
+    return replace(fact, text=f"{fact.text}{_JOINTS[pack.language]}{addition}")
 
 
 def _goes_on(detail: Statement, *, of: Statement, pack: Pack) -> bool:

@@ -26,29 +26,34 @@ _HEAD: Final = re.compile(r"(?:I am |I'm |im )?(?=\w)", re.IGNORECASE)
 _VOWEL: Final = re.compile(r"[aeiou]", re.IGNORECASE)
 
 
-def as_first_person(said: Sequence[Sentence], *, pack: Pack) -> list[Sentence]:
+def as_first_person(spoken: Sequence[Sentence], *, pack: Pack) -> list[Sentence]:
     """The sentences of a note about the user, told by the user: "User likes jazz" says "I like jazz"."""
     find = _NOTE[pack.language]
-    if not said or any(_FIRST_PERSON.search(one.text) or find.match(one.text) is None for one in said):
-        return list(said)
-    return [replace(one, text=_told_by_themselves(one.text, pack), literal=one.evidence) for one in said]
+    if not spoken or any(
+        _FIRST_PERSON.search(sentence.text) or find.match(sentence.text) is None for sentence in spoken
+    ):
+        return list(spoken)
+    return [
+        replace(sentence, text=_told_by_themselves(sentence.text, pack), literal=sentence.evidence)
+        for sentence in spoken
+    ]
 
 
 def _told_by_themselves(text: str, pack: Pack) -> str:
-    found = _NOTE[pack.language].match(text)
-    if found is None:
+    match = _NOTE[pack.language].match(text)
+    if match is None:
         return text
-    rest = text[found.end() :]
+    rest = text[match.end() :]
     if pack.language == "zh":
-        return f"我的{rest}" if found["owns"] else f"我{rest}"
-    return f"my {rest}" if found["owns"] else f"I {bare_verb(rest, pack.tables['bare'], third=True)}"
+        return f"我的{rest}" if match["owns"] else f"我{rest}"
+    return f"my {rest}" if match["owns"] else f"I {bare_verb(rest, pack.tables['bare'], third=True)}"
 
 
-def with_lists_apart(said: Sequence[Sentence], *, pack: Pack) -> list[Sentence]:
+def with_lists_apart(spoken: Sequence[Sentence], *, pack: Pack) -> list[Sentence]:
     """The sentences, with a list of one's work, people and pets as one sentence each: "plumber, two kids, a beagle"."""
     if pack.language != "en":
-        return list(said)
-    return [part for sentence in said for part in _apart(sentence, pack)]
+        return list(spoken)
+    return [part for sentence in spoken for part in _apart(sentence, pack)]
 
 
 def _apart(sentence: Sentence, pack: Pack) -> list[Sentence]:
@@ -87,24 +92,25 @@ _LAST_SAID: Final = 400
 """Characters at the end of the message before in which a place is looked for."""
 
 
-def placed(said: Sequence[Sentence], *, before: str, pack: Pack) -> list[Sentence]:
+def placed(spoken: Sequence[Sentence], *, before: str, pack: Pack) -> list[Sentence]:
     """The sentences, with the place put for a "there" in which somebody lives or works."""
-    if "there" not in pack.words or not any("there" in sentence.text for sentence in said):
-        return list(said)
-    found: list[Sentence] = []
-    around = before[-_LAST_SAID:]
-    for sentence in said:
-        there = pack.words["there"].search(sentence.text)
+    if "there" not in pack.words or not any("there" in sentence.text for sentence in spoken):
+        return list(spoken)
+    whole: list[Sentence] = []
+    context = before[-_LAST_SAID:]
+    for sentence in spoken:
+        reference = pack.words["there"].search(sentence.text)
         last = deque(
-            pack.words["named_place"].finditer(f"{around} {sentence.text[: there.start()]}" if there else ""), 1
+            pack.words["named_place"].finditer(f"{context} {sentence.text[: reference.start()]}" if reference else ""),
+            1,
         )
-        if there is not None and last:
-            text = f"{sentence.text[: there.start('place')]}in {last[0]['name']}{sentence.text[there.end() :]}"
-            found.append(replace(sentence, text=text, literal=sentence.evidence))
+        if reference is not None and last:
+            text = f"{sentence.text[: reference.start('place')]}in {last[0]['name']}{sentence.text[reference.end() :]}"
+            whole.append(replace(sentence, text=text, literal=sentence.evidence))
         else:
-            found.append(sentence)
-        around = f"{around} {found[-1].text}"
-    return found
+            whole.append(sentence)
+        context = f"{context} {whole[-1].text}"
+    return whole
 
 
 _LONGEST: Final = 80
@@ -121,62 +127,66 @@ _THANKS: Final = re.compile(r"(?i),? (?:please|pls|thanks|thank you|cheers)$")
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 
 
-def with_its_own(said: list[Sentence], *, asked: str) -> list[Sentence]:
+def with_its_own(spoken: list[Sentence], *, before: str) -> list[Sentence]:
     """The sentences, with "Mine are …" and 我的是… told of what the other party told of theirs."""
-    theirs = _THEIRS.findall(asked)
+    theirs = _THEIRS.findall(before)
     if not theirs:
-        return said
+        return spoken
     thing = next(filter(None, theirs[-1]))
     return [
-        replace(one, text=f"{put} {thing}{one.text[found.end() :]}".replace("的 ", "的"), literal=one.evidence)
-        if (found := _MINE.match(one.text)) and (put := "My" if one.text.isascii() else "我的")
-        else one
-        for one in said
+        replace(
+            sentence,
+            text=f"{put} {thing}{sentence.text[match.end() :]}".replace("的 ", "的"),
+            literal=sentence.evidence,
+        )
+        if (match := _MINE.match(sentence.text)) and (put := "My" if sentence.text.isascii() else "我的")
+        else sentence
+        for sentence in spoken
     ]
 
 
-def completed(said: list[Sentence], *, asked: str, pack: Pack) -> list[Sentence]:
+def completed(spoken: list[Sentence], *, before: str, pack: Pack) -> list[Sentence]:
     """The sentences of an answer, with a first fragment made a full sentence by the one question before it.
 
     Nothing is made of an answer to two questions, nor of one that has not the form that its question asks for.
     """
-    if not said or said[0].asks or len(said[0].text) > _LONGEST:
-        return said
-    question = the_question(asked, pack)
-    if question is not None and has_form(said[0].text, question.text):
-        comma = _COMMA.search(said[0].text)
-        parts = (said[0].text[: comma.start()], said[0].text[comma.start() :]) if comma else (said[0].text, "")
-        for answer, rest in ((said[0].text, ""), parts):
+    if not spoken or spoken[0].asks or len(spoken[0].text) > _LONGEST:
+        return spoken
+    question = the_question(before, pack)
+    if question is not None and has_form(spoken[0].text, question.text):
+        comma = _COMMA.search(spoken[0].text)
+        parts = (spoken[0].text[: comma.start()], spoken[0].text[comma.start() :]) if comma else (spoken[0].text, "")
+        for answer, rest in ((spoken[0].text, ""), parts):
             whole = _completed(question, answer, pack=pack)
             if whole:
-                return [Sentence(f"{whole}{rest}", literal=said[0].evidence, answers=True), *said[1:]]
-    return said[1:] if _is_a_fragment(said[0], asked=asked, pack=pack) else said
+                return [Sentence(f"{whole}{rest}", literal=spoken[0].evidence, answers=True), *spoken[1:]]
+    return spoken[1:] if _is_a_fragment(spoken[0], before=before, pack=pack) else spoken
 
 
 def _completed(question: Question, answer: str, *, pack: Pack) -> str | None:
     for reply, asks in pack.replies.found_in(question.text):
-        found = asks.made.search(question.text)
-        whole = _whole(reply, found, answer=answer, pack=pack) if found else None
-        if found is None or not whole:
+        match = asks.made.search(question.text)
+        whole = _whole(reply, match, answer=answer, pack=pack) if match else None
+        if match is None or not whole:
             continue
-        named = " ".join(found.groupdict(default="").values())
+        named = " ".join(match.groupdict(default="").values())
         return None if is_of_another(question, whole, named=named, pack=pack) else whole
     return None
 
 
-def _is_a_fragment(said: Sentence, *, asked: str, pack: Pack) -> bool:
+def _is_a_fragment(answer: Sentence, *, before: str, pack: Pack) -> bool:
     """Whether a first sentence only answers what was not asked of the speaker alone: its subject is unknown."""
-    asking = [sentence.text for sentence in sentences(asked[-LAST_ASKED:]) if sentence.asks]
-    if not asking or pack.words["own_words"].search(said.text) or pack.words["whole_answer"].match(said.text):
+    asking = [sentence.text for sentence in sentences(before[-LAST_ASKED:]) if sentence.asks]
+    if not asking or pack.words["own_words"].search(answer.text) or pack.words["whole_answer"].match(answer.text):
         return False
     about = pack.gates.get("of_another")
     if about is not None and about.search(asking[-1]) is not None:
         return True
-    question = the_question(asked, pack)
-    return not has_form(said.text, question.text if question else "")
+    question = the_question(before, pack)
+    return not has_form(answer.text, question.text if question else "")
 
 
-def _whole(reply: Reply, asked: re.Match[str], *, answer: str, pack: Pack) -> str | None:
+def _whole(reply: Reply, match: re.Match[str], *, answer: str, pack: Pack) -> str | None:
     opening = pack.words["yes_no"].match(answer)
     says = (opening.lastgroup or "").rstrip("_") if opening else ""
     rest = _THANKS.sub("", answer[opening.end() :].strip(" ,.!") if opening else answer)
@@ -191,5 +201,5 @@ def _whole(reply: Reply, asked: re.Match[str], *, answer: str, pack: Pack) -> st
         wording = reply.answer
     if not wording:
         return None
-    slots = {**asked.groupdict(default=""), "answer": rest}
+    slots = {**match.groupdict(default=""), "answer": rest}
     return _SLOT.sub(lambda slot: slots.get(slot.group(1), ""), wording)

@@ -80,13 +80,13 @@ def _span(evidence: str, part: str) -> str | None:
 
 def _end_of(words: Sequence[str], plain: str, *, start: int) -> int | None:
     """Where the last of the words ends, each found after the one before; None where one is missing."""
-    at = start
+    position = start
     for word in words:
-        place = plain.find(word, at)
+        place = plain.find(word, position)
         if place < 0:
             return None
-        at = place + len(word)
-    return at
+        position = place + len(word)
+    return position
 
 
 def _cut(part: str, first: int, *, last: int) -> str:

@@ -86,15 +86,15 @@ def hints_from_fact(fact: Fact, speaker: str | None) -> StatementHints:
     )
 
 
-def fact_as_known(heard: NewFact) -> KnownMemory:
+def fact_as_known(fact: NewFact) -> KnownMemory:
     """What was just heard, seen from what is heard next."""
-    claim = replace(heard.claim, changed=False, further=False, resumed=False)
-    return KnownMemory(heard.record, claim)
+    claim = replace(fact.claim, changed=False, further=False, resumed=False)
+    return KnownMemory(fact.record, claim)
 
 
-def without_value(known: KnownMemory) -> KnownMemory:
+def without_value(memory: KnownMemory) -> KnownMemory:
     """A memory that waits for review: it gives no value and ends nothing."""
-    return replace(known, claim=replace(known.claim, attribute=None, value=frozenset(), also=None, ends=()))
+    return replace(memory, claim=replace(memory.claim, attribute=None, value=frozenset(), also=None, ends=()))
 
 
 def trust_of(record: MemoryRecord) -> TrustTier:

@@ -44,16 +44,16 @@ def parse_messages(messages: object) -> list[Message]:
         InvalidInputError: another type, an unknown role, an unreadable timestamp, nothing but blanks.
         TooLargeError: a message over 100,000 characters, or more than 10,000 messages.
     """
-    given: Sequence[object]
+    items: Sequence[object]
     if isinstance(messages, str) or isinstance(messages, Mapping):  # noqa: SIM101 – most are a string
-        given = [messages]
+        items = [messages]
     elif isinstance(messages, Sequence) and not isinstance(messages, bytes | bytearray):
-        given = messages
+        items = messages
     else:
         raise InvalidInputError("messages must be a string, a message dict, or a list of these")
-    if len(given) > MAX_MESSAGES:
+    if len(items) > MAX_MESSAGES:
         raise TooLargeError(f"more than {MAX_MESSAGES} messages in one call: pass them in several")
-    parsed = [message for at, item in enumerate(given) if (message := _parse(item, at)) is not None]
+    parsed = [message for place, item in enumerate(items) if (message := _parse(item, place)) is not None]
     if not parsed:
         if omitted_parts(messages):
             raise InvalidInputError(
@@ -67,9 +67,9 @@ def omitted_parts(messages: object) -> list[dict[str, Any]]:
     """What of messages is no text and so is not remembered: `{"message": place, "parts": {kind: count}}` for each."""
     if isinstance(messages, str):
         return []
-    given = messages if isinstance(messages, Sequence) else [messages]
-    found = ((at, _omitted(item)) for at, item in enumerate(given) if isinstance(item, Mapping))
-    return [{"message": at, "parts": dict(parts)} for at, parts in found if parts]
+    items = messages if isinstance(messages, Sequence) else [messages]
+    omitted = ((place, _omitted(item)) for place, item in enumerate(items) if isinstance(item, Mapping))
+    return [{"message": place, "parts": dict(parts)} for place, parts in omitted if parts]
 
 
 def is_blank(message: Mapping[str, Any]) -> bool:
@@ -152,33 +152,33 @@ def _aware(moment: datetime) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
-def _parse(item: object, at: int) -> Message | None:
+def _parse(item: object, place: int) -> Message | None:
     if isinstance(item, str):
-        said = _checked_text(item, at)
-        return Message(said) if said else None
+        content = _checked_text(item, place)
+        return Message(content) if content else None
     if not isinstance(item, Mapping):
-        raise InvalidInputError(f"message {at} must be a string or a dict with 'role' and 'content'")
-    text = _checked_text(_text_of(item.get("content"), at), at)
+        raise InvalidInputError(f"message {place} must be a string or a dict with 'role' and 'content'")
+    text = _checked_text(_text_of(item.get("content"), place), place)
     if not text:
         return None
     timestamp = item.get("timestamp", item.get("created_at"))
     return Message(
         content=text,
-        role=_role_of(item.get("role", "user"), at),
-        name=_name_of(item.get("name"), at),
-        id=optional_text(item.get("id"), f"id of message {at}"),
-        timestamp=None if timestamp is None else local_time(timestamp, f"timestamp of message {at}"),
+        role=_role_of(item.get("role", "user"), place),
+        name=_name_of(item.get("name"), place),
+        id=optional_text(item.get("id"), f"id of message {place}"),
+        timestamp=None if timestamp is None else local_time(timestamp, f"timestamp of message {place}"),
     )
 
 
-def _checked_text(content: str, at: int) -> str:
+def _checked_text(content: str, place: int) -> str:
     text = clean_text(content)
     if len(text) > MAX_MESSAGE_LENGTH:
-        raise TooLargeError(f"message {at} is longer than {MAX_MESSAGE_LENGTH} characters: split it")
+        raise TooLargeError(f"message {place} is longer than {MAX_MESSAGE_LENGTH} characters: split it")
     return text
 
 
-def _text_of(content: Any, at: int) -> str:
+def _text_of(content: Any, place: int) -> str:
     """The text of a content field: a string, or the text parts of a list of parts."""
     if content is None:
         return ""
@@ -188,18 +188,18 @@ def _text_of(content: Any, at: int) -> str:
         content = [content]
     if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
         return "\n".join(str(part["text"]) for part in content if isinstance(part.get("text"), str))
-    raise InvalidInputError(f"content of message {at} must be a string or a list of parts")
+    raise InvalidInputError(f"content of message {place} must be a string or a list of parts")
 
 
-def _role_of(role: object, at: int) -> Role:
-    found = _ROLES.get(str(role).strip().lower())
-    if found is None:
-        raise InvalidInputError(f"role of message {at} must be user, assistant, system or tool")
-    return found
+def _role_of(role: object, place: int) -> Role:
+    known_role = _ROLES.get(str(role).strip().lower())
+    if known_role is None:
+        raise InvalidInputError(f"role of message {place} must be user, assistant, system or tool")
+    return known_role
 
 
-def _name_of(value: object, at: int) -> str | None:
-    name = optional_text(value, f"name of message {at}")
+def _name_of(value: object, place: int) -> str | None:
+    name = optional_text(value, f"name of message {place}")
     return None if name is None else person_name(name)
 
 

@@ -19,11 +19,11 @@ from ebbing.remember.intake.write_policy import WritePolicy
 def split_repeated_ids(messages: Sequence[Message]) -> list[list[Message]]:
     """The messages in order, cut before each that gives an id of its part another text."""
     parts: list[list[Message]] = [[]]
-    said: dict[str, str] = {}
+    text_of: dict[str, str] = {}
     for message in messages:
-        if message.id is not None and said.setdefault(message.id, message.content) != message.content:
+        if message.id is not None and text_of.setdefault(message.id, message.content) != message.content:
             parts.append([])
-            said = {message.id: message.content}
+            text_of = {message.id: message.content}
         parts[-1].append(message)
     return parts
 
@@ -60,16 +60,16 @@ def on_record(
     private, names_earlier = off_record(messages) if trust in _OWN else (frozenset[int](), False)
     if not private:
         return MessagesOnRecord([*messages])
-    kept = [message for place, message in enumerate(messages) if place not in private]
-    return MessagesOnRecord(kept, len(private), names_earlier)
+    recordable = [message for place, message in enumerate(messages) if place not in private]
+    return MessagesOnRecord(recordable, len(private), names_earlier)
 
 
 def off_record(messages: Sequence[Message]) -> tuple[frozenset[int], bool]:
     """The places of the messages off the record, and whether the one before the first of all is meant as well."""
     requests = {
-        place: asked
+        place: request
         for place, message in enumerate(messages)
-        if message.role is Role.USER and (asked := off_record_request(message.content)) is not None
+        if message.role is Role.USER and (request := off_record_request(message.content)) is not None
     }
     if not requests:
         return frozenset(), False
@@ -77,15 +77,15 @@ def off_record(messages: Sequence[Message]) -> tuple[frozenset[int], bool]:
     private: set[int] = set()
     names_earlier = False
     for number, turn in enumerate(turns):
-        asked = requests.get(turn.start)
-        if asked is None:
+        request = requests.get(turn.start)
+        if request is None:
             continue
         private |= {*turn}
         before = _before(turns, number, messages=messages)
-        if asked.before and before is not None:
+        if request.before and before is not None:
             private |= {*turns[before]}
-        names_earlier |= asked.before and before is None
-        if asked.after and number + 1 < len(turns):
+        names_earlier |= request.before and before is None
+        if request.after and number + 1 < len(turns):
             private |= {*turns[number + 1]}
     return frozenset(private), names_earlier
 
@@ -100,7 +100,7 @@ def _turns(messages: Sequence[Message]) -> list[range]:
 def _before(turns: Sequence[range], number: int, *, messages: Sequence[Message]) -> int | None:
     """The number of the speaker's message before this one."""
     name = messages[turns[number].start].name
-    return next((one for one in reversed(range(number)) if messages[turns[one].start].name == name), None)
+    return next((earlier for earlier in reversed(range(number)) if messages[turns[earlier].start].name == name), None)
 
 
 _LEAST = TrustTier.DOCUMENT
@@ -128,7 +128,7 @@ def screen_messages(
     Raises:
         BlockedContentError: the redaction policy blocks a message, and says that the call is to fail.
     """
-    kept: list[ScreenedMessage] = []
+    screened: list[ScreenedMessage] = []
     for message in on_record(messages, trust=trust).messages:
         text = strip_recalled(message.content) if learning else message.content
         redacted = redact(text, policy.redaction)
@@ -138,9 +138,9 @@ def screen_messages(
             continue
         tier = _tier(message.role, trust)
         held_back = instruction_shaped(text, spoken_by_user=tier is TrustTier.USER) if learning else None
-        told = message if redacted.text == message.content else replace(message, content=redacted.text)
-        kept.append(ScreenedMessage(told, tier, held_back))
-    return kept
+        redacted_message = message if redacted.text == message.content else replace(message, content=redacted.text)
+        screened.append(ScreenedMessage(redacted_message, tier, held_back))
+    return screened
 
 
 def _tier(role: Role, trust: TrustTier | None) -> TrustTier:

@@ -38,7 +38,7 @@ class Decided:
 
 
 async def decide_with_model(
-    asking: LlmOptions,
+    llm: LlmOptions,
     facts: Sequence[Fact],
     *,
     related: Sequence[Sequence[MemoryRecord]],
@@ -53,16 +53,16 @@ async def decide_with_model(
         related: for each fact the current memories that resemble it, the likeliest first; five are shown.
         said_at: for each fact when it was said. What is older than a memory does not end it.
     """
-    budget = Budget(asking.budget_seconds)
+    budget = Budget(llm.budget_seconds)
     cases = [
-        Case(number, fact, tuple(known[:_RELATED]), said)
-        for number, (fact, known, said) in enumerate(zip(facts, related, said_at, strict=True))
+        Case(number, fact, tuple(memories[:_RELATED]), moment)
+        for number, (fact, memories, moment) in enumerate(zip(facts, related, said_at, strict=True))
     ]
     decisions: dict[int, Decision] = {}
     changed: set[str] = set()
     failed: Failed | None = None
     for batch in _batches([case for case in cases if case.related]):
-        proposed = await _proposed(asking, batch, budget=budget)
+        proposed = await _proposed(llm, batch, budget=budget)
         if isinstance(proposed, Failed):
             failed = proposed
             continue
@@ -78,23 +78,23 @@ def _batches(cases: list[Case]) -> Iterator[list[Case]]:
         yield cases[begin : begin + _AT_ONCE]
 
 
-async def _proposed(asking: LlmOptions, cases: list[Case], *, budget: Budget) -> dict[int, list[Proposal]] | Failed:
+async def _proposed(llm: LlmOptions, cases: list[Case], *, budget: Budget) -> dict[int, list[Proposal]] | Failed:
     memories = list({record.id: record for case in cases for record in case.related}.values())
-    turns = [Turn("system", _told(asking, cases)), Turn("user", _shown(cases, memories))]
-    schema = LOOSE_DECISIONS if asking.update_prompt else DECISIONS
-    said = await ask(asking, turns, schema=schema, budget=budget)
-    if isinstance(said, Failed):
-        return said
-    items = said.value.get("decisions", said.value.get("memory"))
-    found: dict[int, list[Proposal]] = {}
+    turns = [Turn("system", _cases_prompt(llm, cases)), Turn("user", _shown(cases, memories))]
+    schema = LOOSE_DECISIONS if llm.update_prompt else DECISIONS
+    reply = await ask(llm, turns, schema=schema, budget=budget)
+    if isinstance(reply, Failed):
+        return reply
+    items = reply.value.get("decisions", reply.value.get("memory"))
+    proposals_of: dict[int, list[Proposal]] = {}
     for case, proposal in proposals(items if isinstance(items, list) else [], cases=cases, memories=memories):
-        found.setdefault(case.number, []).append(proposal)
-    return found
+        proposals_of.setdefault(case.number, []).append(proposal)
+    return proposals_of
 
 
-def _told(asking: LlmOptions, cases: Sequence[Case]) -> str:
+def _cases_prompt(llm: LlmOptions, cases: Sequence[Case]) -> str:
     language = detect("\n".join(case.fact.text for case in cases))
-    own = asking.update_prompt
+    own = llm.update_prompt
     rules = custom_prompt("decide", own) if own else prompt("decide", language)
     return f"{rules.text}\n\n{prompt('decide_form', language).text}"
 

@@ -51,14 +51,14 @@ class _Task:
 
 
 async def extract_with_model(
-    asking: LlmOptions,
+    llm: LlmOptions,
     messages: Sequence[Message],
     *,
     now: datetime,
     about: Subject = "user",
     hints: Sequence[Fact] = (),
     before: Sequence[Message] = (),
-    known: Collection[int] = (),
+    known_places: Collection[int] = (),
     mode: WriteMode = WriteMode.LLM,
 ) -> LlmExtraction:
     """The facts that a model finds in a conversation; never raises a `ModelError`.
@@ -70,24 +70,24 @@ async def extract_with_model(
         now: the moment of messages without a timestamp.
         hints: what the rules found, shown to the model as suggestions.
         before: earlier turns, shown so that "she" and "there" can be understood; nothing is learnt from them.
-        known: indices of messages that were read before: context as well.
+        known_places: indices of messages that were read before: context as well.
         mode: `LLM` for all that is worth knowing, `STRUCTURED` for values of attributes, `SUMMARIZE` for one sentence
             a chunk at most.
     """
-    budget = Budget(asking.budget_seconds)
+    budget = Budget(llm.budget_seconds)
     speakers = (_SPEAKER[about],)
-    parts = chunks(messages, limit_tokens=asking.chunk_tokens, speakers=speakers, before=before, known=known)
+    parts = chunks(messages, limit_tokens=llm.chunk_tokens, speakers=speakers, before=before, known_places=known_places)
     if not parts:
         return LlmExtraction()
-    language = detect("\n".join(one.content[:200] for one in messages if one.role is _SPEAKER[about]))
-    told, form = _prompted(asking, mode, about=about, language=language)
-    if asking.instructions:
-        told = instructed(told, asking.instructions)
+    language = detect("\n".join(message.content[:200] for message in messages if message.role is _SPEAKER[about]))
+    prompt, form = _prompted(llm, mode, about=about, language=language)
+    if llm.instructions:
+        prompt = instructed(prompt, llm.instructions)
     return await _all(
         parts,
         _Task(
-            asking,
-            told,
+            llm,
+            prompt,
             form,
             now=now,
             about=about,
@@ -112,31 +112,31 @@ def _prompted(asking: LlmOptions, mode: WriteMode, *, about: Subject, language: 
 
 
 async def _all(parts: Sequence[Chunk], task: _Task) -> LlmExtraction:
-    found: dict[str, Fact] = {}
+    facts: dict[str, Fact] = {}
     missed: list[int] = []
     failed: Failed | None = None
     for chunk in parts:
-        read = LlmExtraction(failed=failed) if failed and failed.reason in _HOPELESS else await _one(chunk, task)
+        read = LlmExtraction(failed=failed) if failed and failed.reason in _HOPELESS else await _read_chunk(chunk, task)
         for fact in read.facts:
-            found.setdefault(fact.text.casefold(), fact)
+            facts.setdefault(fact.text.casefold(), fact)
         if read.failed is not None:
             failed = read.failed
             missed += chunk.numbers if read.failed.messages == () else read.failed.messages
     if failed is not None:
         failed = Failed(failed.reason, tuple(dict.fromkeys(missed)), failed.retry_after_seconds)
-    return LlmExtraction(tuple(found.values()), failed)
+    return LlmExtraction(tuple(facts.values()), failed)
 
 
-async def _one(chunk: Chunk, task: _Task) -> LlmExtraction:
+async def _read_chunk(chunk: Chunk, task: _Task) -> LlmExtraction:
     """What one chunk says. An answer that was cut off is asked for again in two halves, if the chunk has them."""
     spoken = [piece for piece in chunk.pieces if piece.message.role is _SPEAKER[task.about]]
     if not spoken:
         return LlmExtraction()
     turns = [Turn("system", task.prompt.text), Turn("user", _shown(chunk, task))]
-    said = await ask(task.llm, turns, schema=task.form, budget=task.budget)
-    if isinstance(said, Failed):
-        return LlmExtraction(failed=said)
-    halves = chunk.halves() if said.truncated else ()
+    reply = await ask(task.llm, turns, schema=task.form, budget=task.budget)
+    if isinstance(reply, Failed):
+        return LlmExtraction(failed=reply)
+    halves = chunk.halves() if reply.truncated else ()
     if halves:
         return await _all(halves, task)
     reading = Reading(
@@ -147,11 +147,11 @@ async def _one(chunk: Chunk, task: _Task) -> LlmExtraction:
         traced=task.form is FACTS,
     )
     if task.form is SUMMARY:
-        return LlmExtraction(tuple(summary_in(said.value, reading)))
-    found = facts_in(said.value.get("facts"), reading)
+        return LlmExtraction(tuple(summary_in(reply.value, reading)))
+    facts = facts_in(reply.value.get("facts"), reading)
     return LlmExtraction(
-        tuple(fact for fact in found if fact.attribute or not task.values_only),
-        Failed("answer_cut", chunk.numbers) if said.truncated else None,
+        tuple(fact for fact in facts if fact.attribute or not task.values_only),
+        Failed("answer_cut", chunk.numbers) if reply.truncated else None,
     )
 
 

@@ -68,11 +68,11 @@ def settled(case: Case, proposed: Sequence[Proposal], *, changed: set[str]) -> D
     Of several the most careful counts: a better wording, else what is known already, else what is ended, else a new
     memory. `changed` are memories that other facts change: they are left alone, and those of this decision added.
     """
-    open_to = [one for one in proposed if one.memory is None or one.memory.id not in changed]
-    ended = [one for one in open_to if _ends(one, case)]
-    closed = tuple(dict.fromkeys(one.memory.id for one in ended if one.memory is not None))
-    for one in open_to:
-        decision = _on_known(one, case, closed=closed)
+    open_to = [proposal for proposal in proposed if proposal.memory is None or proposal.memory.id not in changed]
+    ended = [proposal for proposal in open_to if _ends(proposal, case)]
+    closed = tuple(dict.fromkeys(proposal.memory.id for proposal in ended if proposal.memory is not None))
+    for proposal in open_to:
+        decision = _on_known(proposal, case, closed=closed)
         if decision is not None:
             changed.update(closed, (decision.memory_id,) if isinstance(decision, Update) else ())
             return decision
@@ -80,9 +80,9 @@ def settled(case: Case, proposed: Sequence[Proposal], *, changed: set[str]) -> D
         changed.update(closed)
         reason = ended[0].reason or "the model finds that it contradicts this"
         return Supersede(case.fact, closed[0], reason, closes=closed[1:])
-    for one in proposed:
-        if one.action == "ADD":
-            return Add(case.fact, one.reason or "the model finds nothing known that says this")
+    for proposal in proposed:
+        if proposal.action == "ADD":
+            return Add(case.fact, proposal.reason or "the model finds nothing known that says this")
     return None
 
 
@@ -114,37 +114,37 @@ def _case(item: Mapping[str, Any], cases: Sequence[Case]) -> Case | None:
     return best if best is not None and likeness(best) >= _ALIKE else None
 
 
-def _ends(one: Proposal, case: Case) -> bool:
+def _ends(proposal: Proposal, case: Case) -> bool:
     """Whether an action rightly ends the memory that it names."""
-    if one.memory is None or not _may_end(case, one.memory):
+    if proposal.memory is None or not _may_end(case, proposal.memory):
         return False
-    return one.action == "DELETE" or (one.action == "UPDATE" and _opposed(case.fact, one.memory))
+    return proposal.action == "DELETE" or (proposal.action == "UPDATE" and _opposed(case.fact, proposal.memory))
 
 
-def _on_known(one: Proposal, case: Case, *, closed: tuple[str, ...]) -> Update | Keep | None:
+def _on_known(proposal: Proposal, case: Case, *, closed: tuple[str, ...]) -> Update | Keep | None:
     """A better wording of a memory, or nothing to do about it; None where the action says neither, or may not.
 
     A fact that plainly says something else than the memory is never taken for known: it would be lost.
     """
-    memory, fact = one.memory, case.fact
+    memory, fact = proposal.memory, case.fact
     if memory is None or memory.id in closed or _opposed(fact, memory):
         return None
-    if one.action == "UPDATE" and _may_end(case, memory):
-        text = _merged(one.text, fact, memory=memory)
+    if proposal.action == "UPDATE" and _may_end(case, memory):
+        text = _merged(proposal.text, fact, memory=memory)
         if text is not None:
-            reason = one.reason or "the model finds that it says more"
+            reason = proposal.reason or "the model finds that it says more"
             return Update(fact, memory.id, text=text, reason=reason, closes=closed)
-        return Keep(fact, memory.id, one.reason or "it says no more than what is known", closes=closed)
-    if one.action == "NONE" and not _numbers(fact.text) - _numbers(memory.content):
-        return Keep(fact, memory.id, one.reason or "the model finds it known already", closes=closed)
+        return Keep(fact, memory.id, proposal.reason or "it says no more than what is known", closes=closed)
+    if proposal.action == "NONE" and not _numbers(fact.text) - _numbers(memory.content):
+        return Keep(fact, memory.id, proposal.reason or "the model finds it known already", closes=closed)
     return None
 
 
 def _may_end(case: Case, memory: MemoryRecord) -> bool:
     """Whether a fact may change or end a memory: by whose word both rest on, and by which was said later."""
     speaks = TrustTier.USER if case.fact.about == "user" else TrustTier.ASSISTANT
-    held = TrustTier(memory.trust) if memory.trust else (tier_of(memory.role) if memory.role else None)
-    if held is not None and not may_change(speaks, held):
+    trust = TrustTier(memory.trust) if memory.trust else (tier_of(memory.role) if memory.role else None)
+    if trust is not None and not may_change(speaks, trust):
         return False
     return case.said_at >= memory.created_at or case.fact.confidence > memory.confidence + _SURER
 

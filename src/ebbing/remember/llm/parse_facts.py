@@ -55,12 +55,12 @@ def facts_in(items: Any, reading: Reading) -> list[Fact]:
 
     Entries are objects as in `forms.FACTS`, or plain sentences.
     """
-    found: dict[str, Fact] = {}
+    facts: dict[str, Fact] = {}
     for item in items if isinstance(items, list) else ():
         fact = _fact(item, reading)
-        if fact is not None and len(found) < MAX_FACTS:
-            found.setdefault(fact.text.casefold(), fact)
-    return list(found.values())
+        if fact is not None and len(facts) < MAX_FACTS:
+            facts.setdefault(fact.text.casefold(), fact)
+    return list(facts.values())
 
 
 def summary_in(value: Mapping[str, Any], reading: Reading) -> list[Fact]:
@@ -91,13 +91,13 @@ def summary_in(value: Mapping[str, Any], reading: Reading) -> list[Fact]:
 
 def _category(name: object) -> Mapping[str, Any]:
     """Type, tags, importance and polarity of a category, or of the category that a type's name stands for."""
-    known = _categories()
-    wanted = str(name).strip().lower()
+    categories = _categories()
+    requested = str(name).strip().lower()
     try:
-        wanted = wanted if wanted in known else _CATEGORY_OF_TYPE.get(MemoryType(wanted), "fact")
+        requested = requested if requested in categories else _CATEGORY_OF_TYPE.get(MemoryType(requested), "fact")
     except ValueError:
-        wanted = "fact"
-    return known[wanted]
+        requested = "fact"
+    return categories[requested]
 
 
 def one_line(value: object, longest: int) -> str | None:
@@ -179,9 +179,9 @@ def _attribute(entry: Mapping[str, Any]) -> tuple[str | None, str | None]:
 
 def _dates(text: str, reading: Reading, *, number: int) -> tuple[datetime | None, datetime | None]:
     """From when to when it happens, if the text names one date in full."""
-    said = next((piece.message.timestamp for piece in reading.pieces if piece.number == number), None)
+    moment = next((piece.message.timestamp for piece in reading.pieces if piece.number == number), None)
     try:
-        spans = [span for span in resolve(text, now=said or reading.now) if span.explicit]
+        spans = [span for span in resolve(text, now=moment or reading.now) if span.explicit]
     except InvalidInputError:  # a message from another age
         return None, None
     if len(spans) != 1 or spans[0].start == BEGINNING or spans[0].end == FOREVER:

@@ -48,20 +48,20 @@ async def note_unread(queue: JobQueue, unread: Unread, *, failed: Failed, now: d
 
 
 async def reread(
-    store: MemoryStore, unread: Unread, *, nominate: Nominate, asking: LlmOptions | None, now: datetime
+    store: MemoryStore, unread: Unread, *, nominate: Nominate, llm: LlmOptions | None, now: datetime
 ) -> Reread:
     """Reads kept messages again; those that were deleted meanwhile are left alone."""
-    kept = await store.get(unread.scope, unread.episode_ids)
-    messages = tuple(map(_message, kept))
+    episodes = await store.get(unread.scope, unread.episode_ids)
+    messages = tuple(map(_message, episodes))
     extraction = await read_facts(
         unread.mode if unread.mode is not WriteMode.RAW else WriteMode.RULES,
         messages,
         nominate=nominate,
-        asking=asking,
+        llm=llm,
         now=now,
         agent_facts=unread.agent_facts,
     )
-    return Reread(messages, extraction, tuple(kept))
+    return Reread(messages, extraction, tuple(episodes))
 
 
 def unread_of(episodes: Sequence[tuple[int, str]], failed: Failed, *, like: Unread) -> Unread:
@@ -71,7 +71,7 @@ def unread_of(episodes: Sequence[tuple[int, str]], failed: Failed, *, like: Unre
         episodes: index of the message and id of the episode that keeps it (a long message has several).
         like: scope, mode and subject of the work; its episodes are replaced.
     """
-    ids = tuple(held for number, held in episodes if number in failed.messages)
+    ids = tuple(episode_id for number, episode_id in episodes if number in failed.messages)
     return Unread(like.scope, ids, like.mode, agent_facts=like.agent_facts)
 
 

@@ -32,24 +32,24 @@ def source_of(text: str, quote: str, *, number: int | None, pieces: Sequence[Pie
         for piece in ordered:
             if plain in _plain(piece.text):
                 return piece.number, _sentence(piece.text, plain)
-    wanted = set(query_terms(quote)) or set(query_terms(text))
-    best = max(ordered, key=lambda piece: _share(wanted, piece.text), default=None)
-    if best is None or not wanted or _share(wanted, best.text) <= _SHARED:
+    terms = set(query_terms(quote)) or set(query_terms(text))
+    best = max(ordered, key=lambda piece: _share(terms, piece.text), default=None)
+    if best is None or not terms or _share(terms, best.text) <= _SHARED:
         return None
-    return best.number, _sentence(best.text, "", terms=wanted)
+    return best.number, _sentence(best.text, "", terms=terms)
 
 
 def _plain(text: str) -> str:
     return _SIGNS.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
-def _share(wanted: set[str], text: str) -> float:
-    return len(wanted.intersection(query_terms(text))) / max(1, len(wanted))
+def _share(terms: set[str], text: str) -> float:
+    return len(terms.intersection(query_terms(text))) / max(1, len(terms))
 
 
 def _sentence(text: str, plain: str, *, terms: set[str] | None = None) -> str:
     """The sentence of a text that holds a quote (in plain form) or shares most terms; else the text's beginning."""
-    said = [sentence.text for sentence in sentences(text)]
+    texts = [sentence.text for sentence in sentences(text)]
     if terms:
-        return max(said, key=lambda one: _share(terms, one), default=text)[:500]
-    return next((one for one in said if plain in _plain(one)), text)[:500]
+        return max(texts, key=lambda candidate: _share(terms, candidate), default=text)[:500]
+    return next((candidate for candidate in texts if plain in _plain(candidate)), text)[:500]

@@ -47,7 +47,9 @@ class Chunk:
     @property
     def text(self) -> str:
         """The chunk as a JSON list, one entry a line."""
-        entries = [_entry(piece, context=True) for piece in self.context] + [_entry(one) for one in self.pieces]
+        entries = [_entry(piece, context=True) for piece in self.context] + [
+            _entry(own_piece) for own_piece in self.pieces
+        ]
         return "[\n" + ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries) + "\n]"
 
     def halves(self) -> tuple[Chunk, ...]:
@@ -65,20 +67,20 @@ def chunks(
     limit_tokens: int,
     speakers: Sequence[Role] = SPOKEN,
     before: Sequence[Message] = (),
-    known: Collection[int] = (),
+    known_places: Collection[int] = (),
 ) -> list[Chunk]:
     """The conversation in chunks of about `limit_tokens`, those without a word of the `speakers` left out.
 
     Memories that were recalled into a message are taken out, and a message that is blank then is not shown. Each chunk
     shows what was said just before it as context: the end of the chunk before, of `before`, or messages whose indices
-    are `known`, which are shown for nothing else.
+    are `known_places`, which are shown for nothing else.
     """
     earlier = [Piece(-1, message, message.content) for message in before if message.role in SPOKEN]
-    told = [*earlier, *_pieces(messages)]
-    place = {id(piece): at for at, piece in enumerate(told)}
-    fresh = [piece for piece in told if piece.number >= 0 and piece.number not in known]
+    all_pieces = [*earlier, *_pieces(messages)]
+    place = {id(piece): position for position, piece in enumerate(all_pieces)}
+    fresh = [piece for piece in all_pieces if piece.number >= 0 and piece.number not in known_places]
     return [
-        Chunk(tuple(pieces), _shortened(told[: place[id(pieces[0])]]))
+        Chunk(tuple(pieces), _shortened(all_pieces[: place[id(pieces[0])]]))
         for pieces in _filled(fresh, limit_tokens)
         if any(piece.message.role in speakers for piece in pieces)
     ]
@@ -92,21 +94,21 @@ def _pieces(messages: Sequence[Message]) -> Iterator[Piece]:
 
 
 def _filled(pieces: Sequence[Piece], limit_tokens: int) -> Iterator[list[Piece]]:
-    held: list[Piece] = []
+    batch: list[Piece] = []
     size = 0
     for piece in pieces:
         tokens = estimate_tokens(piece.text) + 20  # the entry around it
-        if held and size + tokens > limit_tokens:
-            yield held
-            held, size = [], 0
-        held.append(piece)
+        if batch and size + tokens > limit_tokens:
+            yield batch
+            batch, size = [], 0
+        batch.append(piece)
         size += tokens
-    if held:
-        yield held
+    if batch:
+        yield batch
 
 
 def _shortened(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    return tuple(Piece(one.number, one.message, one.text[-_CONTEXT_LENGTH:]) for one in pieces[-_CONTEXT:])
+    return tuple(Piece(piece.number, piece.message, piece.text[-_CONTEXT_LENGTH:]) for piece in pieces[-_CONTEXT:])
 
 
 def _entry(piece: Piece, *, context: bool = False) -> dict[str, Any]:

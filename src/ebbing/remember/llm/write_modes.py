@@ -22,11 +22,11 @@ async def read_facts(
     messages: Sequence[Message],
     *,
     nominate: Nominate,
-    asking: LlmOptions | None,
+    llm: LlmOptions | None,
     now: datetime,
     agent_facts: bool = False,
     before: Sequence[Message] = (),
-    known: Collection[int] = (),
+    known_places: Collection[int] = (),
 ) -> LlmExtraction:
     """What is worth remembering of a conversation; never raises a `ModelError`.
 
@@ -40,20 +40,26 @@ async def read_facts(
         now: the moment of messages without a timestamp.
         agent_facts: what the assistant says of itself counts too.
         before: earlier turns of the same conversation, for context only.
-        known: indices of messages that were read before: context as well.
+        known_places: indices of messages that were read before: context as well.
     """
     if mode is WriteMode.RAW:
-        raw = [_raw(message, number) for number, message in enumerate(messages) if number not in known]
+        raw = [_raw(message, number) for number, message in enumerate(messages) if number not in known_places]
         return LlmExtraction(tuple(raw))
-    hints = tuple(hint for hint in nominate(messages) if hint.source not in known)
-    if mode is WriteMode.RULES or asking is None:
+    hints = tuple(hint for hint in nominate(messages) if hint.source not in known_places)
+    if mode is WriteMode.RULES or llm is None:
         return LlmExtraction(hints)
-    budget = Budget(asking.budget_seconds)
-    readings = [await extract_with_model(asking, messages, now=now, hints=hints, before=before, known=known, mode=mode)]
+    budget = Budget(llm.budget_seconds)
+    readings = [
+        await extract_with_model(
+            llm, messages, now=now, hints=hints, before=before, known_places=known_places, mode=mode
+        )
+    ]
     if agent_facts and mode is WriteMode.LLM:
-        rest = replace(asking, budget_seconds=budget.left)
+        rest = replace(llm, budget_seconds=budget.left)
         readings.append(
-            await extract_with_model(rest, messages, now=now, about="agent", hints=hints, before=before, known=known)
+            await extract_with_model(
+                rest, messages, now=now, about="agent", hints=hints, before=before, known_places=known_places
+            )
         )
     return _joined(readings, hints, values_only=mode is WriteMode.STRUCTURED)
 

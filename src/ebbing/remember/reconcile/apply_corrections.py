@@ -28,22 +28,30 @@ async def apply_self_corrections(
     The statement is looked for among the facts of the messages before it, which then were never so, and among what is
     known: there it names the memory that it puts right (`instead_of`).
     """
-    found = list(facts)
-    for index, one in enumerate(screened):
-        correction = correction_of(one.message.content) if one.message.role is Role.USER and not one.held_back else None
+    corrected = list(facts)
+    for index, message in enumerate(screened):
+        correction = (
+            correction_of(message.message.content)
+            if message.message.role is Role.USER and not message.held_back
+            else None
+        )
         if correction is None:
             continue
-        just_said = [fact for fact in found if fact.source < index]
-        right = _among(correction, just_said[-_BACK:]) if just_said else await _known(store, correction, scope=scope)
+        just_said = [fact for fact in corrected if fact.source < index]
+        right = (
+            _correct_fact(correction, just_said[-_BACK:])
+            if just_said
+            else await _correct_memory(store, correction, scope=scope)
+        )
         if right is None:
             continue
         wrong, fact = right
-        found = [other for other in found if other is not wrong and other.source != index]
-        found.append(replace(fact, source=index, source_text=one.message.content, sentence=None))
-    return tuple(found)
+        corrected = [other for other in corrected if other is not wrong and other.source != index]
+        corrected.append(replace(fact, source=index, source_text=message.message.content, sentence=None))
+    return tuple(corrected)
 
 
-def _among(correction: Correction, facts: Sequence[Fact]) -> tuple[Fact, Fact] | None:
+def _correct_fact(correction: Correction, facts: Sequence[Fact]) -> tuple[Fact, Fact] | None:
     """The fact of this call that is wrong, and what it should be."""
     for fact in reversed(facts):
         words = correction.of(fact.text, fact.object or fact.value)
@@ -54,7 +62,7 @@ def _among(correction: Correction, facts: Sequence[Fact]) -> tuple[Fact, Fact] |
     return None
 
 
-async def _known(store: MemoryStore, correction: Correction, *, scope: Scope) -> tuple[None, Fact] | None:
+async def _correct_memory(store: MemoryStore, correction: Correction, *, scope: Scope) -> tuple[None, Fact] | None:
     """What a known memory should be: one of the last, and the very last where the wrong word is not named."""
     page = await store.page(owner_scope(scope), limit=_BACK if correction.wrong else 1)
     if correction.wrong is None and not await _was_just_said(store, page.records, scope=scope):

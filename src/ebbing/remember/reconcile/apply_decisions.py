@@ -41,9 +41,9 @@ def to_changes(
 
     `wordings` holds the entries of texts for known memories that are not the fact's own.
     """
-    batch = _Batch({one.record.id: one.record for one in candidates}, now=now, wordings=wordings)
-    for heard, decision in decided:
-        batch.carry_out(heard, decision)
+    batch = _Batch({candidate.record.id: candidate.record for candidate in candidates}, now=now, wordings=wordings)
+    for fact, decision in decided:
+        batch.carry_out(fact, decision)
     return batch.changes
 
 
@@ -55,21 +55,21 @@ class _Batch:
     wordings: Mapping[str, IndexEntry | None]
     changes: list[Change] = field(default_factory=list)
 
-    def carry_out(self, heard: NewFact, decision: Decision) -> None:
+    def carry_out(self, fact: NewFact, decision: Decision) -> None:
         if isinstance(decision, Ignore):
             return
         if isinstance(decision, Keep):
-            self._note_source(heard, decision)
+            self._note_source(fact, decision)
         elif isinstance(decision, Update):
-            self._reword(heard, decision)
+            self._reword(fact, decision)
         else:
-            self._insert(heard, decision)
-        winner = decision.memory_id if isinstance(decision, Keep | Update) else heard.record.id
+            self._insert(fact, decision)
+        winner = decision.memory_id if isinstance(decision, Keep | Update) else fact.record.id
         for memory_id in closed_by(decision):
-            self._close(memory_id, winner, since=heard.record.created_at, reason=decision.reason)
+            self._close(memory_id, winner, since=fact.record.created_at, reason=decision.reason)
 
-    def _insert(self, heard: NewFact, decision: Add | AddForReview | AddClosed | Supersede) -> None:
-        record = heard.record
+    def _insert(self, fact: NewFact, decision: Add | AddForReview | AddClosed | Supersede) -> None:
+        record = fact.record
         if record.id in self.latest:
             return
         provenance = replace(record.provenance, reason=decision.reason)
@@ -86,35 +86,35 @@ class _Batch:
             ends = max(newer.created_at, record.created_at)
             record = replace(record, valid_to=min(ends, self.now), superseded_by=newer.id, related_ids=(newer.id,))
         self.latest[record.id] = record
-        self.changes.append(Insert(record, heard.insert.entry, reason=decision.reason))
+        self.changes.append(Insert(record, fact.insert.entry, reason=decision.reason))
 
     def _close(self, memory_id: str, winner: str, *, since: datetime, reason: str) -> None:
         old = self.latest[memory_id]
         ends = min(max(since, old.created_at), self.now)
         self._revise(old, Event.SUPERSEDE, reason=reason, valid_to=ends, superseded_by=winner)
 
-    def _note_source(self, heard: NewFact, decision: Keep) -> None:
-        known = self.latest[decision.memory_id]
-        sources = _merged(known, heard.record)
-        if sources != known.provenance.source_ids or not heard.record.provenance.source_ids:
-            provenance = replace(known.provenance, source_ids=sources)
+    def _note_source(self, fact: NewFact, decision: Keep) -> None:
+        memory = self.latest[decision.memory_id]
+        sources = _merged(memory, fact.record)
+        if sources != memory.provenance.source_ids or not fact.record.provenance.source_ids:
+            provenance = replace(memory.provenance, source_ids=sources)
             self._revise(
-                known, Event.NONE, reason=decision.reason, provenance=provenance, **_said_again(known, heard.record)
+                memory, Event.NONE, reason=decision.reason, provenance=provenance, **_said_again(memory, fact.record)
             )
 
-    def _reword(self, heard: NewFact, decision: Update) -> None:
-        known, new = self.latest[decision.memory_id], heard.record
+    def _reword(self, fact: NewFact, decision: Update) -> None:
+        memory, new = self.latest[decision.memory_id], fact.record
         values: dict[str, Any] = {
             name: getattr(new, name) for name in ("language", "attribute", "value", "object", "polarity")
         }
-        values |= {} if decision.reason == EDITED else _said_again(known, new)
+        values |= {} if decision.reason == EDITED else _said_again(memory, new)
         values |= {"content": decision.text, "stage": Stage.FULL, "packed": None}
-        values["provenance"] = replace(new.provenance, source_ids=_merged(known, new), reason=decision.reason)
-        values["confidence"] = max(known.confidence, new.confidence)
-        values["importance"] = max(known.importance, new.importance)
-        own = heard.insert.entry if decision.text == new.content else self.wordings.get(decision.text)
-        entry = _entry_of(known, own, text=decision.text)
-        self._revise(known, Event.UPDATE, entry=entry, reason=decision.reason, updated_at=self.now, **values)
+        values["provenance"] = replace(new.provenance, source_ids=_merged(memory, new), reason=decision.reason)
+        values["confidence"] = max(memory.confidence, new.confidence)
+        values["importance"] = max(memory.importance, new.importance)
+        own = fact.insert.entry if decision.text == new.content else self.wordings.get(decision.text)
+        entry = _entry_of(memory, own, text=decision.text)
+        self._revise(memory, Event.UPDATE, entry=entry, reason=decision.reason, updated_at=self.now, **values)
 
     def _revise(
         self, old: MemoryRecord, event: Event, *, entry: IndexEntry | None = None, reason: str, **values: Any
@@ -124,22 +124,22 @@ class _Batch:
         self.changes.append(Revise(record, event, entry=entry, reason=reason))
 
 
-def _said_again(known: MemoryRecord, new: MemoryRecord) -> dict[str, Any]:
+def _said_again(memory: MemoryRecord, new: MemoryRecord) -> dict[str, Any]:
     """How often and since when a thing is said that was just said once more."""
     return {
-        "mentions": known.mentions + 1,
-        "first_said_at": min(known.first_said_at or known.created_at, new.created_at),
+        "mentions": memory.mentions + 1,
+        "first_said_at": min(memory.first_said_at or memory.created_at, new.created_at),
     }
 
 
-def _merged(known: MemoryRecord, new: MemoryRecord) -> tuple[str, ...]:
-    ids = tuple(dict.fromkeys((*known.provenance.source_ids, *new.provenance.source_ids)))
+def _merged(memory: MemoryRecord, new: MemoryRecord) -> tuple[str, ...]:
+    ids = tuple(dict.fromkeys((*memory.provenance.source_ids, *new.provenance.source_ids)))
     return ids if len(ids) <= MAX_SOURCES else (ids[0], *ids[1 - MAX_SOURCES :])
 
 
-def _entry_of(known: MemoryRecord, new: IndexEntry | None, *, text: str) -> IndexEntry:
+def _entry_of(memory: MemoryRecord, new: IndexEntry | None, *, text: str) -> IndexEntry:
     """The entry of another wording under the known memory's own date, with the vector that the wording has."""
-    analysis = analyse(text, speaker=known.actor, said_at=known.created_at)
+    analysis = analyse(text, speaker=memory.actor, said_at=memory.created_at)
     if new is None:
         return entry_for(analysis)
     return entry_for(analysis, vector=new.vector, model_id=new.model_id)

@@ -42,12 +42,12 @@ class CandidateSet:
     @property
     def all(self) -> list[KnownMemory]:
         """Every candidate once."""
-        return list({one.record.id: one for around in self.by_fact for one in around}.values())
+        return list({memory.record.id: memory for memories in self.by_fact for memory in memories}.values())
 
 
 async def find_candidates(
     store: MemoryStore,
-    heard: Sequence[NewFact],
+    facts: Sequence[NewFact],
     *,
     scope: Scope,
     now: datetime,
@@ -61,11 +61,13 @@ async def find_candidates(
     shard = await store.shard(scope)
     current = _current(shard, scope, now=now)
     last = {memory_id: row for row, memory_id in enumerate(shard.ids[: shard.size])} if always else {}
-    asked = [last[memory_id] for memory_id in always if memory_id in last and current[last[memory_id]]]
-    near = [dict.fromkeys(asked, 0.0) | _near(shard, one, current=current, calibration=calibration) for one in heard]
+    always_rows = [last[memory_id] for memory_id in always if memory_id in last and current[last[memory_id]]]
+    near = [
+        dict.fromkeys(always_rows, 0.0) | _near(shard, fact, current=current, calibration=calibration) for fact in facts
+    ]
     ids = dict.fromkeys(shard.ids[row] for rows in near for row in rows)
     claims = await _compared(store, shard, ids=ids, scope=scope)
-    found = tuple(
+    by_fact = tuple(
         tuple(
             replace(claims[shard.ids[row]], similarity=similarity) if similarity else claims[shard.ids[row]]
             for row, similarity in rows.items()
@@ -73,7 +75,7 @@ async def find_candidates(
         )
         for rows in near
     )
-    return CandidateSet(found, shard.generation)
+    return CandidateSet(by_fact, shard.generation)
 
 
 async def _compared(store: MemoryStore, shard: Shard, *, ids: Collection[str], scope: Scope) -> dict[str, KnownMemory]:
@@ -81,32 +83,32 @@ async def _compared(store: MemoryStore, shard: Shard, *, ids: Collection[str], s
 
     How strong a memory is and how often it was used may have changed since: see `refresh_candidates`.
     """
-    known: dict[str, KnownMemory] = shard.compared
+    memories: dict[str, KnownMemory] = shard.compared
     for memory_id in ids:
-        if memory_id not in known and (written := shard.as_written.pop(memory_id, None)) is not None:
-            known[memory_id] = known_memory(written)
-    missing = [memory_id for memory_id in ids if memory_id not in known]
+        if memory_id not in memories and (written := shard.as_written.pop(memory_id, None)) is not None:
+            memories[memory_id] = known_memory(written)
+    missing = [memory_id for memory_id in ids if memory_id not in memories]
     if missing:
-        known.update((record.id, known_memory(record)) for record in await store.get(owner_scope(scope), missing))
-    return {memory_id: known[memory_id] for memory_id in ids if memory_id in known}
+        memories.update((record.id, known_memory(record)) for record in await store.get(owner_scope(scope), missing))
+    return {memory_id: memories[memory_id] for memory_id in ids if memory_id in memories}
 
 
 async def refresh_candidates(
-    store: MemoryStore, related: CandidateSet, *, decisions: Iterable[Decision], scope: Scope
+    store: MemoryStore, candidates: CandidateSet, *, decisions: Iterable[Decision], scope: Scope
 ) -> list[KnownMemory]:
     """Every candidate once, and those that the decisions change as they are in the store."""
     changed = dict.fromkeys(memory_id for decision in decisions for memory_id in changed_by(decision))
     if not changed:
-        return related.all
-    there = {record.id: record for record in await store.get(owner_scope(scope), list(changed))}
-    return [_renewed(one, there.get(one.record.id)) for one in related.all]
+        return candidates.all
+    stored = {record.id: record for record in await store.get(owner_scope(scope), list(changed))}
+    return [_renewed(memory, stored.get(memory.record.id)) for memory in candidates.all]
 
 
-def _renewed(known: KnownMemory, stored: MemoryRecord | None) -> KnownMemory:
+def _renewed(memory: KnownMemory, stored: MemoryRecord | None) -> KnownMemory:
     """The candidate as it is in the store. One that was changed there stays, so that it is not written over."""
-    if stored is None or stored.version != known.record.version:
-        return known
-    return replace(known, record=stored)
+    if stored is None or stored.version != memory.record.version:
+        return memory
+    return replace(memory, record=stored)
 
 
 def owner_scope(scope: Scope) -> Scope:
@@ -124,39 +126,39 @@ def _current(shard: Shard, scope: Scope, *, now: datetime) -> NDArray[np.bool_]:
 
 
 def _near(
-    shard: Shard, heard: NewFact, *, current: NDArray[np.bool_], calibration: Calibration | None
+    shard: Shard, fact: NewFact, *, current: NDArray[np.bool_], calibration: Calibration | None
 ) -> dict[int, float]:
     """Rows around one fact with their similarity."""
-    actor = heard.record.actor
+    actor = fact.record.actor
     mask = current & (shard.actor == (0 if actor is None else shard.actors.find(actor)))
-    exact = (shard.digest == digest(content_hash(heard.fact.text))) | _same_matter(shard, heard)
+    exact = (shard.digest == digest(content_hash(fact.fact.text))) | _same_matter(shard, fact)
     rows = list(np.flatnonzero(mask & exact)[-MAX_EXACT:])
-    entry, claim = heard.insert.entry, heard.claim
+    entry, claim = fact.insert.entry, fact.claim
     if entry is not None and shard.size:
         rows += _alike_in_words(shard, entry.terms["term"][entry.terms["tf"] > 0], mask=mask)
-        sought = claim.otherwise.seeks.union(*(end.words for end in claim.ends if end.needs == STATE))
-        if sought:
-            rows += _alike_in_words(shard, _hashes(sought), mask=mask)
+        words = claim.otherwise.seeks.union(*(end.words for end in claim.ends if end.needs == STATE))
+        if words:
+            rows += _alike_in_words(shard, _hashes(words), mask=mask)
     if claim.changed or claim.ends or claim.over or claim.otherwise.becomes:
         rows += list(np.flatnonzero(mask)[-JUST_SAID:])
-    similarity = _similarity(shard, heard, calibration=calibration)
+    similarity = _similarity(shard, fact, calibration=calibration)
     if similarity is not None:
         rows += _largest(np.where(mask, similarity, 0.0), RELATED)
     return {int(row): 0.0 if similarity is None else float(similarity[row]) for row in dict.fromkeys(rows)}
 
 
-def _same_matter(shard: Shard, heard: NewFact) -> NDArray[np.bool_]:
-    ended = {name for end in heard.claim.ends for name in end.attributes}
+def _same_matter(shard: Shard, fact: NewFact) -> NDArray[np.bool_]:
+    ended = {name for end in fact.claim.ends for name in end.attributes}
     names = (
         code
         for name, code in shard.attributes.items()
-        if name == heard.record.attribute or name in ended or name.rsplit(".", 1)[-1] in ended
+        if name == fact.record.attribute or name in ended or name.rsplit(".", 1)[-1] in ended
     )
     same = np.zeros(shard.size, dtype=np.bool_)
     for code in names:
         same |= shard.attribute == code
-    if heard.record.object is not None:
-        same |= shard.object == shard.objects.find(heard.record.object)
+    if fact.record.object is not None:
+        same |= shard.object == shard.objects.find(fact.record.object)
     return same
 
 
@@ -166,15 +168,15 @@ def _hashes(terms: Collection[str]) -> NDArray[np.uint64]:
 
 def _alike_in_words(shard: Shard, terms: NDArray[np.uint64], *, mask: NDArray[np.bool_]) -> Iterable[int]:
     terms = np.ascontiguousarray(terms)
-    found = shard.postings.find(terms)
-    held_by = np.bincount(found.term, minlength=len(terms))
-    weights = np.log1p(shard.size / np.maximum(held_by, 1))
-    scores = np.bincount(found.rows, weights=weights[found.term], minlength=shard.size)
+    matches = shard.postings.find(terms)
+    rows_with_term = np.bincount(matches.term, minlength=len(terms))
+    weights = np.log1p(shard.size / np.maximum(rows_with_term, 1))
+    scores = np.bincount(matches.rows, weights=weights[matches.term], minlength=shard.size)
     return _largest(np.where(mask, scores, 0.0), 0.0)
 
 
-def _similarity(shard: Shard, heard: NewFact, *, calibration: Calibration | None) -> NDArray[np.float32] | None:
-    entry = heard.insert.entry
+def _similarity(shard: Shard, fact: NewFact, *, calibration: Calibration | None) -> NDArray[np.float32] | None:
+    entry = fact.insert.entry
     if calibration is None or entry is None or entry.vector is None or entry.model_id != shard.model_id:
         return None
     return calibration.similarity(shard.vectors @ entry.vector)

@@ -42,7 +42,7 @@ async def commit_facts(
     facts: Sequence[NewFact],
     *,
     episodes: Sequence[Insert],
-    known: KnownMessages,
+    known_messages: KnownMessages,
     context: DraftContext,
 ) -> Committed:
     """Decide about facts and write them with the messages that they were read from, in one transaction.
@@ -50,7 +50,7 @@ async def commit_facts(
     Raises:
         ConflictError: other calls wrote about the same owner at every attempt.
     """
-    commit = _Commit(deps, known, episodes, context, facts)
+    commit = _Commit(deps, known_messages, episodes, context, facts)
     for _ in range(1, MAX_ATTEMPTS):
         try:
             committed = await commit.attempt(is_last=False)
@@ -99,7 +99,7 @@ class _Commit:
         advice = await self._llm_advice(candidates)
         # A reader of pairs may look at the facts and their candidates here, before anything is decided.
         threshold = self.deps.policy.confidence_threshold
-        decisions = decide(self.facts, candidates.by_fact, confidence_threshold=threshold, proposed=advice.proposal)
+        decisions = decide(self.facts, candidates.by_fact, confidence_threshold=threshold, proposal=advice.proposal)
         decisions = [self.known.as_edit(decision) for decision in decisions]
         current = await refresh_candidates(store, candidates, decisions=decisions, scope=scope)
         decided = zip(self.facts, decisions, strict=True)

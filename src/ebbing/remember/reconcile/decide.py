@@ -55,48 +55,50 @@ class LlmProposal:
 
 
 def decide(
-    heard: Sequence[NewFact],
+    facts: Sequence[NewFact],
     candidates: Sequence[Sequence[KnownMemory]],
     *,
     confidence_threshold: float,
-    proposed: LlmProposal | None = None,
+    proposal: LlmProposal | None = None,
 ) -> list[Decision]:
     """Return one decision a fact, in order; a fact is compared with the facts before it as well.
 
     A sentence, with all its facts, that would end more than `MAX_CLOSED` memories ends none: it is put up for review.
     """
-    held: frozenset[tuple[int, str]] = frozenset()
+    kept_open: frozenset[tuple[int, str]] = frozenset()
     while True:
         decisions = _decided_in_order(
-            heard, candidates, confidence_threshold=confidence_threshold, proposed=proposed, held=held
+            facts, candidates, confidence_threshold=confidence_threshold, proposal=proposal, kept_open=kept_open
         )
         ended: defaultdict[tuple[int, str], set[str]] = defaultdict(set)
-        for one, decision in zip(heard, decisions, strict=True):
-            ended[_sentence(one.fact)].update(closed_by(decision))
+        for fact, decision in zip(facts, decisions, strict=True):
+            ended[_sentence(fact.fact)].update(closed_by(decision))
         too_many = {sentence for sentence, ids in ended.items() if len(ids) > MAX_CLOSED}
         if not too_many:
             return decisions
-        held |= too_many
+        kept_open |= too_many
 
 
 def _decided_in_order(
-    heard: Sequence[NewFact],
+    facts: Sequence[NewFact],
     candidates: Sequence[Sequence[KnownMemory]],
     *,
     confidence_threshold: float,
-    proposed: LlmProposal | None,
-    held: frozenset[tuple[int, str]],
+    proposal: LlmProposal | None,
+    kept_open: frozenset[tuple[int, str]],
 ) -> list[Decision]:
-    """The decisions, where the sentences that are `held` end nothing."""
+    """The decisions, where the sentences that are `kept_open` end nothing."""
     view = _View()
     decisions: list[Decision] = []
-    for one, around in zip(heard, candidates, strict=True):
-        known = view.around(around)
-        decision = refused(one, confidence_threshold) or _agreed(one, proposed, own=_decided(one, known), around=known)
-        if _sentence(one.fact) in held:
+    for fact, memories in zip(facts, candidates, strict=True):
+        current = view.current(memories)
+        decision = refused(fact, confidence_threshold) or _agreed(
+            fact, proposal, own=_decided(fact, current), memories=current
+        )
+        if _sentence(fact.fact) in kept_open:
             decision = _without_closing(decision)
-        decision = _as_the_only_value(decision, one, known=known)
-        view.note(one, decision)
+        decision = _as_the_only_value(decision, fact, memories=current)
+        view.note(fact, decision)
         decisions.append(decision)
     return decisions
 
@@ -122,11 +124,11 @@ def _for_review(fact: Fact, memory_ids: tuple[str, ...], *, because: str) -> Add
     return AddForReview(fact, memory_ids, f"for review, nothing is ended: {because}")
 
 
-def _as_the_only_value(decision: Decision, heard: NewFact, *, known: Sequence[KnownMemory]) -> Decision:
+def _as_the_only_value(decision: Decision, fact: NewFact, *, memories: Sequence[KnownMemory]) -> Decision:
     """The decision, where an attribute that has one value at a time does not get a second one."""
     ended = closed_by(decision)
-    rest = (one.claim for one in known if one.record.id not in ended)
-    if isinstance(decision, Add | Supersede) and any(holds_the_value(heard.claim, claim) for claim in rest):
+    rest = (memory.claim for memory in memories if memory.record.id not in ended)
+    if isinstance(decision, Add | Supersede) and any(holds_the_value(fact.claim, claim) for claim in rest):
         return replace(decision, is_the_value=False)
     return decision
 
@@ -138,21 +140,21 @@ class _View:
     new: dict[str, KnownMemory] = field(default_factory=dict)
     closed: set[str] = field(default_factory=set)
 
-    def around(self, candidates: Sequence[KnownMemory]) -> list[KnownMemory]:
-        stored = [one for one in candidates if one.record.id not in self.new]
-        return [one for one in (*stored, *self.new.values()) if one.record.id not in self.closed]
+    def current(self, candidates: Sequence[KnownMemory]) -> list[KnownMemory]:
+        stored = [memory for memory in candidates if memory.record.id not in self.new]
+        return [memory for memory in (*stored, *self.new.values()) if memory.record.id not in self.closed]
 
-    def note(self, heard: NewFact, decision: Decision) -> None:
+    def note(self, fact: NewFact, decision: Decision) -> None:
         self.closed.update(closed_by(decision))
         if isinstance(decision, Add | Supersede | AddForReview):
-            known = fact_as_known(heard)
+            memory = fact_as_known(fact)
             gives_it = not isinstance(decision, AddForReview) and decision.is_the_value
-            self.new[heard.record.id] = known if gives_it else without_value(known)
+            self.new[fact.record.id] = memory if gives_it else without_value(memory)
 
 
-def refused(heard: NewFact, confidence_threshold: float) -> Ignore | None:
+def refused(new_fact: NewFact, confidence_threshold: float) -> Ignore | None:
     """Why a fact is not to be kept whatever is known; None if nothing is against it."""
-    fact, tier = heard.fact, trust_of(heard.record)
+    fact, tier = new_fact.fact, trust_of(new_fact.record)
     if fact.confidence < confidence_threshold:
         return Ignore(fact, f"not sure enough: confidence {fact.confidence:.2f} is under {confidence_threshold:.2f}")
     if not may_create(tier, fact.type):
@@ -160,38 +162,38 @@ def refused(heard: NewFact, confidence_threshold: float) -> Ignore | None:
     return None
 
 
-def _decided(heard: NewFact, around: Sequence[KnownMemory]) -> Decision:
-    fact = heard.fact
-    words = heard.record.hash
-    verdicts = [(one, _verdict(heard, one, words=words)) for one in around]
-    known = _best(heard, verdicts)
-    against, doubted = _apart(heard, _against(verdicts, guessing=known is None))
-    stopped = _stopped(heard, [one.record for one, _ in against])
+def _decided(new_fact: NewFact, memories: Sequence[KnownMemory]) -> Decision:
+    fact = new_fact.fact
+    words = new_fact.record.hash
+    verdicts = [(memory, _verdict(new_fact, memory, words=words)) for memory in memories]
+    same = _best(new_fact, verdicts)
+    against, doubted = _apart(new_fact, _against(verdicts, guessing=same is None))
+    stopped = _stopped(new_fact, [memory.record for memory, _ in against])
     if stopped is not None:
         return stopped
-    closed = tuple(one.record.id for one, _ in against)
-    if known is not None:
-        one, verdict = known
+    closed = tuple(memory.record.id for memory, _ in against)
+    if same is not None:
+        memory, verdict = same
         if verdict.relation is Relation.RICHER:
-            return Update(fact, one.record.id, fact.text, verdict.reason, closes=closed)
-        return Keep(fact, one.record.id, verdict.reason, closes=closed)
+            return Update(fact, memory.record.id, fact.text, verdict.reason, closes=closed)
+        return Keep(fact, memory.record.id, verdict.reason, closes=closed)
     if against:
         return Supersede(fact, closed[0], against[0][1].reason, closes=closed[1:])
     return _in_doubt(fact, doubted) or Add(fact, "no matching memory")
 
 
 def _apart(
-    heard: NewFact, against: Sequence[tuple[KnownMemory, Verdict]]
+    fact: NewFact, against: Sequence[tuple[KnownMemory, Verdict]]
 ) -> tuple[list[tuple[KnownMemory, Verdict]], dict[str, str]]:
     """What a fact certainly ends, and the memories of which that is in doubt, with the doubt."""
     certain: list[tuple[KnownMemory, Verdict]] = []
     doubted: dict[str, str] = {}
-    for one, verdict in against:
-        why = None if verdict.reason == _PUT_RIGHT else doubt(heard.claim, one.claim)
+    for memory, verdict in against:
+        why = None if verdict.reason == _PUT_RIGHT else doubt(fact.claim, memory.claim)
         if why is None:
-            certain.append((one, verdict))
+            certain.append((memory, verdict))
         else:
-            doubted[one.record.id] = why
+            doubted[memory.record.id] = why
     return certain, doubted
 
 
@@ -207,48 +209,52 @@ def _in_doubt(fact: Fact, doubted: Mapping[str, str]) -> AddForReview | Ignore |
 
 def _against(verdicts: Sequence[tuple[KnownMemory, Verdict]], *, guessing: bool) -> list[tuple[KnownMemory, Verdict]]:
     """The memories that a fact speaks against; what is only guessed counts where it can mean one memory alone."""
-    against = [found for found in verdicts if found[1].relation is Relation.CONTRADICTS]
-    sure = [found for found in against if not found[1].guess]
+    against = [pair for pair in verdicts if pair[1].relation is Relation.CONTRADICTS]
+    sure = [pair for pair in against if not pair[1].guess]
     return sure or (against if guessing and len(against) == 1 else [])
 
 
-def _agreed(heard: NewFact, proposed: LlmProposal | None, *, own: Decision, around: Sequence[KnownMemory]) -> Decision:
+def _agreed(fact: NewFact, proposal: LlmProposal | None, *, own: Decision, memories: Sequence[KnownMemory]) -> Decision:
     """The model's decision if it holds, else our own.
 
     What we would end is ended, and what may not end anything does not: a model can find more that is known, or no
     longer true, but cannot keep two values of what has one, nor drop what is new.
     """
-    decision = proposed.decisions.get(heard.record.id) if proposed is not None else None
-    if proposed is None or decision is None or isinstance(own, Ignore | AddClosed) or closed_by(own):
+    decision = proposal.decisions.get(fact.record.id) if proposal is not None else None
+    if proposal is None or decision is None or isinstance(own, Ignore | AddClosed) or closed_by(own):
         return own
     if isinstance(own, Keep) and own.reason == _SAME_WORDS:
         return own
-    named = {one.record.id: one for one in around if proposed.versions.get(one.record.id) == one.record.version}
-    told = (decision.memory_id,) if isinstance(decision, Keep | Update) else ()
+    named = {
+        memory.record.id: memory
+        for memory in memories
+        if proposal.versions.get(memory.record.id) == memory.record.version
+    }
+    named_ids = (decision.memory_id,) if isinstance(decision, Keep | Update) else ()
     ended = closed_by(decision)
-    if not named.keys() >= {*told, *ended}:
+    if not named.keys() >= {*named_ids, *ended}:
         return own
-    changed = ended + (told if isinstance(decision, Update) else ())
-    if any(_may_not_change(named[one], heard) for one in changed):
+    changed = ended + (named_ids if isinstance(decision, Update) else ())
+    if any(_may_not_change(named[memory], fact) for memory in changed):
         return own
     return decision
 
 
-def _may_not_change(known: KnownMemory, heard: NewFact) -> bool:
+def _may_not_change(memory: KnownMemory, fact: NewFact) -> bool:
     """Whether a memory stands whatever a model proposes to make of it."""
-    if not may_change(trust_of(heard.record), trust_of(known.record)) or _outweighs(known.record, heard):
+    if not may_change(trust_of(fact.record), trust_of(memory.record)) or _outweighs(memory.record, fact):
         return True
-    return doubt(heard.claim, known.claim) is not None
+    return doubt(fact.claim, memory.claim) is not None
 
 
-def _stopped(heard: NewFact, against: Sequence[MemoryRecord]) -> Ignore | AddClosed | None:
+def _stopped(new_fact: NewFact, against: Sequence[MemoryRecord]) -> Ignore | AddClosed | None:
     """What becomes of a fact that may not, or does not, end what it contradicts; None if nothing stands in its way."""
-    fact = heard.fact
+    fact = new_fact.fact
     if fact.tentative and not against:
         return Ignore(fact, _NOTHING_KNOWN)
-    if any(not may_change(trust_of(heard.record), trust_of(record)) for record in against):
+    if any(not may_change(trust_of(new_fact.record), trust_of(record)) for record in against):
         return Ignore(fact, "it contradicts what somebody more trusted said")
-    standing = [record for record in against if _outweighs(record, heard)]
+    standing = [record for record in against if _outweighs(record, new_fact)]
     if not standing:
         return None
     if fact.tentative:
@@ -257,29 +263,29 @@ def _stopped(heard: NewFact, against: Sequence[MemoryRecord]) -> Ignore | AddClo
     return AddClosed(fact, newest.id, "older than a contradicting memory")
 
 
-def _verdict(heard: NewFact, other: KnownMemory, *, words: str) -> Verdict:
+def _verdict(fact: NewFact, other: KnownMemory, *, words: str) -> Verdict:
     if words == other.record.hash:
         return Verdict(Relation.SAME, _SAME_WORDS)
-    if heard.fact.instead_of == other.record.id:
+    if fact.fact.instead_of == other.record.id:
         return Verdict(Relation.CONTRADICTS, _PUT_RIGHT)
-    return compare(heard.claim, other.claim, similarity=other.similarity)
+    return compare(fact.claim, other.claim, similarity=other.similarity)
 
 
-def _outweighs(known: MemoryRecord, heard: NewFact) -> bool:
+def _outweighs(memory: MemoryRecord, fact: NewFact) -> bool:
     """Whether a memory stands although something else is heard now: it was said later, and is not much less sure."""
-    surer = round(heard.fact.confidence - known.confidence, 6) > SURER
-    return known.created_at > heard.record.created_at and not surer
+    surer = round(fact.fact.confidence - memory.confidence, 6) > SURER
+    return memory.created_at > fact.record.created_at and not surer
 
 
-def _best(heard: NewFact, verdicts: Sequence[tuple[KnownMemory, Verdict]]) -> tuple[KnownMemory, Verdict] | None:
+def _best(fact: NewFact, verdicts: Sequence[tuple[KnownMemory, Verdict]]) -> tuple[KnownMemory, Verdict] | None:
     """The memory that says the same; a richer fact rewords only what it may change and what was said before it."""
-    same = [found for found in verdicts if found[1].relation is Relation.SAME]
+    same = [pair for pair in verdicts if pair[1].relation is Relation.SAME]
     if same:
         return same[0]
-    tier = trust_of(heard.record)
+    tier = trust_of(fact.record)
     richer = (
-        (one, verdict)
-        for one, verdict in verdicts
-        if verdict.relation is Relation.RICHER and may_change(tier, trust_of(one.record))
+        (memory, verdict)
+        for memory, verdict in verdicts
+        if verdict.relation is Relation.RICHER and may_change(tier, trust_of(memory.record))
     )
     return next(richer, None)

@@ -19,7 +19,7 @@ _DAY: Final = 86_400.0
 
 
 def with_importance(
-    heard: Sequence[NewFact],
+    facts: Sequence[NewFact],
     candidates: Sequence[Sequence[KnownMemory]],
     *,
     formula: Literal["measured", "seed"],
@@ -27,36 +27,38 @@ def with_importance(
 ) -> list[NewFact]:
     """The facts with the importance that their memories get, in [0, 1]."""
     return [
-        _with_importance(one, _importance(one, _scarcity(one, around), formula=formula, now=now))
-        for one, around in zip(heard, candidates, strict=True)
+        _with_importance(fact, _importance(fact, _scarcity(fact, memories), formula=formula, now=now))
+        for fact, memories in zip(facts, candidates, strict=True)
     ]
 
 
-def _importance(heard: NewFact, scarcity: float, *, formula: str, now: datetime) -> float:
-    text = heard.fact.text
+def _importance(fact: NewFact, scarcity: float, *, formula: str, now: datetime) -> float:
+    text = fact.fact.text
     if formula == "seed":
-        age_days = (now - heard.record.created_at).total_seconds() / _DAY
-        return seed_importance(heard.fact.type, scarcity=scarcity, age_days=age_days, certainty=heard.fact.confidence)
+        age_days = (now - fact.record.created_at).total_seconds() / _DAY
+        return seed_importance(fact.fact.type, scarcity=scarcity, age_days=age_days, certainty=fact.fact.confidence)
     return measured_importance(
         Substance(
             specifics=len({*_NAME.findall(text), *_NUMBER.findall(text)}),
             novelty=scarcity,
             content_share=content_share(text),
-            statement=heard.fact.importance,
+            statement=fact.fact.importance,
             size=len(text.encode()),
         )
     )
 
 
-def _scarcity(heard: NewFact, around: Sequence[KnownMemory]) -> float:
+def _scarcity(fact: NewFact, memories: Sequence[KnownMemory]) -> float:
     """1 − the largest similarity to what is known: the calibrated one, or the share of common words."""
-    return 1.0 - max((max(one.similarity, _overlap(heard.claim.words, one.claim.words)) for one in around), default=0.0)
+    return 1.0 - max(
+        (max(memory.similarity, _overlap(fact.claim.words, memory.claim.words)) for memory in memories), default=0.0
+    )
 
 
-def _overlap(one: Words, other: Words) -> float:
-    return len(one & other) / len(one | other) if one and other else 0.0
+def _overlap(first: Words, second: Words) -> float:
+    return len(first & second) / len(first | second) if first and second else 0.0
 
 
-def _with_importance(heard: NewFact, importance: float) -> NewFact:
-    record = replace(heard.record, importance=importance)
-    return NewFact(heard.fact, replace(heard.insert, record=record), heard.claim)
+def _with_importance(fact: NewFact, importance: float) -> NewFact:
+    record = replace(fact.record, importance=importance)
+    return NewFact(fact.fact, replace(fact.insert, record=record), fact.claim)

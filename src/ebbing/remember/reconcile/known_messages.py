@@ -42,12 +42,12 @@ class KnownMessages:
     evidence: tuple[str, ...] = ()
     """Of messages that were stored before they were read: their episodes' ids, by place."""
 
-    async def drop_erased_sources(self, store: MemoryStore, heard: Sequence[NewFact], *, scope: Scope) -> list[NewFact]:
+    async def drop_erased_sources(self, store: MemoryStore, facts: Sequence[NewFact], *, scope: Scope) -> list[NewFact]:
         """The facts without those of messages that were deleted or erased while they were read."""
         if not self.evidence:
-            return list(heard)
-        there = {episode.id for episode in await store.get(owner_scope(scope), self.evidence)}
-        return [one for one in heard if self.evidence[one.fact.source] in there]
+            return list(facts)
+        stored_ids = {episode.id for episode in await store.get(owner_scope(scope), self.evidence)}
+        return [fact for fact in facts if self.evidence[fact.fact.source] in stored_ids]
 
     def as_edit(self, decision: Decision) -> Decision:
         """An edited message does not overrule its earlier wording, which was never true: it puts it right."""
@@ -66,32 +66,32 @@ class KnownMessages:
         """The end of what the earlier wordings led to and the new ones do not say."""
         if not self.products:
             return []
-        told = {one.memory_id for one in decisions if isinstance(one, Keep | Update)}
-        told |= {memory_id for one in decisions for memory_id in closed_by(one)}
-        gone = [memory_id for memory_id in self.products if memory_id not in told]
+        confirmed_ids = {decision.memory_id for decision in decisions if isinstance(decision, Keep | Update)}
+        confirmed_ids |= {memory_id for decision in decisions for memory_id in closed_by(decision)}
+        gone = [memory_id for memory_id in self.products if memory_id not in confirmed_ids]
         records = await store.get(owner_scope(scope), gone)
         return await retract_sources(store, records, sources=self.sources, scope=scope, reason=EDITED, now=now)
 
 
 async def find_known_messages(
-    store: MemoryStore, kept: Sequence[ScreenedMessage], *, scope: Scope, now: datetime
+    store: MemoryStore, screened: Sequence[ScreenedMessage], *, scope: Scope, now: datetime
 ) -> KnownMessages:
     """What is stored of these messages, by the ids that the caller gave them."""
-    places = {one.message.id: place for place, one in enumerate(kept) if one.message.id is not None}
+    places = {message.message.id: place for place, message in enumerate(screened) if message.message.id is not None}
     if not places:
         return KnownMessages()
     stored = await store.from_sources(scope, list(places))
-    before = _sorted_out(stored, kept, places=places, scope=scope)
-    tellers = await merged_records_of(store, _from(stored, before.sources), scope=scope)
-    if not tellers:
-        return before
+    known_messages = _sorted_out(stored, screened, places=places, scope=scope)
+    merged = await merged_records_of(store, _from(stored, known_messages.sources), scope=scope)
+    if not merged:
+        return known_messages
     # What they tell is not what these messages say any more; the next merge finds what still repeats.
-    await unmerge(store, tellers, scope=scope, at=now)
-    return _sorted_out(await store.from_sources(scope, list(places)), kept, places=places, scope=scope)
+    await unmerge(store, merged, scope=scope, moment=now)
+    return _sorted_out(await store.from_sources(scope, list(places)), screened, places=places, scope=scope)
 
 
 def _sorted_out(
-    stored: Iterable[MemoryRecord], kept: Sequence[ScreenedMessage], *, places: Mapping[str, int], scope: Scope
+    stored: Iterable[MemoryRecord], screened: Sequence[ScreenedMessage], *, places: Mapping[str, int], scope: Scope
 ) -> KnownMessages:
     episodes: defaultdict[str, list[MemoryRecord]] = defaultdict(list)
     memories: list[MemoryRecord] = []
@@ -104,19 +104,19 @@ def _sorted_out(
             episodes[record.provenance.source_ids[-1]].append(record)
         else:
             memories.append(record)
-    same = frozenset(name for name, parts in episodes.items() if _says(parts, kept[places[name]]))
+    same = frozenset(name for name, parts in episodes.items() if _says(parts, screened[places[name]]))
     edited = frozenset(episodes) - same
     return KnownMessages(
         repeated=frozenset(map(places.__getitem__, same)),
-        memories=tuple(one for one in _from(memories, same) if one.valid_to is None and one.is_active),
+        memories=tuple(memory for memory in _from(memories, same) if memory.valid_to is None and memory.is_active),
         episodes=tuple(chain.from_iterable(map(episodes.__getitem__, edited))),
         sources=edited,
-        products=tuple(one.id for one in _from(memories, edited)),
+        products=tuple(memory.id for memory in _from(memories, edited)),
     )
 
 
 def _from(memories: Iterable[MemoryRecord], sources: frozenset[str]) -> list[MemoryRecord]:
-    return [one for one in memories if not sources.isdisjoint(one.provenance.source_ids)]
+    return [memory for memory in memories if not sources.isdisjoint(memory.provenance.source_ids)]
 
 
 def _is_raw_memory(record: MemoryRecord) -> bool:
@@ -124,8 +124,8 @@ def _is_raw_memory(record: MemoryRecord) -> bool:
     return record.kind is Kind.MEMORY and record.provenance.method == "raw"
 
 
-def _says(parts: Sequence[MemoryRecord], one: ScreenedMessage) -> bool:
-    return [part.content for part in parts] == split_text(one.message.content)
+def _says(parts: Sequence[MemoryRecord], message: ScreenedMessage) -> bool:
+    return [part.content for part in parts] == split_text(message.message.content)
 
 
 def deleted_episodes(episodes: Iterable[MemoryRecord], *, now: datetime, reason: str = EDITED) -> list[Revise]:
@@ -147,8 +147,10 @@ async def retract_sources(
     for record in records:
         rest = tuple(name for name in record.provenance.source_ids if name.split("#")[0] not in sources)
         if rest:
-            kept = replace(record, version=record.version + 1, provenance=replace(record.provenance, source_ids=rest))
-            changes.append(Revise(kept, Event.NONE, reason=reason))
+            remaining = replace(
+                record, version=record.version + 1, provenance=replace(record.provenance, source_ids=rest)
+            )
+            changes.append(Revise(remaining, Event.NONE, reason=reason))
             continue
         changes.append(_deleted(record, now=now, reason=reason))
         replaced = await store.get(owner_scope(scope), record.related_ids)
@@ -159,11 +161,11 @@ async def retract_sources(
 async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now: datetime) -> int:
     """Deletes a message and what rests on it alone; the number of records that are gone."""
     records = await store.from_sources(scope, [source_id])
-    if tellers := await merged_records_of(store, records, scope=scope):
-        await unmerge(store, tellers, scope=scope, at=now)
+    if merged := await merged_records_of(store, records, scope=scope):
+        await unmerge(store, merged, scope=scope, moment=now)
         records = await store.from_sources(scope, [source_id])
-    episodes = [one for one in records if one.kind is Kind.EPISODE or _is_raw_memory(one)]
-    memories = [one for one in records if one not in episodes]
+    episodes = [record for record in records if record.kind is Kind.EPISODE or _is_raw_memory(record)]
+    memories = [record for record in records if record not in episodes]
     sources = frozenset({source_id})
     changes = deleted_episodes(episodes, now=now, reason=DELETED)
     changes += await retract_sources(store, memories, sources=sources, scope=scope, reason=DELETED, now=now)

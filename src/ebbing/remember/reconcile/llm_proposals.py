@@ -18,7 +18,7 @@ from ebbing.remember.reconcile.decide import LlmProposal, refused
 
 async def ask_llm(
     llm: LlmOptions,
-    heard: Sequence[NewFact],
+    facts: Sequence[NewFact],
     *,
     candidates: Sequence[Sequence[KnownMemory]],
     confidence_threshold: float,
@@ -27,24 +27,24 @@ async def ask_llm(
 
     It is not asked about what is not to be kept anyway, nor about what the rules only suspect to be news.
     """
-    around = zip(heard, candidates, strict=True)
-    asked = [pair for pair in around if pair[1] and _is_open(pair[0], confidence_threshold)]
-    if not asked:
+    pairs = zip(facts, candidates, strict=True)
+    open_pairs = [pair for pair in pairs if pair[1] and _is_open(pair[0], confidence_threshold)]
+    if not open_pairs:
         return None
     decided = await decide_with_model(
         llm,
-        [one.fact for one, _ in asked],
-        related=[[one.record for one in known] for _, known in asked],
-        said_at=[one.record.created_at for one, _ in asked],
+        [fact.fact for fact, _ in open_pairs],
+        related=[[fact.record for fact in memories] for _, memories in open_pairs],
+        said_at=[fact.record.created_at for fact, _ in open_pairs],
     )
-    answers = zip(asked, decided.decisions, strict=True)
-    decisions = {one.record.id: decision for (one, _), decision in answers if decision is not None}
-    shown = chain.from_iterable(known for _, known in asked)
-    return LlmProposal(decisions, {known.record.id: known.record.version for known in shown})
+    answers = zip(open_pairs, decided.decisions, strict=True)
+    decisions = {fact.record.id: decision for (fact, _), decision in answers if decision is not None}
+    shown = chain.from_iterable(memories for _, memories in open_pairs)
+    return LlmProposal(decisions, {memories.record.id: memories.record.version for memories in shown})
 
 
-def _is_open(heard: NewFact, confidence_threshold: float) -> bool:
-    return not heard.fact.tentative and refused(heard, confidence_threshold) is None
+def _is_open(fact: NewFact, confidence_threshold: float) -> bool:
+    return not fact.fact.tentative and refused(fact, confidence_threshold) is None
 
 
 async def embed_rewordings(

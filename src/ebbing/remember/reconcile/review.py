@@ -45,14 +45,14 @@ class Review:
 
 async def waiting_reviews(store: MemoryStore, scope: Scope, *, limit: int) -> list[Review]:
     """What waits within a scope, newest first, at most `limit`."""
-    found: list[MemoryRecord] = []
+    waiting: list[MemoryRecord] = []
     cursor = None
     while True:
         page = await store.page(scope, kinds=tuple(Kind), limit=_PAGE, cursor=cursor)
-        found += [record for record in page.records if not TAGS.isdisjoint(record.tags)]
+        waiting += [record for record in page.records if not TAGS.isdisjoint(record.tags)]
         cursor = page.next_cursor
-        if cursor is None or len(found) >= limit:
-            return [await _review(store, record) for record in found[:limit]]
+        if cursor is None or len(waiting) >= limit:
+            return [await _review(store, record) for record in waiting[:limit]]
 
 
 async def the_review(store: MemoryStore, record: MemoryRecord) -> Review:
@@ -66,23 +66,23 @@ async def the_review(store: MemoryStore, record: MemoryRecord) -> Review:
     return await _review(store, record)
 
 
-async def accept(using: AddDeps, review: Review) -> tuple[list[str], Sequence[MemoryOutcome]]:
+async def accept(deps: AddDeps, review: Review) -> tuple[list[str], Sequence[MemoryOutcome]]:
     """Closes what the memory would close, or learns from the message; the ids of what is closed, and what was learnt.
 
     Raises:
         ConflictError: the memory changed in between.
     """
-    now, record = using.clock.now(), review.record
-    changes: list[Change] = [_reviewed(await _with_attribute(using, review), now=now)]
+    now, record = deps.clock.now(), review.record
+    changes: list[Change] = [_reviewed(await _with_attribute(deps, review), now=now)]
     changes += [_closed(old, record, now=now) for old in review.would_close]
-    await using.store.write(record.whose.whole, changes)
+    await deps.store.write(record.whose.whole, changes)
     closed = [old.id for old in review.would_close]
     if not review.is_quarantined or record.kind is not Kind.EPISODE:
         return closed, []
-    return closed, await _learnt(using, record, now=now)
+    return closed, await _learn_from_episode(deps, record, now=now)
 
 
-async def keep(using: AddDeps, review: Review) -> None:
+async def keep(deps: AddDeps, review: Review) -> None:
     """Lets the memory stand beside those that it would have closed.
 
     Raises:
@@ -91,14 +91,14 @@ async def keep(using: AddDeps, review: Review) -> None:
     """
     if review.is_quarantined:
         raise InvalidInputError("nothing is learnt from this message while it waits: accept it or drop it")
-    await using.store.write(review.record.whose.whole, [_reviewed(review.record, now=using.clock.now())])
+    await deps.store.write(review.record.whose.whole, [_reviewed(review.record, now=deps.clock.now())])
 
 
 async def _review(store: MemoryStore, record: MemoryRecord) -> Review:
     if NEEDS_REVIEW not in record.tags:
         return Review(record)
     related = await store.get(record.whose.whole, record.related_ids)
-    return Review(record, tuple(one for one in related if is_current(one)))
+    return Review(record, tuple(memory for memory in related if is_current(memory)))
 
 
 def _reviewed(record: MemoryRecord, *, now: datetime) -> Revise:
@@ -108,15 +108,15 @@ def _reviewed(record: MemoryRecord, *, now: datetime) -> Revise:
     )
 
 
-async def _with_attribute(using: AddDeps, review: Review) -> MemoryRecord:
+async def _with_attribute(deps: AddDeps, review: Review) -> MemoryRecord:
     """The memory with the attribute that it gives the value of, unless another memory gives one by now."""
     record = review.record
     if record.attribute is not None or record.kind is not Kind.MEMORY or record.is_verbatim:
         return record
     attribute, value = attribute_of(record.content, replace(hints_from_record(record), known=False))
     valued = replace(record, attribute=attribute, value=value if attribute else record.value)
-    closing = [one.id for one in review.would_close]
-    rivals = await rivals_of(using.store, valued, scope=record.whose, now=using.clock.now(), without=closing)
+    closing = [memory.id for memory in review.would_close]
+    rivals = await rivals_of(deps.store, valued, scope=record.whose, now=deps.clock.now(), without=closing)
     return record if rivals else valued
 
 
@@ -126,7 +126,7 @@ def _closed(old: MemoryRecord, winner: MemoryRecord, *, now: datetime) -> Revise
     return Revise(closed, Event.SUPERSEDE, reason=_REVIEWED)
 
 
-async def _learnt(using: AddDeps, episode: MemoryRecord, *, now: datetime) -> Sequence[MemoryOutcome]:
+async def _learn_from_episode(deps: AddDeps, episode: MemoryRecord, *, now: datetime) -> Sequence[MemoryOutcome]:
     """What a message says, as if it had never been held back."""
     source_ids = episode.provenance.source_ids
     message = Message(
@@ -136,10 +136,12 @@ async def _learnt(using: AddDeps, episode: MemoryRecord, *, now: datetime) -> Se
         name=episode.actor,
         timestamp=episode.created_at,
     )
-    kept = [ScreenedMessage(message, trust_of(episode))]
+    screened = [ScreenedMessage(message, trust_of(episode))]
     is_agent = episode.whose.agent_id is not None
-    found = await extract_facts(kept, mode=using.mode, llm=using.llm, now=now, agent_facts=is_agent)
-    drafting = DraftContext(episode.whose, episode.metadata, now=now, ids=using.ids)
-    before = KnownMessages(evidence=(episode.id,))
-    stored = await store_extraction(using, found, screened=kept, episodes=(), known=before, context=drafting)
+    extraction = await extract_facts(screened, mode=deps.mode, llm=deps.llm, now=now, agent_facts=is_agent)
+    context = DraftContext(episode.whose, episode.metadata, now=now, ids=deps.ids)
+    known_messages = KnownMessages(evidence=(episode.id,))
+    stored = await store_extraction(
+        deps, extraction, screened=screened, episodes=(), known_messages=known_messages, context=context
+    )
     return stored.outcomes

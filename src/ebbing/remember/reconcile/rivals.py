@@ -39,7 +39,7 @@ async def rivals_of(
     same &= (shard.valid_to > moment) & (shard.expires > moment)
     skipped = {record.id, *without}
     ids = [shard.ids[row] for row in np.flatnonzero(same) if shard.ids[row] not in skipped]
-    return [one for one in await store.get(whole, ids) if _is_rival(one, record)]
+    return [memory for memory in await store.get(whole, ids) if _is_rival(memory, record)]
 
 
 def step_aside(rival: MemoryRecord, winner: str, *, now: datetime) -> Revise:
@@ -48,7 +48,7 @@ def step_aside(rival: MemoryRecord, winner: str, *, now: datetime) -> Revise:
     return Revise(closed, Event.SUPERSEDE, reason=GAVE_WAY)
 
 
-def _is_rival(one: MemoryRecord, other: MemoryRecord) -> bool:
-    first, second = known_memory(one).claim, known_memory(other).claim
+def _is_rival(record: MemoryRecord, other: MemoryRecord) -> bool:
+    first, second = known_memory(record).claim, known_memory(other).claim
     verdicts = (compare(first, second), compare(second, first))
     return any(verdict.relation is Relation.CONTRADICTS and not verdict.guess for verdict in verdicts)

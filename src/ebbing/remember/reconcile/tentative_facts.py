@@ -22,7 +22,7 @@ from ebbing.remember.vectors.embed_drafts import EmbedOptions, embed_drafts
 
 async def drop_unmatched_tentative(
     store: MemoryStore,
-    found: Sequence[tuple[Fact, Draft]],
+    drafts: Sequence[tuple[Fact, Draft]],
     *,
     screened: Sequence[ScreenedMessage],
     context: DraftContext,
@@ -31,25 +31,31 @@ async def drop_unmatched_tentative(
 
     What is said of somebody by a name that is known is read as what is said of "my son Arjun".
     """
-    if not any(fact.tentative for fact, _ in found):
-        return list(found)
-    inserts = await embed_drafts(EmbedOptions(), [draft for _, draft in found])
-    heard = [to_new_fact(fact, insert) for (fact, _), insert in zip(found, inserts, strict=True)]
-    related = await find_candidates(store, heard, scope=context.scope, now=context.now, calibration=None)
-    decisions = decide(heard, related.by_fact, confidence_threshold=0.0)
-    told: list[tuple[Fact, Draft]] = []
-    for (fact, draft), decision, around in zip(found, decisions, related.by_fact, strict=True):
-        known = _of_somebody(fact, around, said=screened[fact.source], context=context) if fact.tentative else None
-        bare = _begins_with_value(fact)
-        if known is None and bare is not None:
-            known = _joined(fact, bare, decision=decision, around=around, speaker=screened[fact.source].message.name)
-            if known is None:
+    if not any(fact.tentative for fact, _ in drafts):
+        return list(drafts)
+    inserts = await embed_drafts(EmbedOptions(), [draft for _, draft in drafts])
+    new_facts = [to_new_fact(fact, insert) for (fact, _), insert in zip(drafts, inserts, strict=True)]
+    candidates = await find_candidates(store, new_facts, scope=context.scope, now=context.now, calibration=None)
+    decisions = decide(new_facts, candidates.by_fact, confidence_threshold=0.0)
+    matched: list[tuple[Fact, Draft]] = []
+    for (fact, draft), decision, memories in zip(drafts, decisions, candidates.by_fact, strict=True):
+        whole = (
+            _fact_about_named_person(fact, memories, screened=screened[fact.source], context=context)
+            if fact.tentative
+            else None
+        )
+        bare_value = _begins_with_value(fact)
+        if whole is None and bare_value is not None:
+            whole = _in_words_of_ended_memory(
+                fact, bare_value, decision=decision, memories=memories, speaker=screened[fact.source].message.name
+            )
+            if whole is None:
                 continue
-        if known is not None:
-            told.append((known, fact_draft(known, screened[fact.source], context=context)))
+        if whole is not None:
+            matched.append((whole, fact_draft(whole, screened[fact.source], context=context)))
         elif not fact.tentative or not (fact.rule == NAMED or isinstance(decision, Ignore)):
-            told.append((fact, draft))
-    return told
+            matched.append((fact, draft))
+    return matched
 
 
 def _begins_with_value(fact: Fact) -> str | None:
@@ -60,13 +66,13 @@ def _begins_with_value(fact: Fact) -> str | None:
     return value if value and fact.text.casefold().startswith(value.casefold()) else None
 
 
-def _joined(
-    fact: Fact, value: str, *, decision: Decision, around: Sequence[KnownMemory], speaker: str | None
+def _in_words_of_ended_memory(
+    fact: Fact, value: str, *, decision: Decision, memories: Sequence[KnownMemory], speaker: str | None
 ) -> Fact | None:
     """The fact with its value in the words of the memory that it ends, where that says no more than its own value."""
     if not isinstance(decision, Supersede):
         return None
-    old = next((one.record for one in around if one.record.id == decision.memory_id), None)
+    old = next((memory.record for memory in memories if memory.record.id == decision.memory_id), None)
     if old is None or not old.attribute or not old.value:
         return None
     if not is_bare(without_speaker(old.content, speaker), old.value):
@@ -75,15 +81,15 @@ def _joined(
     return replace(fact, text=text, attribute=old.attribute, value=value)
 
 
-def _of_somebody(
-    fact: Fact, around: Sequence[KnownMemory], *, said: ScreenedMessage, context: DraftContext
+def _fact_about_named_person(
+    fact: Fact, memories: Sequence[KnownMemory], *, screened: ScreenedMessage, context: DraftContext
 ) -> Fact | None:
     """The fact about one of the speaker's people whose name the statement begins with: "Arjun turned 8"."""
-    speaker = (said.message.name or "").casefold()
-    for one in around:
-        for alias in aliases(one.record.content):
+    speaker = (screened.message.name or "").casefold()
+    for memory in memories:
+        for alias in aliases(memory.record.content):
             if not speaker.startswith(alias.name.casefold()) and fact.text.startswith(f"{alias.name} "):
-                whole = replace(said.message, content=f"my {alias.word} {fact.text}")
+                whole = replace(screened.message, content=f"my {alias.word} {fact.text}")
                 read = extract([whole], now=context.now)
                 return replace(read[0], source=fact.source, source_text=fact.source_text) if read else None
     return None

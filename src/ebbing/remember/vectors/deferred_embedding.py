@@ -23,11 +23,11 @@ from ebbing.ports.embedder import Embedder
 from ebbing.ports.memory_store import MemoryStore, Reindex
 from ebbing.remember.vectors.embed_drafts import SECONDS, enqueue_reindex
 
-MOST: Final = 10_000
+MAX_WAITING_TEXTS: Final = 10_000
 """Texts that may be behind, a hundred seconds of one core: beyond them a call waits for its vectors again."""
-PORTION: Final = 8
+BATCH_SIZE: Final = 8
 """Texts embedded at a time."""
-JOB_AFTER: Final = timedelta(minutes=5)
+JOB_DELAY: Final = timedelta(minutes=5)
 """When a worker makes good what a process that was killed still owed."""
 _MOST_NOTED: Final = 10_000
 
@@ -63,7 +63,7 @@ class DeferredEmbedder:
     def turn(self, embedder: Embedder | None) -> Iterator[bool]:
         """Around the embedding of new texts: whether so many wait for their vectors that these should not."""
         runs = getattr(embedder, "parallel_runs", None)
-        is_later = runs is not None and self._embedding >= 2 * runs and len(self._waiting) < MOST
+        is_later = runs is not None and self._embedding >= 2 * runs and len(self._waiting) < MAX_WAITING_TEXTS
         self._embedding += 1
         try:
             yield is_later
@@ -74,7 +74,7 @@ class DeferredEmbedder:
         """Sees to the vectors of what was just stored without."""
         whole = scope.whole
         if self._is_unnoted(whole.owner):
-            await enqueue_reindex(self._store.jobs, whole, run_at=self._clock.now() + JOB_AFTER)
+            await enqueue_reindex(self._store.jobs, whole, run_at=self._clock.now() + JOB_DELAY)
         with self._lock:
             self._waiting.extend((whole, memory_id) for memory_id in memory_ids)
             if self._thread is None:
@@ -85,9 +85,9 @@ class DeferredEmbedder:
     def forget(self, is_meant: Callable[[Owner], bool]) -> None:
         """Lets go of the texts of these owners, who are gone."""
         with self._lock:
-            kept = [one for one in self._waiting if not is_meant(one[0].owner)]
+            remaining = [waiting for waiting in self._waiting if not is_meant(waiting[0].owner)]
             self._waiting.clear()
-            self._waiting.extend(kept)
+            self._waiting.extend(remaining)
             self._noted = {owner: run_at for owner, run_at in self._noted.items() if not is_meant(owner)}
 
     async def aclose(self) -> None:
@@ -105,8 +105,8 @@ class DeferredEmbedder:
             if self._noted.get(owner, now) > now:
                 return False
             if len(self._noted) >= _MOST_NOTED:
-                self._noted = {one: run_at for one, run_at in self._noted.items() if run_at > now}
-            self._noted[owner] = now + JOB_AFTER
+                self._noted = {noted_owner: run_at for noted_owner, run_at in self._noted.items() if run_at > now}
+            self._noted[owner] = now + JOB_DELAY
             return True
 
     async def _follow(self, embedder: Embedder) -> None:
@@ -126,7 +126,7 @@ class DeferredEmbedder:
         """What is next, by owner; none, and then the thread ends."""
         portion: dict[Scope, list[str]] = {}
         with self._lock:
-            for _ in range(min(PORTION, len(self._waiting))):
+            for _ in range(min(BATCH_SIZE, len(self._waiting))):
                 scope, memory_id = self._waiting.popleft()
                 portion.setdefault(scope, []).append(memory_id)
             if not portion:
@@ -134,14 +134,14 @@ class DeferredEmbedder:
         return portion
 
     async def _embed(self, portion: dict[Scope, list[str]], embedder: Embedder) -> None:
-        found = [(scope, one) for scope, ids in portion.items() for one in await self._store.get(scope, ids)]
-        got = await embed_passages(embedder, [passage(one) for _, one in found], seconds=SECONDS)
+        texts = [(scope, record) for scope, ids in portion.items() for record in await self._store.get(scope, ids)]
+        got = await embed_passages(embedder, [passage(record) for _, record in texts], seconds=SECONDS)
         changes: dict[Scope, list[Reindex]] = {}
-        for (scope, one), vector in zip(found, got.vectors, strict=True):
+        for (scope, record), vector in zip(texts, got.vectors, strict=True):
             if vector is not None:
-                analysis = analyse(one.content, speaker=one.actor, said_at=one.created_at)
-                entry = entry_for(analysis, vector=vector, model_id=embedder.model_id, utterance=one.is_verbatim)
-                changes.setdefault(scope, []).append(Reindex(one.id, one.version, entry))
+                analysis = analyse(record.content, speaker=record.actor, said_at=record.created_at)
+                entry = entry_for(analysis, vector=vector, model_id=embedder.model_id, utterance=record.is_verbatim)
+                changes.setdefault(scope, []).append(Reindex(record.id, record.version, entry))
         await asyncio.gather(*(self._store.write(scope, made) for scope, made in changes.items()))
         if got.failure is not None:
             raise got.failure

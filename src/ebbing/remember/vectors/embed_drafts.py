@@ -42,7 +42,7 @@ class EmbedOptions:
     """Texts are stored without vectors for now, which follow: see `follow.py`."""
 
 
-async def embed_drafts(how: EmbedOptions, drafts: Sequence[Draft]) -> list[Insert]:
+async def embed_drafts(options: EmbedOptions, drafts: Sequence[Draft]) -> list[Insert]:
     """Inserts for the drafts, in order, each distinct text embedded once.
 
     When the embedder fails, hangs or gives nonsense, the drafts are stored without vectors, found by keyword, and
@@ -51,8 +51,8 @@ async def embed_drafts(how: EmbedOptions, drafts: Sequence[Draft]) -> list[Inser
     Raises:
         EmbeddingError: with `strict`, the embedder failed.
     """
-    vectors = await vectors_of(how, [passage(draft.record) for draft in drafts])
-    model_id = None if how.embedder is None else how.embedder.model_id
+    vectors = await vectors_of(options, [passage(draft.record) for draft in drafts])
+    model_id = None if options.embedder is None else options.embedder.model_id
     inserts: list[Insert] = []
     for draft, vector in zip(drafts, vectors, strict=True):
         record = draft.record
@@ -65,7 +65,7 @@ async def embed_drafts(how: EmbedOptions, drafts: Sequence[Draft]) -> list[Inser
 
 def ids_without_vector(inserts: Sequence[Insert]) -> list[str]:
     """The ids of those that say something and have no vector."""
-    without = (one.record for one in inserts if one.entry is None or one.entry.vector is None)
+    without = (insert.record for insert in inserts if insert.entry is None or insert.entry.vector is None)
     return [record.id for record in without if record.content.strip()]
 
 
@@ -76,14 +76,14 @@ async def enqueue_reindex(queue: JobQueue, scope: Scope, *, run_at: datetime) ->
         await queue.enqueue(REINDEX, owner.owner.digest, whose=owner, run_at=run_at)
 
 
-async def vectors_of(how: EmbedOptions, passages: Sequence[str]) -> Sequence[NDArray[np.float32] | None]:
+async def vectors_of(options: EmbedOptions, passages: Sequence[str]) -> Sequence[NDArray[np.float32] | None]:
     """Vectors for texts, in order, as `embedded` gives them."""
-    if how.embedder is None or how.is_later or not passages:
+    if options.embedder is None or options.is_later or not passages:
         return [None] * len(passages)
     texts = passages if len(passages) == 1 else list(dict.fromkeys(passages))
-    done = await embed_passages(how.embedder, texts, seconds=how.seconds)
+    done = await embed_passages(options.embedder, texts, seconds=options.seconds)
     if done.failure is not None:
-        if how.strict:
+        if options.strict:
             raise done.failure
         bare = sum(vector is None for vector in done.vectors)
         _log.warning("embedding failed (%s): %d texts stored without vectors", done.failure, bare)

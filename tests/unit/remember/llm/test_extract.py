@@ -202,7 +202,7 @@ async def test_messages_that_were_read_before_are_context_too() -> None:
     model = ScriptedChatModel(
         {"facts": [fact("User has a sister", "I have a sister"), fact("Sister is Jesica", "Jesica", message=2)]}
     )
-    found = await read(model, said("I have a sister", "Oh?", "Her name is Jesica"), known={0, 1})
+    found = await read(model, said("I have a sister", "Oh?", "Her name is Jesica"), known_places={0, 1})
     shown = model.prompts[0][1].content
     assert '{"context": true, "role": "user", "text": "I have a sister"}' in shown
     assert '"message": 2' in shown
@@ -314,7 +314,7 @@ def rules(messages: Sequence[Message]) -> list[Fact]:
 
 async def modes(mode: WriteMode, model: ScriptedChatModel | None, *texts: str, **options: Any) -> LlmExtraction:
     asking = None if model is None else LlmOptions(model)
-    return await read_facts(mode, said(*texts), nominate=rules, asking=asking, now=NOW, **options)
+    return await read_facts(mode, said(*texts), nominate=rules, llm=asking, now=NOW, **options)
 
 
 async def test_rules_ask_no_model() -> None:

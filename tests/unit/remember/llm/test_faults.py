@@ -69,7 +69,7 @@ def rules(messages: Any) -> list[Fact]:
 async def test_reading_survives_every_fault(fault: Fault | None) -> None:
     began = time.monotonic()
     async with asking_of(FACTS, fault) as asking:
-        found = await read_facts(WriteMode.LLM, TALK, nominate=rules, asking=asking, now=NOW)
+        found = await read_facts(WriteMode.LLM, TALK, nominate=rules, llm=asking, now=NOW)
     assert time.monotonic() - began < LONGEST
     read = [one.text for one in found.facts]
     if fault in HARMLESS | {Fault.INVENTED_IDS}:
@@ -111,7 +111,7 @@ async def test_a_trouble_that_passes_is_not_noticed(mode: WriteMode, fault: Faul
     answer = FACTS | {"should_remember": True, "summary": "用户搬到上海，养了猫", "category": "fact", "confidence": 0.8}
     with FakeLlm([Rule(fault=fault, times=1), Rule(answer=answer)]) as llm:
         model = OpenAIChatModel(llm.url, "fake", timeout_seconds=5)
-        found = await read_facts(mode, TALK, nominate=rules, asking=LlmOptions(model), now=NOW)
+        found = await read_facts(mode, TALK, nominate=rules, llm=LlmOptions(model), now=NOW)
         await model.aclose()
     assert found.failed is None
     assert found.facts

@@ -71,7 +71,7 @@ async def test_messages_are_read_again_from_their_episodes() -> None:
     model = ScriptedChatModel(
         {"facts": [{"text": "User likes tea", "category": "preference", "message": 0, "quote": "I like tea"}]}
     )
-    again = await reread(store, WORK, nominate=no_rules, asking=LlmOptions(model), now=datetime(2024, 2, 1, tzinfo=UTC))
+    again = await reread(store, WORK, nominate=no_rules, llm=LlmOptions(model), now=datetime(2024, 2, 1, tzinfo=UTC))
     assert [one.text for one in again.extraction.facts] == ["User likes tea"]
     assert [(one.id, one.role) for one in again.messages] == [("m0", Role.USER), ("m1", Role.ASSISTANT)]
     assert "2024-01-01" in model.prompts[0][1].content
@@ -82,9 +82,7 @@ async def test_what_was_erased_meanwhile_is_not_read_again() -> None:
     await store.write(ADA, [episode(0, "I like tea"), episode(1, "Really", Role.ASSISTANT)])
     await store.write(ADA, [Erase("e0")])
     model = ScriptedChatModel()
-    again = await reread(
-        store, Unread(ADA, ("e0",)), nominate=no_rules, asking=LlmOptions(model), now=ManualClock().now()
-    )
+    again = await reread(store, Unread(ADA, ("e0",)), nominate=no_rules, llm=LlmOptions(model), now=ManualClock().now())
     assert (again.messages, again.extraction.facts, model.prompts) == ((), (), [])
 
 
@@ -92,7 +90,7 @@ async def test_a_model_that_is_still_down_fails_again() -> None:
     store = EphemeralMemoryStore(clock=ManualClock())
     await store.write(ADA, [episode(0, "I like tea")])
     asking = LlmOptions(ScriptedChatModel(ModelUnavailableError("down")))
-    again = await reread(store, WORK, nominate=no_rules, asking=asking, now=ManualClock().now())
+    again = await reread(store, WORK, nominate=no_rules, llm=asking, now=ManualClock().now())
     assert again.extraction.failed is not None
 
 

@@ -43,7 +43,7 @@ def known(fact: Fact = CHOIR, *, at: datetime = NOW - HOUR, **more: Any) -> Know
 
 def decided(new: NewFact, old: KnownMemory, proposal: Decision, *, version: int = 1) -> Decision:
     proposed = LlmProposal({new.record.id: proposal}, {old.record.id: version})
-    return decide([new], [[old]], confidence_threshold=0.7, proposed=proposed)[0]
+    return decide([new], [[old]], confidence_threshold=0.7, proposal=proposed)[0]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_memory_that_an_earlier_fact_closed_is_not_closed_again() -> None:
     first, second = heard(LEFT, name="one"), heard(Fact("User prefers to paint"), name="two")
     closing = {one.record.id: Supersede(one.fact, "old", "over") for one in (first, second)}
     decisions = decide(
-        [first, second], [[known()], [known()]], confidence_threshold=0.7, proposed=LlmProposal(closing, {"old": 1})
+        [first, second], [[known()], [known()]], confidence_threshold=0.7, proposal=LlmProposal(closing, {"old": 1})
     )
     assert [type(one) for one in decisions] == [Supersede, Add]
 

@@ -47,7 +47,7 @@ def known(*facts: Fact, actor: str | None = None) -> list[KnownMemory]:
 
 def proposed(fact: Fact, around: list[KnownMemory], decision: Decision) -> Decision:
     versions = {one.record.id: one.record.version for one in around}
-    return decide([heard(fact)], [around], confidence_threshold=0.7, proposed=LlmProposal({"new": decision}, versions))[
+    return decide([heard(fact)], [around], confidence_threshold=0.7, proposal=LlmProposal({"new": decision}, versions))[
         0
     ]
 
@@ -136,7 +136,7 @@ def test_a_model_ends_nothing_that_has_only_the_name_of_the_speaker_in_common() 
     around = known(Fact("周航是素食主义者", tags=("diet",)), actor="周航")
     new = heard(fact, actor="周航")
     plan = LlmProposal({"new": Supersede(fact, "old0", "over")}, {"old0": 1})
-    assert isinstance(decide([new], [around], confidence_threshold=0.7, proposed=plan)[0], Add)
+    assert isinstance(decide([new], [around], confidence_threshold=0.7, proposal=plan)[0], Add)
 
 
 def test_a_value_of_nobody_in_particular_replaces_none() -> None:
