@@ -28,7 +28,7 @@ class ImportReport:
     """What became of the records."""
 
     imported: int = 0
-    known: int = 0
+    already_stored: int = 0
     """Here already: the same id, or the same message."""
     refused: dict[int, str] = field(default_factory=dict)
     """Place in the call, from 0, and why."""
@@ -67,7 +67,7 @@ async def _of_one_owner(deps: AddDeps, records: dict[int, MemoryRecord], *, resu
     for place, record in records.items():
         name = names.local_id(record.id)
         if name in names.own_ids:
-            result.known += 1
+            result.already_stored += 1
         else:
             names.own_ids.add(name)
             fresh[place] = _renamed(record, names)
@@ -82,7 +82,7 @@ async def _of_one_owner(deps: AddDeps, records: dict[int, MemoryRecord], *, resu
     await deps.note_missing_vectors(ids_without_vector(inserts), scope)
     new = sum(stored_id == record.id for stored_id, record in zip(ids, fresh.values(), strict=True))
     result.imported += new
-    result.known += len(ids) - new
+    result.already_stored += len(ids) - new
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,4 +72,4 @@ class Transfers:
         done = await import_records(await self._context.add_deps(change=change), lines, tenant=tenant, user_id=user_id)
         refused = [{"record": place, "reason": reason} for place, reason in sorted(done.refused.items())]
         change_ids = [*change.ids.values()]
-        return {"imported": done.imported, "known": done.known, "refused": refused, "change_ids": change_ids}
+        return {"imported": done.imported, "known": done.already_stored, "refused": refused, "change_ids": change_ids}

@@ -95,49 +95,54 @@ class Writes:
         scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
         parsed = timed(named_by(parse_messages(messages), checked.source_id), checked.timestamp)
         values, mode = checked_metadata(metadata), self._mode_of(checked, infer=checked_flag(infer, "infer"))
-        on_the_record = on_record(parsed, trust=checked.trust, is_private=checked.is_private)
-        remembered, change = AddReport(()), ChangeSet(Cause.ADD)
+        recorded = on_record(parsed, trust=checked.trust, is_private=checked.is_private)
+        report, change = AddReport(()), ChangeSet(Cause.ADD)
         if checked.change_id is not None:
             change.ids[scope.owner] = checked.change_id
-        if on_the_record.messages:
+        if recorded.messages:
             step = partial(add_raw if mode is WriteMode.RAW else add_extracted, scope=scope, metadata=values)
-            using = await self._instructed(await self._context.add_deps(mode, change=change), prompt=checked.prompt)
-            said = on_the_record.messages
-            read = (one.content for one in said if one.role is Role.USER or scope.agent_id is not None)
-            await warm_up_patterns(read, reading=mode is not WriteMode.RAW)
-            remembered = await step(using, said, trust=checked.trust, tags=checked.tags, expires_at=checked.expires_at)
-            await self._announce_remembered(scope, remembered)
-            self._refuse_unread(remembered)
-        to_forget = await self._forget_tokens.offer_last_message(scope) if on_the_record.names_earlier else None
+            deps = await self._instructed(await self._context.add_deps(mode, change=change), prompt=checked.prompt)
+            texts = (
+                message.content
+                for message in recorded.messages
+                if message.role is Role.USER or scope.agent_id is not None
+            )
+            await warm_up_patterns(texts, reading=mode is not WriteMode.RAW)
+            report = await step(
+                deps, recorded.messages, trust=checked.trust, tags=checked.tags, expires_at=checked.expires_at
+            )
+            await self._announce_report(scope, report)
+            self._refuse_unread(report)
+        to_forget = await self._forget_tokens.offer_last_message(scope) if recorded.names_earlier else None
         return add_answer(
-            remembered.without(on_the_record.left_out),
+            report.without(recorded.left_out),
             self._context.settings.api_version,
             change_id=change.id_of(scope.owner),
             to_forget=to_forget,
             omitted_parts=omitted_parts(messages),
         )
 
-    def _refuse_unread(self, remembered: AddReport) -> None:
+    def _refuse_unread(self, report: AddReport) -> None:
         """Say that the language model failed, where the settings want to hear of it."""
-        if remembered.extraction_error is not None and self._context.settings.strict_extraction:
+        if report.extraction_error is not None and self._context.settings.strict_extraction:
             raise ModelUnavailableError(
-                f"the language model did not read the messages ({remembered.extraction_error}): they are kept and read"
+                f"the language model did not read the messages ({report.extraction_error}): they are kept and read"
                 " later; look at its address and key with `ebbing doctor`"
             )
 
-    async def _instructed(self, using: AddDeps, *, prompt: str | None) -> AddDeps:
+    async def _instructed(self, deps: AddDeps, *, prompt: str | None) -> AddDeps:
         """Add the tenant's instructions for a language model, where there are both, and a prompt of the call."""
-        asking = using.llm
-        if asking is None:
+        llm = deps.llm
+        if llm is None:
             if prompt is not None:
                 raise InvalidInputError("prompt needs a language model: set EBBING_LLM_BASE_URL, or leave it out")
-            return using
+            return deps
         await on_a_loop()
         settings = await self._context.store.profiles.settings(self._context.tenant)
         instructions = settings.get(INSTRUCTIONS) or self._context.settings.custom_instructions
         if not instructions and prompt is None:
-            return using
-        return replace(using, llm=replace(asking, instructions=instructions, fact_prompt=prompt or asking.fact_prompt))
+            return deps
+        return replace(deps, llm=replace(llm, instructions=instructions, fact_prompt=prompt or llm.fact_prompt))
 
     def _mode_of(self, checked: CheckedAddOptions, *, infer: bool) -> WriteMode:
         """How a call is read; what an agent did is summarized where there is a model, and kept as it is elsewhere."""
@@ -145,13 +150,13 @@ class Writes:
             return self.mode(checked.mode, infer=infer)
         return WriteMode.SUMMARIZE if infer and self._context.components.chat.asking is not None else WriteMode.RAW
 
-    def mode(self, asked: WriteMode | None, *, infer: bool) -> WriteMode:
+    def mode(self, requested: WriteMode | None, *, infer: bool) -> WriteMode:
         """Return how a call is read: as it asks, else as the settings say."""
         if not infer:
             return WriteMode.RAW
-        if asked in _BY_MODEL and self._context.components.chat.asking is None:
-            raise InvalidInputError(f"mode {asked.value!r} needs a language model: set EBBING_LLM_BASE_URL")
-        return asked or self._context.components.chat.mode
+        if requested in _BY_MODEL and self._context.components.chat.asking is None:
+            raise InvalidInputError(f"mode {requested.value!r} needs a language model: set EBBING_LLM_BASE_URL")
+        return requested or self._context.components.chat.mode
 
     async def update(
         self,
@@ -257,16 +262,16 @@ class Writes:
         change = ChangeSet(Cause.RESTORE)
         done = await restore(await self._context.add_deps(change=change), memory_id, scope=scope)
         await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id, *done.superseded_ids])
-        told = {"superseded": [*done.superseded_ids], "change_id": change.only_id}
-        return memory_item(done.record) | told
+        ids = {"superseded": [*done.superseded_ids], "change_id": change.only_id}
+        return memory_item(done.record) | ids
 
-    async def _announce_remembered(self, scope: Scope, remembered: AddReport) -> None:
+    async def _announce_report(self, scope: Scope, report: AddReport) -> None:
         new: list[str] = []
         changed: list[str] = []
-        for one in remembered.outcomes:
-            if one.memory_id is not None and one.event is not Event.NONE:
-                (new if one.event is Event.ADD else changed).append(one.memory_id)
-            changed += one.closed_ids
+        for outcome in report.outcomes:
+            if outcome.memory_id is not None and outcome.event is not Event.NONE:
+                (new if outcome.event is Event.ADD else changed).append(outcome.memory_id)
+            changed += outcome.closed_ids
         if new:
             await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=new)
         if changed:

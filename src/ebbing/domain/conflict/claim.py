@@ -162,7 +162,7 @@ class Claim:
     once: bool = False
     """It tells of this week, this time: what is usual goes on."""
     usual: bool = False
-    sought: bool = False
+    is_wish: bool = False
     """It tells of what somebody looks for, and has not found yet."""
     single: bool = True
     """The attribute has one value at a time, whoever says it; else only a claim that is `changed` replaces it."""

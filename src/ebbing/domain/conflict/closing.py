@@ -97,8 +97,8 @@ def _is_near(new: Words, old: Words) -> bool:
 
 def _figures(new: Words, old: Words) -> tuple[int, int] | None:
     """Two values as whole numbers; None where one of them is anything else."""
-    mine, known = (next(iter(value), "") if len(value) == 1 else "" for value in (new, old))
-    return (int(mine), int(known)) if mine.isdecimal() and known.isdecimal() else None
+    mine, theirs = (next(iter(value), "") if len(value) == 1 else "" for value in (new, old))
+    return (int(mine), int(theirs)) if mine.isdecimal() and theirs.isdecimal() else None
 
 
 def _ends_attribute(new: Claim, old: Claim) -> bool:
@@ -160,8 +160,8 @@ def _names(thing: Words, new: Claim) -> bool:
 
 
 def _share_a_thing(new: Claim, old: Claim) -> bool:
-    mine, known = new.about.content | new.object, old.about.content | old.object
-    return not mine.isdisjoint(known) or _is_of_kind(known, new.kinds) or _is_of_kind(mine, old.kinds)
+    mine, theirs = new.about.content | new.object, old.about.content | old.object
+    return not mine.isdisjoint(theirs) or _is_of_kind(theirs, new.kinds) or _is_of_kind(mine, old.kinds)
 
 
 def _is_of_kind(things: Words, kinds: Words) -> bool:

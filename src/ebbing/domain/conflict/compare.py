@@ -63,11 +63,11 @@ def compare(new: Claim, old: Claim, *, similarity: float = 0.0) -> Verdict:
     if new.speaker != old.speaker:
         return APART
     rules = (_by_attribute, _by_object, _by_end, _by_resumption, _by_negation, _by_number)
-    found = next((verdict for rule in rules if (verdict := rule(new, old)) is not None), None)
-    if found is None:
-        found = _by_wording(new, old, similarity=similarity)
-    other = replaced(new, old) if found.relation is Relation.APART else is_outdone(new, old)
-    return REPLACED if other and found.relation is not Relation.CONTRADICTS else found
+    result = next((verdict for rule in rules if (verdict := rule(new, old)) is not None), None)
+    if result is None:
+        result = _by_wording(new, old, similarity=similarity)
+    other = replaced(new, old) if result.relation is Relation.APART else is_outdone(new, old)
+    return REPLACED if other and result.relation is not Relation.CONTRADICTS else result
 
 
 def _by_attribute(new: Claim, old: Claim) -> Verdict | None:
@@ -99,12 +99,16 @@ def _by_the_way(new: Claim, old: Claim) -> bool:
         return False
     if new.subject and not new.changed:
         return False
-    mine, known = [new.also, (new.attribute, new.value)], [old.also, (old.attribute, old.value)]
+    mine, theirs = [new.also, (new.attribute, new.value)], [old.also, (old.attribute, old.value)]
     return any(
-        one[0] == other[0] and one[1] and other[1] and not within(one[1], other[1]) and not within(other[1], one[1])
-        for one in mine
-        for other in known
-        if one and other and (one is new.also or other is old.also)
+        new_pair[0] == old_pair[0]
+        and new_pair[1]
+        and old_pair[1]
+        and not within(new_pair[1], old_pair[1])
+        and not within(old_pair[1], new_pair[1])
+        for new_pair in mine
+        for old_pair in theirs
+        if new_pair and old_pair and (new_pair is new.also or old_pair is old.also)
     )
 
 
@@ -142,7 +146,7 @@ def _by_end(new: Claim, old: Claim) -> Verdict | None:
         if (end.planned and not old.plan) or (new.once and old.usual) or (end.ongoing and _settled_down(old)):
             continue
         subject = frozenset() if end.own else new.subject
-        if any(how(end, old, subject=subject) for how in (_ends_attribute, _ends_words, _ends_taste, _ends_topic)):
+        if any(rule(end, old, subject=subject) for rule in (_ends_attribute, _ends_words, _ends_taste, _ends_topic)):
             return Verdict(Relation.CONTRADICTS, "it says that this is over")
     return None
 
@@ -174,20 +178,28 @@ def _ends_words(end: End, old: Claim, *, subject: Words) -> bool:
         return False
     if not end.words or not end.words <= old.words | old.kinds or len(old.words) > 3 * len(end.words) + 6:
         return False
-    given = [any(word in value for value in old.value) for word in end.words]
-    theirs = [word in old.subject for word in end.words]
-    by_name = any(theirs) or any(word in old.otherwise.names or not word.isascii() for word in end.words)
-    named = old.subject and not (subject or end.ongoing) and by_name and any(given) and all(map(or_, given, theirs))
-    whose = old.subject == subject or (not (old.subject and subject) and (old.subject or subject) <= end.words)
-    return whose or end.words <= old.called or bool(named)
+    in_value = [any(word in value for value in old.value) for word in end.words]
+    in_subject = [word in old.subject for word in end.words]
+    by_name = any(in_subject) or any(word in old.otherwise.names or not word.isascii() for word in end.words)
+    named = (
+        old.subject
+        and not (subject or end.ongoing)
+        and by_name
+        and any(in_value)
+        and all(map(or_, in_value, in_subject))
+    )
+    same_subject = old.subject == subject or (not (old.subject and subject) and (old.subject or subject) <= end.words)
+    return same_subject or end.words <= old.called or bool(named)
 
 
 def _opens(short: Words, full: Words) -> bool:
     """Whether a thing is called by the beginning of its name, of a script without spaces: 王者 for 王者荣耀."""
     return any(
-        2 <= len(one) <= len(other) <= len(one) + 2 and not one.isascii() and other.startswith(one)
-        for one in short
-        for other in full
+        2 <= len(short_word) <= len(full_word) <= len(short_word) + 2
+        and not short_word.isascii()
+        and full_word.startswith(short_word)
+        for short_word in short
+        for full_word in full
     )
 
 
@@ -212,7 +224,7 @@ def _ends_topic(end: End, old: Claim, *, subject: Words) -> bool:
 
 def _by_resumption(new: Claim, old: Claim) -> Verdict | None:
     """What was said to be over is so again."""
-    if new.over or new.sought or new.subject != old.subject or not (new.resumed or new.changed):
+    if new.over or new.is_wish or new.subject != old.subject or not (new.resumed or new.changed):
         return None
     for end in old.ends:
         in_words = bool(end.words) and end.words <= new.words and len(new.words - end.words) <= _FURTHER
@@ -228,9 +240,9 @@ def _by_negation(new: Claim, old: Claim) -> Verdict | None:
         return None
     if new.event and not (new.gained or new.resumed):
         return None
-    said = new.words | new.kinds
+    new_words = new.words | new.kinds
     news = new.resumed or new.gained or (new.changed and (len(new.words - old.words) <= 1 or bool(old.object)))
-    turned = news and old.negated and (old.words <= said or _taken_up(new, old))
+    turned = news and old.negated and (old.words <= new_words or _taken_up(new, old))
     if old.words and (new.words == old.words or turned) and new.numbers >= old.numbers:
         return Verdict(Relation.CONTRADICTS, "the opposite of what is known")
     return None
@@ -246,9 +258,9 @@ def _by_number(new: Claim, old: Claim) -> Verdict | None:
     """The same words with other numbers: a new figure if it says so, else another thing."""
     if new.numbers == old.numbers or not new.numbers or not old.numbers:
         return None
-    frame, known = new.words - new.numbers, old.words - old.numbers
-    alike = new.subject == old.subject and len(frame & known) >= _FRAME * len(frame | known)
-    same_frame = (frame == known or alike) and new.negated == old.negated
+    frame, old_frame = new.words - new.numbers, old.words - old.numbers
+    alike = new.subject == old.subject and len(frame & old_frame) >= _FRAME * len(frame | old_frame)
+    same_frame = (frame == old_frame or alike) and new.negated == old.negated
     if same_frame and new.changed and not new.event and not old.event and new.occasion == old.occasion:
         return Verdict(Relation.CONTRADICTS, "another figure for the same thing")
     return APART

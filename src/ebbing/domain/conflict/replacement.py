@@ -14,7 +14,7 @@ from ebbing.domain.conflict.claim import Becomes, Claim, Words
 
 _LONGEST: Final = {True: 4, False: 6}
 """Words, or characters of a script without spaces, in which two statements of one frame may differ."""
-_TOLD: Final = 4
+_MIN_FRAME_WORDS: Final = 4
 """Words, or characters, in common that tell so much that one thing stands there, also where there may be several."""
 _DAY: Final = "time"
 _BARE: Final = 3
@@ -35,7 +35,7 @@ def replaced(new: Claim, old: Claim) -> bool:
     """Whether `old` is over if it is what `new` speaks of."""
     if new.further or old.past or old.over or (old.event and not old.otherwise.aim):
         return False
-    if any(_has_become(one, old) for one in new.otherwise.becomes if _is_of(one, old, subject=new.subject)):
+    if any(_has_become(change, old) for change in new.otherwise.becomes if _is_of(change, old, subject=new.subject)):
         return True
     return new.subject == old.subject and (
         _in_one_frame(new, old)
@@ -52,12 +52,12 @@ def _in_one_frame(new: Claim, old: Claim) -> bool:
     """The same words in the same order, but for one place."""
     if not (new.otherwise.swapped or new.corrects) or new.negated or new.event or new.past:
         return False
-    mine, known = new.otherwise.order, old.otherwise.order
-    start, end = _shared(mine, known)
+    mine, theirs = new.otherwise.order, old.otherwise.order
+    start, end = _shared(mine, theirs)
     frame = (*mine[:start], *mine[len(mine) - end :])
-    mine, known = mine[start : len(mine) - end], known[start : len(known) - end]
-    spaced = all(word.isascii() for word in (*frame, *mine, *known))
-    if not mine or not known or max(len(mine), len(known)) > _LONGEST[spaced]:
+    mine, theirs = mine[start : len(mine) - end], theirs[start : len(theirs) - end]
+    spaced = all(word.isascii() for word in (*frame, *mine, *theirs))
+    if not mine or not theirs or max(len(mine), len(theirs)) > _LONGEST[spaced]:
         return False
     if _is_right_instead(new, old) or goes_elsewhere(new, old):
         return True
@@ -66,12 +66,12 @@ def _in_one_frame(new: Claim, old: Claim) -> bool:
     if start == 0 and (spaced or end < _TAIL) and not _is_one_place(frame):
         return False
     sort = sort_of(mine, new.otherwise.names)
-    if sort != sort_of(known, old.otherwise.names) or not _DOES.isdisjoint((*mine, *known)):
+    if sort != sort_of(theirs, old.otherwise.names) or not _DOES.isdisjoint((*mine, *theirs)):
         return False
     if new.otherwise.instead in frame or _is_of_several(new, old, sort=sort):
         return new.otherwise.instead in frame
     if new.otherwise.many or old.otherwise.many:
-        return _is_one_place(frame) or sort in {_DAY, "figure"} or len(frame) >= _TOLD
+        return _is_one_place(frame) or sort in {_DAY, "figure"} or len(frame) >= _MIN_FRAME_WORDS
     return end > 0 if new.otherwise.tools else sort != "word" or len(frame) > 1
 
 
@@ -93,9 +93,9 @@ def goes_elsewhere(new: Claim, old: Claim) -> bool:
     """Whether a journey that was planned goes to another place: "we are going to Italy instead"."""
     if not old.plan or not (new.otherwise.swapped or new.corrects):
         return False
-    mine, known = new.otherwise.order, old.otherwise.order
+    mine, theirs = new.otherwise.order, old.otherwise.order
     ahead = len(_JOURNEY)
-    if mine[:ahead] != _JOURNEY or known[:ahead] != _JOURNEY or mine[ahead : ahead + 1] == known[ahead : ahead + 1]:
+    if mine[:ahead] != _JOURNEY or theirs[:ahead] != _JOURNEY or mine[ahead : ahead + 1] == theirs[ahead : ahead + 1]:
         return False
     return sort_of(mine[ahead:], new.otherwise.names) == "name"
 
@@ -108,37 +108,37 @@ def _is_denied(new: Claim, old: Claim) -> bool:
 
 def _is_one_place(frame: tuple[str, ...]) -> bool:
     """Whether one thing is had there as a rule: at breakfast, in the morning."""
-    said = "".join(frame)
-    return any(word in TIMES and word.isascii() for word in frame) or any(meal in said for meal in _MEALS)
+    phrase = "".join(frame)
+    return any(word in TIMES and word.isascii() for word in frame) or any(meal in phrase for meal in _MEALS)
 
 
 def _shared(new: tuple[str, ...], old: tuple[str, ...]) -> tuple[int, int]:
     """How many words two statements begin with, and end with, in common."""
     most = min(len(new), len(old))
-    start = next((at for at in range(most) if new[at] != old[at]), most)
-    end = next((at for at in range(most - start) if new[-1 - at] != old[-1 - at]), most - start)
+    start = next((place for place in range(most) if new[place] != old[place]), most)
+    end = next((place for place in range(most - start) if new[-1 - place] != old[-1 - place]), most - start)
     return start, end
 
 
-def _is_of(one: Becomes, old: Claim, *, subject: Words) -> bool:
+def _is_of(change: Becomes, old: Claim, *, subject: Words) -> bool:
     """Whether the thing is of whom the memory is about, or the one itself: "we renamed the cat"."""
-    return subject == old.subject or (not subject and (old.subject <= one.thing or one.thing <= old.value))
+    return subject == old.subject or (not subject and (old.subject <= change.thing or change.thing <= old.value))
 
 
-def _has_become(one: Becomes, old: Claim) -> bool:
+def _has_become(change: Becomes, old: Claim) -> bool:
     """Whether a memory tells what the thing was: a time where it has another time now, a name where another name."""
-    said = old.words | old.kinds
-    if not one.thing <= (said | old.pairs) or not one.thing or one.value <= said:
+    old_words = old.words | old.kinds
+    if not change.thing <= (old_words | old.pairs) or not change.thing or change.value <= old_words:
         return False
-    if one.sort == _DAY:
+    if change.sort == _DAY:
         return old.timed
-    if one.sort == "figure":
+    if change.sort == "figure":
         return bool(old.numbers)
-    rest = [word for word in old.otherwise.order if not _names(one.thing, word)]
+    rest = [word for word in old.otherwise.order if not _names(change.thing, word)]
     named = not old.otherwise.names.isdisjoint(rest)
-    spaced = all(map(str.isascii, (*old.words, *one.value)))
-    alike = named == (one.sort == "name") or not spaced
-    plain = one.sort == "name" or not old.numbers
+    spaced = all(map(str.isascii, (*old.words, *change.value)))
+    alike = named == (change.sort == "name") or not spaced
+    plain = change.sort == "name" or not old.numbers
     return plain and alike and not old.timed and len(rest) <= 2 * _BARE
 
 
@@ -176,10 +176,10 @@ def _is_a_rival(new: Claim, old: Claim) -> bool:
         return False
     if _OF_WORK & {new.attribute, old.attribute}:
         return False
-    mine, known = dict(new.otherwise.rivals), dict(old.otherwise.rivals)
-    if len(mine) != len(new.otherwise.rivals) or len(known) != len(old.otherwise.rivals):
+    mine, theirs = dict(new.otherwise.rivals), dict(old.otherwise.rivals)
+    if len(mine) != len(new.otherwise.rivals) or len(theirs) != len(old.otherwise.rivals):
         return False
-    return any(kind in known and known[kind] != name for kind, name in mine.items())
+    return any(kind in theirs and theirs[kind] != name for kind, name in mine.items())
 
 
 def _has_moved_on(new: Claim, old: Claim) -> bool:

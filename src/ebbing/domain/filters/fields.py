@@ -146,6 +146,6 @@ def at_path(values: Mapping[str, Any], path: str) -> Any:
     keys = path.split(".")
     for count in range(len(keys) - 1, 0, -1):
         inner = values.get(".".join(keys[:count]))
-        if isinstance(inner, Mapping) and (found := at_path(inner, ".".join(keys[count:]))) is not None:
-            return found
+        if isinstance(inner, Mapping) and (value := at_path(inner, ".".join(keys[count:]))) is not None:
+            return value
     return None

@@ -29,14 +29,14 @@ _ORDER: Final = frozenset({Op.GT, Op.GTE, Op.LT, Op.LTE})
 _ISO_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-def parse_filter(given: Mapping[str, Any] | None) -> Filter:
+def parse_filter(filters: Mapping[str, Any] | None) -> Filter:
     """The tree behind a dict; what stands side by side must hold together. None and `{}` are everything.
 
     Raises:
         InvalidInputError: a key, an operator or a value that the grammar does not know.
         TooLargeError: more than 256 tests, 16 levels, 1,000 values or 4,000 characters.
     """
-    return EVERYTHING if given is None else excluding_namesakes(_Reading().filter(given, 0))
+    return EVERYTHING if filters is None else excluding_namesakes(_Reading().filter(filters, 0))
 
 
 class _Reading:
@@ -45,12 +45,12 @@ class _Reading:
     def __init__(self) -> None:
         self._tests = 0
 
-    def filter(self, given: object, depth: int) -> Filter:
-        if not isinstance(given, Mapping):
+    def filter(self, expression: object, depth: int) -> Filter:
+        if not isinstance(expression, Mapping):
             raise InvalidInputError("filters must be dicts, such as {'type': 'fact', 'mood': {'in': ['calm', 'glad']}}")
         if depth > MAX_DEPTH:
             raise TooLargeError(f"filters: AND, OR and NOT lie in each other more than {MAX_DEPTH} deep")
-        parts = [part for key, value in given.items() for part in self._entry(key, value, depth=depth)]
+        parts = [part for key, value in expression.items() for part in self._entry(key, value, depth=depth)]
         return parts[0] if len(parts) == 1 else All(tuple(parts))
 
     def _entry(self, key: object, value: object, *, depth: int) -> list[Filter]:
@@ -59,7 +59,7 @@ class _Reading:
         if key == "metadata":
             if not isinstance(value, Mapping):
                 raise InvalidInputError("filters: metadata takes a dict of its keys, such as {'mood': 'calm'}")
-            return [part for inner, given in value.items() for part in self._tests_of(_metadata(inner), given)]
+            return [part for inner, operand in value.items() for part in self._tests_of(_metadata(inner), operand)]
         name = _checked_key(key)
         namesake = metadata_field(name) if name in SHARED_NAMES else None
         field = field_named(name)
@@ -75,10 +75,10 @@ class _Reading:
 
     def _joined(self, word: str, value: object, *, depth: int) -> Filter:
         """AND, OR, NOT of a list; AND and NOT of one dict as well."""
-        given = [value] if isinstance(value, Mapping) and word != "OR" else value
-        if not isinstance(given, list | tuple) or not given:
+        parts = [value] if isinstance(value, Mapping) and word != "OR" else value
+        if not isinstance(parts, list | tuple) or not parts:
             raise InvalidInputError(f"filters: {word} takes a list of at least one filter dict")
-        return _LOGIC[word](tuple(self.filter(part, depth + 1) for part in given))
+        return _LOGIC[word](tuple(self.filter(part, depth + 1) for part in parts))
 
     def _tests_of(self, field: Field, value: object, *, namesake: Field | None = None) -> list[Test]:
         """One test a dict's operator, else one of equality, of being there (`*`), or of being among a list.
@@ -100,10 +100,10 @@ class _Reading:
         if self._tests > MAX_TESTS:
             raise TooLargeError(f"filters hold more than {MAX_TESTS} comparisons: use `in` for many values of a field")
         written = compared is value
-        tests = [_test(field, op, value=given, written=written) for op, given in compared.items()]
+        tests = [_test(field, op, value=operand, written=written) for op, operand in compared.items()]
         if namesake is None:
             return tests
-        others = [_test(namesake, op, value=given, written=written) for op, given in compared.items()]
+        others = [_test(namesake, op, value=operand, written=written) for op, operand in compared.items()]
         return [replace(test, namesake=other) for test, other in zip(tests, others, strict=True)]
 
 
@@ -114,7 +114,7 @@ def _test(field: Field, name: object, *, value: object, written: bool) -> Test:
     if op is Op.PRESENT:
         return Test(field, op)
     if op in {Op.IN, Op.NIN}:
-        return Test(field, op, tuple(_value(field, given, op=op) for given in _listed(field, value, op=op)))
+        return Test(field, op, tuple(_value(field, item, op=op) for item in _listed(field, value, op=op)))
     return Test(field, op, _value(field, value, op=op))
 
 
@@ -144,7 +144,7 @@ def _plain_text(field: Field, value: object) -> str:
 
 def _texts(field: Field, value: object, *, op: Op) -> str | list[str]:
     if isinstance(value, list | tuple) and op is not Op.CONTAINS:
-        return [_text(field, one) for one in value]
+        return [_text(field, item) for item in value]
     return _text(field, value)
 
 
@@ -168,9 +168,9 @@ def _json(field: Field, value: object, *, depth: int) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, list | tuple) and len(value) <= MAX_VALUES:
-        return [_json(field, one, depth=depth + 1) for one in value]
+        return [_json(field, item, depth=depth + 1) for item in value]
     if isinstance(value, Mapping) and len(value) <= MAX_VALUES and all(isinstance(key, str) for key in value):
-        return {key: _json(field, one, depth=depth + 1) for key, one in value.items()}
+        return {key: _json(field, item, depth=depth + 1) for key, item in value.items()}
     return _number(field, value)
 
 

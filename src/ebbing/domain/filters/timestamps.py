@@ -30,11 +30,13 @@ def span_of(value: object) -> Span | None:
     """The moment or day that a text, a number, a date or a datetime stands for; None where it stands for none."""
     try:
         if isinstance(value, datetime):
-            return _at(value)
+            return _single_moment(value)
         if isinstance(value, date):
             return _day(value)
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            return _at(datetime.fromtimestamp(value / 1000 if abs(value) > MILLISECONDS_FROM else value, UTC))
+            return _single_moment(
+                datetime.fromtimestamp(value / 1000 if abs(value) > MILLISECONDS_FROM else value, UTC)
+            )
         if isinstance(value, str):
             return _read(value.strip())
     except (ValueError, OverflowError, OSError):
@@ -46,7 +48,7 @@ def _read(text: str) -> Span:
     try:
         return _day(date.fromisoformat(text))
     except ValueError:
-        return _at(datetime.fromisoformat(text))
+        return _single_moment(datetime.fromisoformat(text))
 
 
 def _day(day: date) -> Span:
@@ -54,6 +56,6 @@ def _day(day: date) -> Span:
     return Span(midnight, midnight + _REST_OF_A_DAY)
 
 
-def _at(moment: datetime) -> Span:
+def _single_moment(moment: datetime) -> Span:
     utc = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return Span(utc, utc)

@@ -66,43 +66,43 @@ EVERYTHING: Final = All()
 """The filter that narrows nothing."""
 
 
-def matches(wanted: Filter, record: MemoryRecord) -> bool:
+def matches(condition: Filter, record: MemoryRecord) -> bool:
     """Whether the record is what the filter asks for."""
-    return predicate(wanted)(record)
+    return predicate(condition)(record)
 
 
-def predicate(wanted: Filter) -> Holds:
+def predicate(condition: Filter) -> Holds:
     """`matches` with the filter made ready once, for many records."""
-    if isinstance(wanted, Test):
-        read, holds = reader(wanted.field), verdict(wanted)
+    if isinstance(condition, Test):
+        read, holds = reader(condition.field), verdict(condition)
         return lambda record: holds(read(record))
-    parts = [predicate(part) for part in wanted.parts]
-    if isinstance(wanted, All):
+    parts = [predicate(part) for part in condition.parts]
+    if isinstance(condition, All):
         return lambda record: all(part(record) for part in parts)
-    if isinstance(wanted, AnyOf):
+    if isinstance(condition, AnyOf):
         return lambda record: any(part(record) for part in parts)
     return lambda record: not any(part(record) for part in parts)
 
 
-def excluding_namesakes(wanted: Filter, *, negated: bool = False) -> Filter:
+def excluding_namesakes(condition: Filter, *, negated: bool = False) -> Filter:
     """Return the filter in which what is ruled out of a field is ruled out of a metadata key of its name as well."""
-    if isinstance(wanted, Test):
-        rules_out = (wanted.op in _NEGATIVE) is not negated or _asks_for_none(wanted)
-        return _with_namesake(wanted) if rules_out else wanted
-    inner = negated is not isinstance(wanted, NoneOf)
-    return type(wanted)(tuple(excluding_namesakes(part, negated=inner) for part in wanted.parts))
+    if isinstance(condition, Test):
+        rules_out = (condition.op in _NEGATIVE) is not negated or _asks_for_none(condition)
+        return _with_namesake(condition) if rules_out else condition
+    inner = negated is not isinstance(condition, NoneOf)
+    return type(condition)(tuple(excluding_namesakes(part, negated=inner) for part in condition.parts))
 
 
-def including_namesakes(wanted: Filter) -> Filter | None:
+def including_namesakes(condition: Filter) -> Filter | None:
     """Return the filter that metadata keys with names of fields match as well; None where it compares no such name."""
-    widened = _including_namesakes(wanted)
-    return None if widened == wanted else widened
+    widened = _including_namesakes(condition)
+    return None if widened == condition else widened
 
 
-def _including_namesakes(wanted: Filter) -> Filter:
-    if isinstance(wanted, Test):
-        return _with_namesake(wanted)
-    return type(wanted)(tuple(map(_including_namesakes, wanted.parts)))
+def _including_namesakes(condition: Filter) -> Filter:
+    if isinstance(condition, Test):
+        return _with_namesake(condition)
+    return type(condition)(tuple(map(_including_namesakes, condition.parts)))
 
 
 def _with_namesake(test: Test) -> Filter:
@@ -118,13 +118,13 @@ def _with_namesake(test: Test) -> Filter:
     neither = All((Test(test.field, Op.EQ), Test(other.field, Op.EQ)))
     if test.op is Op.EQ:
         return neither
-    own, others = (tuple(one for one in values if one is not None) for values in (test.value, other.value))
+    own, others = (tuple(value for value in values if value is not None) for values in (test.value, other.value))
     return AnyOf((neither, Test(test.field, Op.IN, own), Test(other.field, Op.IN, others)))
 
 
 def _asks_for_none(test: Test) -> bool:
     if test.op in {Op.IN, Op.NIN}:
-        return any(one is None for one in test.value)
+        return any(value is None for value in test.value)
     return test.op in {Op.EQ, Op.NE} and test.value is None
 
 
@@ -143,44 +143,44 @@ def verdict(test: Test) -> Holds:
 
 
 def _equality(test: Test) -> Holds:
-    wanted = test.value if test.op in {Op.IN, Op.NIN} else (test.value,)
+    requested = test.value if test.op in {Op.IN, Op.NIN} else (test.value,)
     if test.op in {Op.EQ, Op.IN}:
-        return lambda value: any(_is(value, one) for one in wanted)
-    return lambda value: not any(_is(value, one) for one in wanted)
+        return lambda value: any(_is(value, item) for item in requested)
+    return lambda value: not any(_is(value, item) for item in requested)
 
 
-def conjuncts(wanted: Filter) -> Iterator[Filter]:
+def conjuncts(condition: Filter) -> Iterator[Filter]:
     """What has to hold all together."""
-    if isinstance(wanted, All):
-        for part in wanted.parts:
+    if isinstance(condition, All):
+        for part in condition.parts:
             yield from conjuncts(part)
     else:
-        yield wanted
+        yield condition
 
 
-def named_fields(wanted: Filter) -> frozenset[str]:
+def named_fields(condition: Filter) -> frozenset[str]:
     """The names of the fields that a filter compares."""
-    if isinstance(wanted, Test):
-        return frozenset({wanted.field.name})
-    return frozenset[str]().union(*map(named_fields, wanted.parts))
+    if isinstance(condition, Test):
+        return frozenset({condition.field.name})
+    return frozenset[str]().union(*map(named_fields, condition.parts))
 
 
-def asks_for_ends(wanted: Filter) -> bool:
+def asks_for_ends(condition: Filter) -> bool:
     """Whether a filter compares when memories end, and so decides about those that are over."""
-    return wanted is not EVERYTHING and not _ENDS.isdisjoint(named_fields(wanted))
+    return condition is not EVERYTHING and not _ENDS.isdisjoint(named_fields(condition))
 
 
-def demanded_ids(wanted: Filter) -> Iterator[tuple[str, str]]:
+def demanded_ids(condition: Filter) -> Iterator[tuple[str, str]]:
     """The ids that every match carries because the filter says so, as (`user_id`, …) and value."""
-    for part in conjuncts(wanted):
+    for part in conjuncts(condition):
         if isinstance(part, Test) and part.op is Op.EQ and part.value is not None and part.field.name in _IDS:
             yield part.field.name, part.value.strip() if isinstance(part.value, str) else part.value
 
 
-def beyond(wanted: Filter, scope: Scope) -> Filter:
+def beyond(condition: Filter, scope: Scope) -> Filter:
     """What the filter asks for beside the ids that the scope sees to."""
     seen_to = {("user_id", scope.user_id), ("agent_id", scope.agent_id), ("run_id", scope.run_id)}
-    parts = tuple(part for part in conjuncts(wanted) if not (seen_to & {*demanded_ids(part)}))
+    parts = tuple(part for part in conjuncts(condition) if not (seen_to & {*demanded_ids(part)}))
     return parts[0] if len(parts) == 1 else All(parts)
 
 
@@ -194,30 +194,30 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is(value: Any, wanted: Any) -> bool:
+def _is(value: Any, requested: Any) -> bool:
     """The same value; of a list, also one of its elements, unless a list is asked for."""
-    if _same(value, wanted):
+    if _same(value, requested):
         return True
-    is_asked_for = wanted is not None and not isinstance(wanted, list | tuple)
-    return is_asked_for and isinstance(value, list | tuple) and any(_same(one, wanted) for one in value)
+    is_asked_for = requested is not None and not isinstance(requested, list | tuple)
+    return is_asked_for and isinstance(value, list | tuple) and any(_same(item, requested) for item in value)
 
 
-def _same(value: Any, wanted: Any) -> bool:
+def _same(value: Any, requested: Any) -> bool:
     """Equality of JSON values, in which 1 is 1.0 but not true."""
-    if isinstance(wanted, Span):
+    if isinstance(requested, Span):
         moment = _moment(value)
-        return moment is not None and wanted.first <= moment <= wanted.last
+        return moment is not None and requested.first <= moment <= requested.last
     if is_number(value) or isinstance(value, str):
-        return type_of(value) is type_of(wanted) and bool(value == wanted)
+        return type_of(value) is type_of(requested) and bool(value == requested)
     if isinstance(value, list | tuple):
-        if not isinstance(wanted, list | tuple) or len(value) != len(wanted):
+        if not isinstance(requested, list | tuple) or len(value) != len(requested):
             return False
-        return all(map(_same, value, wanted))
+        return all(map(_same, value, requested))
     if isinstance(value, Mapping):
-        if not isinstance(wanted, Mapping) or value.keys() != wanted.keys():
+        if not isinstance(requested, Mapping) or value.keys() != requested.keys():
             return False
-        return all(_same(one, wanted[key]) for key, one in value.items())
-    return value is wanted
+        return all(_same(item, requested[key]) for key, item in value.items())
+    return value is requested
 
 
 def type_of(value: object) -> type:
@@ -227,25 +227,25 @@ def type_of(value: object) -> type:
     return str if isinstance(value, str) else type(value)
 
 
-def _contains(value: Any, wanted: Any) -> bool:
+def _contains(value: Any, requested: Any) -> bool:
     if isinstance(value, str):
-        return isinstance(wanted, str) and wanted in value
-    return isinstance(value, list | tuple) and any(_same(one, wanted) for one in value)
+        return isinstance(requested, str) and requested in value
+    return isinstance(value, list | tuple) and any(_same(item, requested) for item in value)
 
 
 def _folded(value: Any) -> Any:
     if isinstance(value, str):
         return folded(value)
-    return [folded(one) for one in value if isinstance(one, str)] if isinstance(value, list | tuple) else None
+    return [folded(item) for item in value if isinstance(item, str)] if isinstance(value, list | tuple) else None
 
 
-def _in_order(op: Op, wanted: Any) -> Holds:
+def _in_order(op: Op, requested: Any) -> Holds:
     compare: Callable[[Any, Any], bool] = {Op.GT: gt, Op.GTE: ge, Op.LT: lt, Op.LTE: le}[op]
-    if isinstance(wanted, Span):
-        edge = wanted.last if op in {Op.GT, Op.LTE} else wanted.first
+    if isinstance(requested, Span):
+        edge = requested.last if op in {Op.GT, Op.LTE} else requested.first
         return lambda value: (moment := _moment(value)) is not None and compare(moment, edge)
-    sort = type_of(wanted)
-    return lambda value: type_of(value) is sort and compare(value, wanted)
+    sort = type_of(requested)
+    return lambda value: type_of(value) is sort and compare(value, requested)
 
 
 def _moment(value: Any) -> datetime | None:

@@ -171,12 +171,12 @@ def _standing(record: MemoryRecord, now: datetime) -> tuple[float, float]:
     return stability, POWER_LAW.remembered(idle_days(record, now), stability)
 
 
-def after_signal(record: MemoryRecord, told: Feedback, *, before: AbstractSet[Signal]) -> MemoryRecord:
+def after_signal(record: MemoryRecord, feedback: Feedback, *, before: AbstractSet[Signal]) -> MemoryRecord:
     """The memory after somebody said what became of it; `before` holds what was said of the same answer already.
 
     A use reinforces it, once an answer; being corrected is a lapse. Being ignored changes nothing: an answer is given
     more memories than it needs.
     """
-    if told.signal in REINFORCING:
-        return reinforce(record, told.at) if REINFORCING.isdisjoint(before) else record
-    return lapse(record, told.at) if told.signal is Signal.CORRECTED else record
+    if feedback.signal in REINFORCING:
+        return reinforce(record, feedback.at) if REINFORCING.isdisjoint(before) else record
+    return lapse(record, feedback.at) if feedback.signal is Signal.CORRECTED else record

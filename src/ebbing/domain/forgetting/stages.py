@@ -61,15 +61,15 @@ def stage_at(remembered: float, curve: Curve) -> Stage:
     return reached[-1] if reached else Stage.FULL
 
 
-def is_later(one: Stage, other: Stage) -> bool:
+def is_later(stage: Stage, other: Stage) -> bool:
     """Whether a stage comes after another one."""
-    return STAGES.index(one) > STAGES.index(other)
+    return STAGES.index(stage) > STAGES.index(other)
 
 
 def runs_out_at(record: MemoryRecord) -> datetime | None:
     """When a memory runs out if memories do: so long after it was last said or changed; None for never."""
     if not LASTING_TTL_TAGS.isdisjoint(record.tags):
         return None
-    said = max(record.created_at, record.updated_at or record.created_at)
+    last_change = max(record.created_at, record.updated_at or record.created_at)
     kind = MemoryType.CONSTRAINT if "constraint" in record.tags else record.type
-    return said + timedelta(days=TTL_DAYS.get(kind, OTHER_TTL_DAYS))
+    return last_change + timedelta(days=TTL_DAYS.get(kind, OTHER_TTL_DAYS))

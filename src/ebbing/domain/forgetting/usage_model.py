@@ -79,7 +79,7 @@ class Retention:
         odds = sum(weight * value for weight, value in zip(self.coefficients, footing.features, strict=True))
         return 1 / (1 + exp(-min(max(odds, -_FURTHEST), _FURTHEST)))
 
-    def told(self, footing: Footing) -> str:
+    def as_text(self, footing: Footing) -> str:
         """The chance as part of a sentence."""
         chance = self.chance(footing)
         percent = f"{chance:.1%}" if chance >= _LEAST_TOLD else f"below {_LEAST_TOLD:.1%}"
@@ -94,6 +94,6 @@ log."""
 
 def footing_of(record: MemoryRecord, now: datetime) -> Footing:
     """How a memory stands at `now`."""
-    said = record.first_said_at or record.created_at
-    age = max(0.0, (now - said).total_seconds() / SECONDS_A_DAY)
+    first_mention = record.first_said_at or record.created_at
+    age = max(0.0, (now - first_mention).total_seconds() / SECONDS_A_DAY)
     return Footing(idle_days(record, now), record.access_count, record.importance, age)

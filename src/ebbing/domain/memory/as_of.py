@@ -16,19 +16,19 @@ def as_it_was(record: MemoryRecord, history: Sequence[HistoryEntry], *, moment: 
     `history` is the record's own, oldest first. What no history is kept of (metadata, tags, strength, …) is as it is
     now.
     """
-    changes = [told for told in history if told.updated_at is not None]
-    later = [told for told in changes if told.updated_at and told.updated_at > moment]
+    changes = [entry for entry in history if entry.updated_at is not None]
+    later = [entry for entry in changes if entry.updated_at and entry.updated_at > moment]
     if not later:
         return record
     earlier = changes[: len(changes) - len(later)]
-    wordings = (told.old_memory for told in later if told.old_memory is not None)
+    wordings = (entry.old_memory for entry in later if entry.old_memory is not None)
     was = replace(
         record, content=next(wordings, record.content), updated_at=earlier[-1].updated_at if earlier else None
     )
-    if any(told.event is Event.SUPERSEDE for told in later):
+    if any(entry.event is Event.SUPERSEDE for entry in later):
         was = replace(was, valid_to=None, superseded_by=None)
-    if turn := next((told.event for told in later if told.event in {Event.MERGE, Event.SPLIT}), None):
-        merges = [told for told in earlier if told.event is Event.MERGE]
+    if turn := next((entry.event for entry in later if entry.event in {Event.MERGE, Event.SPLIT}), None):
+        merges = [entry for entry in earlier if entry.event is Event.MERGE]
         retired = merges[-1].updated_at if turn is Event.SPLIT and merges else None
         was = replace(was, retired_at=retired, superseded_by=was.superseded_by if retired else None)
     return _with_deletion(was, earlier, later=later)
@@ -38,11 +38,11 @@ def _with_deletion(
     record: MemoryRecord, earlier: Sequence[HistoryEntry], *, later: Sequence[HistoryEntry]
 ) -> MemoryRecord:
     """Deleted or not as before the first later change of that."""
-    turn = next((told.event for told in later if told.event in {Event.DELETE, Event.RESTORE}), None)
+    turn = next((entry.event for entry in later if entry.event in {Event.DELETE, Event.RESTORE}), None)
     if turn is Event.DELETE:
         return replace(record, deleted_at=None, delete_reason=None)
     if turn is Event.RESTORE:
-        deletion = next((told for told in reversed(earlier) if told.event is Event.DELETE), None)
+        deletion = next((entry for entry in reversed(earlier) if entry.event is Event.DELETE), None)
         return replace(record, deleted_at=deletion.updated_at if deletion else record.recorded_at)
     return record
 

@@ -89,8 +89,8 @@ def undone_by(logged: LoggedChange, later: Sequence[LoggedChange], *, partly: bo
         later: change sets of the same owner; those that are no undoing of this one are passed over.
         partly: count also those that took back what became of some memories only.
     """
-    for one in later:
-        counts = partly or not one.is_partial
-        if one.undoes == logged.id and counts and undone_by(one, later, partly=partly) is None:
-            return one.id
+    for change in later:
+        counts = partly or not change.is_partial
+        if change.undoes == logged.id and counts and undone_by(change, later, partly=partly) is None:
+            return change.id
     return None

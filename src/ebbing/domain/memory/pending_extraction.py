@@ -74,5 +74,5 @@ class Unread:
             KeyError, ValueError: it is not such a payload.
         """
         scope = Scope(**{name: payload[name] for name in ("user_id", "agent_id", "run_id", "tenant")})
-        ids = tuple(str(one) for one in payload["episode_ids"])
+        ids = tuple(str(episode_id) for episode_id in payload["episode_ids"])
         return cls(scope, ids, WriteMode(payload["mode"]), agent_facts=bool(payload["agent_facts"]))

@@ -136,17 +136,17 @@ class Portrait:
     """The slots that the person took out."""
 
 
-def weight_of(said: Iterable[tuple[float, int, datetime]], *, now: datetime, half_life: timedelta | None) -> float:
+def weight_of(mentions: Iterable[tuple[float, int, datetime]], *, now: datetime, half_life: timedelta | None) -> float:
     """s / (s + 1) with s = sum of confidence · times · 0.5^(age / half-life) over the statements.
 
     One fresh statement weighs a half, two two thirds, five 0.83. Without a half-life, age does not count.
 
     Args:
-        said: for each memory its confidence in [0, 1], how often it was said, and when last.
+        mentions: for each memory its confidence in [0, 1], how often it was said, and when last.
     """
     total = 0.0
-    for confidence, times, at in said:
-        age = max((now - at) / half_life, 0.0) if half_life else 0.0
+    for confidence, times, moment in mentions:
+        age = max((now - moment) / half_life, 0.0) if half_life else 0.0
         total += confidence * times * 0.5**age
     return total / (total + 1)
 
@@ -173,15 +173,15 @@ def joined(sentences: Sequence[tuple[str, bool]], *, language: str, length: int 
     mark = "；" if language == "zh" else "; "
     needed = [text for text, is_needed in sentences if is_needed]
     room = max(length - sum(len(text) + len(mark) for text in needed), length // 3)
-    kept: list[str] = []
+    chosen: list[str] = []
     for text, is_needed in sentences:
-        cost = len(text) + (len(mark) if needed or kept else 0)
+        cost = len(text) + (len(mark) if needed or chosen else 0)
         if is_needed:
-            kept.append(text)
+            chosen.append(text)
         elif cost <= room:
-            kept.append(text)
+            chosen.append(text)
             room -= cost
-    return mark.join(kept)
+    return mark.join(chosen)
 
 
 def entry_values(entry: ProfileEntry) -> dict[str, Any]:
@@ -209,15 +209,15 @@ def entry_values(entry: ProfileEntry) -> dict[str, Any]:
 
 def entry_of(values: Mapping[str, Any]) -> ProfileEntry:
     """The inverse of `entry_values`."""
-    given = dict(values)
+    fields = dict(values)
     return ProfileEntry(
-        **given
+        **fields
         | {
-            "section": Section(given["section"]),
-            "rank": Rank(given["rank"]),
-            "origin": Origin(given["origin"]),
-            "first_at": datetime.fromisoformat(given["first_at"]),
-            "last_at": datetime.fromisoformat(given["last_at"]),
-            "memory_ids": tuple(given["memory_ids"]),
+            "section": Section(fields["section"]),
+            "rank": Rank(fields["rank"]),
+            "origin": Origin(fields["origin"]),
+            "first_at": datetime.fromisoformat(fields["first_at"]),
+            "last_at": datetime.fromisoformat(fields["last_at"]),
+            "memory_ids": tuple(fields["memory_ids"]),
         }
     )

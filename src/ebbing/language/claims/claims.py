@@ -129,7 +129,7 @@ def claim_of(text: str, told: StatementHints) -> Claim:
         summed="sum" in shows,
         once="once" in shows,
         usual="usual" in shows,
-        sought="sought" in shows,
+        is_wish="sought" in shows,
         called=_called(text, language, pack=pack),
         resumed=bool(pack.signs["resumed"].search(sentence)),
         single=_is_single(attribute, pack=pack),

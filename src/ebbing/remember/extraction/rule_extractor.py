@@ -277,14 +277,14 @@ def _with_asides(statement: Statement, lifted: Lifted) -> Statement:
     return replace(statement, text=lifted.back(statement.text), implied=implied)
 
 
-_KEPT: Final[dict[int, tuple[Pack, Reader]]] = {}
+_READER_CACHE: Final[dict[int, tuple[Pack, Reader]]] = {}
 """One reader a pack: what it compiles costs more than reading a message."""
 
 
 def _reader(pack: Pack) -> Reader:
-    cached = _KEPT.get(id(pack))
+    cached = _READER_CACHE.get(id(pack))
     if cached is not None and cached[0] is pack:
         return cached[1]
     reader = _READERS[pack.language](pack)
-    _KEPT[id(pack)] = (pack, reader)
+    _READER_CACHE[id(pack)] = (pack, reader)
     return reader

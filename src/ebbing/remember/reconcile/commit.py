@@ -76,7 +76,7 @@ class _LlmAdvice:
 @dataclass(slots=True)
 class _Commit:
     deps: AddDeps
-    known: KnownMessages
+    known_messages: KnownMessages
     episodes: Sequence[Insert]
     context: DraftContext
     facts: Sequence[NewFact]
@@ -86,11 +86,11 @@ class _Commit:
     async def attempt(self, *, is_last: bool) -> Committed | None:
         """Decide and write; None where messages were deleted while they were read, and their facts are left out."""
         store, scope, now = self.deps.store, self.context.scope, self.context.now
-        changes: list[Change] = [*deleted_episodes(self.known.episodes, now=now), *self.episodes]
-        if not self.facts and not self.known.products:
+        changes: list[Change] = [*deleted_episodes(self.known_messages.episodes, now=now), *self.episodes]
+        if not self.facts and not self.known_messages.products:
             return await self._write(changes, (), expected_generation=None)
         candidates = await self._candidates()
-        facts = await self.known.drop_erased_sources(store, self.facts, scope=scope)
+        facts = await self.known_messages.drop_erased_sources(store, self.facts, scope=scope)
         if len(facts) < len(self.facts):
             self.facts = facts
             return None
@@ -100,11 +100,11 @@ class _Commit:
         # A reader of pairs may look at the facts and their candidates here, before anything is decided.
         threshold = self.deps.policy.confidence_threshold
         decisions = decide(self.facts, candidates.by_fact, confidence_threshold=threshold, proposal=advice.proposal)
-        decisions = [self.known.as_edit(decision) for decision in decisions]
+        decisions = [self.known_messages.as_edit(decision) for decision in decisions]
         current = await refresh_candidates(store, candidates, decisions=decisions, scope=scope)
         decided = zip(self.facts, decisions, strict=True)
         changes += to_changes(decided, candidates=current, now=now, wordings=advice.wordings)
-        changes += await self.known.withdrawn(store, decisions=decisions, scope=scope, now=now)
+        changes += await self.known_messages.withdrawn(store, decisions=decisions, scope=scope, now=now)
         generation = None if is_last else candidates.generation
         return await self._write(changes, decisions, expected_generation=generation)
 
@@ -116,7 +116,7 @@ class _Commit:
             scope=self.context.scope,
             now=self.context.now,
             calibration=self.deps.embedder.calibration if self.deps.embedder else None,
-            always=(*self.known.products, *filter(None, corrected_ids)),
+            always=(*self.known_messages.products, *filter(None, corrected_ids)),
         )
 
     async def _llm_advice(self, candidates: CandidateSet) -> _LlmAdvice:
@@ -136,5 +136,5 @@ class _Commit:
         self, changes: Sequence[Change], decisions: Sequence[Decision], *, expected_generation: int | None
     ) -> Committed:
         record_ids = await self.deps.store.write(owner_scope(self.context.scope), changes, seen=expected_generation)
-        deleted = len(self.known.episodes)
+        deleted = len(self.known_messages.episodes)
         return Committed(self.facts, decisions, record_ids[deleted : deleted + len(self.episodes)])

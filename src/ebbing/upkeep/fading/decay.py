@@ -72,7 +72,7 @@ async def decay(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool 
         change = carried_out(move, now=now)
         changes.append(replace(change, entry=answering(move, here.shard)) if move.asked else change)
         if is_change(move):
-            why = f"{move.why}; {needed.told(footing_of(move.record, now))}"
+            why = f"{move.why}; {needed.as_text(footing_of(move.record, now))}"
             report.changes.append(Planned(move.record.id, _DONE[move.stage], why))
     report.counts |= {
         "forgotten": len(gone) - len(taken.into),
