@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any, Final, Unpack
 
 from ebbing.api.calls.call_context import CallContext
@@ -14,6 +13,7 @@ from ebbing.api.forgetting.forget_tokens import ForgetTokens
 from ebbing.domain.errors import InvalidInputError, ModelUnavailableError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.domain.memory.record import Role
 from ebbing.domain.memory.scope import Scope
@@ -100,19 +100,8 @@ class Writes:
         if checked.change_id is not None:
             change.ids[scope.owner] = checked.change_id
         if recorded.messages:
-            step = partial(add_raw if mode is WriteMode.RAW else add_extracted, scope=scope, metadata=values)
             deps = await self._instructed(await self._context.add_deps(mode, change=change), prompt=checked.prompt)
-            texts = (
-                message.content
-                for message in recorded.messages
-                if message.role is Role.USER or scope.agent_id is not None
-            )
-            await warm_up_patterns(texts, reading=mode is not WriteMode.RAW)
-            report = await step(
-                deps, recorded.messages, trust=checked.trust, tags=checked.tags, expires_at=checked.expires_at
-            )
-            await self._announce_report(scope, report)
-            self._refuse_unread(report)
+            report = await self._store(deps, recorded.messages, scope=scope, metadata=values, checked=checked)
         to_forget = await self._forget_tokens.offer_last_message(scope) if recorded.names_earlier else None
         return add_answer(
             report.without(recorded.left_out),
@@ -121,6 +110,34 @@ class Writes:
             to_forget=to_forget,
             omitted_parts=omitted_parts(messages),
         )
+
+    async def _store(
+        self,
+        deps: AddDeps,
+        messages: Sequence[Message],
+        *,
+        scope: Scope,
+        metadata: Mapping[str, Any],
+        checked: CheckedAddOptions,
+    ) -> AddReport:
+        """Store messages as the mode of the call says, and publish what became of them."""
+        is_raw = deps.mode is WriteMode.RAW
+        read_roles = {Role.USER} if scope.agent_id is None else {*Role}
+        texts = (message.content for message in messages if message.role in read_roles)
+        await warm_up_patterns(texts, reading=not is_raw)
+        add_messages = add_raw if is_raw else add_extracted
+        report = await add_messages(
+            deps,
+            messages,
+            scope=scope,
+            metadata=metadata,
+            trust=checked.trust,
+            tags=checked.tags,
+            expires_at=checked.expires_at,
+        )
+        await self._announce_report(scope, report)
+        self._refuse_unread(report)
+        return report
 
     def _refuse_unread(self, report: AddReport) -> None:
         """Say that the language model failed, where the settings want to hear of it."""
