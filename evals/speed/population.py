@@ -50,14 +50,6 @@ class ConstantEmbedder:
         """Shape (texts, 384)."""
         return self._pool[[zlib.crc32(text.encode()) % _POOL for text in texts]]
 
-    def queries_at_once(self, texts: Sequence[str]) -> Vectors:
-        """Shape (texts, 384)."""
-        return self.embed(texts)
-
-    def passages_at_once(self, texts: Sequence[str]) -> Vectors:
-        """Shape (texts, 384)."""
-        return self.embed(texts)
-
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, 384)."""
         return self.embed(texts)

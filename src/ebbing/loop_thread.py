@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 import weakref
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Coroutine
 from concurrent.futures import CancelledError, Future
-from types import coroutine
 from typing import Any, Final, TypeVar
 
 from ebbing.domain.errors import StoreClosedError, StoreError
-from ebbing.ports.loop import LOOP_WANTED, is_on_a_loop
 
 _CLOSED: Final = "this memory is closed: open a new one"
 _Result = TypeVar("_Result")
@@ -43,24 +41,6 @@ class LoopThread:
         `Thread.is_alive` would not do: a thread counts as ended from then on if that call is interrupted.
         """
         return self._thread is not None and self._thread not in threading.enumerate() and not self._stopped
-
-    def run_here(
-        self, work: Coroutine[Any, Any, _Result], *, at_home: Callable[[asyncio.AbstractEventLoop], None]
-    ) -> _Result:
-        """What `work` returns or raises. It begins in this thread and moves to the loop where it asks for one.
-
-        `at_home` is told of the loop first, for what has to be done there later.
-        """
-        if is_on_a_loop():
-            return self.run(work)
-        at_home(self._running())
-        try:
-            wanted = work.send(None)
-        except StopIteration as done:
-            result: _Result = done.value
-            return result
-        assert wanted is LOOP_WANTED, "a blocking call waited for something without an event loop"
-        return self.run(_the_rest(work))
 
     def run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
         """What `work` returns or raises; given up when the caller is interrupted or the loop is stopped."""
@@ -114,17 +94,6 @@ class LoopThread:
         weakref.finalize(self, _stop, loop)
         self._thread, self._loop = thread, loop
         return loop
-
-
-async def _the_rest(work: Coroutine[Any, Any, _Result]) -> _Result:
-    return await _resumed(work)
-
-
-@coroutine
-def _resumed(work: Coroutine[Any, Any, _Result]) -> Generator[Any, Any, _Result]:
-    """A coroutine that was begun elsewhere: `await` alone would refuse it as "being awaited already"."""
-    result: _Result = yield from work
-    return result
 
 
 async def _serve(started: Future[asyncio.AbstractEventLoop]) -> None:

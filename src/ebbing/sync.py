@@ -50,21 +50,6 @@ def _blocking(
     return call
 
 
-def _blocking_here(
-    method: Callable[Concatenate[AsyncMemory, _Arguments], Coroutine[Any, Any, _Answer]],
-) -> Callable[Concatenate[Memory, _Arguments], _Answer]:
-    """The same for a method that may begin without an event loop: it runs in the caller's thread while it can."""
-
-    def call(self: Memory, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Answer:
-        if self._closed:
-            raise StoreClosedError(_CLOSED)
-        memory = self._memory
-        return self._loop.run_here(method(memory, *args, **kwargs), at_home=memory.components.usage.live_on)
-
-    update_wrapper(call, method)
-    return call
-
-
 class Memory:
     """Long-term memory in one local directory; no server needed.
 
@@ -149,7 +134,7 @@ class Memory:
         """What this memory is built of."""
         return self._memory.components
 
-    add = _blocking_here(AsyncMemory.add)
+    add = _blocking(AsyncMemory.add)
     enqueue_add = _blocking(AsyncMemory.enqueue_add)
     update = _blocking(AsyncMemory.update)
     delete = _blocking(AsyncMemory.delete)

@@ -50,10 +50,10 @@ class Blocking:
         self._store, self._thread = store, LoopThread()
 
     async def write(self, scope: Scope, changes: Sequence[Change]) -> list[str]:
-        return self._thread.run_here(self._store.write(scope, changes), at_home=lambda _: None)
+        return self._thread.run(self._store.write(scope, changes))
 
     async def erase(self, scope: Scope) -> Receipt:
-        return self._thread.run_here(self._store.erase(scope), at_home=lambda _: None)
+        return self._thread.run(self._store.erase(scope))
 
 
 async def write_for_ever(store: Written, scope: Scope, *, name: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import inspect
 import multiprocessing
@@ -21,7 +20,6 @@ import pytest
 
 from ebbing import AsyncMemory, Memory
 from ebbing.domain.errors import EbbingError, EmbeddingError, StoreClosedError, StoreError
-from ebbing.ports.embedder import Vectors
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.reranker import FakeReranker
 
@@ -136,62 +134,9 @@ def test_two_memories_on_one_path_see_each_others_writes_at_once(tmp_path: Path)
         assert texts(two) == set()
 
 
-class Witness(FakeEmbedder):
-    """Notes in which thread it was asked, and whether an event loop ran there; has `at_hand` vectors at once."""
-
-    def __init__(self, *at_hand: str) -> None:
-        super().__init__()
-        self.at_hand = at_hand
-        self.at_once: list[int] = []
-        self.awaited: list[int] = []
-
-    def queries_at_once(self, texts: Sequence[str]) -> Vectors | None:
-        self.at_once.append(threading.get_ident())
-        return self.embed(texts) if set(texts) <= set(self.at_hand) else None
-
-    def passages_at_once(self, texts: Sequence[str]) -> Vectors | None:
-        self.at_once.append(threading.get_ident())
-        return self.embed(texts) if "later" not in texts else None
-
-    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        asyncio.get_running_loop()
-        await asyncio.sleep(0)
-        self.awaited.append(threading.get_ident())
-        return await super().embed_queries(texts)
-
-
-@pytest.mark.parametrize("infer", [False, True])
-def test_a_blocking_add_stays_in_its_thread_unless_something_has_to_be_awaited(tmp_path: Path, infer: bool) -> None:
-    here, heard = threading.current_thread(), []
-    with Memory(path=tmp_path, embedder=Witness()) as memory:
-        memory.add("I like tea", user_id="ada", infer=infer)
-        memory.search("tea", user_id="ada")  # by now all is loaded that is needed
-        assert writing_threads(memory, "I like rain", infer=infer) == {here}
-        assert here not in writing_threads(memory, "later", infer=infer)
-        memory.subscribe("memory.added", heard.append)
-        assert writing_threads(memory, "I like cats", infer=infer) == {here}
-        assert len(heard) == 1
-        kept = memory.get_all(user_id="ada", include="all")["results"]
-    assert {"I like tea", "I like rain", "I like cats", "later"} <= {item["memory"] for item in kept}
-
-
-def writing_threads(memory: Memory, text: str, *, infer: bool) -> set[threading.Thread]:
-    """Where the statements run that store what is told."""
-    writer, found = memory.components.store._connections.writer, set()  # type: ignore[attr-defined]
-
-    def look(statement: str) -> None:
-        if "INTO memory" in statement:
-            found.add(threading.current_thread())
-
-    writer.set_trace_callback(look)
-    memory.add(text, user_id="ada", infer=infer)
-    writer.set_trace_callback(None)
-    return found
-
-
-def test_a_blocking_search_may_ask_for_all_that_needs_a_loop(tmp_path: Path) -> None:
+def test_a_blocking_search_reads_the_past_reranks_and_tells_listeners(tmp_path: Path) -> None:
     heard: list[object] = []
-    with Memory(path=tmp_path, embedder=Witness("tea"), reranker=FakeReranker()) as memory:
+    with Memory(path=tmp_path, embedder=FakeEmbedder(), reranker=FakeReranker()) as memory:
         memory.add(["I like tea", "it rains"], user_id="ada", run_id="r", infer=False)
         memory.subscribe("memory.accessed", heard.append)
         found = memory.search("tea", user_id="ada", as_of="2999-01-01", expand=2)["results"]
@@ -201,7 +146,7 @@ def test_a_blocking_search_may_ask_for_all_that_needs_a_loop(tmp_path: Path) -> 
 
 def test_searches_of_many_threads_and_adds_go_side_by_side(tmp_path: Path) -> None:
     words = ("tea", "rain", "cats", "noodles")
-    with Memory(path=tmp_path, embedder=Witness(*words)) as memory, ThreadPoolExecutor(6) as pool:
+    with Memory(path=tmp_path, embedder=FakeEmbedder()) as memory, ThreadPoolExecutor(6) as pool:
         for word in words:
             memory.add(f"I like {word}", user_id="ada", infer=False)
 

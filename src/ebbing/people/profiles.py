@@ -20,7 +20,6 @@ from ebbing.index.shard import KINDS, NEVER, TYPES, Shard, micros, moment
 from ebbing.people.build_profile import draw
 from ebbing.people.profile_statements import BINDING, PROFILE_TYPES, Stated, stated
 from ebbing.people.profile_view import SHOWN, differs, portrait, stand_in
-from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.profile_store import Kept
 
@@ -136,8 +135,6 @@ class Profiles:
         held = await self._store.get(Scope.of(scope.owner), pins) if pins else []
         told = [one for one in records if scope.user_id is None or one.role is not Role.ASSISTANT]
         work = partial(self._entries, told, held, edits=kept.edits, now=now)
-        if len(told) > _INLINE:
-            await on_a_loop()
         entries = work() if len(told) <= _INLINE else await to_thread.run_sync(work)
         return Snapshot(1, -1, now, now + FRESH, len(told), entries)
 

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.errors import EmbeddingError
-from ebbing.ports.embedder import Embedder, InstantEmbedder, Vectors
-from ebbing.ports.loop import on_a_loop
+from ebbing.ports.embedder import Embedder, Vectors
 
 PORTION_CHARACTERS: Final = 16_000
 """Characters of a portion: about what the longest text has that an embedder reads, one second of a local model."""
@@ -67,9 +66,7 @@ async def embed_passages(embedder: Embedder, texts: Sequence[str], *, seconds: f
     failure: EmbeddingError | None = None
     for portion in [list(texts)] if len(texts) == 1 else _portions(texts):
         try:
-            found = _at_once(embedder, portion)
-            if found is None:
-                found = await _within(embedder, portion, seconds=seconds)
+            found = await _within(embedder, portion, seconds=seconds)
             if getattr(found, "shape", None) != (len(portion), embedder.dim):
                 raise EmbeddingError("the embedder gave no vector for each text")
             vectors.extend(found)
@@ -80,15 +77,8 @@ async def embed_passages(embedder: Embedder, texts: Sequence[str], *, seconds: f
     return Embedded(tuple(vectors), failure)
 
 
-def _at_once(embedder: Embedder | InstantEmbedder, texts: list[str]) -> Vectors | None:
-    ask = getattr(embedder, "passages_at_once", None)
-    found: Vectors | None = None if ask is None else ask(texts)
-    return found
-
-
 async def _within(embedder: Embedder, texts: list[str], *, seconds: float) -> Vectors:
     """One portion; an embedder given in code may raise or return anything, and may never return."""
-    await on_a_loop()
     turn = Turn()
     before = TURN.set(turn)
     task = asyncio.ensure_future(embedder.embed_passages(texts))

@@ -105,15 +105,3 @@ class RemembersVectors(Protocol):
     def forgetful(self) -> Embedder:
         """The same vectors from an embedder that keeps none of them."""
         ...
-
-
-class InstantEmbedder(Embedder, Protocol):
-    """An embedder that has some vectors at hand: a cache, or a model that takes no longer than a change of threads."""
-
-    def queries_at_once(self, texts: Sequence[str]) -> Vectors | None:
-        """What `embed_queries` would return, from any thread and without waiting; None where it takes its time."""
-        ...
-
-    def passages_at_once(self, texts: Sequence[str]) -> Vectors | None:
-        """The same for `embed_passages`."""
-        ...

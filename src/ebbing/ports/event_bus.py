@@ -44,12 +44,8 @@ wait."""
 class EventBus(Protocol):
     """Hands what happens to those who listen, in this process."""
 
-    def subscribe(self, topic: Topic, handler: Handler, *, anywhere: bool = False) -> Callable[[], None]:
-        """Calls the handler for everything of this topic from now on; returns what ends that. Order is kept.
-
-        With `anywhere` it may be begun without an event loop, in any thread: before it needs one it awaits
-        `ports.loop.on_a_loop`. Such a one raises nothing but `EbbingError`.
-        """
+    def subscribe(self, topic: Topic, handler: Handler) -> Callable[[], None]:
+        """Call the handler for every event of this topic from now on; return a function that ends that."""
         ...
 
     def is_heard(self, topic: Topic) -> bool:
@@ -57,9 +53,8 @@ class EventBus(Protocol):
         ...
 
     async def publish(self, event: MemoryEvent) -> list[Exception]:
-        """Calls every handler of the topic and returns what they raised, when all are done.
+        """Call every handler of the topic and return what they raised, when all are done.
 
-        It may be begun without an event loop. A handler that fails is logged without what it failed on, and stops
-        nobody else.
+        A handler that fails is logged without what it failed on, and stops nobody else.
         """
         ...

@@ -189,9 +189,6 @@ class MemoryStore(Protocol):
     neither be seen nor changed, whatever id is passed. `write` is one transaction, durable when it returns. Reads see
     every write that was acknowledged before they began, by any process.
 
-    What reads and writes records may be begun without an event loop, and so may whatever hangs on the store: before it
-    needs one it awaits `ports.loop.on_a_loop`.
-
     Raises:
         StoreError: the store could not do it; nothing was written.
         StoreClosedError: after `aclose`.

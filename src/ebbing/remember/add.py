@@ -15,7 +15,6 @@ from ebbing.domain.memory.pending_extraction import Failed, Unread, WriteMode
 from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.text.split_text import split_text
-from ebbing.ports.loop import on_a_loop
 from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.add_report import AddReport, MemoryOutcome, joined_report, known_outcome, outcome_of
@@ -84,7 +83,6 @@ async def _extract(
     now = context.now.astimezone(deps.zone)
     agent_facts = scope.agent_id is not None
     if deps.llm is not None and deps.mode is not WriteMode.RULES:
-        await on_a_loop()
         return await extract_facts(
             screened,
             mode=deps.mode,

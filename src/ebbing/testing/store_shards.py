@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Any
 
-import anyio.to_thread
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -18,7 +14,6 @@ from ebbing.domain.memory.record import Kind
 from ebbing.index.index_entry import term_hash
 from ebbing.index.shard import NEVER, TYPES, Shard, micros
 from ebbing.language.text.analyzer import TextFlag, query_terms
-from ebbing.ports.loop import LOOP_WANTED
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Reindex
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.store_case import ADA, BOB, StoreCase
@@ -30,47 +25,8 @@ def ids_with(shard: Shard, word: str) -> list[str]:
     return [shard.ids[row] for row in sorted(found.rows) if shard.alive[row]]
 
 
-def begun(work: Coroutine[Any, Any, Any]) -> object:
-    """What a coroutine returns, or what it waits for first."""
-    try:
-        return work.send(None)
-    except StopIteration as done:
-        return done.value
-    finally:
-        work.close()
-
-
 class ShardsSuite(StoreCase):
     """Read your own writes: a shard is current as of the call, and stays as it is for whoever holds it."""
-
-    async def test_a_read_begun_without_an_event_loop_needs_none_or_asks_for_one(self, store: MemoryStore) -> None:
-        record = await self.stored(ADA, "likes rain")
-        await store.shard(ADA)
-
-        def begin() -> tuple[object, object]:
-            with pytest.raises(RuntimeError, match="no running event loop"):
-                asyncio.get_running_loop()
-            return begun(store.shard(ADA)), begun(store.get(ADA, [record.id]))
-
-        shard, found = await anyio.to_thread.run_sync(begin)
-        assert shard is LOOP_WANTED or shard.ids == [record.id]  # type: ignore[attr-defined]
-        assert found is LOOP_WANTED or found == [record]
-
-    async def test_a_write_begun_without_an_event_loop_needs_none_or_asks_for_one(self, store: MemoryStore) -> None:
-        record = self.record(ADA, "likes rain")
-        change = self.insert(record)
-
-        def begin() -> tuple[object, ...]:
-            asked = store.from_sources(ADA, ["m1"]), store.telling(ADA, ["x"]), store.webhooks.list("default")
-            return (*map(begun, asked), begun(store.write(ADA, [change])))
-
-        *asked, written = await anyio.to_thread.run_sync(begin)
-        assert all(one is LOOP_WANTED or one == [] for one in asked)
-        if written is LOOP_WANTED:
-            await store.write(ADA, [change])
-        else:
-            assert written == [record.id]
-        assert (await store.shard(ADA)).ids == [record.id]
 
     async def test_an_unknown_owner_has_an_empty_shard(self, store: MemoryStore) -> None:
         shard = await store.shard(ADA)

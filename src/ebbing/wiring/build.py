@@ -109,7 +109,7 @@ def build(
     talking = chat_of(settings, model=chat_model)
     store = _open_store(settings, clock)
     slot.store, slot.is_strict = store, settings.strict_embeddings
-    usage = UsageBuffer(store.usage, most=settings.usage_batch)
+    usage = UsageBuffer(store.usage, max_size=settings.usage_batch)
     return Components(
         store,
         slot,

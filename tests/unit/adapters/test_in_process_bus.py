@@ -9,11 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from ebbing.adapters.system.in_process_bus import InProcessEventBus
-from ebbing.domain.errors import StoreError
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import MemoryEvent, Topic
-from ebbing.ports.loop import LOOP_WANTED
-from ebbing.testing.store_shards import begun
 
 pytestmark = pytest.mark.anyio
 
@@ -81,31 +78,3 @@ async def test_a_handler_that_waits_is_waited_for() -> None:
     assert not published.done()
     go.set()
     assert await published == []
-
-
-async def test_handlers_that_run_anywhere_need_no_event_loop_until_one_asks_for_it(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    bus, heard = InProcessEventBus(), []
-
-    async def listen(event: MemoryEvent) -> None:
-        heard.append(event)
-
-    async def refuse(event: MemoryEvent) -> None:
-        raise StoreError("Ada's secret")
-
-    for handler in (listen, refuse, heard.append):
-        bus.subscribe(Topic.MEMORY_ADDED, handler, anywhere=True)
-
-    def publish() -> object:
-        return begun(bus.publish(ADDED))
-
-    with caplog.at_level(logging.WARNING):
-        failures = await asyncio.to_thread(publish)
-    assert [type(one) for one in failures] == [StoreError]  # type: ignore[attr-defined]
-    assert heard == [ADDED, ADDED]
-    assert "memory.added failed: StoreError" in caplog.text
-    assert "secret" not in caplog.text
-    bus.subscribe(Topic.MEMORY_ADDED, heard.append)
-    assert await asyncio.to_thread(publish) is LOOP_WANTED
-    assert heard == [ADDED, ADDED]

@@ -107,22 +107,3 @@ async def test_a_caller_who_is_cancelled_takes_the_embedder_along() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     await asyncio.wait_for(ended.wait(), 1)
-
-
-async def test_vectors_at_hand_are_taken_and_looked_at_like_others() -> None:
-    class AtHand(Scripted):
-        def passages_at_once(self, texts: Sequence[str]) -> Vectors | None:
-            if "wrong" in texts:
-                return np.zeros((len(texts), 3), np.float32)
-            return None if "slow" in texts else self.embed(texts)
-
-    embedder = AtHand()
-    [vector] = (await embed_passages(embedder, ["at hand"], seconds=5)).vectors
-    assert np.array_equal(vector, embedder.embed(["at hand"])[0])
-    assert embedder.sizes == []
-    [vector] = (await embed_passages(embedder, ["slow"], seconds=5)).vectors
-    assert np.array_equal(vector, embedder.embed(["slow"])[0])
-    assert embedder.sizes == [1]
-    wrong = await embed_passages(embedder, ["wrong"], seconds=5)
-    assert wrong.vectors == (None,)
-    assert "no vector for each" in str(wrong.failure)

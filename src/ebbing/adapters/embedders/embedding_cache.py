@@ -85,14 +85,6 @@ class CachingEmbedder:
         """Vectors for what is stored, shape (len(texts), dim)."""
         return await self._embed(texts, "passage")
 
-    def queries_at_once(self, texts: Sequence[str]) -> Vectors | None:
-        """Vectors for questions that are all in memory, shape (len(texts), dim); else None."""
-        return self._at_once(texts, "query")
-
-    def passages_at_once(self, texts: Sequence[str]) -> Vectors | None:
-        """Vectors for what is stored that are all in memory, shape (len(texts), dim); else None."""
-        return self._at_once(texts, "passage")
-
     def forgetful(self) -> Embedder:
         """What computes the vectors, asked past this cache."""
         return self._inner
@@ -110,14 +102,6 @@ class CachingEmbedder:
         if self._file is not None:
             await anyio.to_thread.run_sync(self._file.close)
         await self._inner.aclose()
-
-    def _at_once(self, texts: Sequence[str], role: Role) -> Vectors | None:
-        if len(texts) == 1:  # a question: this is most of what it waits for
-            vector = self._recent.one(_key(texts[0], role, model_id=self._inner.model_id))
-            return None if vector is None else vector[np.newaxis]
-        keys = [_key(text, role, model_id=self.model_id) for text in texts]
-        found = self._recent.get(keys)
-        return np.stack([found[key] for key in keys]) if texts and len(found) == len(set(keys)) else None
 
     async def _embed(self, texts: Sequence[str], role: Role) -> Vectors:
         if not texts:

@@ -49,7 +49,6 @@ from ebbing.index.cursor import cursor_after, position
 from ebbing.index.shard import Shard, micros
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
-from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import ANY_SHARE, Change, Erase, Outdated, Page, Receipt, Share, ShareFilter, StoreStats
 
 _Result = TypeVar("_Result")
@@ -347,7 +346,6 @@ class SqliteMemoryStore:
 
 
 async def _in_a_thread(work: Callable[..., _Result], *args: Any) -> _Result:
-    await on_a_loop()
     return await to_thread.run_sync(work, *args)
 
 

@@ -7,34 +7,28 @@ import inspect
 import logging
 import threading
 from collections.abc import Callable
-from operator import attrgetter
 from typing import Final
 
-from ebbing.domain.errors import EbbingError
 from ebbing.ports.event_bus import Handler, MemoryEvent, Topic
-from ebbing.ports.loop import on_a_loop
 
 _log: Final = logging.getLogger("ebbing.events")
 
 
 class InProcessEventBus:
-    """An `EventBus` whose handlers are called where the event was published.
-
-    Async handlers run side by side, unless all may run anywhere: then one after the other, which spares a task each.
-    """
+    """An `EventBus` whose handlers run on the event loop of the publisher; async ones run side by side."""
 
     def __init__(self) -> None:
-        self._handlers: dict[Topic, tuple[_Entry, ...]] = {}
+        self._handlers: dict[Topic, tuple[_Subscription, ...]] = {}
         self._lock = threading.Lock()
 
-    def subscribe(self, topic: Topic, handler: Handler, *, anywhere: bool = False) -> Callable[[], None]:
-        entry = _Entry(handler, anywhere=anywhere)
+    def subscribe(self, topic: Topic, handler: Handler) -> Callable[[], None]:
+        subscription = _Subscription(handler)
         with self._lock:
-            self._handlers[topic] = (*self._handlers.get(topic, ()), entry)
+            self._handlers[topic] = (*self._handlers.get(topic, ()), subscription)
 
         def end() -> None:
             with self._lock:
-                self._handlers[topic] = tuple(one for one in self._handlers[topic] if one is not entry)
+                self._handlers[topic] = tuple(other for other in self._handlers[topic] if other is not subscription)
 
         return end
 
@@ -42,20 +36,9 @@ class InProcessEventBus:
         return bool(self._handlers.get(topic))
 
     async def publish(self, event: MemoryEvent) -> list[Exception]:
-        handlers = self._handlers.get(event.topic, ())
-        results: list[BaseException | None] = []
-        if all(map(_ANYWHERE, handlers)):
-            for one in handlers:
-                try:
-                    if (rest := one.handler(event)) is not None:
-                        await rest
-                except EbbingError as refusal:
-                    results.append(refusal)
-        else:
-            await on_a_loop()
-            results += await asyncio.gather(*(_told(one, event) for one in handlers), return_exceptions=True)
-        if not results:
-            return []
+        subscriptions = self._handlers.get(event.topic, ())
+        calls = [_call(subscription, event) for subscription in subscriptions]
+        results = await asyncio.gather(*calls, return_exceptions=True)
         failures = [_as_error(result) for result in results if isinstance(result, BaseException)]
         for error in failures:
             # The error's own words may hold what the handler was working on.
@@ -63,18 +46,15 @@ class InProcessEventBus:
         return failures
 
 
-class _Entry:
+class _Subscription:
     """One subscription: the same handler may be subscribed twice, and each ends by itself."""
 
-    def __init__(self, handler: Handler, *, anywhere: bool) -> None:
-        self.handler, self.anywhere = handler, anywhere
+    def __init__(self, handler: Handler) -> None:
+        self.handler = handler
 
 
-_ANYWHERE: Final = attrgetter("anywhere")
-
-
-async def _told(handler: _Entry, event: MemoryEvent) -> None:
-    answer = handler.handler(event)
+async def _call(subscription: _Subscription, event: MemoryEvent) -> None:
+    answer = subscription.handler(event)
     if inspect.isawaitable(answer):
         await answer
 

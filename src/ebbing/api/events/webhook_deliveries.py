@@ -34,7 +34,7 @@ class WebhookDeliveries:
         self._components = components
         for topic in Topic:
             if topic is not Topic.MEMORY_ACCESSED:
-                components.events.subscribe(topic, self._hear, anywhere=True)
+                components.events.subscribe(topic, self._hear)
 
     async def job_handlers(self, host: Host) -> dict[str, Duty]:
         """Return the handler that a worker delivers with."""

@@ -18,7 +18,6 @@ from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.domain.memory.record import Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
-from ebbing.ports.loop import on_a_loop
 from ebbing.remember.add import add_extracted
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.add_raw import add_raw
@@ -154,7 +153,6 @@ class Writes:
             if prompt is not None:
                 raise InvalidInputError("prompt needs a language model: set EBBING_LLM_BASE_URL, or leave it out")
             return deps
-        await on_a_loop()
         settings = await self._context.store.profiles.settings(self._context.tenant)
         instructions = settings.get(INSTRUCTIONS) or self._context.settings.custom_instructions
         if not instructions and prompt is None:

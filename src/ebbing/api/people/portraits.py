@@ -11,7 +11,6 @@ from ebbing.domain.filters.query import Query
 from ebbing.domain.filters.tree import EVERYTHING, Filter
 from ebbing.domain.memory.profile import Portrait
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.loop import on_a_loop
 from ebbing.recall.base.row_filter import apply_filter, current_rows
 from ebbing.recall.base.usage_policy import usable
 from ebbing.recall.query.query_fallback import Climb
@@ -34,7 +33,6 @@ class Portraits:
         if wanted == EVERYTHING and scope == Scope.of(scope.owner) and not (how.session or how.channel):
             portrait, is_kept = await profiles.current(scope, now=now)
             if not is_kept and portrait.entries and not is_private:
-                await on_a_loop()
                 self._refresher.asked(scope)
             return portrait
         shard = await store.shard(scope)

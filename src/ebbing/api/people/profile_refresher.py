@@ -6,7 +6,6 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Awaitable
 from typing import Final
 
 from ebbing.domain.errors import EbbingError
@@ -14,7 +13,6 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.people.profiles import Profiles
 from ebbing.ports.clock import Clock
 from ebbing.ports.event_bus import EventBus, MemoryEvent, Topic
-from ebbing.ports.loop import on_a_loop
 
 QUIET_SECONDS: Final = 1.0
 """So long nothing is written before the profiles of those who were written about are looked after."""
@@ -42,7 +40,7 @@ class ProfileRefresher:
         """It looks after those who wait; ends when there are none."""
         self._closed = False
         for topic in _WRITES:
-            events.subscribe(topic, self._hear, anywhere=True)
+            events.subscribe(topic, self._hear)
 
     def asked(self, scope: Scope) -> None:
         """A profile had to be made for an answer: it is kept for the next one. Call it on an event loop."""
@@ -62,25 +60,20 @@ class ProfileRefresher:
             self._task.cancel()
             await asyncio.wait([self._task])
 
-    def _hear(self, event: MemoryEvent) -> Awaitable[None] | None:
-        if event.is_bulk or self._wait(event.scope, asked=False):
-            return None
-        return self._begin()
+    def _hear(self, event: MemoryEvent) -> None:
+        if not event.is_bulk:
+            self._wait(event.scope, asked=False)
+            self._look_after()
 
-    async def _begin(self) -> None:
-        await on_a_loop()
-        self._look_after()
-
-    def _wait(self, scope: Scope, *, asked: bool) -> bool:
-        """Whether somebody looks after all who wait."""
+    def _wait(self, scope: Scope, *, asked: bool) -> None:
         whole = scope.whole
         with self._lock:
-            if not self._closed and len(self._waiting) < MAX_WAITING:
-                self._waiting.setdefault(whole, False)
-                if asked:
-                    self._waiting[whole] = True
-                self._written_at = time.monotonic()
-            return self._is_looked_after
+            if self._closed or len(self._waiting) >= MAX_WAITING:
+                return
+            self._waiting.setdefault(whole, False)
+            if asked:
+                self._waiting[whole] = True
+            self._written_at = time.monotonic()
 
     @property
     def _is_looked_after(self) -> bool:

@@ -1,4 +1,4 @@
-"""Counts what searches return, off their way: in RAM first, handed to the store in batches."""
+"""Counts of the memories that searches return: in RAM first, handed to the store in batches."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from operator import itemgetter
@@ -16,15 +17,14 @@ from ebbing.domain.errors import StoreError
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.ports.usage_log import Returned, UsageLog
 
-MAX_HELD: Final = 100_000
+MAX_WAITING: Final = 100_000
 """Counts that wait, at most, while the store fails; what comes on top of them is not counted."""
-
-_ADDED: Final = 256
-"""Answers that are added up at one go: whoever searches meanwhile waits for no more than this …"""
-_HANDED: Final = 1_024
-"""… and counts that are handed over at one go."""
-_AGAIN_SECONDS: Final = 0.1
-"""After which a loop is told again that has not done what it was told."""
+_ANSWERS_AT_A_TIME: Final = 256
+"""Answers that are added up before other tasks get their turn."""
+_BATCH_SIZE: Final = 1_024
+"""Counts that are handed over at a time."""
+_RESTART_SECONDS: Final = 0.1
+"""Seconds after which a hand-over that has not begun is started again."""
 
 _log: Final = logging.getLogger("ebbing.usage")
 
@@ -32,132 +32,120 @@ _log: Final = logging.getLogger("ebbing.usage")
 class UsageBuffer:
     """Returned memories that are not counted in the store yet.
 
-    They are handed over when `most` wait, `seconds` after the first of them, and at `flush`, which closing a memory
-    calls. A process that is killed loses what waits: fewer than `most` counts and those of a batch under way, never
+    They are handed over when `max_size` wait, `seconds` after the first of them, and at `flush`, which closing a memory
+    calls. A process that is killed loses what waits: fewer than `max_size` counts and those of a batch under way, never
     older than `seconds` while its event loop runs. No memory and no feedback waits here.
 
     Args:
         log: where the counts go.
-        most: returned memories in a batch; 0 counts nothing.
+        max_size: returned memories in a batch; 0 counts nothing.
         seconds: how long the first of them waits.
     """
 
-    def __init__(self, log: UsageLog, *, most: int = 8_192, seconds: float = 5.0) -> None:
-        self._log, self._most, self._seconds = log, most, seconds
-        self._heard: list[tuple[Scope, list[str], datetime]] = []
-        """Answers, as they came: whoever hands them over adds them up, and no search does."""
+    def __init__(self, log: UsageLog, *, max_size: int = 8_192, seconds: float = 5.0) -> None:
+        self._log, self._max_size, self._seconds = log, max_size, seconds
+        self._answers: list[tuple[Scope, list[str], datetime]] = []
+        """Answers, as they came: the hand-over adds them up, and no search does."""
         self._refused: dict[Owner, dict[str, tuple[int, datetime]]] = {}
-        """What the store would not take: owner to memory id to how often, and when last."""
+        """What the store refused: owner to memory id to how often, and when last."""
         self._size = 0
-        self._since = 0.0
-        self._woken = -_AGAIN_SECONDS
-        """When a loop was last told to hand over what waits."""
+        self._first_at = 0.0
+        self._started_at = -_RESTART_SECONDS
+        """When a hand-over was last started."""
         self._lock = threading.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._home: asyncio.AbstractEventLoop | None = None
-        self._watching: asyncio.AbstractEventLoop | None = None
-        """The loop with a timer that looks whether something waits too long."""
-
-    def live_on(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Names the loop on which batches are handed over that are counted where no loop runs."""
-        self._home = loop
+        self._timer_loop: asyncio.AbstractEventLoop | None = None
+        """The loop with a timer that hands over what waits too long."""
 
     def returned(self, scope: Scope, memory_ids: Iterable[str], *, at: datetime) -> None:
-        """Counts memories that an answer held. Takes microseconds and never fails.
-
-        Call it from an event loop, or from any thread once `live_on` has named one.
-        """
-        if not self._most:
+        """Count memories that an answer held. Never fails. Call it on an event loop."""
+        if not self._max_size:
             return
-        loop, ids = self._home or asyncio.get_running_loop(), list(memory_ids)
+        loop, ids = asyncio.get_running_loop(), list(memory_ids)
+        now = loop.time()
         with self._lock:
-            if self._size + len(ids) > MAX_HELD:
-                del ids[MAX_HELD - self._size :]
+            del ids[max(0, MAX_WAITING - self._size) :]
             if not ids:
                 return
-            first, now = not self._size, loop.time()
-            if first:
-                self._since = now
-            self._heard.append((scope, ids, at))
+            if not self._size:
+                self._first_at = now
+            self._answers.append((scope, ids, at))
             self._size += len(ids)
-            due = self._size >= self._most or now - self._since >= self._seconds
-            # To wake a loop takes longer than all of this, and one that is busy need not be told again so soon. Not
-            # never: who was told may have been another loop, and may be gone, as whoever armed the timer.
-            if due and now - self._woken < _AGAIN_SECONDS:
-                due = False
-            elif due:
-                self._woken = now
-            unwatched = first and not due and self._watching is not loop
-            if unwatched:
-                self._watching = loop
-        if due:
-            loop.call_soon_threadsafe(self._start, loop)
-        elif unwatched:
-            loop.call_soon_threadsafe(loop.call_later, self._seconds, self._look, loop)
+            is_due = self._size >= self._max_size or now - self._first_at >= self._seconds
+            # A hand-over on another loop may be gone with its loop: after a while it is started again.
+            is_start = is_due and now - self._started_at >= _RESTART_SECONDS
+            if is_start:
+                self._started_at = now
+            needs_timer = not is_start and self._timer_loop is not loop
+            if needs_timer:
+                self._timer_loop = loop
+        if is_start:
+            self._start(loop)
+        elif needs_timer:
+            loop.call_later(self._seconds, self._look, loop)
 
     def forget(self, is_meant: Callable[[Owner], bool]) -> None:
-        """Lets go of the counts of these owners that wait, uncounted."""
+        """Drop the counts of these owners that wait, uncounted."""
         with self._lock:
-            self._heard = [one for one in self._heard if not is_meant(one[0].owner)]
+            self._answers = [answer for answer in self._answers if not is_meant(answer[0].owner)]
             self._refused = {owner: counts for owner, counts in self._refused.items() if not is_meant(owner)}
-            self._size = sum(len(ids) for _, ids, _ in self._heard) + sum(map(len, self._refused.values()))
+            waiting = sum(len(ids) for _, ids, _ in self._answers)
+            self._size = waiting + sum(len(counts) for counts in self._refused.values())
 
     async def flush(self) -> None:
-        """Hands over what waits, and returns when that is done; what the store refuses waits for the next time."""
-        await self._pass_on()
+        """Hand over what waits, and return when that is done; what the store refuses waits for the next time."""
+        await self._hand_over_all()
         loop = asyncio.get_running_loop()
         under_way = [task for task in self._tasks if task.get_loop() is loop]
         if under_way:
             await asyncio.wait(under_way)
 
-    async def _pass_on(self) -> None:
-        """Hands over what waits, in batches that a store may write as one."""
-        handed = []
+    async def _hand_over_all(self) -> None:
+        """Hand over what waits, in batches that a store may write as one."""
+        tasks = []
         async for batch in self._batches():
-            handed.append(asyncio.create_task(self._hand_over(batch)))
+            tasks.append(asyncio.create_task(self._hand_over(batch)))
             await asyncio.sleep(0)
-        await asyncio.gather(*handed)
+        await asyncio.gather(*tasks)
 
     async def _batches(self) -> AsyncIterator[list[Returned]]:
         with self._lock:
-            refused, self._refused, heard, self._heard, self._size = self._refused, {}, self._heard, [], 0
-        heard.sort(key=itemgetter(2))
-        told: dict[Owner, tuple[Counter[str], dict[str, datetime]]] = {}
-        for first in range(0, len(heard), _ADDED):
-            for scope, ids, at in heard[first : first + _ADDED]:
-                times, last_at = told.get(owner := scope.owner) or told.setdefault(owner, (Counter(), {}))
-                times.update(ids)
-                last_at.update(dict.fromkeys(ids, at))
+            refused, answers = self._refused, self._answers
+            self._refused, self._answers, self._size = {}, [], 0
+            self._started_at = -_RESTART_SECONDS
+        answers.sort(key=itemgetter(2))
+        counts: dict[Owner, _OwnerCounts] = {}
+        for first in range(0, len(answers), _ANSWERS_AT_A_TIME):
+            for scope, ids, at in answers[first : first + _ANSWERS_AT_A_TIME]:
+                owner_counts = counts.setdefault(scope.owner, _OwnerCounts())
+                owner_counts.times.update(ids)
+                owner_counts.last_at.update(dict.fromkeys(ids, at))
             await asyncio.sleep(0)
-        for owner, counts in refused.items():
-            times, last_at = told.setdefault(owner, (Counter(), {}))
-            for memory_id, (more, at) in counts.items():
-                times[memory_id] += more
-                last_at[memory_id] = max(last_at.get(memory_id, at), at)
-        counted = (
-            Returned(owner, memory_id, many, last_at[memory_id])
-            for owner, (times, last_at) in told.items()
-            for memory_id, many in times.items()
+        for owner, refused_counts in refused.items():
+            counts.setdefault(owner, _OwnerCounts()).add_refused(refused_counts)
+        returned = (
+            Returned(owner, memory_id, times, owner_counts.last_at[memory_id])
+            for owner, owner_counts in counts.items()
+            for memory_id, times in owner_counts.times.items()
         )
-        while batch := [*islice(counted, _HANDED)]:
+        while batch := list(islice(returned, _BATCH_SIZE)):
             yield batch
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._woken = -_AGAIN_SECONDS
-        if self._size:
-            task = loop.create_task(self._pass_on())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        task = loop.create_task(self._hand_over_all())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Hands over what has waited for long, and looks again when the oldest of the rest has."""
+        """Hand over what has waited for long, and look again when the oldest of the rest has."""
         with self._lock:
-            left = self._since + self._seconds - loop.time()
-            if not self._size or left <= 0:
-                self._watching = None
-        if self._watching is loop:
-            loop.call_later(left, self._look, loop)
-        else:
+            seconds_left = self._first_at + self._seconds - loop.time()
+            is_done = not self._size or seconds_left <= 0
+            if is_done:
+                self._timer_loop = None
+        if not is_done:
+            loop.call_later(seconds_left, self._look, loop)
+        elif self._size:
             self._start(loop)
 
     async def _hand_over(self, batch: list[Returned]) -> None:
@@ -166,9 +154,22 @@ class UsageBuffer:
         except StoreError as error:
             _log.warning("recalled memories could not be counted (%s): they wait for the next time", error.code)
             with self._lock:
-                self._since = asyncio.get_running_loop().time()
-                for one in batch[: MAX_HELD - self._size]:
-                    counts = self._refused.setdefault(one.owner, {})
-                    times, last_at = counts.get(one.memory_id, (0, one.last_at))
-                    counts[one.memory_id] = (times + one.times, max(last_at, one.last_at))
+                self._first_at = asyncio.get_running_loop().time()
+                for returned in batch[: MAX_WAITING - self._size]:
+                    counts = self._refused.setdefault(returned.owner, {})
+                    times, last_at = counts.get(returned.memory_id, (0, returned.last_at))
+                    counts[returned.memory_id] = (times + returned.times, max(last_at, returned.last_at))
                     self._size += 1
+
+
+@dataclass(slots=True)
+class _OwnerCounts:
+    """How often the memories of one owner were returned, and when last."""
+
+    times: Counter[str] = field(default_factory=Counter)
+    last_at: dict[str, datetime] = field(default_factory=dict)
+
+    def add_refused(self, counts: dict[str, tuple[int, datetime]]) -> None:
+        for memory_id, (times, at) in counts.items():
+            self.times[memory_id] += times
+            self.last_at[memory_id] = max(self.last_at.get(memory_id, at), at)

@@ -12,7 +12,6 @@ import anyio.to_thread
 from ebbing.domain.memory.message import Message
 from ebbing.language.claims.claims import claim_of
 from ebbing.language.text.detect_language import detect
-from ebbing.ports.loop import on_a_loop
 from ebbing.privacy.guarding.strip_recalled import strip_recalled
 from ebbing.privacy.guarding.trust import instruction_shaped
 from ebbing.privacy.redaction.redact import redact
@@ -39,7 +38,6 @@ async def warm_up_patterns(texts: Iterable[str] = SAMPLES.values(), *, reading: 
         return
     languages = {_SCREENING, *(map(detect, texts) if reading else ())} & {_SCREENING, *SAMPLES}
     if not languages <= _DONE:
-        await on_a_loop()
         await anyio.to_thread.run_sync(_compile, languages)
 
 

@@ -14,7 +14,6 @@ import anyio.to_thread
 from ebbing.domain.errors import ConfigurationError, EbbingError, EmbeddingError, MissingExtraError
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.erasable import Forgetful
-from ebbing.ports.loop import on_a_loop
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.wiring.config.settings import Settings
 
@@ -45,7 +44,6 @@ class EmbedderSlot:
     async def get(self) -> Embedder | None:
         """The embedder, or None for keyword-only recall; loads at the first call, once for all callers."""
         if not self._loaded:
-            await on_a_loop()
             await self._settle(await anyio.to_thread.run_sync(self._load_once))
         return self._embedder
 

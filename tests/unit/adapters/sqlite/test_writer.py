@@ -1,9 +1,8 @@
-"""What writes: commits together, answers each caller alone, survives what callers do, in their thread or its own."""
+"""What writes: commits together, answers each caller alone, survives what callers do."""
 
 from __future__ import annotations
 
 import asyncio
-import signal
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -18,8 +17,6 @@ from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.adapters.sqlite.connection.writer import MAX_BATCH, GroupCommitWriter
 from ebbing.domain.errors import ConflictError, InvalidInputError, StoreClosedError, StoreError
 from ebbing.loop_thread import LoopThread
-from ebbing.ports.loop import LOOP_WANTED
-from ebbing.testing.store_shards import begun
 
 pytestmark = pytest.mark.anyio
 
@@ -214,22 +211,9 @@ def started(folder: Path) -> Iterator[tuple[GroupCommitWriter, Connections, Call
     with closing(opened), closing(writer):
         asyncio.run(writer.run(lambda _: None))  # its thread has looked around
         try:
-            yield writer, opened, lambda work: thread.run_here(writer.run(work), at_home=lambda _: None)
+            yield writer, opened, lambda work: thread.run(writer.run(work))
         finally:
             thread.stop()
-
-
-def test_a_blocking_caller_writes_where_it_is_unless_others_wait(tmp_path: Path) -> None:
-    with started(tmp_path) as (_, connections, run), ThreadPoolExecutor(2) as pool:
-        assert run(lambda db: threading.current_thread()) is threading.current_thread()
-        held = Held()
-        first = pool.submit(run, held)
-        assert held.started.wait(10)
-        second = pool.submit(run, put("waits"))
-        assert not second.done()
-        held.released.set()
-        assert (first.result(10), second.result(10)) == ("held", 1)
-        assert names(connections) == ["waits"]
 
 
 def test_what_is_queued_goes_before_a_blocking_caller(tmp_path: Path) -> None:
@@ -249,7 +233,7 @@ def test_what_is_queued_goes_before_a_blocking_caller(tmp_path: Path) -> None:
     assert order == ["queued", "late"]
 
 
-def test_a_blocking_caller_that_fails_or_is_interrupted_leaves_no_trace(tmp_path: Path) -> None:
+def test_a_blocking_caller_that_fails_leaves_no_trace(tmp_path: Path) -> None:
     def half(error: BaseException) -> Callable[[sqlite3.Connection], None]:
         def work(db: sqlite3.Connection) -> None:
             db.execute(job("half"))
@@ -258,45 +242,13 @@ def test_a_blocking_caller_that_fails_or_is_interrupted_leaves_no_trace(tmp_path
         return work
 
     with started(tmp_path) as (_, connections, run):
-        for error in (ConflictError("late"), KeyboardInterrupt(), KeyError("a bug")):
+        for error in (ConflictError("late"), KeyError("a bug")):
             with pytest.raises(type(error)):
                 run(half(error))
         with pytest.raises(StoreError):
             run(lambda db: db.execute("nonsense"))
-        connections.writer.execute("BEGIN")  # interrupted even while it cleaned up
-        connections.writer.execute(job("left over"))
         assert run(put("next")) == 1
         assert names(connections) == ["next"]
-
-
-def test_where_a_signal_handler_may_use_the_store_its_thread_never_writes(tmp_path: Path) -> None:
-    with started(tmp_path) as (writer, _, run):
-        assert begun(writer.run(put("here"))) == 1
-        before = {number: signal.getsignal(number) for number in (signal.SIGUSR1, signal.SIGINT)}
-        for number, handler in before.items():
-            signal.signal(number, lambda *_: None)
-            assert begun(writer.run(put("not here"))) is LOOP_WANTED
-            assert run(lambda db: threading.current_thread()) is not threading.current_thread()
-            with ThreadPoolExecutor(1) as pool:  # only the main thread runs handlers
-                there = pool.submit(run, lambda db: threading.current_thread()).result(10)
-                assert there is pool.submit(threading.current_thread).result(10)
-            signal.signal(number, handler)
-        assert run(lambda db: threading.current_thread()) is threading.current_thread()
-
-
-def test_closing_waits_for_who_writes_in_a_thread_of_their_own(tmp_path: Path) -> None:
-    with started(tmp_path) as (writer, connections, run), ThreadPoolExecutor(2) as pool:
-        held = Held()
-        writing = pool.submit(run, held)
-        assert held.started.wait(10)
-        ended = pool.submit(writer.close)
-        assert not ended.done()
-        with pytest.raises(StoreClosedError):
-            run(put("late"))
-        assert not ended.done()
-        held.released.set()
-        assert (writing.result(10), ended.result(10)) == ("held", True)
-        assert names(connections) == []
 
 
 def test_blocking_and_awaiting_callers_of_many_threads_lose_nothing(tmp_path: Path) -> None:

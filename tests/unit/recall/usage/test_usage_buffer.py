@@ -51,14 +51,14 @@ class Notebook:
         raise NotImplementedError
 
 
-async def test_a_busy_loop_is_told_once_that_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[float] = []
-    loop, log = asyncio.get_running_loop(), Notebook()
-    monkeypatch.setattr(loop, "call_soon_threadsafe", lambda call, *args: (told.append(0), loop.call_soon(call, *args)))
-    buffer = UsageBuffer(log, most=2, seconds=60)
+async def test_a_full_buffer_starts_one_hand_over_until_it_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    starts: list[object] = []
+    log, start = Notebook(), UsageBuffer._start
+    monkeypatch.setattr(UsageBuffer, "_start", lambda buffer, loop: (starts.append(loop), start(buffer, loop)))
+    buffer = UsageBuffer(log, max_size=2, seconds=60)
     for number in range(20):
         buffer.returned(ADA, [str(number), "a"], at=NOW)
-    assert len(told) == 1
+    assert len(starts) == 1
     await asyncio.sleep(0.01)
     assert sum(one.times for batch in log.batches for one in batch) == 40
     buffer.returned(ADA, ["b", "c"], at=NOW)
@@ -68,7 +68,7 @@ async def test_a_busy_loop_is_told_once_that_many_wait(monkeypatch: pytest.Monke
 
 async def test_counts_wait_until_they_are_many() -> None:
     log = Notebook()
-    buffer = UsageBuffer(log, most=4, seconds=60)
+    buffer = UsageBuffer(log, max_size=4, seconds=60)
     buffer.returned(ADA, ["a", "b"], at=NOW)
     await asyncio.sleep(0.01)
     assert log.batches == []
@@ -86,7 +86,7 @@ async def test_counts_wait_until_they_are_many() -> None:
 
 async def test_many_counts_are_added_up_in_pieces_and_none_is_lost() -> None:
     log = Notebook()
-    buffer = UsageBuffer(log, most=100_000, seconds=60)
+    buffer = UsageBuffer(log, max_size=100_000, seconds=60)
     turns: list[int] = []
 
     async def look_on() -> None:
@@ -117,40 +117,13 @@ async def test_counts_do_not_wait_for_long() -> None:
 
 async def test_what_comes_after_a_full_batch_does_not_wait_for_long_either() -> None:
     log = Notebook()
-    buffer = UsageBuffer(log, most=3, seconds=0.05)
+    buffer = UsageBuffer(log, max_size=3, seconds=0.05)
     for memory_ids in (["a"], ["b", "c"]):
         buffer.returned(ADA, memory_ids, at=NOW)
     await asyncio.sleep(0.01)
     buffer.returned(ADA, ["d"], at=NOW)
     await asyncio.sleep(0.3)
     assert [[one.memory_id for one in batch] for batch in log.batches] == [["a", "b", "c"], ["d"]]
-
-
-class Sleeper:
-    """Stands for an event loop, and notes how often another thread woke it."""
-
-    woken = 0
-
-    def time(self) -> float:
-        return 0.0
-
-    def call_later(self, *_: object) -> None:
-        raise NotImplementedError
-
-    def call_soon_threadsafe(self, *_: object) -> None:
-        self.woken += 1
-
-
-async def test_a_search_wakes_no_other_thread_as_long_as_the_batch_is_not_full() -> None:
-    buffer, loop = UsageBuffer(Notebook(), most=100, seconds=60), Sleeper()
-    buffer.live_on(loop)  # type: ignore[arg-type]
-    for _ in range(10):
-        buffer.returned(ADA, ["a"], at=NOW)
-        buffer.returned(ADA, [], at=NOW)
-        await buffer.flush()
-    assert loop.woken == 1
-    buffer.returned(ADA, map(str, range(100)), at=NOW)
-    assert loop.woken == 2
 
 
 async def test_who_is_forgotten_is_not_counted_and_the_others_are() -> None:
@@ -177,7 +150,7 @@ async def test_owners_are_counted_apart() -> None:
 
 async def test_a_flush_waits_for_the_batch_under_way() -> None:
     log = Notebook()
-    buffer = UsageBuffer(log, most=1)
+    buffer = UsageBuffer(log, max_size=1)
     buffer.returned(ADA, ["a"], at=NOW)
     await buffer.flush()
     assert len(log.batches) == 1
@@ -202,9 +175,9 @@ async def test_a_refused_batch_waits_for_the_next_time_and_the_caller_is_spared(
 
 
 async def test_a_store_that_fails_for_long_fills_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(usage, "MAX_HELD", 10)
+    monkeypatch.setattr(usage, "MAX_WAITING", 10)
     log = Notebook(failures=3)
-    buffer = UsageBuffer(log, most=1_000)
+    buffer = UsageBuffer(log, max_size=1_000)
     for turn in range(4):
         buffer.returned(ADA, [f"{turn}-{number}" for number in range(8)], at=NOW)
         await buffer.flush()
@@ -213,7 +186,7 @@ async def test_a_store_that_fails_for_long_fills_no_memory(monkeypatch: pytest.M
 
 async def test_a_batch_of_none_counts_nothing() -> None:
     log = Notebook()
-    buffer = UsageBuffer(log, most=0)
+    buffer = UsageBuffer(log, max_size=0)
     buffer.returned(ADA, ["a"], at=NOW)
     await buffer.flush()
     assert log.batches == []

@@ -2,14 +2,12 @@
 
 A durable commit costs one `fsync`, whether it holds one change or a hundred. So a thread takes everything that is
 pending, applies each piece of work inside a savepoint (one that fails does not spoil the others), commits once, and
-only then answers. A caller that blocks, and finds nothing pending, writes where it is: changing threads and back takes
-longer than writing a record.
+only then answers.
 """
 
 from __future__ import annotations
 
 import asyncio
-import signal
 import sqlite3
 import threading
 from collections import defaultdict
@@ -22,7 +20,6 @@ from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.adapters.sqlite.connection.errors import EXPECTED, translated
 from ebbing.adapters.sqlite.connection.scrubbing import Scrub, Scrubber
 from ebbing.domain.errors import StoreClosedError, StoreError
-from ebbing.ports.loop import is_on_a_loop, on_a_loop
 
 MAX_BATCH: Final = 256
 """Pieces of work in one transaction; bounds how long the first of them waits."""
@@ -30,14 +27,10 @@ Result = TypeVar("Result")
 Work = Callable[[sqlite3.Connection], Result]
 
 
-_SIGNALS: Final = tuple(signal.valid_signals() - {signal.SIGINT})
-
-
 @dataclass(slots=True)
 class _Task:
     work: Work[Any]
-    future: asyncio.Future[Any] | None = None
-    """Where it is waited for; None where the one who waits does it."""
+    future: asyncio.Future[Any]
     scrub: Scrub = Scrub.NO
     result: Any = None
     error: BaseException | None = None
@@ -50,8 +43,6 @@ class GroupCommitWriter:
         self._connections = connections
         self._scrubber = Scrubber(connections)
         self._queue: SimpleQueue[_Task | None] = SimpleQueue()
-        self._pending = 0
-        """Pieces of work that were queued and are not answered: nobody else may go before them."""
         self._gate = threading.Lock()
         self._open = True
         self._turn = connections.turn
@@ -61,30 +52,16 @@ class GroupCommitWriter:
     async def run(self, work: Work[Result], *, scrub: Scrub = Scrub.NO) -> Result:
         """The result of `work` once it is durable.
 
-        A caller that is cancelled before its turn leaves no trace; after that, the work is finished all the same. It
-        may be begun without an event loop.
+        A caller that is cancelled before its turn leaves no trace; after that, the work is finished all the same.
         """
-        task = _Task(work, scrub=scrub)
         self._connections.check()
-        if scrub is Scrub.NO and self._may_write_here():
-            with self._turn:
-                self._check_open()
-                self._commit([task])
-        else:
-            await self._queued(task)
-        if task.error is not None:
-            raise task.error
-        result: Result = task.result
-        return result
-
-    async def _queued(self, task: _Task) -> None:
-        await on_a_loop()
-        task.future = asyncio.get_running_loop().create_future()
+        task = _Task(work, asyncio.get_running_loop().create_future(), scrub=scrub)
         with self._gate:
-            self._check_open()
+            if not self._open:
+                raise StoreClosedError("the store is closed: open it again")
             self._queue.put(task)
-            self._pending += 1
-        await task.future
+        result: Result = await task.future
+        return result
 
     def close(self) -> bool:
         """Finishes what was accepted, then ends the thread. Blocks; call it once, from a thread that may wait.
@@ -97,24 +74,7 @@ class GroupCommitWriter:
         if threading.current_thread() is self._thread:
             return False
         self._thread.join()
-        with self._turn:  # whoever writes in a thread of their own finishes too
-            return True
-
-    def _may_write_here(self) -> bool:
-        """Whether this thread may write at once, as soon as it has the turn, which is free.
-
-        Not on an event loop, which others wait for; not before what is queued; and not where a signal handler may
-        interrupt it that uses the same store, since that would wait for what it interrupted.
-        """
-        if is_on_a_loop() or _may_be_interrupted():
-            return False
-        with self._gate:
-            self._check_open()
-            return not self._pending and not self._scrubber.is_overdue and not self._turn.locked()
-
-    def _check_open(self) -> None:
-        if not self._open:
-            raise StoreClosedError("the store is closed: open it again")
+        return True
 
     def _run(self) -> None:
         batch: list[_Task] = []
@@ -127,8 +87,6 @@ class GroupCommitWriter:
                     scrub = max((task.scrub for task in batch if task.error is None), default=Scrub.NO)
                     if scrub or self._scrubber.is_overdue:
                         self._scrubber.attempt(scrub)
-                with self._gate:
-                    self._pending -= len(batch)
                 _answer(batch)
                 batch = []
             if self._scrubber.pause is not None:
@@ -172,12 +130,10 @@ class GroupCommitWriter:
 
     def _commit(self, batch: list[_Task]) -> None:
         db = self._connections.writer
-        if db.in_transaction:  # whoever wrote last was interrupted even while it cleaned up
-            db.execute("ROLLBACK")
         try:
             db.execute("BEGIN IMMEDIATE")
             for task in batch:
-                if task.future is None or not task.future.cancelled():
+                if not task.future.cancelled():
                     self._apply(db, task, alone=len(batch) == 1)
             if db.in_transaction:
                 db.execute("COMMIT")
@@ -205,21 +161,10 @@ class GroupCommitWriter:
             db.execute("RELEASE task")
 
 
-def _may_be_interrupted() -> bool:
-    """Whether a handler of a signal may run in this thread, other than the one that raises `KeyboardInterrupt`."""
-    if threading.current_thread() is not threading.main_thread():
-        return False
-    on_interrupt = signal.getsignal(signal.SIGINT)
-    if callable(on_interrupt) and on_interrupt is not signal.default_int_handler:
-        return True
-    return any(map(callable, map(signal.getsignal, _SIGNALS)))
-
-
 def _answer(batch: list[_Task]) -> None:
     by_loop: defaultdict[asyncio.AbstractEventLoop, list[_Task]] = defaultdict(list)
     for task in batch:
-        if task.future is not None:
-            by_loop[task.future.get_loop()].append(task)
+        by_loop[task.future.get_loop()].append(task)
     for loop, tasks in by_loop.items():
         if not loop.is_closed():
             _call_soon(loop, tasks)
@@ -235,7 +180,7 @@ def _call_soon(loop: asyncio.AbstractEventLoop, tasks: list[_Task]) -> None:
 
 def _resolve(tasks: list[_Task]) -> None:
     for task in tasks:
-        if task.future is None or task.future.done():
+        if task.future.done():
             continue
         if task.error is not None:
             task.future.set_exception(task.error)

@@ -23,7 +23,6 @@ from ebbing.index.cursor import cursor_after, position
 from ebbing.index.index_entry import TERM, IndexEntry
 from ebbing.index.shard import STORED_VECTOR, micros, moment
 from ebbing.ports.change_log import ChangePage, RecordChange
-from ebbing.ports.loop import on_a_loop
 
 _Result = TypeVar("_Result")
 
@@ -104,7 +103,6 @@ class SqliteChangeLog:
         return await self._read(lambda db: db.execute(sql, values).fetchall())
 
     async def _read(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        await on_a_loop()
         return await to_thread.run_sync(self._in_one_moment, work)
 
     def _in_one_moment(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
