@@ -98,19 +98,19 @@ class Memory(sync.Memory):
         """Opens a store for mem0's config dict."""
         return cls(config_dict)
 
-    def add(self, messages: Any, **given: Any) -> dict[str, Any]:
+    def add(self, messages: Any, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Adds what a conversation says: `{"results": [{"id", "memory", "event"}]}`; see `ebbing.Memory.add`."""
         return _added(super().add(messages, **given))
 
-    def search(self, query: str, **given: Any) -> dict[str, Any]:
+    def search(self, query: str, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Searches facts: 20 at most, of a score of 0.1 or more; see `ebbing.Memory.search`."""
         return _shown(super().search(query, **_search_arguments(given)))
 
-    def get_all(self, **given: Any) -> dict[str, Any]:
+    def get_all(self, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Lists facts, the newest first, 20 unless `top_k` says otherwise; see `ebbing.Memory.get_all`."""
         return _shown(super().get_all(**{"top_k": _TOP_K, **given}))
 
-    def update(self, memory_id: str, text: str | None = None, **given: Any) -> dict[str, Any]:
+    def update(self, memory_id: str, text: str | None = None, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Changes a memory: `{"message"}`; see `ebbing.Memory.update`."""
         super().update(memory_id, text, **_update_arguments(given))
         return {"message": "Memory updated successfully!"}
@@ -133,19 +133,19 @@ class AsyncMemory(ours.AsyncMemory):
         """Opens a store for mem0's config dict."""
         return cls(config_dict)
 
-    async def add(self, messages: Any, **given: Any) -> dict[str, Any]:
+    async def add(self, messages: Any, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Adds what a conversation says; see `Memory.add`."""
         return _added(await super().add(messages, **given))
 
-    async def search(self, query: str, **given: Any) -> dict[str, Any]:
+    async def search(self, query: str, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Searches facts; see `Memory.search`."""
         return _shown(await super().search(query, **_search_arguments(given)))
 
-    async def get_all(self, **given: Any) -> dict[str, Any]:
+    async def get_all(self, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Lists facts; see `Memory.get_all`."""
         return _shown(await super().get_all(**{"top_k": _TOP_K, **given}))
 
-    async def update(self, memory_id: str, text: str | None = None, **given: Any) -> dict[str, Any]:
+    async def update(self, memory_id: str, text: str | None = None, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Changes a memory; see `Memory.update`."""
         await super().update(memory_id, text, **_update_arguments(given))
         return {"message": "Memory updated successfully!"}

@@ -219,6 +219,7 @@ class AsyncMemory:
     history = _delegate(Searches.history, lambda self: self._searches)
     explain = _delegate(Searches.explain, lambda self: self._searches)
     graph = _delegate(Graphs.graph, lambda self: self._graphs)
+    graph_dot = _delegate(Graphs.graph_dot, lambda self: self._graphs)
     feedback = _delegate(UsageSignals.feedback, lambda self: self._usage_signals)
     attribute_usage = _delegate(UsageSignals.attribute_usage, lambda self: self._usage_signals)
 

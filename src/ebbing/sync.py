@@ -153,6 +153,7 @@ class Memory:
     history = _blocking(AsyncMemory.history)
     explain = _blocking(AsyncMemory.explain)
     graph = _blocking(AsyncMemory.graph)
+    graph_dot = _blocking(AsyncMemory.graph_dot)
     feedback = _blocking(AsyncMemory.feedback)
     attribute_usage = _blocking(AsyncMemory.attribute_usage)
 

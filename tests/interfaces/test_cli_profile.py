@@ -78,7 +78,7 @@ def test_the_graph_is_shown_and_drawn(ebbing: Ebbing) -> None:
     ebbing("add", "My sister is called Lily", "-u", "emma")
     ebbing("add", "My sister works at Acme", "-u", "emma")
     assert "Lily  employer  Acme" in ebbing("graph", "Lily", "-u", "emma").out
-    assert "Nothing is known of that" in ebbing("graph", "Tom", "--hops", "2", "--past", "-u", "emma").out
+    assert "Nothing is known of that" in ebbing("graph", "Tom", "--hops", "2", "--include-ended", "-u", "emma").out
     assert ebbing("graph", "-u", "emma", "--dot").out.startswith("digraph")
     assert len(ebbing("graph", "-u", "emma", "--json").json["relations"]) == 2
     assert ebbing("graph", "--as-of", "soon", "-u", "emma").code == 2

@@ -20,8 +20,8 @@ def test_what_another_user_has_comes_to_both_and_twice_to_none(tmp_path: Path) -
         memory.add("I moved to Lisbon.", user_id="emma")
         lines = exported(memory, "emma")
         done = memory.import_(lines, user_id="bob")
-        assert (done["imported"], done["known"], done["refused"]) == (len(lines), 0, [])
-        assert memory.import_(lines, user_id="bob")["known"] == len(lines)
+        assert (done["imported"], done["already_stored"], done["refused"]) == (len(lines), 0, [])
+        assert memory.import_(lines, user_id="bob")["already_stored"] == len(lines)
         mine = exported(memory, "bob")
         assert {one["content"] for one in mine} == {one["content"] for one in lines}
         assert {one["id"] for one in mine}.isdisjoint({one["id"] for one in lines})
@@ -51,4 +51,4 @@ def test_the_answer_is_the_same_whether_the_id_is_taken_or_not(tmp_path: Path) -
         answers = [memory.import_([one], user_id="bob") for one in (line, unknown)]
         for answer in answers:
             assert len(answer.pop("change_ids")) == 1  # chosen at random
-        assert answers[0] == answers[1] == {"imported": 1, "known": 0, "refused": []}
+        assert answers[0] == answers[1] == {"imported": 1, "already_stored": 0, "refused": []}

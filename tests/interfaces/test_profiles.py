@@ -292,7 +292,7 @@ def test_a_large_profile_is_made_off_the_loop(memory: Memory) -> None:
 
 def test_an_imported_profile_gives_way_to_what_is_said(memory: Memory, clock: ManualClock) -> None:
     done = memory.profiles.import_({"home": "Rome", "preferences": ["jazz"]}, user_id="u")
-    assert done == {"stored": 2, "known": 0, "refused": 0, "change_id": done["change_id"]}
+    assert done == {"stored": 2, "already_stored": 0, "refused": 0, "change_id": done["change_id"]}
     assert the(memory.profiles.get(user_id="u"), "facts", "home")["source"] == "import"
     clock.advance(timedelta(days=1))
     memory.add("I live in Berlin", user_id="u")

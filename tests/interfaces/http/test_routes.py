@@ -171,9 +171,9 @@ async def test_what_was_exported_comes_back_elsewhere_as_it_was() -> None:
     async with service() as client:
         body = b"\n".join([*lines, b"{broken", b'{"ebbing": 1}', b""])
         done = (await client.post("/v1/import", content=body)).json()
-        assert (done["imported"], done["known"], done["refused_count"]) == (5, 0, 2)
+        assert (done["imported"], done["already_stored"], done["refused_count"]) == (5, 0, 2)
         assert [one["line"] for one in done["refused"]] == [6, 7]
-        assert (await client.post("/v1/import", content=body)).json()["known"] == 5
+        assert (await client.post("/v1/import", content=body)).json()["already_stored"] == 5
         listed = (await client.get("/v1/memories", params=EMMA)).json()["memories"]
         assert {item["id"] for item in listed} == {json.loads(line)["id"] for line in lines}
 

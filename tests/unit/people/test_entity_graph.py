@@ -90,7 +90,7 @@ def test_what_is_superseded_has_an_end_and_is_left_out_unless_asked_for(memory: 
     tell(memory, "I moved to Paris")
     clock.advance(timedelta(days=1))
     assert edges(memory.graph(user_id="u")) == {("self", "home", "paris")}
-    both = {one["object"]: one["until"] for one in memory.graph(user_id="u", past=True)["relations"]}
+    both = {one["object"]: one["until"] for one in memory.graph(user_id="u", include_ended=True)["relations"]}
     assert both == {"berlin": moved.isoformat(), "paris": None}
     before = memory.graph(user_id="u", as_of=(START + timedelta(days=1)).isoformat())
     assert edges(before) == {("self", "home", "berlin")}
@@ -129,7 +129,7 @@ def test_a_graph_is_told_in_chinese(memory: Memory) -> None:
 def test_a_graph_can_be_drawn(memory: Memory) -> None:
     tell(memory, "I live in Berlin")
     memory.add('I love "quoted\\things"', user_id="u")
-    dot = memory.graph(user_id="u", format="dot")
+    dot = memory.graph_dot(user_id="u")
     assert dot.startswith("digraph memory {\n")
     assert '"self" -> "berlin" [label="home"];' in dot
 
@@ -142,7 +142,7 @@ def test_one_user_never_sees_the_graph_of_another(memory: Memory) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [{"hops": 6}, {"hops": True}, {"about": " "}, {"about": 5}, {"format": "xml"}, {"past": "yes"}, {"as_of": "x"}],
+    [{"hops": 6}, {"hops": True}, {"about": " "}, {"about": 5}, {"include_ended": "yes"}, {"as_of": "x"}],
 )
 def test_unusable_words_are_refused(memory: Memory, words: dict[str, Any]) -> None:
     with pytest.raises(InvalidInputError):

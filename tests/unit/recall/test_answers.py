@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from ebbing import AsyncMemory
+from ebbing.api.answers.items import hit_item
 from ebbing.domain.errors import EmbeddingError
 from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.embedder import Embedder, Vectors
 from ebbing.recall.base.recall_settings import RecallSettings
-from ebbing.results import hit_item
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.reranker import FakeReranker

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.access_roles import Role, key_digest, role_named
 from ebbing.domain.errors import InvalidInputError, NotFoundError
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.key_ring import ApiKey
-from ebbing.results import Item
+from ebbing.results import ApiKeyItem, NewApiKey
 from ebbing.validation import checked_reason
 
 KEY_PREFIX: Final = "ebb_"
@@ -31,7 +31,7 @@ class ApiKeysApi:
         user_id: str | None = None,
         note: str | None = None,
         expires_in_days: float | None = None,
-    ) -> Item:
+    ) -> NewApiKey:
         """Makes a key of this tenant for the service; what it looks like is told now and never again.
 
         Args:
@@ -65,11 +65,11 @@ class ApiKeysApi:
         await self._context.store.keys.add(key)
         return {"id": key.id, "key": text, **key_item(key)}
 
-    async def list(self) -> list[Item]:
+    async def list(self) -> list[ApiKeyItem]:
         """The keys of this tenant, the newest first, revoked and expired ones too; never what they look like."""
         return [key_item(key) for key in await self._context.store.keys.list(self._context.tenant)]
 
-    async def revoke(self, key_id: str) -> Item:
+    async def revoke(self, key_id: str) -> ApiKeyItem:
         """Ends a key for good, in every process at once; returns it.
 
         Raises:
@@ -82,16 +82,17 @@ class ApiKeysApi:
         return key_item(key)
 
 
-def key_item(key: ApiKey) -> Item:
+def key_item(key: ApiKey) -> ApiKeyItem:
     """A key without what it looks like."""
-    times: dict[str, Any] = {name: getattr(key, name) for name in ("created_at", "expires_at", "revoked_at")}
     return {
         "id": key.id,
         "tenant": key.tenant,
         "role": key.role.word,
         "user_id": key.user_id,
         "note": key.note,
-        **{name: None if at is None else at.isoformat() for name, at in times.items()},
+        "created_at": key.created_at.isoformat(),
+        "expires_at": key.expires_at.isoformat() if key.expires_at else None,
+        "revoked_at": key.revoked_at.isoformat() if key.revoked_at else None,
     }
 
 

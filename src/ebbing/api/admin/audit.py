@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ebbing.api.calls.call_context import CallContext
 from ebbing.ports.audit_log import Act
-from ebbing.results import Item
+from ebbing.results import AuditItem
 from ebbing.validation import checked_limit
 
 
@@ -26,7 +26,7 @@ class AuditApi:
         now, tenant = self._context.clock.now(), self._context.tenant
         await self._context.store.audit.note(Act(now, tenant, actor, action, target, outcome))
 
-    async def list(self, *, limit: int = 100) -> list[Item]:
+    async def list(self, *, limit: int = 100) -> list[AuditItem]:
         """Who administered what in this tenant, the newest first.
 
         Args:

@@ -9,7 +9,7 @@ from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.record import Kind
 from ebbing.remember.import_records import import_records
-from ebbing.results import Item
+from ebbing.results import ExportPage, ImportAnswer, RefusedRecord
 from ebbing.transfer.record_lines import line_from_record
 from ebbing.validation import checked_limit, checked_records
 
@@ -29,7 +29,7 @@ class Transfers:
         filters: Mapping[str, Any] | None = None,
         limit: int = 1_000,
         cursor: str | None = None,
-    ) -> Item:
+    ) -> ExportPage:
         """Everything that is kept, with every field, newest first: memories, episodes, what is superseded or deleted.
 
         Returns:
@@ -46,7 +46,7 @@ class Transfers:
 
     async def import_(
         self, records: Sequence[Mapping[str, Any]], *, user_id: str | None = None, change_ids: Sequence[str] = ()
-    ) -> Item:
+    ) -> ImportAnswer:
         """Stores exported records with everything they hold; what is here already stays as it is.
 
         Args:
@@ -55,7 +55,7 @@ class Transfers:
             change_ids: of the answer to an earlier part of the same import: this part is undone together with it.
 
         Returns:
-            `{"imported": int, "known": int, "refused": [{"record": place in the call from 0, "reason"}],
+            `{"imported": int, "already_stored": int, "refused": [{"record": place in the call from 0, "reason"}],
             "change_ids"}`: what was imported of each owner is one change set (see `undo`).
 
         Raises:
@@ -70,6 +70,13 @@ class Transfers:
             if whose is not None:
                 change.ids[whose.owner] = change_id
         done = await import_records(await self._context.add_deps(change=change), lines, tenant=tenant, user_id=user_id)
-        refused = [{"record": place, "reason": reason} for place, reason in sorted(done.refused.items())]
+        refused: list[RefusedRecord] = [
+            {"record": place, "reason": reason} for place, reason in sorted(done.refused.items())
+        ]
         change_ids = [*change.ids.values()]
-        return {"imported": done.imported, "known": done.already_stored, "refused": refused, "change_ids": change_ids}
+        return {
+            "imported": done.imported,
+            "already_stored": done.already_stored,
+            "refused": refused,
+            "change_ids": change_ids,
+        }

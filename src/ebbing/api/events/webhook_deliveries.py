@@ -9,14 +9,13 @@ import json
 from collections.abc import Awaitable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from ebbing.api.events.mem0_events import MEM0_TOPICS, mem0_body, mem0_events
 from ebbing.api.threads.background_thread import Host
 from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.ports.job_queue import Job, NewJob
 from ebbing.ports.webhook_book import Webhook
-from ebbing.results import Item
 from ebbing.upkeep.worker.worker import AtWork, Duty, Undone
 from ebbing.wiring.build import Components
 
@@ -89,13 +88,13 @@ class WebhookDeliveries:
         asked = timedelta(seconds=done.retry_after_seconds or 0.0)
         return Undone(done.reason or f"status {done.status}", asked)
 
-    async def _in_mem0_shape(self, tenant: str, payload: Item) -> Item:
+    async def _in_mem0_shape(self, tenant: str, payload: dict[str, Any]) -> dict[str, Any]:
         scope = await self._components.store.scope_of(tenant, payload["memory_id"])
         found = await self._components.store.get(scope, [payload["memory_id"]]) if scope else []
         return mem0_body(payload, found[0] if found else None)
 
 
-def event_of(event: MemoryEvent, event_id: str) -> Item:
+def event_of(event: MemoryEvent, event_id: str) -> dict[str, Any]:
     """What a receiver is told: ids, never texts."""
     whose = event.scope
     ids = {"user_id": whose.user_id, "agent_id": whose.agent_id, "run_id": whose.run_id}

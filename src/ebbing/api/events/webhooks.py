@@ -13,7 +13,7 @@ from ebbing.api.events.webhook_deliveries import SECRET_PREFIX
 from ebbing.domain.errors import InvalidInputError, NotFoundError
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.webhook_book import Webhook
-from ebbing.results import Item
+from ebbing.results import NewWebhook, WebhookItem
 from ebbing.validation import checked_flag, checked_reason
 
 TOPICS: Final = tuple(topic.value for topic in Topic if topic is not Topic.MEMORY_ACCESSED)
@@ -33,7 +33,7 @@ class WebhooksApi:
     def __init__(self, context: CallContext) -> None:
         self._context = context
 
-    async def create(self, url: str, *, topics: Sequence[str] | None = None, name: str | None = None) -> Item:
+    async def create(self, url: str, *, topics: Sequence[str] | None = None, name: str | None = None) -> NewWebhook:
         """Has an address told of what happens in this tenant from now on.
 
         Args:
@@ -70,7 +70,7 @@ class WebhooksApi:
         await self._context.store.webhooks.put(hook)
         return {**webhook_item(hook), "secret": secret}
 
-    async def list(self) -> list[Item]:
+    async def list(self) -> list[WebhookItem]:
         """The webhooks of this tenant, the oldest first, without their secrets."""
         return [webhook_item(hook) for hook in await self._context.store.webhooks.list(self._context.tenant)]
 
@@ -82,7 +82,7 @@ class WebhooksApi:
         topics: Sequence[str] | None = None,
         name: str | None = None,
         is_active: bool | None = None,
-    ) -> Item:
+    ) -> WebhookItem:
         """Gives a webhook of this tenant another address, topics or name, or stops it for a while; returns it.
 
         Raises:
@@ -115,7 +115,7 @@ class WebhooksApi:
             raise NotFoundError("no webhook with this id")
 
 
-def webhook_item(hook: Webhook) -> Item:
+def webhook_item(hook: Webhook) -> WebhookItem:
     """A webhook without its secret."""
     return {
         "id": hook.id,

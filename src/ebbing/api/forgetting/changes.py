@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ebbing.api.answers.items import change_item
 from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.change_set import undone_by
 from ebbing.domain.memory.scope import Scope
-from ebbing.results import Item, change_item
+from ebbing.results import ChangePage
 from ebbing.validation import checked_limit
 
 
@@ -24,7 +25,7 @@ class ChangesApi:
         run_id: str | None = None,
         limit: int = 20,
         cursor: str | None = None,
-    ) -> Item:
+    ) -> ChangePage:
         """What was written about somebody, newest first: one change for each call, import or round of maintenance.
 
         Args:

@@ -12,7 +12,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.memory_store import Receipt
 from ebbing.remember.reconcile.unmerge import erase_apart_within
-from ebbing.results import Item
+from ebbing.results import ErasureAnswer
 
 
 class Erasure:
@@ -28,7 +28,7 @@ class Erasure:
         agent_id: str | None = None,
         run_id: str | None = None,
         filters: Mapping[str, Any] | None = None,
-    ) -> Item:
+    ) -> ErasureAnswer:
         """Erases everything of a user, agent or run for good: from the records, the index, the history, the queue, the
         running sessions and the caches, and from the disk.
 
@@ -56,7 +56,7 @@ class Erasure:
         message = "Memories deleted successfully!" if anything else "Nothing was deleted: no memories fit"
         return await self._receipt(receipt, turns=turns, message=message)
 
-    async def reset(self) -> Item:
+    async def reset(self) -> ErasureAnswer:
         """Erases everything of this memory's tenant for good, and returns a receipt as `delete_all` does.
 
         Raises:
@@ -69,7 +69,7 @@ class Erasure:
         receipt = await self._context.store.reset(tenant)
         return await self._receipt(receipt, turns=turns, message="Memory reset successfully!")
 
-    async def _receipt(self, receipt: Receipt, *, turns: int, message: str) -> Item:
+    async def _receipt(self, receipt: Receipt, *, turns: int, message: str) -> ErasureAnswer:
         return {
             "message": message,
             "deleted": {**asdict(receipt), "turns": turns},

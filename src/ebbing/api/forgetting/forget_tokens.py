@@ -15,7 +15,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.ports.request_log import KeptRequest
 from ebbing.remember.forget import is_read_from
 from ebbing.remember.intake.parse_messages import clean_text
-from ebbing.results import Item
+from ebbing.results import ForgetOfferItem
 
 TOKEN_LIFETIME: Final = timedelta(hours=1)
 LAST_MESSAGE_AGE: Final = timedelta(minutes=30)
@@ -80,7 +80,7 @@ class ForgetTokens:
             raise InvalidInputError(_UNKNOWN)
         return request, offer
 
-    async def offer_last_message(self, scope: Scope) -> Item | None:
+    async def offer_last_message(self, scope: Scope) -> ForgetOfferItem | None:
         """Offer to forget the newest stored message of the person, and what was read from it.
 
         Returns:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC
-from typing import Any, TypedDict, Unpack
+from datetime import UTC, datetime
+from typing import Any, TypedDict, Unpack, cast
 
+from ebbing.api.answers.items import memory_item
 from ebbing.api.calls.call_context import CallContext
 from ebbing.api.forgetting.forget_tokens import TOKEN_LIFETIME, ForgetOffer, ForgetTokens, content_hashes
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
-from ebbing.domain.memory.record import MemoryRecord, content_hash
+from ebbing.domain.memory.record import content_hash
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.signals.forget_requests import Asked, asked_to_forget
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.working_memory import Turn
-from ebbing.recall.find_by_topic import About, find_about, fits_time, related_groups, why_said
+from ebbing.recall.find_by_topic import Found, find_about, fits_time, related_groups, why_said
 from ebbing.remember.forget import forget_records
 from ebbing.remember.intake.parse_messages import clean_text
-from ebbing.results import Item, memory_item
+from ebbing.results import CandidateItem, CandidateTurn, ForgetAnswer
 from ebbing.validation import checked_flag, checked_reason
 
 
@@ -52,7 +53,7 @@ class TopicForgetting:
         run_id: str | None = None,
         confirm: str | None = None,
         **options: Unpack[ForgetOptions],
-    ) -> Item:
+    ) -> ForgetAnswer:
         """Forgets what somebody said about something, in two steps: the first shows what that is and changes nothing.
 
         Args:
@@ -88,7 +89,7 @@ class TopicForgetting:
             raise InvalidInputError("keep and also go with confirm: first ask what would be forgotten")
         return await self._show(text, scope, hard=hard)
 
-    async def _show(self, text: str, scope: Scope, *, hard: bool) -> Item:
+    async def _show(self, text: str, scope: Scope, *, hard: bool) -> ForgetAnswer:
         now = self._context.clock.now()
         asked = asked_to_forget(text, now=now)
         found = await find_about(await self._context.search_deps(), scope, asked=asked, deleted=hard)
@@ -101,8 +102,8 @@ class TopicForgetting:
         )
         token = await self._tokens.issue(offer, scope) if found.candidates or found.perhaps or turns else None
         return {
-            "candidates": [*_turn_items(turns), *_items(found)],
-            "perhaps": [{**memory_item(one.record), "why": one.why} for one in found.perhaps],
+            "candidates": [*_turn_items(turns), *(_candidate(match) for match in found.candidates.values())],
+            "perhaps": [_candidate(match) for match in found.perhaps],
             "confirm": token,
             "expires_at": offer.until.isoformat(),
             "about": list(found.topics),
@@ -110,7 +111,7 @@ class TopicForgetting:
 
     async def _forget_shown(
         self, token: str, scope: Scope, *, options: ForgetOptions, hard: bool, reason: str | None
-    ) -> Item:
+    ) -> ForgetAnswer:
         request, offer = await self._tokens.load(token, scope)
         keep, also = _ids(options.get("keep"), "keep"), _ids(options.get("also"), "also")
         if not keep <= {*offer.candidates, *(name for *_, name, _ in offer.turns)} or not also <= offer.perhaps.keys():
@@ -124,9 +125,17 @@ class TopicForgetting:
         turns = await self._drop_turns([turn for turn in offer.turns if turn[2] not in keep], scope)
         await self._context.store.requests.drop(request)
         await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=gone.ids)
-        counts = {"memories": gone.memories, "episodes": gone.episodes, "turns": turns, "hard": hard}
-        more = {"scrubbed": await self._context.scrub()} if hard else {}
-        return {"forgotten": list(gone.ids), **counts, "change_id": change.only_id, **more}
+        answer: ForgetAnswer = {
+            "forgotten": list(gone.ids),
+            "memories": gone.memories,
+            "episodes": gone.episodes,
+            "turns": turns,
+            "hard": hard,
+            "change_id": change.only_id,
+        }
+        if hard:
+            answer["scrubbed"] = await self._context.scrub()
+        return answer
 
     async def _turns_about(self, asked: Asked, scope: Scope) -> list[tuple[Scope, Turn, str]]:
         """What was said about it in running sessions and is not stored yet."""
@@ -174,16 +183,16 @@ def _name(turn: Turn) -> tuple[str, str]:
     return turn.message.id or "", content_hash(turn.message.content)
 
 
-def _items(found: About) -> list[Item]:
-    return [{**_item(one.record), "why": one.why} for one in found.candidates.values()]
+def _candidate(match: Found) -> CandidateItem:
+    record = match.record
+    item = cast(CandidateItem, memory_item(record))
+    item["why"] = match.why
+    if record.deleted_at:
+        item["deleted_at"] = record.deleted_at.isoformat()
+    return item
 
 
-def _item(record: MemoryRecord) -> Item:
-    item = memory_item(record)
-    return {**item, "deleted_at": record.deleted_at.isoformat()} if record.deleted_at else item
-
-
-def _turn_items(turns: Sequence[tuple[Scope, Turn, str]]) -> list[Item]:
+def _turn_items(turns: Sequence[tuple[Scope, Turn, str]]) -> list[CandidateTurn]:
     return [
         {
             "id": turn.message.id,
@@ -191,8 +200,12 @@ def _turn_items(turns: Sequence[tuple[Scope, Turn, str]]) -> list[Item]:
             "kind": "working",
             "role": turn.message.role.value,
             "run_id": session.run_id,
-            "created_at": turn.message.timestamp and turn.message.timestamp.astimezone(UTC).isoformat(),
+            "created_at": _utc(turn.message.timestamp),
             "why": why,
         }
         for session, turn, why in turns
     ]
+
+
+def _utc(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.astimezone(UTC).isoformat()

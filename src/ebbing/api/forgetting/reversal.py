@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 from ebbing.api.calls.call_context import CallContext
 from ebbing.api.forgetting.changes import whole_scope
@@ -14,7 +13,7 @@ from ebbing.ports.change_log import RecordChange
 from ebbing.ports.event_bus import Topic
 from ebbing.remember.put_back import is_visible
 from ebbing.remember.undo import UndoReport, undo
-from ebbing.results import Item
+from ebbing.results import UndoAnswer
 from ebbing.validation import checked_flag
 
 _PAGE_SIZE = 100
@@ -36,7 +35,7 @@ class Reversal:
         agent_id: str | None = None,
         run_id: str | None = None,
         force: bool = False,
-    ) -> Item:
+    ) -> UndoAnswer:
         """Takes back a change as a whole: what it changed is as before, what it made is deleted.
 
         Undoing is a change itself, and can be undone. What was changed again since is left alone and told of.
@@ -84,7 +83,7 @@ class Reversal:
                 raise ChangeNotFoundError(_NOTHING)
         await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=[*done.restored, *done.superseded])
         await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=done.deleted)
-        return {"change_id": undoing, "undone": logged.id, "cause": str(logged.cause), **_shown(done)}
+        return _undo_answer(logged, done, change_id=undoing)
 
     async def _take_back(
         self, logged: LoggedChange, scope: Scope, *, memory_id: str | None = None, force: bool
@@ -143,8 +142,11 @@ def _counts(done: RecordChange) -> bool:
     return done.before is None or is_visible(done)
 
 
-def _shown(done: UndoReport) -> dict[str, Any]:
+def _undo_answer(logged: LoggedChange, done: UndoReport, *, change_id: str | None) -> UndoAnswer:
     return {
+        "change_id": change_id,
+        "undone": logged.id,
+        "cause": str(logged.cause),
         "restored": [*done.restored],
         "deleted": [*done.deleted],
         "superseded": [*done.superseded],

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from ebbing.api.answers.items import review_item
 from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.ports.event_bus import Topic
 from ebbing.remember.edit import delete
 from ebbing.remember.reconcile.review import accept, keep, the_review, waiting_reviews
-from ebbing.results import Item, review_item
+from ebbing.results import ReviewAnswer, ReviewList
 from ebbing.validation import checked_limit
 
 _DROPPED = "dropped at a review"
@@ -37,7 +38,7 @@ class ReviewsApi:
         agent_id: str | None = None,
         run_id: str | None = None,
         limit: int = 100,
-    ) -> Item:
+    ) -> ReviewList:
         """What waits for a decision, newest first.
 
         Two kinds do. A memory whose statement would have closed more than two others closed none. A message that
@@ -59,7 +60,7 @@ class ReviewsApi:
         waiting = await waiting_reviews(self._context.store, scope, limit=checked_limit(limit))
         return {"reviews": [*map(review_item, waiting)]}
 
-    async def resolve(self, memory_id: str, decision: str, *, user_id: str | None = None) -> Item:
+    async def resolve(self, memory_id: str, decision: str, *, user_id: str | None = None) -> ReviewAnswer:
         """Decides on one that waits; one change, which `undo` takes back.
 
         Args:
@@ -97,5 +98,10 @@ class ReviewsApi:
             await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=[memory_id])
         await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=superseded)
         await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=learned)
-        ids = {"superseded": superseded, "learned": learned, "change_id": change.only_id}
-        return {"id": memory_id, "decision": str(decision), **ids}
+        return {
+            "id": memory_id,
+            "decision": str(decision),
+            "superseded": superseded,
+            "learned": learned,
+            "change_id": change.only_id,
+        }

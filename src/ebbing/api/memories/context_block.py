@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final, TypedDict, Unpack
+from typing import Any, Final, TypedDict, Unpack, cast
 
+from ebbing.api.answers.items import hit_item, memory_item
 from ebbing.api.calls.call_context import CallContext
 from ebbing.api.calls.instrumentation import measured
 from ebbing.api.people.portraits import Portraits
@@ -25,7 +26,7 @@ from ebbing.recall.context import Context, context
 from ebbing.recall.query.query_fallback import Climb, Look, Talk
 from ebbing.recall.search import search
 from ebbing.remember.intake.parse_messages import parse_messages, parse_time
-from ebbing.results import Item, hit_item, memory_item
+from ebbing.results import ContextAnswer, ContextItem
 from ebbing.validation import MAX_QUERY_LENGTH, MAX_TOP_K, checked_flag, checked_query, checked_timezone
 
 MAX_CONTEXT_TOKENS: Final = 100_000
@@ -77,7 +78,7 @@ class ContextBlocks:
         max_tokens: int = 1_000,
         reference_date: datetime | str | float | None = None,
         **options: Unpack[ContextOptions],
-    ) -> Item:
+    ) -> ContextAnswer:
         """Profile, relevant and recent memories as a block for a prompt, within a budget.
 
         Args:
@@ -134,15 +135,18 @@ class ContextBlocks:
         return look
 
 
-def context_item(made: Context, now: datetime) -> Item:
+def context_item(made: Context, now: datetime) -> ContextAnswer:
     """A context as plain values."""
-    memories: list[Item] = []
+    memories: list[ContextItem] = []
     for group, records in made.rendered.shown.items():
         for record in records:
-            item = {**memory_item(record), "group": group, "confidence_now": round(confidence_at(record, now), 4)}
+            item = cast(ContextItem, memory_item(record))
             if record.id in made.hits:
-                risk = made.risks[record.id]
-                item = {**hit_item(made.hits[record.id]), **item, "risk": risk, "risky": is_risky(risk)}
+                item = cast(ContextItem, {**hit_item(made.hits[record.id]), **item})
+                item["risk"] = made.risks[record.id]
+                item["risky"] = is_risky(item["risk"])
+            item["group"] = group
+            item["confidence_now"] = round(confidence_at(record, now), 4)
             memories.append(item)
     return {
         "context": made.rendered.text,

@@ -11,7 +11,7 @@ from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.feedback import SIGNAL_NAMES, Feedback, Signal
 from ebbing.recall.usage.attribution import cited
 from ebbing.remember.intake.parse_messages import clean_text
-from ebbing.results import Item
+from ebbing.results import AttributionAnswer, FeedbackAnswer
 from ebbing.validation import checked_reason
 
 MAX_RECALL_ID: Final = 256
@@ -31,7 +31,7 @@ class UsageSignals:
         user_id: str | None = None,
         recall_id: str | None = None,
         reason: str | None = None,
-    ) -> Item:
+    ) -> FeedbackAnswer:
         """Says what became of a recalled memory; durable when it returns.
 
         `used` and `up` reinforce it: it fades more slowly from now on; `corrected` lets it fade faster. The other
@@ -59,8 +59,13 @@ class UsageSignals:
         told = Feedback(memory_id, meant, answer_id or self._context.ids.new(), self._context.clock.now(), why)
         change = ChangeSet(Cause.FEEDBACK)
         counted = await self._context.store.usage.tell(scope, told, change=change)
-        answer = {"id": memory_id, "signal": meant.value, "reason": why, "counted": counted}
-        return answer | {"change_id": change.only_id}
+        return {
+            "id": memory_id,
+            "signal": meant.value,
+            "reason": why,
+            "counted": counted,
+            "change_id": change.only_id,
+        }
 
     async def attribute_usage(
         self,
@@ -69,7 +74,7 @@ class UsageSignals:
         *,
         question: str = "",
         user_id: str | None = None,
-    ) -> Item:
+    ) -> AttributionAnswer:
         """Notes as `used` the memories that an assistant's answer says something of, judged by its words.
 
         Args:

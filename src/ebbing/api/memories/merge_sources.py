@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ebbing.api.answers.items import memory_item
 from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
@@ -12,7 +13,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
 from ebbing.recall.merge_sources import told_by
 from ebbing.remember.reconcile.unmerge import merged_records_of, unmerge
-from ebbing.results import Item, memory_item
+from ebbing.results import SourcesAnswer, SplitAnswer
 
 
 class MergeSources:
@@ -21,7 +22,7 @@ class MergeSources:
     def __init__(self, context: CallContext) -> None:
         self._context = context
 
-    async def get_sources(self, memory_id: str, *, user_id: str | None = None) -> Item:
+    async def get_sources(self, memory_id: str, *, user_id: str | None = None) -> SourcesAnswer:
         """Return the records that were merged into a memory, the oldest first.
 
         Returns:
@@ -34,7 +35,7 @@ class MergeSources:
         _, record = await self._record(memory_id, user_id)
         return _sources_item(record, await told_by(self._context.store, record))
 
-    async def split_merged(self, memory_id: str, *, user_id: str | None = None) -> Item:
+    async def split_merged(self, memory_id: str, *, user_id: str | None = None) -> SplitAnswer:
         """Put the records back that were merged into a memory, and remove that memory.
 
         Returns:
@@ -65,7 +66,7 @@ class MergeSources:
         return scope, found[0]
 
 
-def _sources_item(record: MemoryRecord, sources: Sequence[MemoryRecord]) -> Item:
+def _sources_item(record: MemoryRecord, sources: Sequence[MemoryRecord]) -> SourcesAnswer:
     return {
         "id": record.id,
         "memory": record.content,

@@ -7,6 +7,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack
 
+from ebbing.api.answers.items import (
+    explained_item,
+    history_item,
+    list_answer,
+    memory_item,
+    search_answer,
+    usage_probability_item,
+)
 from ebbing.api.calls.call_context import CallContext
 from ebbing.api.calls.instrumentation import measured
 from ebbing.domain.errors import MemoryNotFoundError
@@ -18,15 +26,7 @@ from ebbing.ports.event_bus import Topic
 from ebbing.ports.meter import Measure
 from ebbing.recall.list_memories import list_memories
 from ebbing.recall.search import SearchResults, search
-from ebbing.results import (
-    Item,
-    answer,
-    explained_item,
-    history_item,
-    memory_item,
-    search_answer,
-    usage_probability_item,
-)
+from ebbing.results import ExplainAnswer, HistoryItem, ListAnswer, MemoryItem, SearchAnswer
 from ebbing.upkeep.fading.usage_model import retention_of
 from ebbing.validation import (
     DEFAULT_TOP_K,
@@ -69,7 +69,7 @@ class Searches:
         include: Include | None = None,
         reference_date: datetime | str | float | None = None,
         **narrowing: Unpack[SearchOptions],
-    ) -> Any:
+    ) -> SearchAnswer:
         """The memories and episodes that answer a question, best first.
 
         Args:
@@ -168,7 +168,7 @@ class Searches:
         results.recall_id = self._context.ids.new()
         return results
 
-    async def get(self, memory_id: str, *, user_id: str | None = None) -> Item | None:
+    async def get(self, memory_id: str, *, user_id: str | None = None) -> MemoryItem | None:
         """The memory with this id, or None; with `user_id`, only if it is that user's."""
         scope = await self._context.find_scope(memory_id, user_id)
         found = await self._context.store.get(scope, [memory_id]) if scope else []
@@ -185,7 +185,7 @@ class Searches:
         cursor: str | None = None,
         include: Include = "memories",
         **which: Unpack[ListOptions],
-    ) -> Any:
+    ) -> ListAnswer:
         """Memories that hold, the newest first.
 
         Args:
@@ -221,21 +221,20 @@ class Searches:
             cursor=cursor,
         )
         is_known = bool(page.records) or await self._is_known(scope)
-        more = {} if is_known else {"owner_known": False}
-        items = map(memory_item, page.records)
-        return answer(items, self._context.settings.api_version, next_cursor=page.next_cursor, **more)
+        version = self._context.settings.api_version
+        return list_answer(page.records, version, next_cursor=page.next_cursor, owner_known=is_known)
 
     async def _is_known(self, scope: Scope) -> bool:
         """Whether anything is stored of the scope's owner, deleted records included."""
         page = await self._context.store.page(scope.whole, kinds=tuple(Kind), limit=1, deleted=True)
         return bool(page.records)
 
-    async def history(self, memory_id: str, *, user_id: str | None = None) -> list[Item]:
+    async def history(self, memory_id: str, *, user_id: str | None = None) -> list[HistoryItem]:
         """What happened to a memory, oldest first; empty for an unknown id."""
         scope = await self._context.find_scope(memory_id, user_id)
         return [] if scope is None else [*map(history_item, await self._context.store.history(scope, memory_id))]
 
-    async def explain(self, memory_id: str, *, user_id: str | None = None) -> Item:
+    async def explain(self, memory_id: str, *, user_id: str | None = None) -> ExplainAnswer:
         """Why a memory is kept: the item with its `provenance`, every decision about it, and whether it is deleted.
 
         `usage_probability` is `{"probability", "horizon_days", "features", "is_learned"}`: the probability in (0, 1)

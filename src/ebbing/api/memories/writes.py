@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final, Unpack
+from typing import Any, Final, Unpack, cast
 
+from ebbing.api.answers.items import add_answer, memory_item
 from ebbing.api.calls.call_context import CallContext
 from ebbing.api.calls.instrumentation import measured
 from ebbing.api.forgetting.forget_tokens import ForgetTokens
@@ -27,7 +28,7 @@ from ebbing.remember.extraction.pattern_warmup import warm_up_patterns
 from ebbing.remember.intake.parse_messages import omitted_parts, optional_text, parse_messages, parse_time
 from ebbing.remember.intake.screening import on_record
 from ebbing.remember.reconcile.known_messages import forget_source
-from ebbing.results import Item, add_answer, memory_item
+from ebbing.results import AddAnswer, DeleteAnswer, RestoreAnswer, UpdateAnswer
 from ebbing.validation import (
     AddOptions,
     CheckedAddOptions,
@@ -65,7 +66,7 @@ class Writes:
         metadata: Mapping[str, Any] | None = None,
         infer: bool = True,
         **options: Unpack[AddOptions],
-    ) -> Any:
+    ) -> AddAnswer:
         """Remembers what a conversation says.
 
         Args:
@@ -184,7 +185,7 @@ class Writes:
         version: int | None = None,
         expires_at: datetime | str | float | None = None,
         data: str | None = None,
-    ) -> Item:
+    ) -> UpdateAnswer:
         """Gives a memory another text, other metadata, other tags, an end, or several of these; returns it, with
         `change_id`.
 
@@ -210,7 +211,8 @@ class Writes:
         edit = Edit(text, values, checked_tags(tags), version, ends)
         change = ChangeSet(Cause.UPDATE)
         record = await update(await self._context.add_deps(change=change), memory_id, scope=scope, edit=edit)
-        item = memory_item(record) | {"change_id": change.only_id}
+        item = cast(UpdateAnswer, memory_item(record))
+        item["change_id"] = change.only_id
         await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id])
         return item
 
@@ -222,7 +224,7 @@ class Writes:
         hard: bool = False,
         user_id: str | None = None,
         source_id: str | None = None,
-    ) -> Item:
+    ) -> DeleteAnswer:
         """Takes a memory out of every answer. It can be restored, unless `hard`.
 
         With `source_id` and `user_id` instead of `memory_id`: the message of this id, and what rests on it alone; what
@@ -256,10 +258,12 @@ class Writes:
         why, for_good = checked_reason(reason), checked_flag(hard, "hard")
         await delete(self._context.write_deps(change), memory_id, scope=scope, reason=why, hard=for_good)
         await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=[memory_id])
-        more = {"scrubbed": await self._context.scrub()} if for_good else {}
-        return {"message": "Memory deleted successfully!", "change_id": change.only_id, **more}
+        answer: DeleteAnswer = {"message": "Memory deleted successfully!", "change_id": change.only_id}
+        if for_good:
+            answer["scrubbed"] = await self._context.scrub()
+        return answer
 
-    async def restore(self, memory_id: str, *, user_id: str | None = None) -> Item:
+    async def restore(self, memory_id: str, *, user_id: str | None = None) -> RestoreAnswer:
         """Brings a memory back that was deleted, ran out, faded or is no longer true, with its full text.
 
         What had superseded it stays. Only what cannot be true beside it, another value of the same attribute or the
@@ -277,8 +281,10 @@ class Writes:
         change = ChangeSet(Cause.RESTORE)
         done = await restore(await self._context.add_deps(change=change), memory_id, scope=scope)
         await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=[memory_id, *done.superseded_ids])
-        ids = {"superseded": [*done.superseded_ids], "change_id": change.only_id}
-        return memory_item(done.record) | ids
+        item = cast(RestoreAnswer, memory_item(done.record))
+        item["superseded"] = [*done.superseded_ids]
+        item["change_id"] = change.only_id
+        return item
 
     async def _announce_report(self, scope: Scope, report: AddReport) -> None:
         new: list[str] = []

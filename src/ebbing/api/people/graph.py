@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.people.entity_graph import Entity, Graph, Relation, around, graph_of
-from ebbing.results import Item
+from ebbing.results import EntityItem, GraphAnswer, RelationItem
 from ebbing.validation import checked_flag, checked_time
 
 MAX_HOPS: Final = 5
 MAX_SHOWN: Final = 10_000
 MAX_READ: Final = 50_000
 """Memories that a graph is made from; of more, the newest."""
-FORMATS: Final = ("json", "dot")
 _PAGE: Final = 1_000
 
 
+class _Wanted(NamedTuple):
+    """The part of a graph that a call asks for."""
+
+    about: str | None
+    hops: int
+    moment: datetime
+    include_ended: bool
+
+
 class Graphs:
-    """The verb that shows who and what memories are about."""
+    """The verbs that show who and what memories are about."""
 
     def __init__(self, context: CallContext) -> None:
         self._context = context
@@ -35,10 +43,9 @@ class Graphs:
         about: str | None = None,
         hops: int = 1,
         as_of: datetime | str | float | None = None,
-        past: bool = False,
-        format: str = "json",
-    ) -> Any:
-        """People, places, organisations and things in the memories, and the relations between them.
+        include_ended: bool = False,
+    ) -> GraphAnswer:
+        """Return people, places, organisations and things in the memories, and the relations between them.
 
         It is worked out from the memories each time: what is deleted is gone from it, what is superseded has an end.
 
@@ -46,32 +53,54 @@ class Graphs:
             about: somebody or something by name, or by another word for them ("sister"); without it everything.
             hops: with `about`, so many relations away, 0 to 5.
             as_of: as it was at this moment; now unless given.
-            past: tell what ended as well.
-            format: `json`, or `dot` for Graphviz.
+            include_ended: return what ended as well.
 
         Returns:
             `{"entities": [{"id", "name", "kind", "aliases", "memory_ids"}], "relations": [{"subject", "relation",
             "object", "memory_id", "since", "until"}], "truncated"}`; `subject` and `object` are ids of entities, `self`
-            is the person. At most 10,000 relations, the newest; `truncated` says whether some were left out. As `dot`,
-            a text.
+            is the person. At most 10,000 relations, the newest; `truncated` says whether some were left out.
 
         Raises:
-            InvalidInputError: no user or agent, hops outside 0 to 5, an unusable moment or format, or a blank `about`.
+            InvalidInputError: no user or agent, hops outside 0 to 5, an unusable moment, or a blank `about`.
             StoreError: the memories cannot be read.
         """
-        scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=None, filters=None)
+        scope = self._context.scope(user_id=user_id, agent_id=agent_id)
+        wanted = self._checked(about, hops=hops, as_of=as_of, include_ended=include_ended)
+        return _graph_item(await self._read(scope, wanted))
+
+    async def graph_dot(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        about: str | None = None,
+        hops: int = 1,
+        as_of: datetime | str | float | None = None,
+        include_ended: bool = False,
+    ) -> str:
+        """Return the whole graph as text for Graphviz.
+
+        Args and errors are those of `graph`.
+        """
+        scope = self._context.scope(user_id=user_id, agent_id=agent_id)
+        wanted = self._checked(about, hops=hops, as_of=as_of, include_ended=include_ended)
+        return as_dot(await self._read(scope, wanted))
+
+    def _checked(
+        self, about: str | None, *, hops: int, as_of: datetime | str | float | None, include_ended: bool
+    ) -> _Wanted:
         moment = checked_time(as_of, "as_of") or self._context.clock.now()
-        told = checked_flag(past, "past")
-        if format not in FORMATS:
-            raise InvalidInputError(f"format must be one of {', '.join(FORMATS)}")
+        ended = checked_flag(include_ended, "include_ended")
         if not isinstance(hops, int) or isinstance(hops, bool) or not 0 <= hops <= MAX_HOPS:
             raise InvalidInputError(f"hops must be a whole number from 0 to {MAX_HOPS}")
         if about is not None and not (isinstance(about, str) and about.strip()):
             raise InvalidInputError("about must be a name, or be left out")
+        return _Wanted(about, hops, moment, ended)
+
+    async def _read(self, scope: Scope, wanted: _Wanted) -> Graph:
         records = await self._told_by_memories(scope)
-        graph = graph_of(records, at=moment, past=told, owner_name=scope.owner.name)
-        shown = graph if about is None else around(graph, about, hops=hops)
-        return as_dot(shown) if format == "dot" else _graph_item(shown)
+        graph = graph_of(records, at=wanted.moment, past=wanted.include_ended, owner_name=scope.owner.name)
+        return graph if wanted.about is None else around(graph, wanted.about, hops=wanted.hops)
 
     async def _told_by_memories(self, scope: Scope) -> list[MemoryRecord]:
         found: list[MemoryRecord] = []
@@ -102,7 +131,7 @@ def _quoted(text: str) -> str:
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _graph_item(graph: Graph) -> Item:
+def _graph_item(graph: Graph) -> GraphAnswer:
     newest = sorted(graph.relations, key=lambda one: one.since, reverse=True)
     return {
         "entities": [*map(_entity_item, graph.entities)],
@@ -111,7 +140,7 @@ def _graph_item(graph: Graph) -> Item:
     }
 
 
-def _entity_item(entity: Entity) -> Item:
+def _entity_item(entity: Entity) -> EntityItem:
     return {
         "id": entity.id,
         "name": entity.name,
@@ -121,7 +150,7 @@ def _entity_item(entity: Entity) -> Item:
     }
 
 
-def _relation_item(relation: Relation) -> Item:
+def _relation_item(relation: Relation) -> RelationItem:
     return {
         "subject": relation.subject,
         "relation": relation.relation,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Final
 
 from ebbing.api.calls.call_context import CallContext
 from ebbing.api.sessions.session_buffer import SessionBuffer
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.identity import Identity, Merge
 from ebbing.domain.memory.scope import Scope, checked_name
-from ebbing.results import Item
+from ebbing.results import IdentityItem, IdentityMerge, IdentityPage, UnlinkAnswer
 from ebbing.validation import checked_limit
 
-Merges = list[Item]
+Merges = list[IdentityMerge]
 _BAD_CURSOR: Final = "the cursor is not one that a page gave: start again without one"
 
 
@@ -23,7 +23,7 @@ class IdentitiesApi:
     def __init__(self, context: CallContext, *, sessions: SessionBuffer) -> None:
         self._context, self._sessions = context, sessions
 
-    async def resolve(self, channel: str, channel_user_id: str) -> Item:
+    async def resolve(self, channel: str, channel_user_id: str) -> IdentityItem:
         """Whose memory somebody has who comes from a channel; somebody new gets an id from now on.
 
         Args:
@@ -48,7 +48,7 @@ class IdentitiesApi:
         )
         return _identity_item(found)
 
-    async def link(self, channel: str, channel_user_id: str, *, user_id: str) -> Item:
+    async def link(self, channel: str, channel_user_id: str, *, user_id: str) -> IdentityItem:
         """Makes a name in a channel one of this user's, and returns it as `resolve` does.
 
         Raises:
@@ -66,7 +66,7 @@ class IdentitiesApi:
         )
         return _identity_item(linked)
 
-    async def unlink(self, channel: str, channel_user_id: str) -> Item:
+    async def unlink(self, channel: str, channel_user_id: str) -> UnlinkAnswer:
         """Forgets a name in a channel; the memories stay whose they are.
 
         Returns:
@@ -81,7 +81,7 @@ class IdentitiesApi:
             "unlinked": await self._context.store.identities.unlink(self._context.tenant, where, channel_user_id=name)
         }
 
-    async def list(self, *, user_id: str | None = None, limit: int = 100, cursor: str | None = None) -> dict[str, Any]:
+    async def list(self, *, user_id: str | None = None, limit: int = 100, cursor: str | None = None) -> IdentityPage:
         """Names in channels, of one user or of all, in the order of channel and name.
 
         Returns:
@@ -100,7 +100,7 @@ class IdentitiesApi:
         following = json.dumps([shown[-1].channel, shown[-1].channel_user_id]) if is_more else None
         return {"identities": [*map(_identity_item, shown)], "next_cursor": following}
 
-    async def merge(self, target_user_id: str, source_user_id: str) -> Item:
+    async def merge(self, target_user_id: str, source_user_id: str) -> IdentityMerge:
         """Make two users one: all memories, messages, changes, jobs, counts and edits go to the target.
 
         It is done as a whole or not at all, and `unmerge` undoes it. Running sessions of the source are stored
@@ -130,7 +130,7 @@ class IdentitiesApi:
         )
         return _merge_item(done)
 
-    async def unmerge(self, merge_id: int) -> Item:
+    async def unmerge(self, merge_id: int) -> IdentityMerge:
         """Parts again whom a merge made one: what had been of the other is theirs again, and so are their names.
 
         What came after the merge stays with the one who was kept. A memory that the one closed because of what the
@@ -165,7 +165,7 @@ class IdentitiesApi:
         return [*map(_merge_item, found)]
 
 
-def _identity_item(identity: Identity) -> Item:
+def _identity_item(identity: Identity) -> IdentityItem:
     return {
         "user_id": identity.unified_id,
         "channel": identity.channel,
@@ -175,7 +175,7 @@ def _identity_item(identity: Identity) -> Item:
     }
 
 
-def _merge_item(merge: Merge) -> Item:
+def _merge_item(merge: Merge) -> IdentityMerge:
     return {
         "id": merge.id,
         "target_user_id": merge.kept,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
+from ebbing.api.answers.items import profile_item
 from ebbing.api.calls.call_context import CallContext
 from ebbing.api.people.portraits import Portraits
 from ebbing.domain.errors import BlockedContentError, InvalidInputError
@@ -39,7 +40,7 @@ from ebbing.remember.extraction.extractor import Extraction
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.reconcile.known_messages import KnownMessages, retract_sources
-from ebbing.results import Item, profile_item
+from ebbing.results import ProfileAnswer, ProfileDefaults, ProfileImport, ProfileUpdate, SuggestedQuestion
 from ebbing.validation import checked_flag
 
 MAX_QUESTIONS: Final = 50
@@ -55,7 +56,7 @@ class ProfilesApi:
 
     async def get(
         self, *, user_id: str | None = None, agent_id: str | None = None, language: str | None = None
-    ) -> Item:
+    ) -> ProfileAnswer:
         """Who somebody is: what is true of them, binds them, and what they like and dislike, made from their memories.
 
         It is up to date with every memory that was stored before the call, and is kept for the next one.
@@ -83,7 +84,7 @@ class ProfilesApi:
         portrait = await self._context.profiles.refreshed(scope, now=self._context.clock.now())
         return profile_item(portrait, scope, language=spoken)
 
-    async def rebuild(self, *, user_id: str | None = None, agent_id: str | None = None) -> Item:
+    async def rebuild(self, *, user_id: str | None = None, agent_id: str | None = None) -> ProfileAnswer:
         """Works a profile out anew from all memories, and returns it as `get` does; what was set by hand stays.
 
         Raises:
@@ -104,7 +105,7 @@ class ProfilesApi:
         unset: Sequence[str] = (),
         revert: Sequence[str] = (),
         delete_memories: bool = False,
-    ) -> Item:
+    ) -> ProfileUpdate:
         """Lets a person set their profile right: it wins over all that is heard, now and later, until it is undone.
 
         What is set becomes a memory too, in the place of what it contradicts, so that every answer knows of it.
@@ -146,19 +147,19 @@ class ProfilesApi:
         if given:
             await self._set_by_hand(scope, given, now=now, change=change)
         profile = profile_item(await self._context.profiles.refreshed(scope, now=now), scope)
-        return profile | {"change_id": change.only_id}
+        return {**profile, "change_id": change.only_id}
 
     async def import_(
         self, values: Mapping[str, Any], *, user_id: str | None = None, agent_id: str | None = None
-    ) -> Item:
+    ) -> ProfileImport:
         """Tells what is known of somebody from elsewhere: memories to begin with, which give way to what they say.
 
         Args:
             values: as for `update`, or a profile as `get` returns it.
 
         Returns:
-            `{"stored", "known", "refused", "change_id"}`: how many new memories, how many known already, how many that
-            speak like an order to the assistant and are not taken over.
+            `{"stored", "already_stored", "refused", "change_id"}`: how many new memories, how many that
+            were stored before, how many that speak like an order to the assistant and are left out.
 
         Raises:
             InvalidInputError: unusable values.
@@ -172,10 +173,14 @@ class ProfilesApi:
         now, change = self._context.clock.now(), ChangeSet(Cause.PROFILE)
         told = await self._told(scope, fine, origin=Origin.IMPORT, now=now, change=change)
         stored = sum(one.is_new for one in told)
-        counts = {"stored": stored, "known": len(told) - stored, "refused": len(given) - len(fine)}
-        return counts | {"change_id": change.only_id}
+        return {
+            "stored": stored,
+            "already_stored": len(told) - stored,
+            "refused": len(given) - len(fine),
+            "change_id": change.only_id,
+        }
 
-    async def set_defaults(self, values: Mapping[str, Any] | None) -> Item:
+    async def set_defaults(self, values: Mapping[str, Any] | None) -> ProfileDefaults:
         """What holds for everybody of this tenant of whom nothing else is known; None takes it back.
 
         Returns:
@@ -194,7 +199,7 @@ class ProfilesApi:
 
     async def suggest_questions(
         self, *, user_id: str | None = None, agent_id: str | None = None, language: str | None = None, limit: int = 3
-    ) -> list[Item]:
+    ) -> list[SuggestedQuestion]:
         """What to ask somebody of whom little is known, the most useful first; nothing that is known.
 
         Returns:

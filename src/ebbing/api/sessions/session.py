@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from ebbing.api.memories.context_block import ContextBlocks
 from ebbing.api.memories.searches import Searches
@@ -21,7 +21,7 @@ from ebbing.ports.working_memory import Turn
 from ebbing.recall.session_search import Fitting, fitting
 from ebbing.remember.intake.parse_messages import parse_messages
 from ebbing.remember.intake.screening import off_record
-from ebbing.results import Item
+from ebbing.results import ChatMessage, ContextAnswer, HitItem, SessionSearchAnswer, WorkingItem
 from ebbing.validation import DEFAULT_TOP_K, checked_flag, checked_query, checked_threshold, checked_top_k
 
 
@@ -90,7 +90,7 @@ class AsyncSession:
         earlier = await self._buffer.heard(self._scope)
         await self._buffer.hear(self._scope, _off_the_record(earlier, turns), infer=self._infer)
 
-    async def messages(self) -> list[Item]:
+    async def messages(self) -> list[ChatMessage]:
         """The last rounds, oldest first, as a model takes them: `role`, `content`, and `name` where there is one.
 
         At most `EBBING_WORKING_ROUNDS` rounds of at most `EBBING_WORKING_TOKENS` estimated tokens.
@@ -103,7 +103,7 @@ class AsyncSession:
 
     async def search(
         self, /, query: str, *, top_k: int = DEFAULT_TOP_K, include: Include = "all", **options: Any
-    ) -> Any:
+    ) -> SessionSearchAnswer:
         """As `Memory.search` over all that is known of the person, with what was said in this session in front.
 
         Up to three messages of the session that hold at least half of the question's words come first, of the kind
@@ -114,8 +114,8 @@ class AsyncSession:
         """
         most = checked_top_k(top_k, options.get("limit"))
         options = self._unnoticed(options)
-        found = await self._searches.search(query, top_k=top_k, include=include, **self._owner(), **options)
-        results = found if isinstance(found, list) else found["results"]
+        found: Any = await self._searches.search(query, top_k=top_k, include=include, **self._owner(), **options)
+        results: list[HitItem | WorkingItem] = found if isinstance(found, list) else found["results"]
         turns = await self._buffer.heard(self._scope)
         fits: list[Fitting] = []
         if include != "memories" and not options.get("filters") and options.get("as_of") is None:
@@ -125,9 +125,9 @@ class AsyncSession:
         # What left the last rounds may be stored already: it is told once.
         others = [item for item in results if not _is_told(item, here)]
         results[:] = [*(self._working_item(one) for one in fits), *others][:most]
-        return found
+        return cast(SessionSearchAnswer, found)
 
-    async def get_context(self, /, query: str | None = None, **options: Any) -> Item:
+    async def get_context(self, /, query: str | None = None, **options: Any) -> ContextAnswer:
         """As `Memory.get_context`, the question understood by the last rounds, which come with it as `messages`.
 
         Args:
@@ -176,7 +176,7 @@ class AsyncSession:
         """The options of a reading, which leaves no trace while the conversation is off the record."""
         return {**options, "private": True} if self.private else options
 
-    def _working_item(self, found: Fitting) -> Item:
+    def _working_item(self, found: Fitting) -> WorkingItem:
         message = found.message
         return {
             "id": message.id,
@@ -185,7 +185,7 @@ class AsyncSession:
             "layer": "working",
             "role": message.role.value,
             "actor_id": message.name,
-            "created_at": message.timestamp and message.timestamp.astimezone(UTC).isoformat(),
+            "created_at": None if message.timestamp is None else message.timestamp.astimezone(UTC).isoformat(),
             "source_ids": [message.id],
             "run_id": self.run_id,
             "score": round(found.score, 4),
@@ -201,17 +201,19 @@ def _off_the_record(earlier: Sequence[Turn], new: Sequence[Turn]) -> list[Turn]:
     return [turn for place, turn in marked if place >= len(earlier) or turn not in earlier]
 
 
-def _is_told(item: Item, here: Mapping[str | None, str]) -> bool:
+def _is_told(item: HitItem | WorkingItem, here: Mapping[str | None, str]) -> bool:
     """Whether a result is one of these messages as it was stored, and not what was concluded from it."""
     same = [here[name] for name in item["source_ids"] if name in here]
     return bool(same) and (item["kind"] == "episode" or item["memory"] in same)
 
 
-def _chat_item(message: Message) -> Item:
-    named = {"name": message.name} if message.name else {}
-    return {"role": message.role.value, "content": message.content, **named}
+def _chat_item(message: Message) -> ChatMessage:
+    item: ChatMessage = {"role": message.role.value, "content": message.content}
+    if message.name:
+        item["name"] = message.name
+    return item
 
 
-def as_given(messages: Sequence[Message]) -> list[Item]:
+def as_given(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """The messages in the form that `add` takes, with all that is known of them."""
     return [{**_chat_item(one), "id": one.id, "timestamp": one.timestamp} for one in messages]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Final, Protocol
 
+from ebbing.api.answers.items import job_item
 from ebbing.api.calls.call_context import CallContext
 from ebbing.api.threads.background_thread import Host, beside
 from ebbing.api.upkeep.queued_adds import ADD, QueuedAdds
 from ebbing.domain.errors import InvalidInputError, JobNotFoundError
 from ebbing.ports.job_queue import Job, JobState
-from ebbing.results import Item, job_item
+from ebbing.results import JobItem, JobList, WorkerAnswer
 from ebbing.upkeep.worker.schedule import usual
 from ebbing.upkeep.worker.stop_signal import Stop
 from ebbing.upkeep.worker.worker import Duty, Worked, Working, run_worker
@@ -42,8 +42,8 @@ class JobsApi:
         *,
         until_idle: bool = False,
         stop: Stop | None = None,
-        on_progress: Callable[[Item], None] | None = None,
-    ) -> Item:
+        on_progress: Callable[[WorkerAnswer], None] | None = None,
+    ) -> WorkerAnswer:
         """Does the upkeep's jobs when their time has come, for all tenants of the store, until it is told to stop.
 
         Any number of processes may work at once: nothing is done twice. Calls of this memory go first. Cancelled or
@@ -67,12 +67,13 @@ class JobsApi:
 
         def tell(worked: Worked) -> None:
             if on_progress is not None:
-                host.soon(on_progress, asdict(worked))
+                host.soon(on_progress, _worker_answer(worked))
 
         told = tell if on_progress else None
-        return asdict(await beside(lambda: run_worker(working, stop=stop or Stop(), once=only_once, told=told)))
+        worked = await beside(lambda: run_worker(working, stop=stop or Stop(), once=only_once, told=told))
+        return _worker_answer(worked)
 
-    async def list(self, *, state: str | None = None, kind: str | None = None, limit: int = 100) -> Item:
+    async def list(self, *, state: str | None = None, kind: str | None = None, limit: int = 100) -> JobList:
         """The jobs of this memory's tenant, the newest first, and how many there are.
 
         Args:
@@ -97,7 +98,7 @@ class JobsApi:
             counts.setdefault(of_kind, {})[in_state.value] = count
         return {"jobs": [*map(job_item, found)], "counts": counts}
 
-    async def get(self, job_id: int) -> Item:
+    async def get(self, job_id: int) -> JobItem:
         """One job of this memory's tenant, with what it is about and how far it is; of an add that was accepted to be
         done later also `result`, what became of it.
 
@@ -110,7 +111,7 @@ class JobsApi:
             item["result"] = await self._queued_adds.result(job)
         return item
 
-    async def retry(self, job_id: int) -> Item:
+    async def retry(self, job_id: int) -> JobItem:
         """Lets a job that was given up be tried again, at once and five times more.
 
         Raises:
@@ -148,3 +149,12 @@ class JobsApi:
             tenants=self._context.store.tenants,
             traffic=components.traffic,
         )
+
+
+def _worker_answer(worked: Worked) -> WorkerAnswer:
+    return {
+        "done": worked.done,
+        "failed": worked.failed,
+        "given_back": worked.given_back,
+        "waiting": worked.waiting,
+    }

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from ebbing.api.calls.call_context import CallContext
 from ebbing.api.memories.merge_sources import MergeSources
@@ -17,7 +17,19 @@ from ebbing.api.upkeep.rounds import MaintenanceRounds
 from ebbing.domain.errors import ConfigurationError, InvalidInputError
 from ebbing.domain.memory.change_set import Cause
 from ebbing.domain.memory.pending_extraction import EXTRACT
-from ebbing.results import Item
+from ebbing.results import (
+    BackupAnswer,
+    DiagnoseAnswer,
+    ForgettingAnswer,
+    HabitAnswer,
+    MaintenanceAnswer,
+    MergeAnswer,
+    OwnerItem,
+    RetryAnswer,
+    SplitAnswer,
+    StatsAnswer,
+    VacuumAnswer,
+)
 from ebbing.upkeep.habits.derive_habits import abstract
 from ebbing.upkeep.merging.compress import compress
 from ebbing.upkeep.repair.retry_extraction import extraction, retry_extractions, unread_counts
@@ -29,7 +41,6 @@ MAX_LEVEL: Final = 3
 FORGETTING_STEPS: Final = {
     name: step for name, step in DAILY.items() if name in {"expire", "consolidate", "decay", "purge"}
 }
-_COUNTED: Final = ("processed", "decayed", "consolidated", "forgotten", "expired", "purged", "saved_bytes")
 
 
 class MaintenanceApi:
@@ -48,7 +59,7 @@ class MaintenanceApi:
         now: datetime | str | float | None = None,
         dry_run: bool = False,
         progress: Callable[[int, int], None] | None = None,
-    ) -> Item:
+    ) -> MaintenanceAnswer:
         """Does what the daily round does, of one owner or of all: what is due by then, so that a second run at the same
         time finds nothing left to do.
 
@@ -79,7 +90,7 @@ class MaintenanceApi:
         run_id: str | None = None,
         now: datetime | str | float | None = None,
         dry_run: bool = False,
-    ) -> Item:
+    ) -> MergeAnswer:
         """Lets one memory tell what several say, as far as something came since the last time, and sums up what
         happened once more than 20 memories of it are in no summary.
 
@@ -98,7 +109,8 @@ class MaintenanceApi:
             StoreError: the store could not do it; what was done by then stays.
         """
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        return _flat(await self._rounds.run({"compress": compress}, Cause.MERGE, whose=ids, now=now, dry_run=dry_run))
+        done = await self._rounds.run({"compress": compress}, Cause.MERGE, whose=ids, now=now, dry_run=dry_run)
+        return cast(MergeAnswer, _with_counts(done))
 
     async def derive_habits(
         self,
@@ -109,7 +121,7 @@ class MaintenanceApi:
         now: datetime | str | float | None = None,
         dry_run: bool = False,
         level: int | None = None,
-    ) -> Item:
+    ) -> HabitAnswer:
         """Tells what was done on at least three days by one memory with a count: "User often buys coffee (3 times)".
 
         Args:
@@ -131,7 +143,8 @@ class MaintenanceApi:
             raise InvalidInputError(f"level must be a whole number from 1 to {MAX_LEVEL}")
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
         step = partial(abstract, level=level)
-        return _flat(await self._rounds.run({"abstract": step}, Cause.HABIT, whose=ids, now=now, dry_run=dry_run))
+        done = await self._rounds.run({"abstract": step}, Cause.HABIT, whose=ids, now=now, dry_run=dry_run)
+        return cast(HabitAnswer, _with_counts(done))
 
     async def apply_forgetting(
         self,
@@ -141,7 +154,7 @@ class MaintenanceApi:
         run_id: str | None = None,
         now: datetime | str | float | None = None,
         dry_run: bool = False,
-    ) -> Item:
+    ) -> ForgettingAnswer:
         """Lets what is of no use fade: the part of the daily round that expires, consolidates, fades and purges.
 
         Args:
@@ -161,13 +174,26 @@ class MaintenanceApi:
         """
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
         done = await self._rounds.run(FORGETTING_STEPS, Cause.FADE, whose=ids, now=now, dry_run=dry_run)
-        counts = Counter(dict.fromkeys(_COUNTED, 0))
+        counts = Counter[str]()
         for step in done["steps"].values():
             counts.update(step)
-        answer: Item = {name: counts[name] for name in _COUNTED}
-        return answer | {name: done[name] for name in ("now", "dry_run", "change_ids", "changes") if name in done}
+        answer: ForgettingAnswer = {
+            "processed": counts["processed"],
+            "decayed": counts["decayed"],
+            "consolidated": counts["consolidated"],
+            "forgotten": counts["forgotten"],
+            "expired": counts["expired"],
+            "purged": counts["purged"],
+            "saved_bytes": counts["saved_bytes"],
+            "now": done["now"],
+            "dry_run": done["dry_run"],
+            "change_ids": done["change_ids"],
+        }
+        if "changes" in done:
+            answer["changes"] = done["changes"]
+        return answer
 
-    async def split_merged(self, memory_id: str, *, user_id: str | None = None) -> Item:
+    async def split_merged(self, memory_id: str, *, user_id: str | None = None) -> SplitAnswer:
         """Put the records back that were merged into a memory, and remove that memory.
 
         Returns:
@@ -180,7 +206,7 @@ class MaintenanceApi:
         """
         return await self._sources.split_merged(memory_id, user_id=user_id)
 
-    async def retry_failed_extractions(self, *, limit: int = 20) -> Item:
+    async def retry_failed_extractions(self, *, limit: int = 20) -> RetryAnswer:
         """Reads again what a language model failed to read, as far as it is due; call it now and then.
 
         A batch is due a minute after it failed, then after pauses that double up to six hours; after ten attempts it is
@@ -208,9 +234,9 @@ class MaintenanceApi:
             Working(jobs, self._context.clock, self._context.components.chance, duties), limit=most
         )
         left = await unread_counts(jobs, tenant=self._context.tenant)
-        return {"read": done.done, "failed": done.failed, **left}
+        return {"read": done.done, "failed": done.failed, "waiting": left["waiting"], "given_up": left["given_up"]}
 
-    async def list_owners(self) -> list[Item]:
+    async def list_owners(self) -> list[OwnerItem]:
         """Everybody of whom something is stored, deleted records included: `[{"kind", "name"}]`.
 
         `kind` is `user`, `agent` or `run`.
@@ -218,7 +244,7 @@ class MaintenanceApi:
         owners = await self._context.store.owners(self._context.tenant, deleted=True)
         return [{"kind": owner.kind, "name": owner.name} for owner in owners]
 
-    async def stats(self) -> Item:
+    async def stats(self) -> StatsAnswer:
         """How much is kept: `owners, memories, episodes, deleted, bytes_on_disk, is_scrubbed, by_layer, by_type,
         by_model, pending_extractions`.
 
@@ -227,9 +253,9 @@ class MaintenanceApi:
         counts = asdict(await self._context.store.stats(self._context.tenant))
         del counts["without_vector"]  # depends on the embedder, which this does not load: `diagnose` knows
         counts["pending_extractions"] = await unread_counts(self._context.store.jobs, tenant=self._context.tenant)
-        return counts
+        return cast(StatsAnswer, counts)
 
-    async def backup(self, directory: str | Path) -> Item:
+    async def backup(self, directory: str | Path) -> BackupAnswer:
         """Copies the whole store, of all tenants, into a new or empty directory, as of one moment, while others go on.
 
         `ebbing backup restore` makes a store of it again. The copy is checked before this returns.
@@ -248,11 +274,11 @@ class MaintenanceApi:
         """Compares every index with what it was made from; each finding is a sentence. Empty is well."""
         return await self._context.store.verify()
 
-    async def diagnose(self) -> Item:
+    async def diagnose(self) -> DiagnoseAnswer:
         """What is on, what is off and why: `{"findings": [{"part", "state", "detail"}], "stats", "settings"}`."""
-        return await diagnose(self._context.components)
+        return cast(DiagnoseAnswer, await diagnose(self._context.components))
 
-    async def vacuum(self) -> Item:
+    async def vacuum(self) -> VacuumAnswer:
         """Writes the store's file anew, however large it is: gives unused space back, and leaves no trace of what was
         removed. Nobody can write meanwhile (a second for 100 MB or so), and the disk needs room for a second copy.
 
@@ -273,8 +299,8 @@ class MaintenanceApi:
         }
 
 
-def _flat(told: Item) -> Item:
-    """The answer of a round of one step, its counts at the top."""
-    steps = told.pop("steps")
-    counts: Item = {name: count for step in steps.values() for name, count in step.items()}
-    return counts | told
+def _with_counts(answer: MaintenanceAnswer) -> dict[str, object]:
+    """Return the answer of a round of one step, its counts at the top."""
+    counts = {name: count for step in answer["steps"].values() for name, count in step.items()}
+    rest = {name: value for name, value in answer.items() if name != "steps"}
+    return {**counts, **rest}

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, Unpack
 
+from ebbing.api.answers.items import outcome_item
 from ebbing.api.calls.call_context import CallContext
 from ebbing.api.memories.writes import Writes
 from ebbing.api.sessions.session import as_given
 from ebbing.api.threads.background_thread import Host
 from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import Job, NewJob
 from ebbing.ports.request_log import KeptRequest
 from ebbing.remember.add_report import AddReport
 from ebbing.remember.intake.parse_messages import omitted_parts, parse_messages
 from ebbing.remember.intake.screening import on_record, screen_messages
-from ebbing.results import Item, add_answer
+from ebbing.results import AddAnswer, AddFailure, EnqueueAnswer
 from ebbing.upkeep.worker.worker import AtWork, Duty, Undone
 from ebbing.validation import AddOptions, checked_add_options, checked_flag, checked_metadata, named_by
 
@@ -44,7 +46,7 @@ class QueuedAdds:
         metadata: Mapping[str, Any] | None = None,
         infer: bool = True,
         **options: Unpack[AddOptions],
-    ) -> Item:
+    ) -> EnqueueAnswer:
         """Accepts what `add` would remember, to be done by a worker (`jobs.run_worker`); durable when it returns.
 
         What may not be stored is taken out before it is kept. Done twice, because a worker died, it stores nothing
@@ -71,30 +73,33 @@ class QueuedAdds:
         on_the_record = on_record(parsed, trust=checked.trust, is_private=checked.is_private)
         if not on_the_record.messages:
             nothing = AddReport(()).without(on_the_record.left_out)
-            return {"job_id": None, **add_answer(nothing, "v1.1")}
-        given = screen_messages(on_the_record.messages, self._context.policy, trust=checked.trust, learning=False)
-        kept = [one.message for one in given]
-        if not kept:
+            results = [outcome_item(outcome) for outcome in nothing.outcomes]
+            return {"job_id": None, "results": results, "episode_ids": [], "change_id": None}
+        accepted = screen_messages(on_the_record.messages, self._context.policy, trust=checked.trust, learning=False)
+        if not accepted:
             raise InvalidInputError("nothing of these messages may be stored")
-        now, name = self._context.clock.now(), self._context.ids.new()
-        said = [_named(one, f"{name}-{number}", now=now) for number, one in enumerate(kept)]
         call = {
-            "messages": [_json_of(one) for one in as_given(said)],
             "metadata": checked_metadata(metadata),
             "infer": infer,
             "trust": checked.trust,
             "mode": checked.mode,
             "tags": list(checked.tags),
         }
-        body = json.dumps(call, ensure_ascii=False)
-        await self._context.store.requests.begin(KeptRequest(scope.tenant, ADD, name, "", now, now, scope, body))
-        job_id = await self._context.store.jobs.enqueue(
-            ADD, name, payload={"request": name}, max_attempts=_ATTEMPTS, whose=scope
-        )
+        job_id = await self._queue([screened.message for screened in accepted], call, scope=scope)
         omitted = omitted_parts(messages)
         return {"job_id": job_id, "omitted_parts": omitted} if omitted else {"job_id": job_id}
 
-    async def result(self, job: Job) -> Any:
+    async def _queue(self, messages: Sequence[Message], call: Mapping[str, Any], *, scope: Scope) -> int:
+        """Store a call durably, and return the id of the job that will do it."""
+        now, name = self._context.clock.now(), self._context.ids.new()
+        named = [_named(message, f"{name}-{number}", now=now) for number, message in enumerate(messages)]
+        body = json.dumps({"messages": [_json_of(item) for item in as_given(named)], **call}, ensure_ascii=False)
+        await self._context.store.requests.begin(KeptRequest(scope.tenant, ADD, name, "", now, now, scope, body))
+        return await self._context.store.jobs.enqueue(
+            ADD, name, payload={"request": name}, max_attempts=_ATTEMPTS, whose=scope
+        )
+
+    async def result(self, job: Job) -> AddAnswer | AddFailure | None:
         """Return the answer of the add of a job; None before it is done."""
         request = await self._context.store.requests.get(self._context.tenant, ADD, key=job.key)
         return None if request is None or request.answer is None else json.loads(request.answer)
@@ -122,7 +127,7 @@ class QueuedAdds:
             return None  # it was erased meanwhile, or is done
         whose, call = request.whose, json.loads(request.body)
         call |= {"user_id": whose.user_id, "agent_id": whose.agent_id, "run_id": whose.run_id}
-        answer: Any
+        answer: AddAnswer | AddFailure
         try:
             answer = await Writes(self._context.for_tenant(job.tenant)).add(**call)
         except InvalidInputError as error:
@@ -138,5 +143,5 @@ def _named(message: Message, name: str, *, now: datetime) -> Message:
     return replace(message, id=message.id or name, timestamp=message.timestamp or now)
 
 
-def _json_of(item: Item) -> Item:
+def _json_of(item: dict[str, Any]) -> dict[str, Any]:
     return {**item, "timestamp": item["timestamp"].isoformat()}

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
+from ebbing.api.answers.items import owner_ids
 from ebbing.api.calls.call_context import CallContext
 from ebbing.api.threads.background_thread import Host, HostedChatModel, HostedEmbedder, beside
 from ebbing.api.upkeep.maintenance_steps import DAILY
@@ -19,7 +20,7 @@ from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.pending_extraction import EXTRACT
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import MemoryEvent, Topic
-from ebbing.results import Item
+from ebbing.results import MaintenanceAnswer, MaintenanceChange
 from ebbing.upkeep.daily_round import RoundReport, go_round
 from ebbing.upkeep.job_handlers import Duties
 from ebbing.upkeep.repair.retry_extraction import extraction
@@ -47,26 +48,36 @@ class MaintenanceRounds:
         now: datetime | str | float | None,
         dry_run: bool,
         progress: Callable[[int, int], None] | None = None,
-    ) -> Item:
+    ) -> MaintenanceAnswer:
         """Run these steps for the owner that the ids of `whose` name, or for all; report as `maintenance.run` does."""
         moment = checked_time(now, "now") or self._context.clock.now()
         dry = checked_flag(dry_run, "dry_run")
         host = Host()
         using = await self._step_context(host)
         owners = await self._owners_meant(**whose)
-        tally, change = _Tally(with_changes=dry), ChangeSet(cause)
+        tally, change = _Tally(), ChangeSet(cause)
 
         async def rounds() -> None:
             for done, scope in enumerate(owners, 1):
                 await using.breathe()
                 within = replace(using, store=using.store.within(change))
-                tally.add(await go_round(within, scope, steps=steps, now=moment, dry_run=dry))
+                report = await go_round(within, scope, steps=steps, now=moment, dry_run=dry)
+                tally.add(report, with_changes=dry)
                 if progress is not None:
                     host.soon(progress, done, len(owners))
 
         await beside(rounds)
-        ids = [*change.ids.values()]
-        return {"owners": len(owners), **tally.told(), "now": moment.isoformat(), "dry_run": dry, "change_ids": ids}
+        answer: MaintenanceAnswer = {
+            "owners": len(owners),
+            "steps": tally.steps(),
+            "seconds": tally.seconds(),
+            "now": moment.isoformat(),
+            "dry_run": dry,
+            "change_ids": [*change.ids.values()],
+        }
+        if dry:
+            answer["changes"] = tally.changes
+        return answer
 
     async def job_handlers(self, host: Host) -> dict[str, Duty]:
         """Return the handlers of failed extractions and of the daily round."""
@@ -116,39 +127,36 @@ class MaintenanceRounds:
 class _Tally:
     """The reports of many owners, summed up."""
 
-    def __init__(self, *, with_changes: bool) -> None:
+    def __init__(self) -> None:
         self._steps: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._seconds: defaultdict[str, float] = defaultdict(float)
-        self._changes: list[Item] | None = [] if with_changes else None
+        self.changes: list[MaintenanceChange] = []
 
-    def add(self, report: RoundReport) -> None:
+    def add(self, report: RoundReport, *, with_changes: bool) -> None:
+        """Add the report of one owner, with its changes where they are listed."""
         for step in report.steps:
             self._steps[step.step].update(step.counts)
         for name, seconds in report.seconds.items():
             self._seconds[name] += seconds
-        if self._changes is not None:
-            self._changes += changes_of(report)
+        if with_changes:
+            self.changes += changes_of(report)
 
-    def told(self) -> Item:
-        steps = {name: dict(counts) for name, counts in self._steps.items()}
-        seconds = {name: round(spent, 3) for name, spent in self._seconds.items()}
-        changes = {} if self._changes is None else {"changes": self._changes}
-        return {"steps": steps, "seconds": seconds, **changes}
+    def steps(self) -> dict[str, dict[str, int]]:
+        """Return the counts of each step."""
+        return {name: dict(counts) for name, counts in self._steps.items()}
+
+    def seconds(self) -> dict[str, float]:
+        """Return how long each step took."""
+        return {name: round(spent, 3) for name, spent in self._seconds.items()}
 
 
-def changes_of(report: RoundReport) -> list[Item]:
-    """What a round changed, or would, as plain dicts."""
-    owner = report.scope.owner
+def changes_of(report: RoundReport) -> list[MaintenanceChange]:
+    """Return what a round changed, or would."""
+    ids = owner_ids(Scope.of(report.scope.owner))
     return [
-        {
-            f"{owner.kind}_id": owner.name,
-            "step": step.step,
-            "memory_id": one.memory_id,
-            "action": one.what,
-            "reason": one.why,
-        }
+        {**ids, "step": step.step, "memory_id": change.memory_id, "action": change.what, "reason": change.why}
         for step in report.steps
-        for one in step.changes
+        for change in step.changes
     ]
 
 

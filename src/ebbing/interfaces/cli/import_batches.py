@@ -30,7 +30,7 @@ class Report:
     """Memories that were read from them."""
     records: int = 0
     """Exported records that are stored now."""
-    known: int = 0
+    already_stored: int = 0
     """Messages and records that were here already."""
     omitted: Counter[str] = field(default_factory=Counter)
     """Parts of messages that are no text, by kind."""
@@ -51,7 +51,7 @@ class Report:
             "messages": self.messages,
             "memories": self.memories,
             "records": self.records,
-            "already_stored": self.known,
+            "already_stored": self.already_stored,
             **({"omitted_parts": dict(self.omitted)} if self.omitted else {}),
             **({"stopped": True} if self.is_stopped else {}),
             "change_ids": self.change_ids,
@@ -94,7 +94,7 @@ class Intake:
         whose = self._session.whose(turns[0].whose)
         stored = self._known(whose["user_id"])
         fresh = [turn for turn in turns if (whose["agent_id"], whose["run_id"], turn.message["id"]) not in stored]
-        self.report.known += len(turns) - len(fresh)
+        self.report.already_stored += len(turns) - len(fresh)
         if not fresh:
             return
         try:
@@ -141,7 +141,7 @@ class Intake:
         for change_id in done["change_ids"]:
             self._name(change_id)
         self.report.records += done["imported"]
-        self.report.known += done["known"]
+        self.report.already_stored += done["already_stored"]
         for refused in done["refused"]:
             self.report.bad.append(Unreadable(records[refused["record"]].line, refused["reason"]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -102,7 +102,7 @@ def dotted(parts: Iterable[str | None]) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def said_by(item: dict[str, Any]) -> str | None:
+def said_by(item: Mapping[str, Any]) -> str | None:
     """Who said it: the speaker's name, else the role."""
     return item.get("actor_id") or item.get("role")
 

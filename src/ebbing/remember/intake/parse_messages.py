@@ -13,6 +13,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
 from ebbing.language.dates.grammar import FIRST_YEAR, LAST_YEAR
 from ebbing.privacy.names import person_name
+from ebbing.results import OmittedParts
 
 MAX_MESSAGE_LENGTH: Final = 100_000
 """Characters of one message; a longer one is refused, so that nothing of it is lost unseen."""
@@ -63,13 +64,13 @@ def parse_messages(messages: object) -> list[Message]:
     return parsed
 
 
-def omitted_parts(messages: object) -> list[dict[str, Any]]:
+def omitted_parts(messages: object) -> list[OmittedParts]:
     """What of messages is no text and so is not remembered: `{"message": place, "parts": {kind: count}}` for each."""
     if isinstance(messages, str):
         return []
     items = messages if isinstance(messages, Sequence) else [messages]
     omitted = ((place, _omitted(item)) for place, item in enumerate(items) if isinstance(item, Mapping))
-    return [{"message": place, "parts": dict(parts)} for place, parts in omitted if parts]
+    return [OmittedParts(message=place, parts=dict(parts)) for place, parts in omitted if parts]
 
 
 def is_blank(message: Mapping[str, Any]) -> bool:

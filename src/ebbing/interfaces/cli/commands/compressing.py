@@ -66,16 +66,14 @@ def expand(
 ) -> None:
     """Show what a memory tells in the place of others, the oldest first."""
     memory, user_id = session.memory, session.named_user
-    if restore:
-        told = memory.maintenance.split_merged(memory_id, user_id=user_id)
-    else:
-        told = memory.get_sources(memory_id, user_id=user_id)
+    told = memory.get_sources(memory_id, user_id=user_id)
+    restored = memory.maintenance.split_merged(memory_id, user_id=user_id) if restore else None
     if session.screen.as_json:
-        session.screen.emit(told)
+        session.screen.emit(restored or told)
         return
     span = f"{minute(told['first_said_at'])} to {minute(told['last_said_at'])}"
     session.screen.say((told["memory"], "bold"), (f"  {told['mentions']} times, {span}", "dim"))
     for source in told["sources"]:
         session.screen.say((f"{minute(source['created_at'])}  ", "dim"), source["memory"], indent=2)
-    if restore:
-        session.screen.say(f"{told['restored']} memories tell for themselves again")
+    if restored is not None:
+        session.screen.say(f"{restored['restored']} memories tell for themselves again")

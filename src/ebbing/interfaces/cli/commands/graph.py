@@ -21,14 +21,14 @@ def graph(
     about: Annotated[str | None, typer.Argument(help="Somebody or something, by name or as in 'sister'.")] = None,
     *,
     hops: Annotated[int, typer.Option("--hops", min=0, max=5, help="So many relations away.")] = 1,
-    past: Annotated[bool, typer.Option("--past", help="What ended as well.")] = False,
+    include_ended: Annotated[bool, typer.Option("--include-ended", help="What ended as well.")] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", help="As it was then, ISO 8601.")] = None,
     dot: Annotated[bool, typer.Option("--dot", help="As text for Graphviz.")] = False,
 ) -> None:
     """Show people, places and things in the memories, and how they belong together."""
-    wanted: dict[str, Any] = {"about": about, "hops": hops, "past": past, "as_of": as_of}
+    wanted: dict[str, Any] = {"about": about, "hops": hops, "include_ended": include_ended, "as_of": as_of}
     if dot:
-        typer.echo(session.memory.graph(user_id=_user(session), **wanted, format="dot"), nl=False)
+        typer.echo(session.memory.graph_dot(user_id=_user(session), **wanted), nl=False)
         return
     found = session.memory.graph(user_id=_user(session), **wanted)
     if session.screen.as_json:

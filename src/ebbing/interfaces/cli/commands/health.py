@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ import typer
 import ebbing
 from ebbing.interfaces.cli.errors import FAILED
 from ebbing.interfaces.cli.session import Session, command
+from ebbing.results import DiagnosisItem
 
 MARKS = {"on": ("✓", "green"), "off": ("–", "dim"), "attention": ("!", "yellow")}
 
@@ -81,21 +83,22 @@ def doctor(
     ] = False,
 ) -> None:
     """Say what is on, and why something is off."""
-    report = session.memory.maintenance.diagnose()
+    diagnosis = session.memory.maintenance.diagnose()
     release = f"{ebbing.__version__} on Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    report["findings"].insert(0, {"part": "ebbing", "state": "on", "detail": release})
+    about: DiagnosisItem = {"part": "ebbing", "state": "on", "detail": release}
+    report = {**diagnosis, "findings": [about, *diagnosis["findings"]]}
     problems = session.memory.maintenance.verify() if verify else None
     if problems is not None:
         report["verify"] = problems
     if session.screen.as_json:
         session.screen.emit(report)
     else:
-        _show(session, report["findings"], problems=problems)
+        _show(session, [about, *diagnosis["findings"]], problems=problems)
     if problems:
         raise typer.Exit(FAILED)
 
 
-def _show(session: Session, findings: list[dict[str, str]], *, problems: list[str] | None) -> None:
+def _show(session: Session, findings: Sequence[DiagnosisItem], *, problems: list[str] | None) -> None:
     for finding in findings:
         mark, style = MARKS[finding["state"]]
         session.screen.say((f"{mark} ", style), (f"{finding['part']:<9}", "bold"), " ", finding["detail"])

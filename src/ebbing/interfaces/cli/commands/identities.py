@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -110,14 +111,14 @@ def merges(
         session.screen.say("Nobody was merged.")
 
 
-def _answer(session: Session, identity: dict[str, Any]) -> None:
+def _answer(session: Session, identity: Mapping[str, Any]) -> None:
     if session.screen.as_json:
         session.screen.emit(identity)
     else:
         _say(session, identity)
 
 
-def _say(session: Session, one: dict[str, Any]) -> None:
+def _say(session: Session, one: Mapping[str, Any]) -> None:
     first = "first name" if one["is_primary"] else None
     session.screen.say(
         (one["user_id"], "bold"),
@@ -126,7 +127,7 @@ def _say(session: Session, one: dict[str, Any]) -> None:
     )
 
 
-def _tell(session: Session, merge: dict[str, Any], *, line: str) -> None:
+def _tell(session: Session, merge: Mapping[str, Any], *, line: str) -> None:
     if session.screen.as_json:
         session.screen.emit(merge)
     else:

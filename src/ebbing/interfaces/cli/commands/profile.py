@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -92,7 +93,7 @@ def import_file(
     if session.screen.as_json:
         session.screen.emit(done)
     else:
-        session.screen.say(f"{done['stored']} new, {done['known']} known, {done['refused']} refused")
+        session.screen.say(f"{done['stored']} new, {done['already_stored']} already stored, {done['refused']} refused")
 
 
 def defaults(
@@ -144,7 +145,7 @@ def _read(file: Path) -> Any:
         raise InvalidInputError(f"this is no JSON: line {error.lineno}, column {error.colno}") from None
 
 
-def _show(session: Session, profile: dict[str, Any]) -> None:
+def _show(session: Session, profile: Mapping[str, Any]) -> None:
     screen = session.screen
     if screen.as_json:
         screen.emit(profile)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -101,7 +102,7 @@ def history(session: Session, memory_id: Annotated[str, typer.Argument(help="Id 
     _show_history(session.screen, entries)
 
 
-def show_hit(screen: Screen, place: int, *, hit: dict[str, Any]) -> None:
+def show_hit(screen: Screen, place: int, *, hit: Mapping[str, Any]) -> None:
     """One answer of a search: how good, what, from where, by which routes."""
     score = hit["score"]
     screen.say((f"{place:>2}  ", "dim"), (f"{bar(score)} {score:.2f}", "cyan"), "  ", (hit["memory"], "bold"))
@@ -109,13 +110,13 @@ def show_hit(screen: Screen, place: int, *, hit: dict[str, Any]) -> None:
     screen.say(("found by ", "dim"), found_by(hit), indent=4)
 
 
-def found_by(hit: dict[str, Any]) -> str:
+def found_by(hit: Mapping[str, Any]) -> str:
     """The routes that found a hit, each with its raw score: cosine for meaning, BM25 points for keywords."""
     routes = [f"{ROUTES.get(name, name)} {score:.2f}" for name, score in hit["retriever_scores"].items()]
     return " + ".join(routes) or "nothing but its neighbours"
 
 
-def described(item: dict[str, Any]) -> str:
+def described(item: Mapping[str, Any]) -> str:
     """Kind, speaker, day and source of an item, in one line."""
     is_memory = item["kind"] == "memory"
     return dotted(
@@ -129,7 +130,7 @@ def described(item: dict[str, Any]) -> str:
     )
 
 
-def _details(item: dict[str, Any]) -> list[tuple[str, str]]:
+def _details(item: Mapping[str, Any]) -> list[tuple[str, str]]:
     source = item["provenance"]
     known = {
         "id": item["id"],
@@ -159,7 +160,7 @@ def _retention(told: dict[str, Any]) -> str:
     return f"{chance} within {told['horizon_days']} days · {how}"
 
 
-def _show_history(screen: Screen, entries: list[dict[str, Any]]) -> None:
+def _show_history(screen: Screen, entries: Sequence[Mapping[str, Any]]) -> None:
     for entry in entries:
         change = entry["new_memory"] or ""
         if entry["event"] == "UPDATE" and entry["old_memory"] != entry["new_memory"]:

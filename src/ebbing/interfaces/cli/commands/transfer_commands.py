@@ -69,7 +69,7 @@ def import_file(
     if report.is_stopped:
         session.screen.note("stopped: what is stored stays; the same command goes on with the rest")
         raise typer.Exit(INTERRUPTED)
-    if report.bad and not report.stored and not report.known:
+    if report.bad and not report.stored and not report.already_stored:
         raise typer.Exit(FAILED)
 
 
@@ -133,7 +133,9 @@ def _opened(screen: Screen, file: Path, *, report: Report) -> Iterator[tuple[Bin
 
         def watched(lines: Iterable[str | Unreadable]) -> Iterator[str | Unreadable]:
             for line in lines:
-                progress.update(task, completed=stream.tell(), description=f"{report.stored + report.known:,} read")
+                progress.update(
+                    task, completed=stream.tell(), description=f"{report.stored + report.already_stored:,} read"
+                )
                 yield line
 
         yield stream, watched
@@ -148,9 +150,9 @@ def _tell(screen: Screen, report: Report) -> None:
         screen.say(f"{count} parts of messages left out, not being text: {kind}")
     if report.records:
         screen.say(f"{report.records} records brought back")
-    if report.known:
-        screen.say(f"{report.known} were here already")
-    if not report.stored and not report.known:
+    if report.already_stored:
+        screen.say(f"{report.already_stored} were here already")
+    if not report.stored and not report.already_stored:
         screen.say("nothing was stored")
     _tell_way_back(screen, report)
     if report.bad:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from types import FrameType
@@ -125,7 +125,7 @@ def retry_job(session: Session, job_id: Annotated[int, typer.Argument(help="Id o
         session.screen.say(f"job {job['id']} waits again; `ebbing worker --once` does it")
 
 
-def _show_line(screen: Screen, job: dict[str, Any]) -> None:
+def _show_line(screen: Screen, job: Mapping[str, Any]) -> None:
     whose = job.get("user_id") or job.get("agent_id") or job.get("run_id")
     tries = f"{job['attempts']} of {job['max_attempts']} tries" if job["attempts"] else None
     screen.say(
@@ -136,7 +136,7 @@ def _show_line(screen: Screen, job: dict[str, Any]) -> None:
     )
 
 
-def _show_changes(session: Session, changes: list[dict[str, Any]], *, limit: int) -> None:
+def _show_changes(session: Session, changes: Sequence[Mapping[str, Any]], *, limit: int) -> None:
     """What would be done, owner by owner."""
     screen, owner = session.screen, None
     for change in changes[:limit]:
@@ -163,7 +163,7 @@ def _show_tally(screen: Screen, tally: dict[str, dict[str, int]]) -> None:
     screen.rows(rows, style="bold")
 
 
-def _show_counts(screen: Screen, done: dict[str, Any]) -> None:
+def _show_counts(screen: Screen, done: Mapping[str, Any]) -> None:
     _show_tally(screen, done["steps"])
     how = "would be looked after" if done["dry_run"] else "looked after"
     screen.say(f"{done['owners']:,} owners {how}, as of {minute(done['now'])}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -118,7 +119,7 @@ def restore(session: Session, memory_id: Annotated[str, typer.Argument(help="Id 
 
 def _forget_about(session: Session, about: str, *, hard: bool, reason: str | None, yes: bool) -> None:
     screen = session.screen
-    found: dict[str, Any] = session.memory.forget(about, **session.whose(), hard=hard)
+    found = session.memory.forget(about, **session.whose(), hard=hard)
     items = found["candidates"]
     if screen.as_json and not (yes and items):
         screen.emit(found)
@@ -136,7 +137,7 @@ def _forget_about(session: Session, about: str, *, hard: bool, reason: str | Non
         _forget_shown(session, found["confirm"], hard=hard, reason=reason)
 
 
-def _forget_shown(session: Session, token: str, *, hard: bool, reason: str | None) -> None:
+def _forget_shown(session: Session, token: str | None, *, hard: bool, reason: str | None) -> None:
     done = session.memory.forget(confirm=token, **session.whose(), hard=hard, reason=reason)
     if session.screen.as_json:
         session.screen.emit(done)
@@ -145,7 +146,7 @@ def _forget_shown(session: Session, token: str, *, hard: bool, reason: str | Non
     session.screen.say(f"{len(done['forgotten']) + done['turns']} {how}")
 
 
-def _show_items(session: Session, items: list[dict[str, Any]], *, head: str) -> None:
+def _show_items(session: Session, items: Sequence[Mapping[str, Any]], *, head: str) -> None:
     screen = session.screen
     screen.say(head)
     for item in items[:SHOWN]:
@@ -161,7 +162,7 @@ def _forget_everything(session: Session, *, yes: bool) -> None:
         raise NotFoundError(missing)
     names = dotted(f"{key.removesuffix('_id')} {name}" for key, name in whose.items() if name)
     _ask(session, f"Erase everything of {names} for good: memories, messages, history?", yes=yes)
-    done: dict[str, Any] = session.memory.delete_all(**whose)
+    done = session.memory.delete_all(**whose)
     if session.screen.as_json:
         session.screen.emit(done)
     else:

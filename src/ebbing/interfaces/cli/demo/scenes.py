@@ -16,6 +16,7 @@ from ebbing.interfaces.cli.commands.read_commands import show_hit
 from ebbing.interfaces.cli.demo.forgetting import DAYS, Fading, episodes, memories
 from ebbing.interfaces.cli.demo.story import PEOPLE, Conversation, Question, conversations
 from ebbing.interfaces.cli.output import Screen, bar, dotted, plain
+from ebbing.results import AddedItem, HitItem
 
 FATES: Final = {"protected": ("protected", "green"), "stays": ("stays", "cyan"), "fades": ("fades", "yellow")}
 FIGURES: Final = 37
@@ -29,7 +30,7 @@ class Kept:
     """One conversation and what `add` answered."""
 
     conversation: Conversation
-    results: list[dict[str, Any]]
+    results: Sequence[AddedItem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Answer:
     """One question and what `search` found."""
 
     question: Question
-    hits: list[dict[str, Any]]
+    hits: Sequence[HitItem]
     milliseconds: float
 
 
@@ -169,7 +170,7 @@ def _heading(screen: Screen, title: str) -> None:
     screen.console.print(Rule(Text(title, style="bold"), align="left", style="dim"))
 
 
-def _fact(screen: Screen, result: dict[str, Any]) -> None:
+def _fact(screen: Screen, result: Mapping[str, Any]) -> None:
     if result["event"] != "ADD":
         screen.say(("= ", "dim"), result["memory"], (f"  {result['reason']}", "dim"), indent=2)
         return

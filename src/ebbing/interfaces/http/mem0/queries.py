@@ -65,7 +65,7 @@ async def searched(caller: Caller, asked: Sequence[Asked], *, search: Search) ->
             rerank=search.rerank,
             precise=search.precise,
         )
-        found += answer["results"] if isinstance(answer, Mapping) else answer
+        found += _results(answer)
     return _each_once(sorted(found, key=lambda item: -item["score"]))[: search.top_k] if len(asked) > 1 else found
 
 
@@ -80,7 +80,7 @@ async def listed(caller: Caller, asked: Sequence[Asked]) -> list[Item]:
         cursor: str | None = None
         while True:
             page = await caller.memory.get_all(**one.whose, filters=one.filters or None, limit=_PAGE, cursor=cursor)
-            found += page["results"]
+            found += _results(page)
             cursor = page["next_cursor"]
             if cursor is None:
                 break
@@ -95,7 +95,8 @@ async def newest(caller: Caller, asked: Sequence[Asked], *, limit: int) -> list[
     """Return the newest memories of all owners together, at most `limit`."""
     found: list[Item] = []
     for one in asked:
-        found += (await caller.memory.get_all(**one.whose, filters=one.filters or None, limit=limit))["results"]
+        page = await caller.memory.get_all(**one.whose, filters=one.filters or None, limit=limit)
+        found += _results(page)
     return _each_once(sorted(found, key=lambda item: item["created_at"], reverse=True))[:limit]
 
 
@@ -174,8 +175,12 @@ async def added(caller: Caller, body: Mapping[str, Any]) -> list[Item]:
         expires_at=end_of(body.get("expiration_date")),
         private=body.get("private") is True,
     )
-    results: list[Item] = answer["results"] if isinstance(answer, Mapping) else answer
-    return results
+    return _results(answer)
+
+
+def _results(answer: Mapping[str, Any] | Sequence[Item]) -> list[Item]:
+    """Return the results of an answer, which is the bare list of them in mem0's version v1.0."""
+    return [*(answer["results"] if isinstance(answer, Mapping) else answer)]
 
 
 def omitted(body: Mapping[str, Any]) -> Item:

@@ -22,8 +22,8 @@ router = APIRouter(prefix="/v1", tags=["administration"], route_class=Operation)
 async def get_stats(caller: Administrator) -> Response:
     """Count what the tenant stores."""
     counts = await caller.memory.maintenance.stats()
-    del counts["bytes_on_disk"]  # of all tenants together
-    return encoded(counts)
+    # The size of the file is of all tenants together.
+    return encoded({name: count for name, count in counts.items() if name != "bytes_on_disk"})
 
 
 @router.post("/upkeep", response_model=Anything, responses=documented())

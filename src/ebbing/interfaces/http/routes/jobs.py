@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
@@ -13,7 +14,7 @@ from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Administrator, Reader
 from ebbing.interfaces.http.schema.operations import Operation
 from ebbing.interfaces.http.schema.response_models import Anything, JobOut
-from ebbing.interfaces.http.schema.responses import Item, added_out, encoded
+from ebbing.interfaces.http.schema.responses import added_out, encoded
 
 router = APIRouter(prefix="/v1/jobs", tags=["administration"], route_class=Operation)
 
@@ -49,6 +50,6 @@ async def retry_job(caller: Administrator, job_id: JobId) -> Response:
     return encoded(await caller.memory.jobs.retry(job_id))
 
 
-def _with_result(item: Item) -> Item:
+def _with_result(item: Mapping[str, Any]) -> Mapping[str, Any]:
     result = item.get("result")
     return {**item, "result": added_out(result)} if result and "results" in result else item

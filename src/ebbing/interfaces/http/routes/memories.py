@@ -15,6 +15,7 @@ from ebbing.interfaces.http.schema.operations import Operation
 from ebbing.interfaces.http.schema.request_models import AddBody, BatchBody, ForgetBody, ListQuery, SearchBody, Whose
 from ebbing.interfaces.http.schema.response_models import Accepted, Added, AddedEach, Anything, Deleted, Found, Listed
 from ebbing.interfaces.http.schema.responses import accepted, added_out, encoded, memory_out
+from ebbing.results import ListAnswer, SearchAnswer
 
 MAX_OFFSET: Final = 10_000
 _PAGE: Final = 1_000
@@ -43,9 +44,8 @@ async def search_memories(caller: Reader, body: SearchBody) -> Response:
     asked["include"] = body.include
     # What was left out is left out here as well: the façade means the same by it.
     asked.update((name, getattr(body, name)) for name in body.model_fields_set & _NARROWING)
-    found: dict[str, Any] = await caller.memory.search(body.query, **asked)
-    memories = [*map(memory_out, found.pop("results"))]
-    return encoded({"memories": memories, **found})
+    found = await caller.memory.search(body.query, **asked)
+    return encoded(_with_memories(found))
 
 
 @router.get("", response_model=Listed, responses=documented())
@@ -64,7 +64,7 @@ async def list_memories(caller: Reader, query: Annotated[ListQuery, Query()]) ->
     if cursor == _END:
         return encoded({"memories": [], "next_cursor": None})
     page = await caller.memory.get_all(**asked, limit=query.limit, cursor=cursor)
-    return encoded({"memories": [*map(memory_out, page.pop("results"))], **page})
+    return encoded(_with_memories(page))
 
 
 @router.delete("", response_model=Deleted, responses=documented())
@@ -82,8 +82,8 @@ async def delete_memories(
         return encoded({"deleted": gone["deleted"], "change_id": gone["change_id"]})
     if user_id is None and agent_id is None and run_id is None:
         raise InvalidInputError("say what is to be erased: user_id, agent_id or run_id, also if the credential tells")
-    gone = await caller.memory.delete_all(**caller.whose(user_id, agent_id, run_id=run_id))
-    return encoded({"deleted": gone["deleted"]})
+    receipt = await caller.memory.delete_all(**caller.whose(user_id, agent_id, run_id=run_id))
+    return encoded({"deleted": receipt["deleted"]})
 
 
 @router.post("/batch", response_model=AddedEach, responses=documented())
@@ -99,8 +99,17 @@ async def forget_topic(caller: Writer, body: ForgetBody) -> Response:
     options = body.model_dump(include={"keep", "also", "reason"}, exclude_none=True)
     whose = caller.whose(body.user_id, body.agent_id, run_id=body.run_id)
     done = await caller.memory.forget(body.about, **whose, confirm=body.confirm, hard=body.hard, **options)
-    shown = ("candidates", "perhaps")
-    return encoded({name: [*map(memory_out, told)] if name in shown else told for name, told in done.items()})
+    answer: dict[str, Any] = {**done}
+    for name in ("candidates", "perhaps"):
+        if name in answer:
+            answer[name] = [memory_out(item) for item in answer[name]]
+    return encoded(answer)
+
+
+def _with_memories(answer: SearchAnswer | ListAnswer) -> dict[str, Any]:
+    """Return an answer with `memories` in the place of `results`."""
+    rest = {name: value for name, value in answer.items() if name != "results"}
+    return {"memories": [memory_out(item) for item in answer["results"]], **rest}
 
 
 async def _added(caller: Caller, body: AddBody, *, batch: BatchBody, place: int) -> dict[str, Any]:

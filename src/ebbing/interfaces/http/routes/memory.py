@@ -14,7 +14,8 @@ from ebbing.interfaces.http.request_context import Reader, Writer
 from ebbing.interfaces.http.schema.operations import Operation
 from ebbing.interfaces.http.schema.request_models import FeedbackBody, UpdateBody
 from ebbing.interfaces.http.schema.response_models import Anything, Deleted, MemoryOut
-from ebbing.interfaces.http.schema.responses import Item, encoded, memory_out
+from ebbing.interfaces.http.schema.responses import encoded, memory_out
+from ebbing.results import MemoryItem
 
 router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"], route_class=Operation)
 
@@ -100,7 +101,7 @@ async def give_memory_feedback(
     return encoded(told)
 
 
-def _with_tag(item: Item) -> Response:
+def _with_tag(item: MemoryItem) -> Response:
     return encoded(memory_out(item), headers={"ETag": f'"v{item["version"]}"'})
 
 

@@ -57,11 +57,16 @@ async def get_graph(
     about: Name = None,
     hops: int = 1,
     as_of: Name = None,
-    past: bool = False,
+    include_ended: bool = False,
 ) -> Response:
     """Get people, places and things, and how they are related."""
     found = await caller.memory.graph(
-        user_id=caller.user(user_id), agent_id=agent_id, about=about, hops=hops, as_of=as_of, past=past
+        user_id=caller.user(user_id),
+        agent_id=agent_id,
+        about=about,
+        hops=hops,
+        as_of=as_of,
+        include_ended=include_ended,
     )
     return encoded(found)
 

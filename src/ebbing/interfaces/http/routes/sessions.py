@@ -21,6 +21,7 @@ from ebbing.interfaces.http.schema.request_models import (
 )
 from ebbing.interfaces.http.schema.response_models import Anything, Found
 from ebbing.interfaces.http.schema.responses import Item, encoded, memory_out
+from ebbing.results import ContextAnswer
 
 router = APIRouter(prefix="/v1", tags=["conversations"], route_class=Operation)
 
@@ -106,5 +107,5 @@ async def _keep_private(session: AsyncSession, caller: Caller) -> None:
         caller.keep_no_answer()
 
 
-def _context_out(made: Item) -> Item:
+def _context_out(made: ContextAnswer) -> Item:
     return {**made, "memories": [memory_out(item) for item in made["memories"]]}

@@ -15,6 +15,7 @@ from ebbing.interfaces.http.request_context import Caller, Reader, Whose, Writer
 from ebbing.interfaces.http.schema.operations import Operation
 from ebbing.interfaces.http.schema.response_models import Anything
 from ebbing.interfaces.http.schema.responses import Item, encoded
+from ebbing.results import ExportPage
 
 LINES: Final = "application/x-ndjson"
 AT_ONCE: Final = 500
@@ -66,7 +67,7 @@ async def import_memories(caller: Writer, request: Request, *, user_id: Name = N
     return encoded(await taking.finish())
 
 
-async def _lines(caller: Caller, whose: Whose, *, page: Item) -> AsyncIterator[bytes]:
+async def _lines(caller: Caller, whose: Whose, *, page: ExportPage) -> AsyncIterator[bytes]:
     while True:
         yield b"".join(
             json.dumps(one, ensure_ascii=False).encode("utf-8", "replace") + b"\n" for one in page["records"]
@@ -83,7 +84,7 @@ class _Intake:
         self._caller, self._user_id = caller, user_id
         self._waiting: list[tuple[int, Any]] = []
         self._line = 0
-        self._done = {"imported": 0, "known": 0}
+        self._imported = self._already_stored = 0
         self._change_ids: list[str] = []
         self._refused: list[tuple[int, str]] = []
 
@@ -102,11 +103,16 @@ class _Intake:
     async def finish(self) -> Item:
         """Stores what is left, and tells what became of all."""
         await self._store()
-        if not self._line or (self._line == 1 and not any((*self._done.values(), self._refused))):
+        if not self._line or (self._line == 1 and not any((self._imported, self._already_stored, self._refused))):
             raise InvalidInputError("the body is empty: send exported records, one JSON object a line")
         told = [{"line": line, "reason": reason} for line, reason in sorted(self._refused)[:_TOLD]]
-        counts = {**self._done, "refused": told, "refused_count": len(self._refused)}
-        return counts | {"change_ids": self._change_ids}
+        return {
+            "imported": self._imported,
+            "already_stored": self._already_stored,
+            "refused": told,
+            "refused_count": len(self._refused),
+            "change_ids": self._change_ids,
+        }
 
     async def _store(self) -> None:
         batch, self._waiting = self._waiting, []
@@ -115,6 +121,6 @@ class _Intake:
         records = [record for _, record in batch]
         done = await self._caller.memory.import_(records, user_id=self._user_id, change_ids=self._change_ids)
         self._change_ids = done["change_ids"]
-        for name in self._done:
-            self._done[name] += done[name]
+        self._imported += done["imported"]
+        self._already_stored += done["already_stored"]
         self._refused += [(batch[one["record"]][0], one["reason"]) for one in done["refused"]]

@@ -167,7 +167,8 @@ async def changed(caller: Caller, memory_id: str, *, body: ChangeIn) -> Item:
     if ends is None and "expiration_date" in body.model_fields_set:
         ends = NEVER
     text = body.text if body.text is not None else body.data
-    return await caller.memory.update(memory_id, text, metadata=body.metadata, user_id=caller.user(), expires_at=ends)
+    item = await caller.memory.update(memory_id, text, metadata=body.metadata, user_id=caller.user(), expires_at=ends)
+    return {**item}
 
 
 async def _found(caller: Caller, body: SearchIn) -> list[Item]:

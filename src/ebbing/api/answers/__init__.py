@@ -1,0 +1,1 @@
+"""Answers of the API, built from records."""
