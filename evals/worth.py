@@ -28,11 +28,12 @@ from numpy.typing import NDArray
 
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
+from ebbing.language.parsing.message_statements import statements
 from ebbing.language.patterns import keep_classifier as lasting
 from ebbing.language.patterns.keep_classifier import HEADS, PLACES, TYPES, Learned, packed
 from ebbing.language.patterns.rule_pack import Pack, Packs
 from ebbing.language.text.statement import Statement
-from ebbing.remember.extraction.rule_extractor import extract, statements
+from ebbing.remember.extraction.rule_extractor import extract
 from ebbing.remember.extraction.rule_matching import weigh
 from evals.extraction import DATA, FRESH, LANGUAGES, items
 

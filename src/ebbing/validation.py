@@ -18,7 +18,7 @@ from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.domain.memory.record import RESERVED_TAGS, Kind
 from ebbing.domain.memory.scope import Scope
 from ebbing.domain.nesting import MAX_METADATA_BYTES, check_nesting
-from ebbing.language.text.caches import kept
+from ebbing.language.text.caches import text_cache
 from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.intake.parse_messages import clean_text, optional_text, parse_time
 
@@ -326,7 +326,7 @@ def scoped(filters: Mapping[str, Any] | None, *, tenant: str, **ids: str | None)
     return scope, beyond(wanted, scope)
 
 
-@kept(4_096)
+@text_cache(4_096)
 def _named_scope(names: tuple[str | None, str | None, str | None], tenant: str) -> Scope:
     return Scope(*names, tenant=tenant)
 

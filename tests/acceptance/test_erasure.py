@@ -24,7 +24,7 @@ from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import entry_for
 from ebbing.language.text.analyzer import analyse
-from ebbing.language.text.caches import _CACHES, Keeping
+from ebbing.language.text.caches import _CACHES, BoundedCache
 from ebbing.language.text.text_compression import pack
 from ebbing.ports.embedder import Vectors
 from ebbing.ports.memory_store import Erase, Insert
@@ -290,7 +290,7 @@ def test_the_caches_of_the_process_let_go_of_words_and_vectors(tmp_path: Path) -
     with opened(tmp_path) as memory:
         live(memory)
         analyse("quokkaberry")
-        beside = Keeping[str, str](8)
+        beside = BoundedCache[str, str](8)
         beside.keep("quokkaberry", "quokkaberry")
         assert _kept_in_ram() > 0
         memory.delete_all(user_id=ADA)
@@ -300,7 +300,7 @@ def test_the_caches_of_the_process_let_go_of_words_and_vectors(tmp_path: Path) -
 
 
 def _kept_in_ram() -> int:
-    return sum(len(one) if isinstance(one, Keeping) else one.cache_info().currsize for one in _CACHES)
+    return sum(len(one) if isinstance(one, BoundedCache) else one.cache_info().currsize for one in _CACHES)
 
 
 class SlowEmbedder(FakeEmbedder):

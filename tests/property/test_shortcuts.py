@@ -14,7 +14,7 @@ from ebbing.index.index_entry import FIELD_ASKED, FIELD_DATE, FIELD_SPEAKER, pac
 from ebbing.language.text import analyzer as analysing
 from ebbing.language.text.analyzer import Analysis, TextFlag, analyse, normalise
 from ebbing.language.text.detect_language import detect
-from ebbing.language.text.extract_numbers import figures
+from ebbing.language.text.numbers import figures
 from ebbing.privacy.guarding import trust as guard
 from ebbing.privacy.redaction.detectors import detectors
 from ebbing.privacy.redaction.find_pii import _traits

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbing.language.text.split_text import MAX_TEXT_LENGTH, split_text
+from ebbing.language.text.sentences import MAX_TEXT_LENGTH, split_text
 
 any_text = st.text(st.characters(codec=None), max_size=300)
 prose = st.lists(

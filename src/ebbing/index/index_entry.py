@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.language.text.analyzer import ANALYZER_VERSION, Analysis, TextFlag, analyse
-from ebbing.language.text.caches import kept
+from ebbing.language.text.caches import text_cache
 from ebbing.language.text.text_compression import full_text
 
 TERM = np.dtype([("term", "<u8"), ("tf", "<u2"), ("fields", "u1")])
@@ -122,7 +122,7 @@ def pack(analysis: Analysis) -> Terms:
     return np.frombuffer(b"".join(packed), TERM)
 
 
-@kept(32_768)
+@text_cache(32_768)
 def term_hash(term: str) -> int:
     """64-bit hash of a term, the same in every process; among a million terms two collide once in 40 million."""
     return _digest(term)

@@ -14,7 +14,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import Failed, Unread, WriteMode
 from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Scope
-from ebbing.language.text.split_text import split_text
+from ebbing.language.text.sentences import split_text
 from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.add_report import AddReport, MemoryOutcome, joined_report, known_outcome, outcome_of

@@ -23,7 +23,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.claims import attribute_of
 from ebbing.language.text.analyzer import normalise
 from ebbing.language.text.detect_language import detect
-from ebbing.language.text.split_text import MAX_TEXT_LENGTH
+from ebbing.language.text.sentences import MAX_TEXT_LENGTH
 from ebbing.language.text.text_compression import full_text
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Revise
 from ebbing.privacy.redaction.redact import RedactionPolicy, redact

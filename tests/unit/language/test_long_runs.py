@@ -20,8 +20,8 @@ from ebbing.language.signals.forget_requests import asked_to_forget
 from ebbing.language.signals.preferences import read_tastes
 from ebbing.language.signals.vague_questions import is_weak
 from ebbing.language.text.analyzer import analyse
-from ebbing.language.text.caches import let_go
-from ebbing.language.text.split_text import split_text
+from ebbing.language.text.caches import clear_text_caches
+from ebbing.language.text.sentences import split_text
 from ebbing.language.text.token_count import estimate_tokens
 from ebbing.language.wording.paraphrase import gist_of
 from ebbing.language.wording.topics import topics
@@ -118,7 +118,7 @@ def seconds(reader: Callable[[str], Any], text: str) -> float:
     """CPU time of a reading without what is remembered of an earlier one; the better of two."""
     times = []
     for _ in range(2):
-        let_go()
+        clear_text_caches()
         begun = process_time()
         with contextlib.suppress(EbbingError):  # a refusal is an answer in time
             reader(text)

@@ -8,7 +8,7 @@ its time is a small part of what the model takes for the same text.
 from __future__ import annotations
 
 from ebbing.adapters.embedders.e5_weights import Vocabulary
-from ebbing.language.text.caches import kept
+from ebbing.language.text.caches import text_cache
 
 BEGIN, PAD, END, UNKNOWN = 0, 1, 2, 3
 _SPECIAL = frozenset({"<s>", "<pad>", "</s>", "<unk>", "<mask>"})
@@ -33,7 +33,7 @@ class UnigramTokenizer:
             if len(piece) > self._reach.get(piece[0], 0):
                 self._reach[piece[0]] = len(piece)
         self._unknown_score = min(vocabulary.scores) - _UNKNOWN_PENALTY
-        self._short_word = kept(_REMEMBERED_WORDS)(self._segment)
+        self._short_word = text_cache(_REMEMBERED_WORDS)(self._segment)
 
     def encode(self, text: str) -> list[int]:
         """Token ids of `text`, without begin and end marks."""

@@ -11,7 +11,7 @@ from ebbing.domain.filters.tree import EVERYTHING, Filter
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.pending_extraction import Failed, Unread, WriteMode
 from ebbing.domain.memory.scope import Scope, checked_tenant
-from ebbing.language.text.caches import let_go
+from ebbing.language.text.caches import clear_text_caches
 from ebbing.people.profiles import Profiles
 from ebbing.ports.embedder import RemembersVectors
 from ebbing.ports.event_bus import MemoryEvent, Topic
@@ -157,7 +157,7 @@ class CallContext:
         await self.components.embedder.forget()
         await self.components.reranker.forget()
         self.profiles.let_go()
-        let_go()
+        clear_text_caches()
         return await self.store.scrub()
 
 

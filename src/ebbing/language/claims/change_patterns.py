@@ -10,8 +10,7 @@ from functools import lru_cache, partial
 from importlib.resources import files
 from typing import Any, Final, TypeVar
 
-from ebbing.language.patterns.ignore_case import caseless
-from ebbing.language.patterns.lazy_pattern import Late
+from ebbing.language.patterns.lazy_pattern import Late, caseless
 from ebbing.language.patterns.prefilter import Sieve
 from ebbing.language.text.analyzer import query_terms
 

@@ -14,16 +14,23 @@ from typing import Final
 from ebbing.domain.conflict.claim import Claim, End, Words
 from ebbing.domain.memory.record import MemoryType
 from ebbing.language.claims.change_patterns import Changes, Read, changes
-from ebbing.language.claims.endings import MAX_ENDING, SELF, ends_of
+from ebbing.language.claims.endings import (
+    MAX_ENDING,
+    SELF,
+    ends_of,
+    is_timed,
+    pairs_of,
+    read_otherwise,
+    rivals_of,
+    turned,
+)
 from ebbing.language.claims.normalize_values import NUMBER, object_of, one_spelling, value_of, words_of
-from ebbing.language.claims.replacement_cues import read_otherwise, rivals_of
-from ebbing.language.claims.topic_changes_zh import is_timed, pairs_of, turned
 from ebbing.language.parsing.subjects import about_of
-from ebbing.language.patterns.simplify_chinese import simplified
+from ebbing.language.patterns.rule_pack import simplified
 from ebbing.language.text.analyzer import normalise
-from ebbing.language.text.caches import kept_of_texts
+from ebbing.language.text.caches import bounded_text_cache
 from ebbing.language.text.detect_language import detect
-from ebbing.language.text.normalize_numbers import numbered, ungrouped
+from ebbing.language.text.numbers import numbered, ungrouped
 
 _AGENT: Final = {"en": "Assistant", "zh": "助手"}
 """Whom a statement is about where that is the agent."""
@@ -78,7 +85,7 @@ class StatementHints:
     """It was read before: the attribute stands in its one spelling."""
 
 
-@kept_of_texts(2_048)
+@bounded_text_cache(2_048)
 def claim_of(text: str, told: StatementHints) -> Claim:
     """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
     text = without_speaker(text, told.speaker, agent=told.agent)
@@ -152,7 +159,7 @@ def without_speaker(text: str, speaker: str | None, *, agent: bool = False) -> s
     return words["en"] + rest if rest[:1] in {" ", "'", "’"} else text
 
 
-@kept_of_texts(512)
+@bounded_text_cache(512)
 def _signs(normal: str) -> Words:
     """What a statement shows by its words alone: it is read when it is heard, and again once it is known."""
     signs = changes().signs
@@ -284,7 +291,7 @@ def _is_single(attribute: str | None, *, pack: Changes) -> bool:
     return pack.soft.isdisjoint((last, attribute)) and not (owner and last in {"job", "employer"})
 
 
-@kept_of_texts(512)
+@bounded_text_cache(512)
 def _reading(
     text: str, language: str, *, pack: Changes, told: str | None = None
 ) -> tuple[Read, dict[str, str], bool] | None:

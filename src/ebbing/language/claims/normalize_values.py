@@ -8,8 +8,8 @@ from typing import Final
 from ebbing.domain.conflict.claim import Words
 from ebbing.language.claims.change_patterns import Changes, changes
 from ebbing.language.text.analyzer import normalise, query_terms
-from ebbing.language.text.caches import kept
-from ebbing.language.text.normalize_numbers import dated, numbered, ungrouped
+from ebbing.language.text.caches import text_cache
+from ebbing.language.text.numbers import dated, numbered, ungrouped
 
 NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 _CJK: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
@@ -91,7 +91,7 @@ def content_share(text: str) -> float:
     return content / len(words) if words else 0.0
 
 
-@kept(16_384)
+@text_cache(16_384)
 def _is_topic(word: str) -> bool:
     """Whether a word has a keyword term."""
     return bool(query_terms(word))

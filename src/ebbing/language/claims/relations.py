@@ -11,9 +11,9 @@ from importlib.resources import files
 from typing import Any, Final
 
 from ebbing.language.claims.change_patterns import changes
-from ebbing.language.patterns.ignore_case import caseless
+from ebbing.language.patterns.lazy_pattern import caseless
 from ebbing.language.text.analyzer import query_terms
-from ebbing.language.text.caches import kept_of_texts
+from ebbing.language.text.caches import bounded_text_cache
 from ebbing.language.text.detect_language import detect
 
 MAX_READ: Final = 2_000
@@ -30,7 +30,7 @@ class Alias:
     """As written."""
 
 
-@kept_of_texts(4_096)
+@bounded_text_cache(4_096)
 def aliases(text: str) -> tuple[Alias, ...]:
     """Which names a text gives to people and animals: "my sister Lily", "Rex is my dog", 我妹妹叫莉莉."""
     pack = _pack()

@@ -1,1 +1,1 @@
-"""Sentences taken apart: subjects, clauses, parentheses."""
+"""The parsers of messages: sentences, clauses, subjects."""

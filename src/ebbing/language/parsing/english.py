@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from ebbing.language.parsing.third_person import bare_verb, in_third_person, retold
 from ebbing.language.patterns.rule_pack import Pack, rewritten
-from ebbing.language.signals.hedges import unhedged
 from ebbing.language.text.sentences import MAX_CLAUSE
 from ebbing.language.text.statement import Sentence, Speaker, Statement, people_of
 
@@ -341,3 +340,10 @@ def _helper(negation: re.Match[str]) -> str:
         return "can"
     helper = (negation["helper"] or negation["before"] or "").lower()
     return "" if helper in {"do", "does", "did"} else helper
+
+
+def unhedged(clause: str, words: Mapping[str, re.Pattern[str]]) -> tuple[str, bool]:
+    """The clause without a hedge at its head, and whether it was hedged anywhere."""
+    head = words["hedge_head"].match(clause)
+    plain = clause[head.end() :].lstrip(" ,") if head else clause
+    return plain, head is not None or words["hedge"].search(plain) is not None

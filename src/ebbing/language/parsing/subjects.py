@@ -15,7 +15,7 @@ from ebbing.domain.conflict.replacement import TIMES
 from ebbing.language.claims.change_patterns import Changes, changes
 from ebbing.language.text.analyzer import normalise, stems
 from ebbing.language.text.detect_language import detect
-from ebbing.language.text.normalize_numbers import numbered
+from ebbing.language.text.numbers import numbered
 
 _RUN: Final = re.compile(r"[\u4e00-\u9fff]+")
 _CLAUSE: Final = re.compile(r"[,，。;；!！?？\s]+")

@@ -1,12 +1,13 @@
-"""What is made when it is first asked for: of two thousand patterns, a conversation needs a few hundred."""
+"""Patterns that are compiled at their first use: of two thousand, a conversation needs a few hundred.
+
+A pattern for either case is compiled for small letters, where it asks for nothing else: that is faster to search with.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeVar
-
-from ebbing.language.patterns.ignore_case import caseless
 
 T = TypeVar("T")
 _KEPT: Final = re.compile(r"(\(\?P[<=]\w+[>)]|\\.)|[A-Z]", re.DOTALL)
@@ -73,3 +74,16 @@ class Lazily(Mapping[str, T]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+
+_CHINESE: Final = re.compile(r"(?<!\\)\[\^?(?:\\u4e00-\\u9fff|\u4e00-\u9fff|\u4e00-\u9fa5)\]")
+"""A class of Chinese characters and of nothing else."""
+
+
+def caseless(pattern: str) -> re.Pattern[str]:
+    """The pattern, matching in either case.
+
+    Chinese has none. Told so, `re` spares itself a look at the other case of each of 20,000 characters, a millisecond
+    for every class of them.
+    """
+    return re.compile(_CHINESE.sub(r"(?-i:\g<0>)", pattern), re.IGNORECASE)

@@ -329,3 +329,14 @@ def _reply(entry: Mapping[str, Any], compiler: Compiler) -> Reply:
         no=entry.get("no"),
         fits=compiler(rf"(?:{entry['fits']})\Z", where) if "fits" in entry else None,
     )
+
+
+def simplified(text: str) -> str:
+    """The text with traditional characters in their simplified forms, character by character."""
+    return text if text.isascii() else text.translate(_forms())
+
+
+@lru_cache(maxsize=1)
+def _forms() -> dict[int, int]:
+    script = Packs.load().by_language["zh"].tables["script"]
+    return str.maketrans(script["traditional"], script["simplified"])

@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
-from ebbing.language.patterns.simplify_chinese import simplified
+from ebbing.language.patterns.rule_pack import simplified
 from ebbing.language.text.analyzer import normalise
 
 _LONGEST: Final = 80

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from ebbing.language.text.analyzer import normalise
-from ebbing.language.text.caches import kept
+from ebbing.language.text.caches import text_cache
 
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _STRONGEST_FIRST: Final = ("avoid", "ended", "dislike", "like")
@@ -114,7 +114,7 @@ def _is_named(folded: str, word: str) -> bool:
     return named.search(free.sub(" ", folded)) is not None
 
 
-@kept(4_096)
+@text_cache(4_096)
 def _word_patterns(word: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     language = "zh" if _HAN.search(word) else "en"
     form = re.escape(word) if language == "zh" else rf"\b{re.escape(_single(word))}(?:e?s)?\b"

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Final
 
 from ebbing.language.claims.normalize_values import NUMBER
-from ebbing.language.text.caches import kept_of_texts
+from ebbing.language.text.caches import bounded_text_cache
 
 _OWNED: Final = re.compile(r"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?[A-Z][\w'-]+")
 """Somebody or something of the speaker's that has a name: "my Corsa", "our neighbour Ada"."""
@@ -46,7 +46,7 @@ class Holding:
     """UTF-8 bytes."""
 
 
-@kept_of_texts(65_536)
+@bounded_text_cache(65_536)
 def holding(text: str) -> Holding:
     """Looks at a text once; what was looked at lately is remembered."""
     pack, small = _pack(), text.lower()

@@ -24,9 +24,9 @@ from typing import Any, Final
 
 import Stemmer
 
-from ebbing.language.text.caches import kept
+from ebbing.language.text.caches import text_cache
 from ebbing.language.text.detect_language import detect
-from ebbing.language.text.extract_numbers import figures
+from ebbing.language.text.numbers import figures
 
 _RULES: Final = 3
 """Rises when the code below would give other terms, numbers or flags for the same text."""
@@ -119,7 +119,7 @@ def normalise(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).lower().replace("’", "'")
 
 
-@kept(8)
+@text_cache(8)
 def _bounded(text: str) -> str:
     """The text to analyse, normal and of bounded length: one character may become eighteen on the way.
 
@@ -134,7 +134,7 @@ def date_terms(moment: datetime) -> frozenset[str]:
     return _day_terms(moment.date())
 
 
-@kept(1_024)
+@text_cache(1_024)
 def _day_terms(day: date) -> frozenset[str]:
     return frozenset((str(day.year), _stem(_MONTHS[day.month - 1]), f"{day.month}月", str(day.day), f"{day.day}日"))
 
@@ -254,7 +254,7 @@ def _terms(normal: str) -> list[str]:
     return found
 
 
-@kept(65_536)
+@text_cache(65_536)
 def _term(word: str) -> str:
     """The term of a word; empty where the word carries no topic."""
     bare = _bare(word)
@@ -268,6 +268,6 @@ def _bare(word: str) -> str:
     return head if tail in {"s", "re", "ve", "ll", "d", "m"} else head + tail
 
 
-@kept(65_536)
+@text_cache(65_536)
 def _stem(word: str) -> str:
     return str(Stemmer.Stemmer("english").stemWord(word)) if word.isascii() and word.isalpha() else word

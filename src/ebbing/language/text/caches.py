@@ -17,38 +17,38 @@ _OfText: TypeAlias = Callable[Concatenate[str, _More], _Result]
 _CACHES: Final[WeakSet[Any]] = WeakSet()
 
 
-LONGEST: Final = 2_000
-"""Characters of the longest text that `kept_of_texts` remembers: with `most` it bounds the RAM."""
+MAX_CACHED_TEXT_CHARS: Final = 2_000
+"""Characters of the longest text that `bounded_text_cache` remembers: with `max_results` it bounds the RAM."""
 
 
-def kept(most: int) -> Callable[[Callable[_Given, _Result]], Callable[_Given, _Result]]:
-    """Remembers the last `most` results of a function of somebody's words, until `let_go`."""
+def text_cache(max_results: int) -> Callable[[Callable[_Given, _Result]], Callable[_Given, _Result]]:
+    """Remember the last `max_results` results of a function of a person's words, until `clear_text_caches`."""
 
     def decorate(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-        remembering = lru_cache(maxsize=most)(function)
+        remembering = lru_cache(maxsize=max_results)(function)
         _CACHES.add(remembering)
         return cast("Callable[_Given, _Result]", remembering)
 
     return decorate
 
 
-def kept_of_texts(most: int) -> Callable[[_OfText[_More, _Result]], _OfText[_More, _Result]]:
-    """As `kept`, for a function of a whole text (its first argument): a long one is worked out each time."""
+def bounded_text_cache(max_results: int) -> Callable[[_OfText[_More, _Result]], _OfText[_More, _Result]]:
+    """Do as `text_cache`, for a function of a whole text (its first argument): a long one is worked out each time."""
 
     def decorate(function: _OfText[_More, _Result]) -> _OfText[_More, _Result]:
-        remembering = kept(most)(function)
+        remembering = text_cache(max_results)(function)
 
         @wraps(function)
         def of_text(text: str, *more: _More.args, **named: _More.kwargs) -> _Result:
-            return (remembering if len(text) <= LONGEST else function)(text, *more, **named)
+            return (remembering if len(text) <= MAX_CACHED_TEXT_CHARS else function)(text, *more, **named)
 
         return cast("_OfText[_More, _Result]", of_text)
 
     return decorate
 
 
-class Keeping(dict[_Key, _Kept]):
-    """As `kept`, for what has to be looked at before it is used: a dict of at most `most` things, until `let_go`."""
+class BoundedCache(dict[_Key, _Kept]):
+    """A dict of at most `most` things, for what has to be looked at before it is used; emptied as a `text_cache` is."""
 
     __slots__ = ("__weakref__", "_most")
     __hash__ = object.__hash__  # type: ignore[assignment]  # it stands for itself among the caches
@@ -70,7 +70,7 @@ class Keeping(dict[_Key, _Kept]):
         self.clear()
 
 
-def let_go() -> None:
+def clear_text_caches() -> None:
     """Forgets every word of anybody that this process keeps in this way; what is asked again is worked out again."""
     for remembering in list(_CACHES):
         remembering.cache_clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ebbing.language.text.caches import kept
+from ebbing.language.text.caches import text_cache
 
 _HAN: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]+")
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")
@@ -22,7 +22,7 @@ def detect(text: str) -> str:
     return _script_of(text[:MAX_LOOKED_AT])
 
 
-@kept(128)
+@text_cache(128)
 def _script_of(head: str) -> str:
     """Kept for a few texts, since each is looked at several times."""
     if head.isascii():

@@ -1,6 +1,7 @@
 """A message becomes sentences: quotations blanked, pasted matter left out, full-width signs made plain.
 
-Everything here keeps to one pass of a linear pattern, so that hostile text costs no more than its length.
+Everything here keeps to one pass of a linear pattern, so that hostile text costs no more than its length. A long
+message is stored in parts, which end where a sentence ends.
 """
 
 from __future__ import annotations
@@ -97,3 +98,32 @@ def _append(found: list[Sentence], text: str, *, mark: str) -> None:
 def _blank(quote: re.Match[str]) -> str:
     """Somebody's words are blanked; a title or a nickname in quotation marks stays."""
     return QUOTED if _PERSON.search(quote.group()[1:-1]) else quote.group()
+
+
+MAX_TEXT_LENGTH: Final = 4_000
+"""Characters that one memory may hold."""
+_EDGES: Final = (re.compile(r"\n\s*\n"), re.compile(r"[。！？!?…]+[”」』\"']?|\.(?=\s)|\n"), re.compile(r"[，,;；\s]"))
+
+
+def split_text(text: str, limit: int = MAX_TEXT_LENGTH) -> list[str]:
+    """The text in parts of at most `limit` characters, none lost but the white space at the seams.
+
+    A seam is put at the last paragraph, else sentence, else word edge of the second half of a part, else at the limit.
+    """
+    parts: list[str] = []
+    rest = text.strip()
+    while len(rest) > limit:
+        cut = _last_edge(rest, limit)
+        parts.append(rest[:cut].rstrip())
+        rest = rest[cut:].lstrip()
+    if rest:
+        parts.append(rest)
+    return parts
+
+
+def _last_edge(text: str, limit: int) -> int:
+    for edge in _EDGES:
+        ends = [match.end() for match in edge.finditer(text, limit // 2, limit)]
+        if ends:
+            return ends[-1]
+    return limit

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from ebbing.language.text.caches import kept_of_texts
+from ebbing.language.text.caches import bounded_text_cache
 from ebbing.language.text.sentences import is_noise
 
 LONGEST_BYTES: Final = 60
@@ -36,7 +36,7 @@ class Unit:
     """It is code, a log or the head of a mail: nobody's words."""
 
 
-@kept_of_texts(16_384)
+@bounded_text_cache(16_384)
 def units(text: str) -> tuple[Unit, ...]:
     """The pieces of a text in order; together they hold all of it but white space and dashes between clauses."""
     found: list[Unit] = []

@@ -19,9 +19,8 @@ from ebbing.language.claims.change_patterns import changes
 from ebbing.language.claims.normalize_values import NUMBER
 from ebbing.language.signals.mentions import names
 from ebbing.language.text.analyzer import normalise, query_terms
-from ebbing.language.text.caches import kept_of_texts
-from ebbing.language.text.extract_numbers import figures
-from ebbing.language.text.normalize_numbers import dated, numbered
+from ebbing.language.text.caches import bounded_text_cache
+from ebbing.language.text.numbers import dated, figures, numbered
 
 MAX_READ: Final = 4_000
 """Characters of a text that are read."""
@@ -51,7 +50,7 @@ class Gist:
         return frozenset(self.units)
 
 
-@kept_of_texts(16_384)
+@bounded_text_cache(16_384)
 def gist_of(text: str) -> Gist:
     """Reads the first 4,000 characters of a text."""
     pack, head = _pack(), text[:MAX_READ]

@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
-from ebbing.language.text.caches import kept_of_texts
+from ebbing.language.text.caches import bounded_text_cache
 
 _HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff"
 _PIECE: Final = re.compile(
@@ -73,7 +73,7 @@ def _pack() -> _Pack:
     )
 
 
-@kept_of_texts(16_384)
+@bounded_text_cache(16_384)
 def telegraphic(text: str) -> str:
     """The text without what it can do without, never longer than before.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ebbing.language.text.analyzer import normalise, query_terms
-from ebbing.language.text.extract_numbers import figures
+from ebbing.language.text.numbers import figures
 
 MAX_ANSWER: Final = 20_000
 """Characters of an answer that are read."""

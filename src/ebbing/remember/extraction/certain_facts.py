@@ -15,11 +15,11 @@ from typing import Final
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
+from ebbing.language.parsing.questions import others_in
 from ebbing.language.patterns.rule_pack import Pack
 from ebbing.language.text.analyzer import stems
 from ebbing.language.text.sentences import sentences
 from ebbing.language.text.statement import Sentence, Statement
-from ebbing.remember.extraction.questions import others_in
 
 _ONGOING: Final = timedelta(hours=1)
 """What was said within this time before a message may be what it goes on about."""

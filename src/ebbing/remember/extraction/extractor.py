@@ -1,4 +1,4 @@
-"""What the messages say, read by the rules or by a language model that the rules give hints to."""
+"""The facts of messages, read by the rules or by a language model that the rules give hints to."""
 
 from __future__ import annotations
 

@@ -7,21 +7,17 @@ Pure and deterministic; a message of any length costs no more than its first 4,0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
-from ebbing.language.parsing.chinese import ChineseReader
-from ebbing.language.parsing.english import EnglishReader
-from ebbing.language.parsing.parentheses import Lifted
+from ebbing.language.parsing.message_statements import MessageParser
 from ebbing.language.patterns.rule_pack import Pack, Packs
-from ebbing.language.text.detect_language import detect
-from ebbing.language.text.sentences import sentences
-from ebbing.language.text.statement import Reader, Sentence, Speaker, Statement
+from ebbing.language.text.statement import Sentence, Statement
 from ebbing.remember.extraction.certain_facts import (
     is_understood,
     is_whole,
@@ -33,28 +29,14 @@ from ebbing.remember.extraction.certain_facts import (
     without_its_tail,
 )
 from ebbing.remember.extraction.rule_matching import fact_of, with_detail
-from ebbing.remember.extraction.whole_sentences import (
-    as_first_person,
-    completed,
-    placed,
-    with_its_own,
-    with_lists_apart,
-)
 from ebbing.remember.facts.evidence import literal_span
 
-_LAST_ASKED: Final = 200
-"""Characters at the end of the assistant's message in which it says what it wants to know."""
-_GAME: Final = 200
-"""Characters at the beginning of a message in which a game is begun."""
 CHANGE: Final = "change"
 """The rule of what no rule reads and is news of something known, which says itself what it is about."""
 _NAME: Final = 2
 """Characters that a name has at least."""
 MAX_FACTS: Final = 32
 """Facts taken from one message."""
-_SPEAKERS: Final = {"en": Speaker("User", "the assistant"), "zh": Speaker("用户", "助手")}
-_AGENTS: Final = {"en": Speaker("Assistant", "the user"), "zh": Speaker("助手", "用户")}
-_READERS: Final[dict[str, Callable[[Pack], Reader]]] = {"en": EnglishReader, "zh": ChineseReader}
 
 
 Otherwise = Callable[[Statement], Fact | None]
@@ -85,10 +67,11 @@ def extract(
     playing = False
     for index, message in enumerate(messages):
         if message.role is Role.USER or (agent_facts and message.role is Role.ASSISTANT):
-            reading = _MessageReading(message, before, all_packs, otherwise, people.setdefault(message.role, []))
-            for fact in () if playing else reading.facts(said_at=message.timestamp or now, source=index):
+            parser = MessageParser(message, before, all_packs, people.setdefault(message.role, []))
+            reader = _FactReader(parser, otherwise)
+            for fact in () if playing else reader.facts(said_at=message.timestamp or now, source=index):
                 facts.setdefault(fact.text.casefold(), fact)
-            playing = playing or reading.begins_a_game()
+            playing = playing or parser.begins_a_game()
         before = message
     return list(facts.values())
 
@@ -98,39 +81,26 @@ def _people_of(earlier: Sequence[Message], messages: Sequence[Message], *, packs
     people: dict[Role, list[Statement]] = {}
     for before, message in zip([None, *earlier], earlier, strict=False):
         if message.role is Role.USER and messages and message.name == messages[0].name:
-            reading = _MessageReading(message, before, packs, people=people.setdefault(message.role, []))
-            for _ in reading.statements():
+            parser = MessageParser(message, before, packs, people.setdefault(message.role, []))
+            for _ in parser.statements():
                 continue
     return people
 
 
-def statements(messages: Sequence[Message], *, packs: Packs | None = None) -> Iterator[tuple[Statement, Pack]]:
-    """The statements of the user's messages as the rules get to see them, each with the pack of its language."""
-    all_packs = packs or Packs.load()
-    for before, message in zip([None, *messages], messages, strict=False):
-        if message.role is Role.USER:
-            for _, statement, pack in _MessageReading(message, before, all_packs).statements():
-                yield statement, pack
-
-
 @dataclass(frozen=True, slots=True)
-class _MessageReading:
-    """One message, heard after another."""
+class _FactReader:
+    """Makes facts of the statements of one message."""
 
-    message: Message
-    before: Message | None
-    packs: Packs
-    otherwise: Otherwise | None = None
-    people: list[Statement] = field(default_factory=list)
-    """Statements about or with people of the speaker's, heard so far."""
+    parser: MessageParser
+    otherwise: Otherwise | None
 
     def facts(self, *, said_at: datetime, source: int) -> list[Fact]:
         """What it states; `source` is the index of the message."""
-        agent = self.message.role is Role.ASSISTANT
+        agent = self.parser.message.role is Role.ASSISTANT
         facts: list[Fact] = []
         before: tuple[Sentence, Statement] | None = None
         shifted: Sentence | None = None
-        for sentence, statement, its_pack in self.statements():
+        for sentence, statement, its_pack in self.parser.statements():
             if agent and statement.who not in {"self", "clause"}:
                 continue
             if shifts_its_subject(statement, its_pack):
@@ -156,7 +126,7 @@ class _MessageReading:
         if statement.adds:
             return None
         fact = fact_of(statement, pack, said_at=said_at, aside=aside)
-        if fact is None and self.otherwise is not None and self.message.role is not Role.ASSISTANT:
+        if fact is None and self.otherwise is not None and self.parser.message.role is not Role.ASSISTANT:
             return self.otherwise(statement.implied or statement)
         return fact
 
@@ -169,17 +139,17 @@ class _MessageReading:
             return None
         if not keeps_negations(fact, sentence.evidence, language=pack.language):
             return None
-        if fact.rule == CHANGE and leaves_open_who(statement, self.message.content, language=pack.language):
+        if fact.rule == CHANGE and leaves_open_who(statement, self.parser.message.content, language=pack.language):
             return None
         if statement.who != "order" and not is_understood(statement, sentence, pack=pack):
             return fact
-        span = literal_span(sentence.evidence, self.message.content)
-        text_before = self.message.content.partition(span)[0] if span else ""
+        span = literal_span(sentence.evidence, self.parser.message.content)
+        text_before = self.parser.message.content.partition(span)[0] if span else ""
         itself = fact.rule == CHANGE or statement.clause.startswith("有")
-        before = None if itself and self._goes_on() else self.before
+        before = None if itself and self.parser.continues_speaker() else self.parser.before
         certain = subject_is_certain(
             statement,
-            self.message,
+            self.parser.message,
             text_before=text_before,
             before=before,
             now=said_at,
@@ -197,94 +167,7 @@ class _MessageReading:
 
         Such a clause makes no fact of the speaker's; it may only end what is known of the one it names.
         """
-        if pack.language != "zh" or self.before is None or not self._goes_on():
+        if pack.language != "zh" or self.parser.before is None or not self.parser.continues_speaker():
             return False
         name = statement.clause[:_NAME]
-        return len(name) == _NAME and name in self.before.content
-
-    def _goes_on(self) -> bool:
-        """Whether the speaker of the message before goes on."""
-        before = self.before
-        return before is not None and (before.role, before.name) == (self.message.role, self.message.name)
-
-    def begins_a_game(self) -> bool:
-        """Whether it asks for a game of roles, in which the messages that follow are said."""
-        pack = self.packs.by_language.get(self._language())
-        play = pack.gates.get("play") if pack is not None else None
-        return play is not None and play.search(self.message.content[:_GAME]) is not None
-
-    def _of_a_task(self, pack: Pack) -> bool:
-        """Whether it answers what was asked about a piece of work: who is in the story, the text to put right."""
-        if self.before is None or self.before.role is not Role.ASSISTANT:
-            return False
-        request = self.before.content[-_LAST_ASKED:]
-        sent, about = pack.gates.get("sent_for"), pack.gates.get("about_work")
-        if sent is not None and sent.search(request):
-            return True
-        own = pack.words["own_words"].search(self.message.content) is not None
-        return about is not None and not own and about.search(request) is not None
-
-    def _language(self) -> str:
-        """The message's own language; a bare number or name answers in the language of the question."""
-        own = detect(self.message.content)
-        return detect(self.before.content) if own == "und" and self.before is not None else own
-
-    def statements(self) -> Iterator[tuple[Sentence, Statement, Pack]]:
-        """The statements, each with its sentence and the pack of its language."""
-        pack = self.packs.by_language.get(self._language())
-        if pack is None or pack.gates["message"].search(self.message.content[:400]) or self._of_a_task(pack):
-            return
-        spoken = as_first_person(sentences(self.message.content), pack=pack)
-        spoken = with_lists_apart(spoken, pack=pack)
-        if self.before is not None and self.before.role is not self.message.role:
-            spoken = with_its_own(spoken, before=self.before.content)
-            spoken = completed(spoken, before=self.before.content, pack=pack)
-        spoken = placed(spoken, before=self.before.content if self.before else "", pack=pack)
-        if self.before is not None and self.before.role is not self.message.role:
-            self._asked_about(self.before.content[-_LAST_ASKED:], pack, word_list="asked_about")
-        for sentence in spoken:
-            if pack.gates["paste"].search(sentence.text):
-                return
-            lifted = Lifted.of(sentence)
-            for part in (lifted.sentence, *lifted.own):
-                its_pack = self.packs.by_language.get(detect(part.text), pack)
-                names_people = False
-                for statement in _reader(its_pack).read(part, self._speaker(its_pack), people=self.people):
-                    if statement.relation or statement.mentioned:
-                        names_people = True
-                        self.people.append(statement)
-                    yield sentence, _with_asides(statement, lifted), its_pack
-                if not names_people:
-                    self._asked_about(part.text, its_pack, word_list="mentioned")
-
-    def _asked_about(self, text: str, pack: Pack, *, word_list: str) -> None:
-        """Somebody of the speaker's whom a question names is known to what follows."""
-        about = pack.words.get(word_list) if pack.language == "en" else None
-        for match in about.finditer(text) if about is not None else ():
-            who = match.groupdict().get("who") or match.group().split(maxsplit=1)[1]
-            self.people.extend(_reader(pack).read(Sentence(f"I see my {who}"), self._speaker(pack), people=()))
-
-    def _speaker(self, pack: Pack) -> Speaker:
-        speakers = _AGENTS if self.message.role is Role.ASSISTANT else _SPEAKERS
-        speaker = speakers[pack.language]
-        return replace(speaker, name=self.message.name) if self.message.name else speaker
-
-
-def _with_asides(statement: Statement, lifted: Lifted) -> Statement:
-    if not lifted.asides:
-        return statement
-    implied = statement.implied and _with_asides(statement.implied, lifted)
-    return replace(statement, text=lifted.back(statement.text), implied=implied)
-
-
-_READER_CACHE: Final[dict[int, tuple[Pack, Reader]]] = {}
-"""One reader a pack: what it compiles costs more than reading a message."""
-
-
-def _reader(pack: Pack) -> Reader:
-    cached = _READER_CACHE.get(id(pack))
-    if cached is not None and cached[0] is pack:
-        return cached[1]
-    reader = _READERS[pack.language](pack)
-    _READER_CACHE[id(pack)] = (pack, reader)
-    return reader
+        return len(name) == _NAME and name in self.parser.before.content

@@ -14,7 +14,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.claims import attribute_of, polarity_of
 from ebbing.language.claims.normalize_values import object_key
 from ebbing.language.text.detect_language import detect
-from ebbing.language.text.split_text import split_text
+from ebbing.language.text.sentences import split_text
 from ebbing.ports.ids import Ids
 from ebbing.remember.facts.evidence import literal_span
 from ebbing.remember.facts.new_fact import hints_from_fact

@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import Final
 
 from ebbing.domain.conflict.decision import Fact
-from ebbing.language.text.caches import kept
-from ebbing.language.text.sentences import QUOTED
-from ebbing.language.text.split_text import split_text
+from ebbing.language.text.caches import text_cache
+from ebbing.language.text.sentences import QUOTED, split_text
 from ebbing.remember.intake.screening import ScreenedMessage
 
 _SLACK: Final = 600
@@ -96,7 +95,7 @@ def _cut(part: str, first: int, *, last: int) -> str:
     return part[first:end]
 
 
-@kept(8)
+@text_cache(8)
 def _plain(text: str) -> tuple[str, Sequence[int]]:
     """The letters and digits of a text in plain form, and the place of each in the text."""
     plain: list[str] = []

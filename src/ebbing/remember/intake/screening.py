@@ -1,4 +1,7 @@
-"""What of a message may come in: without memories that were recalled, without secrets, and whose word it is."""
+"""The messages of a call that may be stored: on the record, without recalled memories, without secrets.
+
+Nothing of a message that the person keeps off the record is written anywhere.
+"""
 
 from __future__ import annotations
 

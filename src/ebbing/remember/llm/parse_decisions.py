@@ -10,8 +10,8 @@ from typing import Any, Final
 from ebbing.domain.conflict.decision import Add, Decision, Fact, Keep, Supersede, Update
 from ebbing.domain.memory.record import MemoryRecord, content_hash
 from ebbing.language.text.analyzer import normalise, query_terms
-from ebbing.language.text.extract_numbers import figures
-from ebbing.language.text.split_text import MAX_TEXT_LENGTH
+from ebbing.language.text.numbers import figures
+from ebbing.language.text.sentences import MAX_TEXT_LENGTH
 from ebbing.privacy.guarding.trust import TrustTier, may_change, tier_of
 from ebbing.remember.llm.parse_facts import one_line
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
-from ebbing.language.text.split_text import split_text
+from ebbing.language.text.sentences import split_text
 from ebbing.language.text.token_count import estimate_tokens
 from ebbing.privacy.guarding.strip_recalled import strip_recalled
 

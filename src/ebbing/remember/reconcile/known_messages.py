@@ -1,4 +1,4 @@
-"""Messages that were told before: repeated, they change nothing; edited or deleted, what they led to follows."""
+"""Messages that are stored already: repeated, they change nothing; edited or deleted, what they led to follows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ebbing.domain.conflict.decision import Decision, Keep, Supersede, Update, c
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
-from ebbing.language.text.split_text import split_text
+from ebbing.language.text.sentences import split_text
 from ebbing.ports.memory_store import MemoryStore, Revise
 from ebbing.remember.facts.new_fact import NewFact
 from ebbing.remember.intake.screening import ScreenedMessage

@@ -16,7 +16,7 @@ from ebbing.index.shard import Shard
 from ebbing.index.turn_neighbours import find_neighbours
 from ebbing.language.signals.salience import Holding, holding
 from ebbing.language.text.analyzer import TextFlag, query_terms
-from ebbing.language.text.caches import kept_of_texts
+from ebbing.language.text.caches import bounded_text_cache
 from ebbing.language.wording.shorten import says_something
 
 Numbers = NDArray[np.float64]
@@ -109,7 +109,7 @@ def _idf(held: int, *, texts: int) -> float:
     return log1p((texts - held + 0.5) / (held + 0.5))
 
 
-@kept_of_texts(32_768)
+@bounded_text_cache(32_768)
 def _terms(text: str) -> frozenset[str]:
     return frozenset(query_terms(text))
 

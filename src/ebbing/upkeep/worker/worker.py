@@ -15,7 +15,7 @@ import anyio
 
 from ebbing.domain.backoff import pause_after
 from ebbing.domain.errors import EbbingError, StoreClosedError
-from ebbing.language.text.caches import let_go
+from ebbing.language.text.caches import clear_text_caches
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import Job, JobQueue, JobState, NewJob
 from ebbing.ports.random_source import Chance
@@ -186,7 +186,7 @@ class Worker:
     def rest(self) -> None:
         """Lets go of the words that jobs were about: where another process erases them, nobody tells this one."""
         if self._has_read:
-            let_go()
+            clear_text_caches()
             self._has_read = False
 
     async def count(self, *, every_seconds: float = 0.0) -> None:

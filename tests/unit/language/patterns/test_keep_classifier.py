@@ -9,6 +9,7 @@ import pytest
 
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import MemoryType
+from ebbing.language.parsing.message_statements import statements
 from ebbing.language.patterns.keep_classifier import (
     HEADS,
     NOTHING_LEARNED,
@@ -20,7 +21,7 @@ from ebbing.language.patterns.keep_classifier import (
     unpacked,
 )
 from ebbing.language.patterns.rule_pack import LANGUAGES, Packs
-from ebbing.remember.extraction.rule_extractor import extract, statements
+from ebbing.remember.extraction.rule_extractor import extract
 from ebbing.remember.extraction.rule_matching import weigh
 from evals.worth import Clause, clauses, learn
 from tests.unit.remember.extraction.facts import NOW, heard, only

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ebbing.language.text.caches import LONGEST, kept_of_texts, let_go
+from ebbing.language.text.caches import MAX_CACHED_TEXT_CHARS, bounded_text_cache, clear_text_caches
 
 READ: Counter[str] = Counter()
 
 
-@kept_of_texts(2)
+@bounded_text_cache(2)
 def length(text: str, *, extra: int = 0) -> int:
     """Counts how often it had to work."""
     READ[text] += 1
@@ -20,16 +20,16 @@ def test_a_short_text_is_worked_out_once_until_it_is_let_go() -> None:
     READ.clear()
     assert [length("tea"), length("tea")] == [3, 3]
     assert READ["tea"] == 1
-    let_go()
+    clear_text_caches()
     assert length("tea") == 3
     assert READ["tea"] == 2
 
 
 def test_a_long_text_is_not_kept_in_memory() -> None:
     READ.clear()
-    longest, longer = "a" * LONGEST, "a" * (LONGEST + 1)
+    longest, longer = "a" * MAX_CACHED_TEXT_CHARS, "a" * (MAX_CACHED_TEXT_CHARS + 1)
     for _ in range(2):
-        assert (length(longest), length(longer)) == (LONGEST, LONGEST + 1)
+        assert (length(longest), length(longer)) == (MAX_CACHED_TEXT_CHARS, MAX_CACHED_TEXT_CHARS + 1)
     assert (READ[longest], READ[longer]) == (1, 2)
 
 

@@ -13,7 +13,7 @@ from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, P
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import IndexEntry
 from ebbing.index.shard import digest, micros, moment, stored_vector
-from ebbing.language.text.caches import kept
+from ebbing.language.text.caches import text_cache
 
 SEQ_BITS: Final = 24
 MAX_SEQ: Final = (1 << SEQ_BITS) - 1
@@ -178,7 +178,7 @@ def utc_text(value: datetime) -> str:
     return value.astimezone(UTC).isoformat()
 
 
-@kept(4096)
+@text_cache(4096)
 def _scope(user: str | None, agent: str | None, *, run: str | None, tenant: str) -> Scope:
     return Scope(user_id=user, agent_id=agent, run_id=run, tenant=tenant)
 

@@ -12,7 +12,7 @@ from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
 from ebbing.domain.memory.profile import ProfileEdit, ProfileEntry, Section, Snapshot, entry_of, entry_values
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.shard import micros, moment
-from ebbing.language.text.caches import kept
+from ebbing.language.text.caches import text_cache
 from ebbing.ports.profile_store import Kept
 
 _OWNER: Final = "SELECT no, generation FROM owner WHERE tenant = ? AND kind = ? AND name = ?"
@@ -143,6 +143,6 @@ def _text(entries: Sequence[ProfileEntry]) -> str:
     return json.dumps([entry_values(entry) for entry in entries], ensure_ascii=False)
 
 
-@kept(256)
+@text_cache(256)
 def _entries(text: str | None) -> tuple[ProfileEntry, ...]:
     return tuple(map(entry_of, json.loads(text))) if text else ()

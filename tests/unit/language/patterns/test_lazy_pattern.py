@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ebbing.language.patterns.ignore_case import caseless
+from ebbing.language.patterns.lazy_pattern import caseless
 
 TEXT = "Ann 住在LEEDS，[一-鿿] K\u212a ſ 中a中 1\\u4e00"
 

@@ -7,7 +7,7 @@ import pytest
 from ebbing.domain.memory.record import content_hash
 from ebbing.index.index_entry import entry_for
 from ebbing.language.text.analyzer import ANALYZER_VERSION, _data, analyse, normalise, version_under
-from ebbing.language.text.extract_numbers import figures
+from ebbing.language.text.numbers import figures
 
 
 @pytest.mark.parametrize(

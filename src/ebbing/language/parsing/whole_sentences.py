@@ -1,4 +1,9 @@
-"""Sentences put so that each holds one thing: notes in the third person, and lists of different kinds of things."""
+"""Sentences made whole, so that each says one thing by itself.
+
+Notes in the third person become the speaker's own words, a list of different things becomes several sentences, and a
+"there" becomes its place. A short answer takes up its question: "Do you have any pets?" and "Yes, two cats" say "I have
+two cats".
+"""
 
 from __future__ import annotations
 
@@ -9,11 +14,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from ebbing.language.parsing.questions import LAST_ASKED, Question, has_form, is_of_another, the_question
 from ebbing.language.parsing.third_person import bare_verb
 from ebbing.language.patterns.rule_pack import Pack, Reply
 from ebbing.language.text.sentences import GAP, sentences
 from ebbing.language.text.statement import Sentence
-from ebbing.remember.extraction.questions import LAST_ASKED, Question, has_form, is_of_another, the_question
 
 _NOTE: Final = {
     "en": re.compile(r"(?:The u|U|u)ser(?P<owns>'s)? (?=[a-z])"),
