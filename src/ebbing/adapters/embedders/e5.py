@@ -64,7 +64,7 @@ class E5Embedder:
         self._tensors = {
             name: onnxruntime.OrtValue.ortvalue_from_numpy(array) for name, array in weights.tensors.items()
         }
-        self._session = _open_session(self._tensors, threads)
+        self._session = open_session("e5_skeleton.onnx", self._tensors, threads=threads)
 
     @classmethod
     def load(cls, *, threads: int = 1, centred: bool = True) -> E5Embedder:
@@ -102,6 +102,20 @@ class E5Embedder:
         return [
             (number, self._tokenizer.piece(number)) for ids in windows for number in ids[len(self._prefix[role]) : -1]
         ]
+
+    @property
+    def words(self) -> NDArray[np.uint8]:
+        """Word vectors as four-bit blocks, shape (vocabulary, 12, 18): `dequantise` makes numbers of rows."""
+        return self._words
+
+    @property
+    def positions(self) -> NDArray[np.float32]:
+        """Position vectors, shape (512, 384)."""
+        return self._positions
+
+    def encode(self, text: str) -> list[int]:
+        """Return the token ids of a clean text, without marks."""
+        return self._tokenizer.encode(text)
 
     async def aclose(self) -> None:
         """Nothing to close: the memory goes with the object."""
@@ -182,7 +196,14 @@ def _batches(windows: list[_Window]) -> Iterator[list[_Window]]:
         yield batch
 
 
-def _open_session(tensors: dict[str, onnxruntime.OrtValue], threads: int) -> onnxruntime.InferenceSession:
+def open_session(
+    skeleton: str, tensors: dict[str, onnxruntime.OrtValue], *, threads: int
+) -> onnxruntime.InferenceSession:
+    """Return a session for a graph of `adapters/data`, with its weights from memory.
+
+    Raises:
+        EmbeddingError: onnxruntime is too old for the graph.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -190,8 +211,8 @@ def _open_session(tensors: dict[str, onnxruntime.OrtValue], threads: int) -> onn
     options.enable_cpu_mem_arena = False
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_external_initializers(list(tensors), list(tensors.values()))
-    skeleton = files("ebbing.adapters").joinpath("data", "e5_skeleton.onnx").read_bytes()
+    graph = files("ebbing.adapters").joinpath("data", skeleton).read_bytes()
     try:
-        return onnxruntime.InferenceSession(skeleton, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except RuntimeError as error:
-        raise EmbeddingError("onnxruntime cannot run the e5 graph: it needs version 1.18 or newer") from error
+        raise EmbeddingError("onnxruntime cannot run a bundled graph: it needs version 1.18 or newer") from error

@@ -1,0 +1,1 @@
+"""Models that judge two short texts together."""

@@ -1,0 +1,142 @@
+"""The bundled reader: a cross-encoder of a few layers, trained on labelled conversations, four-bit, on onnxruntime.
+
+It begins with the word vectors and layers of multilingual-e5-small and shares word vectors and tokenizer with the
+embedder. `training/` in the repository holds its data, its recipe and its model card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib.resources import as_file, files
+from typing import Final
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from ebbing.adapters.embedders.e5 import E5Embedder, open_session
+from ebbing.adapters.embedders.e5_tokenizer import PAD
+from ebbing.adapters.embedders.e5_weights import DIM, dequantise
+from ebbing.adapters.embedders.embedding_text import clean
+from ebbing.adapters.embedders.embedding_thread import in_model_thread
+from ebbing.adapters.readers.reader_input import FAULTS, KINDS, OWNERS, ReaderInput, Task, reader_input
+from ebbing.domain.errors import EmbeddingError
+from ebbing.ports.reader import Change, KnownPair, MemoryClaim, Verdict
+
+_MAX_CHARACTERS: Final = 1_200
+"""Of a text; more would be cut by its tokens anyway."""
+_BATCH_TOKENS: Final = 512
+"""Bounds the memory of one run."""
+_OUTPUT: Final = {Task.CLAIM: "claim", Task.CHANGE: "change", Task.ANSWER: "answer"}
+
+CLAIM_ENDS: Final = np.cumsum([2, len(FAULTS), len(KINDS)])
+"""Where the parts of a claim's outputs end: not kept and kept, faults, kinds; then the owners."""
+
+Floats = NDArray[np.float32]
+
+
+class CrossEncoderReader:
+    """Judges pairs of texts: some 5 ms of CPU for a pair of 50 tokens. Safe to use from many threads and tasks."""
+
+    def __init__(self, embedder: E5Embedder, *, threads: int = 1) -> None:
+        """Load the bundled weights beside an embedder: some 50 ms, blocking.
+
+        Raises:
+            EmbeddingError: the package data is missing, or onnxruntime cannot run it.
+        """
+        self._embedder = embedder
+        tensors = _read_tensors()
+        self.version = str(tensors.pop("version"))
+        self._segments = tensors.pop("segments").astype(np.float32)
+        self._tensors = {name: onnxruntime.OrtValue.ortvalue_from_numpy(array) for name, array in tensors.items()}
+        self._session = open_session("reader_skeleton.onnx", self._tensors, threads=threads)
+
+    async def worth(self, claims: Sequence[MemoryClaim]) -> list[Verdict]:
+        """Return what the reader thinks of each claim."""
+        texts = [(claim.before, claim.message, claim.memory) for claim in claims]
+        logits = await self._read(Task.CLAIM, texts)
+        worth, faults, kinds, owners = np.split(logits, CLAIM_ENDS, axis=-1)
+        best = (kinds.argmax(-1), owners.argmax(-1), faults.argmax(-1))
+        return [
+            Verdict(share, KINDS[kind], OWNERS[owner], FAULTS[fault])
+            for share, kind, owner, fault in zip(_shares(worth)[:, 1].tolist(), *best, strict=True)
+        ]
+
+    async def changes(self, pairs: Sequence[KnownPair]) -> list[Change]:
+        """Return how each new statement stands to its known memory."""
+        logits = await self._read(Task.CHANGE, [("", pair.new, pair.known) for pair in pairs])
+        return [Change(*shares) for shares in _shares(logits).tolist()]
+
+    async def answers(self, question: str, memories: Sequence[str], *, before: str = "") -> list[float]:
+        """Return the probability that each memory answers the question."""
+        logits = await self._read(Task.ANSWER, [(before, question, memory) for memory in memories])
+        answers: list[float] = _shares(logits)[:, 1].tolist()
+        return answers
+
+    async def _read(self, task: Task, texts: Sequence[tuple[str, str, str]]) -> Floats:
+        return await in_model_thread(partial(self.read, task, texts), line="query")
+
+    def read(self, task: Task, texts: Sequence[tuple[str, str, str]]) -> Floats:
+        """Return the outputs of a task's head, shape (len(texts), outputs): the blocking form of all three questions.
+
+        Args:
+            texts: the turn before, the first text, the second text.
+        """
+        encode = self._embedder.encode
+        inputs = [reader_input(encode, _cleaned(three)) for three in texts]
+        found: dict[int, Floats] = {}
+        for places in _batches(inputs):
+            rows = self._run(task, [inputs[place] for place in places])
+            found.update(zip(places, rows, strict=True))
+        return np.stack([found[place] for place in range(len(texts))]) if texts else np.zeros((0, 2), np.float32)
+
+    def _run(self, task: Task, inputs: Sequence[ReaderInput]) -> Floats:
+        longest = max(len(each.ids) for each in inputs)
+        ids = np.full((len(inputs), longest), PAD, np.int64)
+        first = np.zeros((len(inputs), longest), np.float32)
+        mask = np.zeros_like(first)
+        for row, each in enumerate(inputs):
+            ids[row, : len(each.ids)] = each.ids
+            first[row, : each.first_length] = 1.0
+            mask[row, : len(each.ids)] = 1.0
+        second = mask - first
+        embedded = dequantise(self._embedder.words[ids.ravel()]).reshape(len(inputs), longest, DIM)
+        embedded += self._embedder.positions[:longest]
+        embedded += self._segments[2 * task + second.astype(np.int64)]
+        given = {"embedded": embedded, "mask": mask, "first": first, "second": second}
+        rows: Floats = self._session.run([_OUTPUT[task]], given)[0]
+        return rows
+
+
+def _cleaned(texts: tuple[str, str, str]) -> tuple[str, str, str]:
+    before, first, second = texts
+    return clean(before, _MAX_CHARACTERS), clean(first, _MAX_CHARACTERS), clean(second, _MAX_CHARACTERS)
+
+
+def _read_tensors() -> dict[str, NDArray[np.generic]]:
+    try:
+        with as_file(files("ebbing.adapters").joinpath("data", "reader.npz")) as path, np.load(path) as data:
+            found = {name: data[name] for name in data.files}
+    except (OSError, ValueError) as error:
+        raise EmbeddingError("cannot read the bundled reader: reinstall ebbing") from error
+    return {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in found.items()}
+
+
+def _shares(logits: Floats) -> Floats:
+    """Softmax along the last axis."""
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    shares: Floats = powers / powers.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def _batches(inputs: Sequence[ReaderInput]) -> Iterator[list[int]]:
+    """Places of inputs of similar length, so that little is padded."""
+    batch: list[int] = []
+    for place in sorted(range(len(inputs)), key=lambda place: len(inputs[place].ids)):
+        if batch and (len(batch) + 1) * len(inputs[place].ids) > _BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch

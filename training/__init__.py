@@ -1,0 +1,1 @@
+"""The training room: data, training, export and judgement of the reader. Not part of the wheel."""

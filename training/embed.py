@@ -1,0 +1,30 @@
+"""Nearness of texts by the bundled embedder, to choose hard examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from ebbing.adapters.embedders.e5 import E5Embedder
+
+_known: dict[tuple[str, str], np.ndarray] = {}
+
+
+@cache
+def _embedder() -> E5Embedder:
+    return E5Embedder.load(threads=2)
+
+
+def nearness(questions: Sequence[str], passages: Sequence[str]) -> np.ndarray:
+    """Return the cosine of each question with each passage, shape (questions, passages)."""
+    return _vectors(questions, "query") @ _vectors(passages, "passage").T
+
+
+def _vectors(texts: Sequence[str], role: str) -> np.ndarray:
+    new = [text for text in dict.fromkeys(texts) if (role, text) not in _known]
+    if new:
+        for text, vector in zip(new, _embedder().embed(new, role), strict=True):
+            _known[role, text] = vector
+    return np.stack([_known[role, text] for text in texts])

@@ -1,0 +1,42 @@
+"""Four-bit weights: blocks of 32 numbers with one scale, value = scale · (number - 8), as the carrier has them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCK = 32
+_SHARES = np.linspace(0.7, 1.0, 13, dtype=np.float32)
+"""Scales that are tried, as shares of the one that reaches the largest number."""
+
+
+def quantise(matrix: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """Return packed numbers, shape (outputs, blocks, 16), and scales, shape (outputs · blocks,).
+
+    Of the scales that are tried, each block takes the one with the smallest squared error.
+    """
+    blocks = matrix.reshape(len(matrix), -1, BLOCK)
+    place = np.abs(blocks).argmax(-1, keepdims=True)
+    largest = np.take_along_axis(blocks, place, -1)
+    best = np.full((*blocks.shape[:2], 1), np.inf, np.float32)
+    scales = np.zeros_like(best)
+    for share in _SHARES:
+        scale = (share * largest / -8.0).astype(np.float16).astype(np.float32)
+        scale[scale == 0] = 1e-6
+        error = ((_numbers(blocks, scale) - 8.0) * scale - blocks) ** 2
+        total = error.sum(-1, keepdims=True)
+        scales = np.where(total < best, scale, scales)
+        best = np.minimum(best, total)
+    numbers = _numbers(blocks, scales).astype(np.uint8)
+    packed = numbers[..., 0::2] | (numbers[..., 1::2] << 4)
+    return np.ascontiguousarray(packed), scales.ravel().astype(np.float32)
+
+
+def restore(packed: NDArray[np.uint8], scales: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the matrix that packed numbers and scales stand for."""
+    numbers = np.stack((packed & 15, packed >> 4), axis=-1).reshape(*packed.shape[:2], BLOCK).astype(np.float32)
+    return ((numbers - 8.0) * scales.reshape(*packed.shape[:2], 1)).reshape(len(packed), -1)
+
+
+def _numbers(blocks: NDArray[np.float32], scales: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.clip(np.round(blocks / scales) + 8.0, 0, 15)
