@@ -37,7 +37,7 @@ class KnownPair:
     """A new statement beside a memory that is known."""
 
     new: str
-    known: str
+    memory: str
 
 
 @dataclass(frozen=True, slots=True)

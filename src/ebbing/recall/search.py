@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from ebbing.domain.filters.query import Hit, Query
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
@@ -12,6 +14,7 @@ from ebbing.index.index_entry import passage
 from ebbing.index.shard import Shard
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.reader import Reader
 from ebbing.ports.reranker import Reranker
 from ebbing.recall.base.as_of import shard_as_of
 from ebbing.recall.base.fusion import Mask, best_rows
@@ -22,6 +25,7 @@ from ebbing.recall.query.embed_query import embed_query
 from ebbing.recall.query.entity_links import with_entity_links
 from ebbing.recall.query.parse_query import Question, parse_query
 from ebbing.recall.ranking.rank import RankedRow, rank
+from ebbing.recall.scoring.read_answers import AnswerOptions, read_answers
 from ebbing.recall.scoring.rerank import RerankOptions, rerank
 from ebbing.recall.scoring.score_rows import RowScores, join_conversation, score_rows
 
@@ -35,6 +39,9 @@ class SearchDeps:
     settings: RecallSettings
     reranker: Reranker | None = None
     rerank_options: RerankOptions = field(default_factory=RerankOptions)
+    reader: Reader | None = None
+    """The trained model that judges answers, if there is one."""
+    answer_options: AnswerOptions = field(default_factory=AnswerOptions)
 
 
 @dataclass(slots=True)
@@ -68,6 +75,9 @@ async def search(deps: SearchDeps, scope: Scope, *, query: Query) -> SearchResul
     if deps.reranker is not None:
         scores, failure = await _rerank(deps, shard, scores=scores, scope=scope, mask=mask, query=query)
         failures |= {"rerank": failure} if failure else {}
+    if deps.reader is not None:
+        scores, failure = await _read_answers(deps, shard, scores=scores, scope=scope, mask=mask, query=query)
+        failures |= {"reader": failure} if failure else {}
     ranked = rank(
         shard,
         scores,
@@ -156,6 +166,32 @@ async def _rerank(
     total = scores.total.copy()
     total[rows] = reranked.scores
     return replace(scores, total=total), reranked.failure
+
+
+async def _read_answers(
+    deps: SearchDeps, shard: Shard, *, scores: RowScores, scope: Scope, mask: Mask, query: Query
+) -> tuple[RowScores, str | None]:
+    """Return the scores with the reader's share on top, and why it had none where it failed."""
+    if deps.reader is None:
+        return scores, None
+    order = best_rows(scores.total, mask, count=deps.answer_options.depth).tolist()
+    includes_deleted = query.as_of is not None
+    records = await load_records(deps.store, shard, scope=scope, rows=order, include_deleted=includes_deleted)
+    by_id = {record.id: record for record in records}
+    rows = [row for row in order if shard.ids[row] in by_id]
+    read = await read_answers(
+        deps.reader,
+        query.text,
+        records=[by_id[shard.ids[row]] for row in rows],
+        scores=scores.total[rows],
+        options=deps.answer_options,
+        before=query.conversation.removesuffix(query.text).strip().rpartition("\n")[2],
+    )
+    if read.probabilities is None:
+        return scores, read.failure
+    total, probability = scores.total.copy(), np.full(len(scores.total), np.nan)
+    total[rows], probability[rows] = read.scores, read.probabilities
+    return replace(scores, total=total, answer_probability=probability), None
 
 
 def _to_hits(

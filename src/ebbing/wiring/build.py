@@ -19,6 +19,7 @@ from ebbing.ports.ids import Ids
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.meter import SILENCE, Meter
 from ebbing.ports.random_source import Chance
+from ebbing.ports.reader import Reader
 from ebbing.ports.reranker import Reranker
 from ebbing.ports.working_memory import WorkingMemory
 from ebbing.recall.base.recall_settings import RecallSettings
@@ -29,6 +30,7 @@ from ebbing.wiring.components.chat import Chat, chat_of
 from ebbing.wiring.components.embedders import EmbedderSlot, configured, given
 from ebbing.wiring.components.meters import meter_of
 from ebbing.wiring.components.process_priority import yield_thread
+from ebbing.wiring.components.readers import ReaderSlot, given_reader
 from ebbing.wiring.components.rerankers import RerankerSlot, reranker_slot
 from ebbing.wiring.components.webhooks import SenderSlot
 from ebbing.wiring.config.earlier_names import earlier_settings
@@ -53,6 +55,8 @@ class Components:
     usage: UsageBuffer
     """Where searches note what they returned."""
     reranker: RerankerSlot
+    reader: ReaderSlot
+    """The trained model that judges memories, changes and answers."""
     working: WorkingMemory
     """The running conversations."""
     events: EventBus
@@ -82,6 +86,7 @@ def build(
     recall_settings: RecallSettings | None = None,
     reranker: Reranker | str | None = None,
     chat_model: ChatModel | None = None,
+    reader: Reader | None = None,
 ) -> Components:
     """Opens the store and gets the embedder ready; what is given in code wins over settings.
 
@@ -119,6 +124,7 @@ def build(
         recall_settings or RecallSettings(),
         usage,
         reranking,
+        ReaderSlot(settings, slot) if reader is None else given_reader(settings, slot, reader=reader),
         EphemeralWorkingMemory(clock, most_tokens=_HELD_BACK * settings.working_tokens),
         InProcessEventBus(),
         talking,

@@ -45,6 +45,7 @@ async def diagnose(components: Components) -> dict[str, Any]:
         *_about_store(components.settings),
         *_about_embedder(components, embedder, failure=failure),
         await _about_reranker(components),
+        await _about_reader(components),
         *await _about_chat(components),
         await _about_upkeep(components),
         *_about_counts(stats, embedder),
@@ -91,6 +92,14 @@ async def _about_reranker(components: Components) -> Finding:
         return _finding("reranker", "on", detail=reranker.name)
     notes = components.reranker.notes
     return _finding("reranker", "attention" if notes else "off", detail=notes[-1] if notes else "none is set")
+
+
+async def _about_reader(components: Components) -> Finding:
+    reader = await components.reader.get()
+    if reader is not None:
+        return _finding("reader", "on", detail=f"version {reader.version}")
+    notes = components.reader.notes
+    return _finding("reader", "off", detail=f"{notes[-1] if notes else 'none is set'}: rules alone read what is said")
 
 
 async def _about_chat(components: Components) -> list[Finding]:

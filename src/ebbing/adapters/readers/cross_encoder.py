@@ -65,7 +65,7 @@ class CrossEncoderReader:
 
     async def changes(self, pairs: Sequence[KnownPair]) -> list[Change]:
         """Return how each new statement stands to its known memory."""
-        logits = await self._read(Task.CHANGE, [("", pair.new, pair.known) for pair in pairs])
+        logits = await self._read(Task.CHANGE, [("", pair.new, pair.memory) for pair in pairs])
         return [Change(*shares) for shares in _shares(logits).tolist()]
 
     async def answers(self, question: str, memories: Sequence[str], *, before: str = "") -> list[float]:
@@ -85,11 +85,13 @@ class CrossEncoderReader:
         """
         encode = self._embedder.encode
         inputs = [reader_input(encode, _cleaned(three)) for three in texts]
-        found: dict[int, Floats] = {}
+        rows_by_place: dict[int, Floats] = {}
         for places in _batches(inputs):
             rows = self._run(task, [inputs[place] for place in places])
-            found.update(zip(places, rows, strict=True))
-        return np.stack([found[place] for place in range(len(texts))]) if texts else np.zeros((0, 2), np.float32)
+            rows_by_place.update(zip(places, rows, strict=True))
+        return (
+            np.stack([rows_by_place[place] for place in range(len(texts))]) if texts else np.zeros((0, 2), np.float32)
+        )
 
     def _run(self, task: Task, inputs: Sequence[ReaderInput]) -> Floats:
         longest = max(len(each.ids) for each in inputs)
@@ -104,8 +106,8 @@ class CrossEncoderReader:
         embedded = dequantise(self._embedder.words[ids.ravel()]).reshape(len(inputs), longest, DIM)
         embedded += self._embedder.positions[:longest]
         embedded += self._segments[2 * task + second.astype(np.int64)]
-        given = {"embedded": embedded, "mask": mask, "first": first, "second": second}
-        rows: Floats = self._session.run([_OUTPUT[task]], given)[0]
+        inputs_by_name = {"embedded": embedded, "mask": mask, "first": first, "second": second}
+        rows: Floats = self._session.run([_OUTPUT[task]], inputs_by_name)[0]
         return rows
 
 
@@ -117,10 +119,10 @@ def _cleaned(texts: tuple[str, str, str]) -> tuple[str, str, str]:
 def _read_tensors() -> dict[str, NDArray[np.generic]]:
     try:
         with as_file(files("ebbing.adapters").joinpath("data", "reader.npz")) as path, np.load(path) as data:
-            found = {name: data[name] for name in data.files}
+            tensors = {name: data[name] for name in data.files}
     except (OSError, ValueError) as error:
         raise EmbeddingError("cannot read the bundled reader: reinstall ebbing") from error
-    return {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in found.items()}
+    return {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in tensors.items()}
 
 
 def _shares(logits: Floats) -> Floats:

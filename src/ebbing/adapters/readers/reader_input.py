@@ -67,8 +67,8 @@ def reader_input(encode: Encode, texts: tuple[str, str, str]) -> ReaderInput:
     """
     before, first, second = texts
     earlier = list(encode(before))[-BEFORE_TOKENS:] if before else []
-    heard = list(encode(first))
-    if len(heard) > FIRST_TOKENS:
-        heard = heard[: FIRST_TOKENS // 2] + heard[-FIRST_TOKENS // 2 :]
-    left = [BEGIN, *encode("query:"), *earlier, *([END] if earlier else []), *heard, END]
+    middle = list(encode(first))
+    if len(middle) > FIRST_TOKENS:
+        middle = middle[: FIRST_TOKENS // 2] + middle[-FIRST_TOKENS // 2 :]
+    left = [BEGIN, *encode("query:"), *earlier, *([END] if earlier else []), *middle, END]
     return ReaderInput([*left, END, *list(encode(second))[:SECOND_TOKENS], END], len(left))

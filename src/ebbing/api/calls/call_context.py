@@ -73,6 +73,7 @@ class CallContext:
                 llm=chat.asking,
                 zone=checked_timezone(None, self.settings.timezone),
                 deferred_embedder=components.following if self.settings.vectors_may_follow else None,
+                reader=await components.reader.get(),
             )
             self._add_deps = deps
         return deps if change is None else replace(deps, store=self.store.within(change))
@@ -82,12 +83,14 @@ class CallContext:
         components, deps = self.components, self._search_deps
         reranking = components.reranker
         embedder, reranker = await components.embedder.get(), await reranking.get()
+        reader = await components.reader.get()
         private: object = embedder
         if is_private and isinstance(private, RemembersVectors):
-            return SearchDeps(self.store, private.forgetful(), components.recall_settings, reranker, reranking.options)
+            embedder = private.forgetful()
+            return SearchDeps(self.store, embedder, components.recall_settings, reranker, reranking.options, reader)
         if deps is None or deps.embedder is not embedder or deps.reranker is not reranker:
             self.store.use_model(embedder)
-            deps = SearchDeps(self.store, embedder, components.recall_settings, reranker, reranking.options)
+            deps = SearchDeps(self.store, embedder, components.recall_settings, reranker, reranking.options, reader)
             self._search_deps = deps
         return deps
 

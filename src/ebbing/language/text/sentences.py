@@ -60,8 +60,9 @@ _EMOJI: Final = re.compile(
 
 def sentences(message: str) -> list[Sentence]:
     """The sentences of a message that may hold the speaker's own words, in order."""
-    text = message[:MAX_READ].translate(_WIDE)
-    text = _MEMORY_BLOCK.sub("\n", _FENCE.sub("\n", text))
+    # Fences go first: `_WIDE` makes other signs of their backticks.
+    text = _FENCE.sub("\n", message[:MAX_READ]).translate(_WIDE)
+    text = _MEMORY_BLOCK.sub("\n", text)
     text = "\n".join(line for line in text.splitlines() if not is_noise(line))
     text = _QUOTE.sub(_blank, _EMOJI.sub(" ", _ATTACHED.sub(" ", text)))
     found: list[Sentence] = []

@@ -96,6 +96,8 @@ def _rate(scores: RowScores, groups: Groups, *, calibration: Calibration | None)
 def _is_set_apart(scores: RowScores, ranked: RankedRow, *, best: float, settings: RecallSettings) -> bool:
     """Return whether a row speaks to the question by its meaning and wording, and stands near the best one."""
     row = ranked.row
+    if scores.answer_probability is not None and not np.isnan(scores.answer_probability[row]):
+        return bool(scores.answer_probability[row] >= settings.precise_answer)
     if scores.answering[row]:
         return True
     if best - ranked.total >= settings.precise_gap:

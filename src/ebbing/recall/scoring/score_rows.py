@@ -57,6 +57,8 @@ class RowScores:
     """Points in `total` by the name of the retriever, for those that apply to this question."""
     session: Scores
     """Points in `total` that the session of a row adds. By themselves they find nothing."""
+    answer_probability: Scores | None = None
+    """How likely a row answers, by the reader, NaN where it did not look; None without a reader."""
 
 
 def score_rows(

@@ -110,6 +110,9 @@ class Settings(ServiceSettings):
     custom_update_memory_prompt: str | None = Field(
         default=None, description="Takes the place of the prompt for decisions."
     )
+    reader: Literal["auto", "off"] = Field(
+        default="auto", description="The small trained model that judges memories, changes and answers."
+    )
     reranker: Literal["none", "late", "endpoint"] = Field(
         default="none", description="`late` compares the e5 embedder's token vectors; `endpoint` asks a `/rerank`."
     )
