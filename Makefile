@@ -8,9 +8,11 @@ RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
+# The tests of a file stay in one process: they may share a fixture, a service or a folder.
+PYTEST_BOTH := OMP_NUM_THREADS=1 $(PYTEST) -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-random test-slow test-rounds test-mem0 check lint format clean
+.PHONY: help run demo test test-all test-random test-slow test-rounds test-mem0 check lint format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -22,9 +24,13 @@ run: $(RUN_STAMP)  ## the service, until Ctrl-C; DEMO=1 serves two invented peop
 demo: $(RUN_STAMP)  ## a conversation is remembered, recalled and partly forgotten
 	@$(BIN)/ebbing demo
 
-test: $(DEV_STAMP)  ## the tests, without the slow ones
-	@echo "Some 7 to 10 minutes; each line ends with the share that is done." >&2
-	@$(PYTEST) -m "not slow"
+test: $(DEV_STAMP)  ## the tests of every room, without those that start processes or try very much
+	@echo "Two to three minutes on two cores; each line ends with the share that is done." >&2
+	@$(PYTEST_BOTH) -m "not slow and not extended" --ignore tests/interfaces/http/test_openapi.py
+
+test-all: $(DEV_STAMP)  ## all tests but the slow ones
+	@echo "Four to eight minutes on two cores; each line ends with the share that is done." >&2
+	@$(PYTEST_BOTH) -m "not slow"
 
 test-random: $(DEV_STAMP)  ## the property tests with new random examples, five times as many
 	@$(PYTEST) -m "not slow" --hypothesis-profile=random tests/property
@@ -38,8 +44,8 @@ test-rounds: $(DEV_STAMP)  ## 10,000 rounds of two processes and 300 kills again
 test-mem0: $(DEV_STAMP)  ## mem0's own integration tests: MEM0 is a checkout of its repository
 	@EBBING_TEST_CLIENTS=required EBBING_TEST_MEM0_REPO="$(abspath $(MEM0))" $(PYTEST) -s tests/interfaces/http/test_mem0_integration.py
 
-check: lint  ## everything that CI runs: style, imports, types, tests
-	@$(MAKE) --no-print-directory test
+check: lint  ## everything that CI runs: style, imports, types, all tests but the slow ones
+	@$(MAKE) --no-print-directory test-all
 
 lint: $(DEV_STAMP)  ## style, the direction of imports, types
 	@$(BIN)/ruff check .

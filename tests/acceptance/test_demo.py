@@ -18,6 +18,8 @@ from ebbing.interfaces.cli.app import run
 from ebbing.interfaces.cli.demo.story import PEOPLE, QUESTIONS, conversations
 from tests.interfaces.cli import runner
 
+pytestmark = pytest.mark.extended
+
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -169,6 +169,7 @@ def reader(directory: Path, user: str) -> Iterator[Any]:
         child.stdin.close()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("history", [None, "past/history.db"])
 def test_nothing_that_somebody_said_is_left_when_everything_of_them_is_erased(
     tmp_path: Path, history: str | None
@@ -223,6 +224,7 @@ def test_nothing_is_left_of_one_memory_that_is_erased(tmp_path: Path) -> None:
         assert memory.maintenance.verify() == []
 
 
+@pytest.mark.extended
 def test_a_reader_of_another_process_delays_the_overwriting_and_is_told_of(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         live(memory)
@@ -255,6 +257,7 @@ with opened(Path(sys.argv[1])) as memory:
 """
 
 
+@pytest.mark.extended
 def test_what_a_killed_process_left_on_the_disk_is_overwritten_by_the_next(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False, timeout=120)
     assert done.returncode == -9

@@ -14,7 +14,7 @@ import pytest
 from ebbing import Memory
 from tests.acceptance.child_forker import ADDS, CASES
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+pytestmark = [pytest.mark.extended, pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")]
 PROGRAM = Path(__file__).with_name("child_forker.py")
 CHILDREN = {"workers_are_forked_beforehand": 4, "parent_is_busy": 4, "parent_goes_on": 2}
 

@@ -20,6 +20,8 @@ from ebbing.privacy.redaction.redact import redact
 from ebbing.testing.embedder import FakeEmbedder
 from tests.hostile import LONGEST, ONE_TOO_MANY, PIECES, hostile_strings
 
+pytestmark = pytest.mark.extended
+
 MOST_SECONDS = 1.0
 """Of processor time for one call, whatever else this machine is doing."""
 MOST_GROWTH = 200 * 2**20

@@ -20,6 +20,7 @@ from ebbing import AsyncMemory, Memory
 from tests.acceptance.interrupter import Witness
 
 pytestmark = [  # a call that is broken off before it began
+    pytest.mark.extended,
     pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]

@@ -16,6 +16,8 @@ import pytest
 from ebbing import Memory
 from ebbing.testing.embedder import FakeEmbedder
 
+pytestmark = pytest.mark.extended
+
 CHILD = Path(__file__).with_name("child_compressor.py")
 OWNERS = [f"user {number}" for number in range(4)]
 THINGS = "绿茶 红茶 咖啡 牛奶 啤酒 可乐 豆浆 果汁 苹果 香蕉 葡萄 西瓜 草莓 面包 蛋糕 饼干 米饭 面条 饺子 火锅".split()

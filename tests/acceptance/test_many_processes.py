@@ -19,6 +19,7 @@ from ebbing.language.text.analyzer import analyse
 from ebbing.ports.memory_store import Insert
 from tests.acceptance.child_counter import SHARED
 
+pytestmark = pytest.mark.extended
 CHILD = Path(__file__).with_name("child_counter.py")
 TIMES = 60
 

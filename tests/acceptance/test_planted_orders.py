@@ -114,6 +114,9 @@ WAYS: Final[Mapping[str, Way]] = {
     "session": by_session,
 }
 
+USUAL: Final = ("said", "document", "import", "profile")
+"""The ways that every run of the tests tries."""
+
 
 @pytest.fixture
 async def memory() -> AsyncIterator[AsyncMemory]:
@@ -135,7 +138,9 @@ def graph_lines(graph: Mapping[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way", [way if way in USUAL else pytest.param(way, marks=pytest.mark.extended) for way in WAYS]
+)
 async def test_no_planted_order_stands_bare_in_a_prompt(memory: AsyncMemory, way: str, language: str) -> None:
     host = MemoryService(LocalStore(memory), HostPolicy(min_score=0.0, recall_seconds=60, write_seconds=60))
     bare: dict[str, list[str]] = {"context": [], "session": [], "host": [], "summary": [], "graph": []}

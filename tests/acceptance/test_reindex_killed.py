@@ -15,6 +15,8 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import passage
 from ebbing.testing.embedder import FakeEmbedder
 
+pytestmark = pytest.mark.extended
+
 ROWS = 400
 CHILD = """
 import asyncio, sys

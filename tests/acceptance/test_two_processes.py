@@ -10,6 +10,8 @@ import pytest
 from ebbing import Memory
 from tests.acceptance.two_processes import USERS, Pair
 
+pytestmark = pytest.mark.extended
+
 ROUNDS = int(os.environ.get("TWO_PROCESS_ROUNDS", "1000"))
 KILLS = int(os.environ.get("KILL_ROUNDS", "60"))
 

@@ -49,6 +49,7 @@ class TestOpenAIEmbedder(EmbedderSuite):
             yield OpenAIEmbedder(endpoint.url, "sk-test", model="fake-64", dim=64)
 
 
+@pytest.mark.extended
 class TestE5Embedder(EmbedderSuite):
     @pytest.fixture(scope="class")
     @classmethod

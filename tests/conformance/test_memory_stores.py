@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
+
 from ebbing.adapters.ephemeral import EphemeralMemoryStore
 from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.memory.record import MemoryRecord
@@ -43,14 +45,17 @@ class Unread(MemoryStoreSuite):
         return replace(change, entry=unread_entry(vector=read.vector, model_id=read.model_id))
 
 
+@pytest.mark.extended
 class TestEphemeralMemoryStoreWithUnreadRecords(TestEphemeralMemoryStore, Unread):
     pass
 
 
+@pytest.mark.extended
 class TestSqliteMemoryStoreWithUnreadRecords(TestSqliteMemoryStore, Unread):
     pass
 
 
+@pytest.mark.extended
 class TestSqliteMemoryStoreWithItsHistoryElsewhere(MemoryStoreSuite):
     @asynccontextmanager
     async def open_store(self, clock: Clock) -> AsyncIterator[MemoryStore]:

@@ -270,6 +270,7 @@ def test_what_cannot_be_closed_keeps_nothing_else_open(tmp_path: Path) -> None:
 # ── forgotten ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.extended
 def test_a_memory_that_is_forgotten_open_leaves_no_thread_and_no_warning(tmp_path: Path) -> None:
     before = threads()
     memory = opened(tmp_path)
@@ -298,6 +299,7 @@ FORGETFUL = """
 """
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "end",
     [

@@ -319,6 +319,7 @@ def test_a_stopped_import_says_what_is_stored_and_goes_on_when_it_is_repeated(
     assert (again["messages"], again["already_stored"]) == (AT_ONCE, 2 * AT_ONCE)
 
 
+@pytest.mark.extended
 def test_ctrl_c_at_a_terminal_ends_an_import_in_order(tmp_path: Path) -> None:
     said = ({"role": "user", "content": f"I bought {number} apples in Leeds"} for number in range(20_000))
     file = written(tmp_path, "".join(json.dumps(message) + "\n" for message in said), "chat.jsonl")

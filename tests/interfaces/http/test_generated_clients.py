@@ -12,6 +12,8 @@ import pytest
 
 from tests.registry_clients import node_with, python_with, service, succeed
 
+pytestmark = pytest.mark.extended
+
 HERE = Path(__file__).parent
 KEY = "a-key-of-at-least-32-characters-000"
 

@@ -81,6 +81,7 @@ async def a_crowd_finds_nothing(path: Path, *, calls: int, seed: int) -> Crowd:
         return crowd
 
 
+@pytest.mark.extended
 async def test_two_thousand_random_calls_show_nobody_anything_of_strangers(tmp_path: Path) -> None:
     crowd = await a_crowd_finds_nothing(tmp_path, calls=2_000, seed=1)
     assert crowd.owners_of

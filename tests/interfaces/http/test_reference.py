@@ -40,6 +40,7 @@ async def test_every_file_that_the_reference_loads_is_served_without_a_key() -> 
             assert (await client.get(f"/{name}")).status_code == 200, name
 
 
+@pytest.mark.extended
 def test_the_reference_shows_every_operation_and_sends_requests(tmp_path: Path) -> None:
     folder = node_with("reference-page", "jsdom@26")
     shutil.copy(HERE / "reference_page.mjs", folder)

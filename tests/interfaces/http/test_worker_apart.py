@@ -18,6 +18,8 @@ from ebbing.wiring.build import load_settings
 from ebbing.wiring.config.settings import handed_on
 from tests.live_service import Served, served
 
+pytestmark = pytest.mark.extended
+
 PLAIN = {"EBBING_EMBEDDER": "none"}
 SECONDS = 60.0
 

@@ -135,6 +135,7 @@ def test_months_add_up_people_who_began_on_different_days() -> None:
     assert months == [{"day": 31, "records": 4, "bytes": 40}, {"day": 59, "records": 6, "bytes": 60}]
 
 
+@pytest.mark.extended
 def test_a_month_of_two_people_is_lived_and_told_from_end_to_end() -> None:
     results = []
     for life in year_lives([0, 1], days=31):

@@ -70,6 +70,7 @@ def test_without_enough_to_fit_on_there_is_no_ratio() -> None:
     assert unseen_ratio([[], person(2)]) is None
 
 
+@pytest.mark.extended
 def test_a_few_weeks_of_the_year_are_watched_through_the_store() -> None:
     judged = asyncio.run(year_user(1, days=62, seed=1, embedder="none"))
     assert len(judged) > 100
