@@ -9,14 +9,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.forgetting.usage_model import USUAL, Retention
+from ebbing.domain.forgetting.usage_model import DEFAULT_USAGE_MODEL, UsageModel
 from ebbing.upkeep.fading.usage_model import fitted
 from evals.retention.watch import Judged
 
 Numbers = NDArray[np.float64]
 CLIPPED: Final = 1e-3
 """A probability nearer to 0 or 1 counts as this near, so that no log loss is infinite. It spares the curves most."""
-NOTHING_KNOWN: Final = Retention(0.0, 0.0, 0.0, 0.0, 0.0)
+NOTHING_KNOWN: Final = UsageModel(0.0, 0.0, 0.0, 0.0, 0.0)
 """What a fit for many people is drawn toward …"""
 LOOSELY: Final = 0.1
 """… and how firmly."""
@@ -24,7 +24,7 @@ PARTS: Final = 10
 FITTED: Final = "fitted on the other half"
 
 
-def fitted_on(judged: Sequence[Judged]) -> Retention | None:
+def fitted_on(judged: Sequence[Judged]) -> UsageModel | None:
     """Coefficients for people like these; None where there is too little to fit on."""
     return fitted([one.outcome for one in judged], before=NOTHING_KNOWN, sureness=LOOSELY)
 
@@ -45,7 +45,7 @@ def scored(users: Sequence[Sequence[Judged]], *, seed: int) -> dict[str, Any]:
         "constant": np.full(used.size, base),
         "exponential curve": np.array([one.said.exponential for one in unseen]),
         "power-law curve": np.array([one.said.power for one in unseen]),
-        "usual coefficients": _chances(USUAL, unseen),
+        "usual coefficients": _chances(DEFAULT_USAGE_MODEL, unseen),
         "learned of each user": np.array([one.said.learned for one in unseen]),
     }
     if model is not None:
@@ -86,7 +86,7 @@ def _used(judged: Sequence[Judged]) -> Numbers:
     return np.array([one.outcome.was_used for one in judged], dtype=np.float64)
 
 
-def _chances(model: Retention, judged: Sequence[Judged]) -> Numbers:
+def _chances(model: UsageModel, judged: Sequence[Judged]) -> Numbers:
     return np.array([model.chance(one.outcome.footing) for one in judged])
 
 

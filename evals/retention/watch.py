@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from ebbing.domain.forgetting.curves import EXPONENTIAL, POWER_LAW, retention
-from ebbing.domain.forgetting.usage_model import HORIZON_DAYS, footing_of
+from ebbing.domain.forgetting.usage_model import HORIZON_DAYS, usage_features
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import MemoryStore
@@ -62,7 +62,7 @@ class Watch:
             record.id: Said(
                 retention(record, now, curve=EXPONENTIAL),
                 retention(record, now, curve=POWER_LAW),
-                learned.chance(footing_of(record, now)),
+                learned.chance(usage_features(record, now)),
             )
             for record in await _current(store, scope)
         }

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from ebbing.domain.errors import InvalidInputError, TooLargeError
 from ebbing.domain.filters.parser import parse_filter
 from ebbing.domain.filters.query import INCLUDES, KINDS_OF, Include
-from ebbing.domain.filters.tree import EVERYTHING, Filter, beyond, demanded_ids, is_number
+from ebbing.domain.filters.tree import EVERYTHING, Filter, demanded_ids, is_number, remaining_filter
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.domain.memory.record import RESERVED_TAGS, Kind
@@ -323,7 +323,7 @@ def scoped(filters: Mapping[str, Any] | None, *, tenant: str, **ids: str | None)
             raise InvalidInputError(f"{name} differs between the argument and filters")
         named.setdefault(name, value)
     scope = Scope(**named, tenant=tenant)
-    return scope, beyond(wanted, scope)
+    return scope, remaining_filter(wanted, scope)
 
 
 @text_cache(4_096)

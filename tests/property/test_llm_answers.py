@@ -13,8 +13,8 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.privacy.guarding.strip_recalled import strip_recalled
-from ebbing.remember.llm.parse_decisions import Case, proposals, settled
-from ebbing.remember.llm.parse_facts import Reading, facts_in, summary_in
+from ebbing.remember.llm.parse_decisions import Case, decisions_of, proposals
+from ebbing.remember.llm.parse_facts import SourceReading, facts_in, summary_in
 from ebbing.remember.llm.transcript import Piece, chunks
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
@@ -32,7 +32,7 @@ NAMES = st.sampled_from(
     "should_remember".split()
 )
 ITEMS = st.dictionaries(NAMES, VALUES | st.lists(VALUES, max_size=2), max_size=9) | VALUES
-READING = Reading([Piece(0, Message("I like tea. 我喜欢茶"), "I like tea. 我喜欢茶")], rule="m p.en.1", now=NOW)
+READING = SourceReading([Piece(0, Message("I like tea. 我喜欢茶"), "I like tea. 我喜欢茶")], rule="m p.en.1", now=NOW)
 MEMORIES = [
     MemoryRecord(name, Scope("u"), text, created_at=NOW, recorded_at=NOW, role=Role.USER, polarity=polarity)
     for name, text, polarity in (("a", "User likes tea", 1), ("b", "User has 2 cats", 0))
@@ -64,7 +64,7 @@ def test_decisions_name_only_what_was_shown_and_change_it_once(items: list[Any])
     changed: set[str] = set()
     touched: list[str] = []
     for case in CASES:
-        decision = settled(case, proposed.get(case.number, ()), changed=changed)
+        decision = decisions_of(case, proposed.get(case.number, ()), changed=changed)
         assert decision is None or isinstance(decision, Add | Keep | Supersede | Update)
         if isinstance(decision, Supersede | Update):
             touched += [decision.memory_id, *decision.closes]

@@ -9,7 +9,7 @@ from typing import Final
 from ebbing.domain.errors import InvalidInputError
 
 
-class Role(IntEnum):
+class AccessRole(IntEnum):
     """What a credential may do; each may do what those before it may."""
 
     READ = 1
@@ -25,10 +25,10 @@ class Role(IntEnum):
         return self.name.lower()
 
 
-ROLES: Final = {role.word: role for role in Role}
+ROLES: Final = {role.word: role for role in AccessRole}
 
 
-def role_named(word: object) -> Role:
+def role_named(word: object) -> AccessRole:
     """The role of this name.
 
     Raises:

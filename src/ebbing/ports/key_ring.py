@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from ebbing.domain.access_roles import Role
+from ebbing.domain.access_roles import AccessRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class ApiKey:
     id: str
     digest: str
     tenant: str
-    role: Role
+    role: AccessRole
     created_at: datetime
     user_id: str | None = None
     """The one user whose memory it opens; None for every user of the tenant."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from ebbing.domain.access_roles import Role
+from ebbing.domain.access_roles import AccessRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,7 @@ class Bearer:
     """Whom a token speaks for."""
 
     user_id: str
-    role: Role = Role.WRITE
+    role: AccessRole = AccessRole.WRITE
     tenant: str | None = None
     """None for the service's own."""
 

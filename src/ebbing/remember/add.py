@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from ebbing.domain.memory.message import Message
-from ebbing.domain.memory.pending_extraction import Failed, Unread, WriteMode
+from ebbing.domain.memory.pending_extraction import ExtractionFailure, PendingExtraction, WriteMode
 from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.text.sentences import split_text
@@ -29,7 +29,7 @@ from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft, messag
 from ebbing.remember.facts.evidence import with_literal_evidence
 from ebbing.remember.facts.new_fact import to_new_fact
 from ebbing.remember.intake.screening import ScreenedMessage, screen_messages, split_repeated_ids
-from ebbing.remember.llm.retry_queue import note_unread, unread_of
+from ebbing.remember.llm.retry_queue import enqueue_retry, pending_extraction_of
 from ebbing.remember.reconcile.apply_corrections import apply_self_corrections
 from ebbing.remember.reconcile.commit import commit_facts
 from ebbing.remember.reconcile.known_messages import KnownMessages, find_known_messages
@@ -144,10 +144,15 @@ async def store_extraction(
 
 
 async def _enqueue_reading(
-    deps: AddDeps, failed: Failed, *, screened: Sequence[ScreenedMessage], stored: StoredExtraction, scope: Scope
+    deps: AddDeps,
+    failed: ExtractionFailure,
+    *,
+    screened: Sequence[ScreenedMessage],
+    stored: StoredExtraction,
+    scope: Scope,
 ) -> None:
     """Queue what the model could not read; the episodes are stored by now."""
-    work = Unread(scope, (), deps.mode, agent_facts=scope.agent_id is not None)
+    work = PendingExtraction(scope, (), deps.mode, agent_facts=scope.agent_id is not None)
     numbers = [number for number, message in enumerate(screened) for _ in split_text(message.message.content)]
-    unread = unread_of(list(zip(numbers, stored.episode_ids, strict=True)), failed, like=work)
-    await note_unread(deps.store.jobs, unread, failed=failed, now=deps.clock.now())
+    unread = pending_extraction_of(list(zip(numbers, stored.episode_ids, strict=True)), failed, like=work)
+    await enqueue_retry(deps.store.jobs, unread, failed=failed, now=deps.clock.now())

@@ -32,7 +32,7 @@ from ebbing.remember.facts.drafts import Draft
 from ebbing.remember.facts.new_fact import hints_from_record
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.remember.put_back import is_current
-from ebbing.remember.reconcile.rivals import rivals_of, step_aside
+from ebbing.remember.reconcile.rivals import closed_rival, rivals_of
 from ebbing.remember.reconcile.unmerge import is_apart, merged_records_of, unmerge
 from ebbing.remember.vectors.embed_drafts import ids_without_vector
 
@@ -41,7 +41,7 @@ RESTORED: Final = "restored on request"
 _CLOSED: Final = (
     "this memory is no longer true, and a new text would be in no answer: restore it first, or add the text"
 )
-ATTEMPTS: Final = 5
+MAX_ATTEMPTS: Final = 5
 """How often a change is tried again when somebody else changed the memory in between."""
 
 
@@ -152,7 +152,7 @@ async def restore(deps: AddDeps, memory_id: str, *, scope: Scope) -> Restored:
         InvalidInputError: the memory is current as it is.
         ConflictError: a merged memory that was taken apart, or somebody else wrote all the while.
     """
-    for attempt in range(1, ATTEMPTS + 1):
+    for attempt in range(1, MAX_ATTEMPTS + 1):
         now = deps.clock.now()
         record = await _get_record(deps.store, memory_id, scope=scope, deleted=True)
         if is_apart(record):
@@ -163,10 +163,10 @@ async def restore(deps: AddDeps, memory_id: str, *, scope: Scope) -> Restored:
             return Restored(old)
         rivals = await rivals_of(deps.store, revise.record, scope=scope, now=now) if is_current(revise.record) else []
         try:
-            aside = [step_aside(rival, memory_id, now=now) for rival in rivals]
+            aside = [closed_rival(rival, memory_id, now=now) for rival in rivals]
             await deps.store.write(scope.whole if aside else scope, [revise, *aside])
         except ConflictError:
-            if attempt == ATTEMPTS:
+            if attempt == MAX_ATTEMPTS:
                 raise
             continue
         return Restored(revise.record, tuple(rival.id for rival in rivals))
@@ -212,7 +212,7 @@ async def _changed(
     change: Callable[[MemoryRecord], Awaitable[Revise | None]],
 ) -> MemoryRecord:
     store = deps.store
-    for attempt in range(ATTEMPTS):
+    for attempt in range(MAX_ATTEMPTS):
         now = deps.clock.now()
         old = await _voiced(
             store, await _get_record(store, memory_id, scope=scope, deleted=False), scope=scope, moment=now
@@ -225,7 +225,7 @@ async def _changed(
         try:
             await store.write(scope, [revise])
         except ConflictError:
-            if attempt == ATTEMPTS - 1:
+            if attempt == MAX_ATTEMPTS - 1:
                 raise
             continue
         return revise.record

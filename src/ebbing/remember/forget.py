@@ -14,7 +14,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Change, Erase, MemoryStore, Revise
 from ebbing.remember.reconcile.unmerge import deleted, is_apart, merged_records_of, unmerge_changes
 
-ATTEMPTS: Final = 32
+MAX_ATTEMPTS: Final = 32
 """How often it is tried again when somebody else writes meanwhile."""
 REASON: Final = "forgotten on request"
 
@@ -52,7 +52,7 @@ async def forget_records(
     Raises:
         ConflictError: one of them says something else by now, or somebody wrote all the while; nothing was deleted.
     """
-    for attempt in range(1, ATTEMPTS + 1):
+    for attempt in range(1, MAX_ATTEMPTS + 1):
         generation = (await store.shard(scope)).generation
         records = await store.get(scope, list(reasons), deleted=True)
         if any(record.hash != reasons[record.id] for record in records):
@@ -64,7 +64,7 @@ async def forget_records(
             changes = _erasures(gone) if hard else _deletions(gone, reason=reason or REASON, now=now)
             await store.write(scope, changes, seen=generation if changes else None)
         except ConflictError:
-            if attempt == ATTEMPTS:
+            if attempt == MAX_ATTEMPTS:
                 raise
             continue
         memories = sum(record.kind is Kind.MEMORY for record in gone)

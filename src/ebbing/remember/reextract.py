@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
-from ebbing.domain.memory.pending_extraction import Failed, Unread
+from ebbing.domain.memory.pending_extraction import ExtractionFailure, PendingExtraction
 from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.add import store_extraction
 from ebbing.remember.add_deps import AddDeps
@@ -15,11 +15,11 @@ from ebbing.remember.extraction.extractor import Extraction, filter_statements, 
 from ebbing.remember.facts.drafts import DraftContext
 from ebbing.remember.facts.new_fact import trust_of
 from ebbing.remember.intake.screening import ScreenedMessage
-from ebbing.remember.llm.retry_queue import reread
+from ebbing.remember.llm.retry_queue import retry_extraction
 from ebbing.remember.reconcile.known_messages import KnownMessages
 
 
-async def reextract(deps: AddDeps, unread: Unread) -> Failed | None:
+async def reextract(deps: AddDeps, unread: PendingExtraction) -> ExtractionFailure | None:
     """Reads kept messages and stores what they say; why the model failed again, or None.
 
     What is learnt counts as said when the message was: what is known since is not overruled.
@@ -33,7 +33,7 @@ async def reextract(deps: AddDeps, unread: Unread) -> Failed | None:
         own = [ScreenedMessage(message, TrustTier.USER) for message in messages]
         return filter_statements(own, now=now, agent_facts=unread.agent_facts, known_places=())
 
-    again = await reread(deps.store, unread, nominate=rules, llm=deps.llm, now=now)
+    again = await retry_extraction(deps.store, unread, nominate=rules, llm=deps.llm, now=now)
     extraction = again.extraction
     facts = tuple(fact for fact in extraction.facts if not is_redacted(fact))
     if facts:

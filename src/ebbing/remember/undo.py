@@ -16,10 +16,10 @@ from ebbing.ports.change_log import RecordChange
 from ebbing.ports.memory_store import Change, MemoryStore, Revise
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.put_back import as_before, event_of, is_changed_since, is_current
-from ebbing.remember.reconcile.rivals import rivals_of, step_aside
+from ebbing.remember.reconcile.rivals import closed_rival, rivals_of
 from ebbing.remember.reconcile.unmerge import Unmerge, deleted, is_apart, merged_records_of, unmerge_changes
 
-ATTEMPTS: Final = 8
+MAX_ATTEMPTS: Final = 8
 """How often it is planned anew when somebody else writes meanwhile."""
 CHANGED_SINCE: Final = "it was changed again since"
 LEFT_WITH: Final = "what stands in its place was changed since"
@@ -67,7 +67,7 @@ async def undo(
     Raises:
         ConflictError: somebody else changed the memories all the while; nothing was written.
     """
-    for attempt in range(1, ATTEMPTS + 1):
+    for attempt in range(1, MAX_ATTEMPTS + 1):
         records = await deps.store.change_log.records(scope, logged.id)
         chosen = records if memory_id is None else _hanging_together(records, memory_id)
         plan = _planned(chosen, force=force, now=deps.clock.now())
@@ -77,7 +77,7 @@ async def undo(
             if changes:
                 await deps.store.write(scope, changes)
         except ConflictError:
-            if attempt == ATTEMPTS:
+            if attempt == MAX_ATTEMPTS:
                 raise
             continue
         bare = [change.record.id for change in changes if isinstance(change, Revise) and _wants_vector(change)]
@@ -173,7 +173,7 @@ async def _changes(store: MemoryStore, plan: _Plan, *, scope: Scope, now: dateti
         entry = done.entry if done.before is not None and new.stage is done.before.stage else None
         changes.append(Revise(new, event_of(old, new), entry=entry, reason=UNDONE, sets_uses=True))
     for rival, winner in plan.rivals.values():
-        changes.append(step_aside(latest.get(rival.id, rival), winner, now=now))
+        changes.append(closed_rival(latest.get(rival.id, rival), winner, now=now))
     return changes
 
 

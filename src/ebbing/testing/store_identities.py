@@ -10,7 +10,7 @@ import pytest
 from ebbing.domain.errors import ConflictError, IdentityNotFoundError, InvalidInputError, StoreClosedError
 from ebbing.domain.memory.feedback import Feedback, Signal
 from ebbing.domain.memory.history import Event
-from ebbing.domain.memory.identity import LATE, Identity, Merge
+from ebbing.domain.memory.identity import MERGE_GRACE, Identity, Merge
 from ebbing.domain.memory.profile import ProfileEdit, Section
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
@@ -187,12 +187,12 @@ class IdentitiesSuite(StoreCase):
         await self.stored(ADA, "tea")
         await self.stored(BOB, "jam")
         await self.made_one(store)
-        self.clock.advance(LATE / 2)
+        self.clock.advance(MERGE_GRACE / 2)
         late = self.record(BOB, "on its way")
         assert await store.write(BOB, [self.insert(late)], seen=-1) == [late.id]
         assert await self.contents(store, ADA) == {"tea", "jam", "on its way"}
         assert await store.verify() == []
-        self.clock.advance(LATE)
+        self.clock.advance(MERGE_GRACE)
         await self.stored(BOB, "somebody new")
         assert await self.contents(store, BOB) == {"somebody new"}
 
@@ -263,7 +263,7 @@ class IdentitiesSuite(StoreCase):
         second = await self.made_one(store, kept=CAROL, gone=ADA)
         with pytest.raises(InvalidInputError, match="first"):
             await self.undone(store, first)
-        self.clock.advance(2 * LATE)
+        self.clock.advance(2 * MERGE_GRACE)
         await self.stored(ADA, "new under an old name")
         await self.undone(store, second)
         assert await self.contents(store, CAROL) == {"rye"}

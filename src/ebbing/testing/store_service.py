@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.access_roles import Role
+from ebbing.domain.access_roles import AccessRole
 from ebbing.domain.errors import StoreClosedError
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.audit_log import Act
@@ -26,7 +26,7 @@ class ServiceSuite(StoreCase):
 
     def key(self, name: str, *, tenant: str = "acme", **fields: Any) -> ApiKey:
         """A key that was just made."""
-        return ApiKey(name, f"digest of {name}", tenant, Role.WRITE, self.clock.now(), **fields)
+        return ApiKey(name, f"digest of {name}", tenant, AccessRole.WRITE, self.clock.now(), **fields)
 
     def request(self, key: str, *, tenant: str = "default", **fields: Any) -> KeptRequest:
         """A request that is about to be answered."""

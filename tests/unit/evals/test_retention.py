@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from ebbing.domain.forgetting.usage_model import Footing, Retention
+from ebbing.domain.forgetting.usage_model import UsageFeatures, UsageModel
 from ebbing.upkeep.fading.usage_model import Outcome
 from evals.datasets import Dataset, Item, Question
 from evals.forgetting.lives import lives_of
@@ -19,15 +19,15 @@ from evals.retention.watch import Judged, Said
 from evals.year.talk import START
 
 DAY = timedelta(days=1)
-TRUE = Retention(intercept=-2.0, idle=-0.8, uses=1.5, importance=1.0, age=0.0)
+TRUE = UsageModel(intercept=-2.0, idle=-0.8, uses=1.5, importance=1.0, age=0.0)
 
 
-def person(seed: int, *, model: Retention = TRUE) -> list[Judged]:
+def person(seed: int, *, model: UsageModel = TRUE) -> list[Judged]:
     """Somebody whose memories are needed by a model, and to whom both curves and what was learned say one half."""
     rng, judged = Random(seed), []
     for number in range(400):
         age = rng.uniform(0, 300)
-        footing = Footing(rng.uniform(0, age), rng.choice([0, 0, 1, 5]), rng.random(), age)
+        footing = UsageFeatures(rng.uniform(0, age), rng.choice([0, 0, 1, 5]), rng.random(), age)
         outcome = Outcome(str(number), footing, rng.random() < model.chance(footing))
         judged.append(Judged(Said(0.5, 0.5, 0.5), outcome))
     return judged
@@ -38,7 +38,7 @@ def test_a_fit_beats_the_constant_where_there_is_something_to_know_and_only_ther
     ratio = unseen_ratio(known)
     assert ratio is not None
     assert ratio < -0.1
-    chance = Retention(intercept=-2.0, idle=0.0, uses=0.0, importance=0.0, age=0.0)
+    chance = UsageModel(intercept=-2.0, idle=0.0, uses=0.0, importance=0.0, age=0.0)
     nothing = unseen_ratio([person(seed, model=chance) for seed in range(10)])
     assert nothing is not None
     assert abs(nothing) < 0.02

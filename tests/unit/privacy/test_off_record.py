@@ -13,7 +13,7 @@ from ebbing.domain.memory.record import Role
 from ebbing.privacy.guarding.grammar import Rule
 from ebbing.privacy.guarding.off_record import Reach, off_record_request, reach_of, rules
 from ebbing.privacy.guarding.trust import TrustTier
-from ebbing.remember.intake.screening import on_record
+from ebbing.remember.intake.screening import messages_on_record
 
 SAYINGS: Final = tomllib.loads((Path(__file__).parents[2] / "data" / "off_record.toml").read_text("utf-8"))
 
@@ -52,7 +52,7 @@ def test_what_is_quoted_asks_for_nothing(text: str) -> None:
 
 def kept(*messages: Message | str, trust: TrustTier | None = None) -> list[str]:
     given = [one if isinstance(one, Message) else Message(one) for one in messages]
-    return [message.content for message in on_record(given, trust=trust).messages]
+    return [message.content for message in messages_on_record(given, trust=trust).messages]
 
 
 def reply(text: str) -> Message:
@@ -70,11 +70,11 @@ def test_a_request_that_says_nothing_else_is_about_the_message_before(asked: str
         "I like tea",
         "Bye",
     ]
-    assert on_record([Message(asked)]).names_earlier
+    assert messages_on_record([Message(asked)]).names_earlier
 
 
 def test_a_request_with_its_own_content_leaves_the_message_before_alone() -> None:
-    found = on_record([Message("I like tea"), Message("My PIN is 4711, don't remember this")])
+    found = messages_on_record([Message("I like tea"), Message("My PIN is 4711, don't remember this")])
     assert [message.content for message in found.messages] == ["I like tea"]
     assert (found.left_out, found.names_earlier) == (1, False)
 

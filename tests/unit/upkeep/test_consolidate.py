@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.forgetting.consolidation import IMPORTANT
+from ebbing.domain.forgetting.consolidation import MIN_IMPORTANCE
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Layer, MemoryType
 from ebbing.ports.memory_store import Revise
@@ -32,7 +32,7 @@ async def test_of_what_is_known_of_a_person_the_most_important_moves() -> None:
     there = await house(type=MemoryType.SEMANTIC)
     here = await living(there.store, ADA, now=NOW)
     weighed = importances(here, policy=there.using.policy, calibration=FakeEmbedder.calibration, now=NOW)
-    wanted = {one.id for one, share in zip(here.records, weighed, strict=True) if share >= IMPORTANT}
+    wanted = {one.id for one, share in zip(here.records, weighed, strict=True) if share >= MIN_IMPORTANCE}
     assert 0 < len(wanted) < len(TEXTS)
     report = await consolidate(there.using, ADA, now=NOW)
     assert report.counts == {"consolidated": len(wanted)}

@@ -9,63 +9,66 @@ from random import Random
 
 import pytest
 
-from ebbing.domain.forgetting.usage_model import USUAL, Footing, Retention
+from ebbing.domain.forgetting.usage_model import DEFAULT_USAGE_MODEL, UsageFeatures, UsageModel
 from ebbing.domain.memory.feedback import Feedback, Signal
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.upkeep.fading.usage_model import LEAST, Outcome, fitted, learn, outcomes, retention_of
 from tests.unit.upkeep.house import ADA, DAY, START, House
 
-TRUE = Retention(intercept=-1.0, idle=-0.8, uses=1.5, importance=1.0, age=0.2)
+TRUE = UsageModel(intercept=-1.0, idle=-0.8, uses=1.5, importance=1.0, age=0.2)
 
 
-def drawn(model: Retention, *, count: int, seed: int = 1) -> list[Outcome]:
+def drawn(model: UsageModel, *, count: int, seed: int = 1) -> list[Outcome]:
     """Memories that are needed with the chances of a model."""
     rng = Random(seed)
     found = []
     for number in range(count):
         age = rng.uniform(0, 300)
-        footing = Footing(rng.uniform(0, age), rng.choice([0, 0, 0, 1, 2, 5]), rng.random(), age)
+        footing = UsageFeatures(rng.uniform(0, age), rng.choice([0, 0, 0, 1, 2, 5]), rng.random(), age)
         found.append(Outcome(str(number), footing, rng.random() < model.chance(footing)))
     return found
 
 
-def mean_miss(model: Retention, found: Sequence[Outcome]) -> float:
+def mean_miss(model: UsageModel, found: Sequence[Outcome]) -> float:
     """How far the chances lie from those of the true model, on average."""
     return sum(abs(model.chance(one.footing) - TRUE.chance(one.footing)) for one in found) / len(found)
 
 
 def test_what_is_fitted_comes_near_to_the_truth() -> None:
-    model = fitted(drawn(TRUE, count=20_000), before=USUAL)
+    model = fitted(drawn(TRUE, count=20_000), before=DEFAULT_USAGE_MODEL)
     assert model is not None
     unseen = drawn(TRUE, count=2_000, seed=2)
-    assert mean_miss(model, unseen) < 0.02 < mean_miss(USUAL, unseen)
+    assert mean_miss(model, unseen) < 0.02 < mean_miss(DEFAULT_USAGE_MODEL, unseen)
 
 
 def test_little_is_learned_from_little_and_the_surer_one_was_the_less() -> None:
     found = drawn(TRUE, count=200)
-    loosely, firmly = (fitted(found, before=USUAL, sureness=sureness) for sureness in (1.0, 1_000.0))
+    loosely, firmly = (fitted(found, before=DEFAULT_USAGE_MODEL, sureness=sureness) for sureness in (1.0, 1_000.0))
     assert loosely is not None
     assert firmly is not None
-    assert abs(firmly.uses - USUAL.uses) < 0.1 < abs(loosely.uses - USUAL.uses)
+    assert abs(firmly.uses - DEFAULT_USAGE_MODEL.uses) < 0.1 < abs(loosely.uses - DEFAULT_USAGE_MODEL.uses)
 
 
 @pytest.mark.parametrize("was_used", [True, False])
 def test_outcomes_of_one_kind_teach_nothing(was_used: bool) -> None:
-    assert fitted([replace(one, was_used=was_used) for one in drawn(TRUE, count=1_000)], before=USUAL) is None
+    assert (
+        fitted([replace(one, was_used=was_used) for one in drawn(TRUE, count=1_000)], before=DEFAULT_USAGE_MODEL)
+        is None
+    )
 
 
 @pytest.mark.parametrize("rare", [True, False])
 def test_too_few_outcomes_of_one_kind_teach_nothing_and_enough_do(rare: bool) -> None:
     others = [replace(one, was_used=not rare) for one in drawn(TRUE, count=500)]
     few = [replace(one, was_used=rare) for one in drawn(TRUE, count=LEAST)]
-    assert fitted([*others, *few[1:]], before=USUAL) is None
-    assert fitted([*others, *few], before=USUAL) is not None
-    assert fitted([], before=USUAL) is None
+    assert fitted([*others, *few[1:]], before=DEFAULT_USAGE_MODEL) is None
+    assert fitted([*others, *few], before=DEFAULT_USAGE_MODEL) is not None
+    assert fitted([], before=DEFAULT_USAGE_MODEL) is None
 
 
 def test_what_would_become_likelier_with_time_is_fitted_without_time() -> None:
-    rising = Retention(intercept=-4.0, idle=1.0, uses=0.0, importance=0.0, age=0.0)
-    model = fitted(drawn(rising, count=3_000), before=USUAL)
+    rising = UsageModel(intercept=-4.0, idle=1.0, uses=0.0, importance=0.0, age=0.0)
+    model = fitted(drawn(rising, count=3_000), before=DEFAULT_USAGE_MODEL)
     assert model is not None
     assert (model.idle, model.age) == (0.0, 0.0)
 
@@ -93,8 +96,8 @@ async def test_a_memory_is_judged_as_it_stood_then_by_what_came_after() -> None:
         await use(house, tea, day=day)
     await use(house, cat, day=12, signal=Signal.IGNORED)
     found = await found_at(house, 10, until=40)
-    assert found[tea.id] == Outcome(tea.id, Footing(2, 2, 0.7, 10), was_used=True)
-    assert found[cat.id] == Outcome(cat.id, Footing(5, 0, 0.5, 5), was_used=False)
+    assert found[tea.id] == Outcome(tea.id, UsageFeatures(2, 2, 0.7, 10), was_used=True)
+    assert found[cat.id] == Outcome(cat.id, UsageFeatures(5, 0, 0.5, 5), was_used=False)
     assert later.id not in found
     assert not (await found_at(house, 16, until=46))[tea.id].was_used
 
@@ -142,15 +145,15 @@ async def learned_on(house: House, day: int, *, dry_run: bool = False) -> int:
 async def test_an_owners_own_log_is_learned_from_once_in_thirty_days() -> None:
     house = House()
     await owner_who_needs_what_matters(house, last_day=60)
-    assert await retention_of(house.store, ADA) == USUAL
+    assert await retention_of(house.store, ADA) == DEFAULT_USAGE_MODEL
     assert await learned_on(house, 60, dry_run=True) == 1
-    assert await retention_of(house.store, ADA) == USUAL
+    assert await retention_of(house.store, ADA) == DEFAULT_USAGE_MODEL
     assert await learned_on(house, 60) == 1
     learned = await retention_of(house.store, ADA)
-    assert learned != USUAL
+    assert learned != DEFAULT_USAGE_MODEL
     assert [await learned_on(house, day) for day in (60, 61, 89)] == [0, 0, 0]
     assert await retention_of(house.store, ADA) == learned
-    often, never = Footing(9, 5, 0.9, 60), Footing(60, 0, 0.3, 60)
+    often, never = UsageFeatures(9, 5, 0.9, 60), UsageFeatures(60, 0, 0.3, 60)
     assert learned.chance(often) > 0.8
     assert learned.chance(never) < 0.1
 
@@ -160,7 +163,7 @@ async def test_without_any_feedback_what_is_usual_goes_on() -> None:
     house = House()
     await owner_who_needs_what_matters(house, last_day=0)
     assert await learned_on(house, 60) == 0
-    assert await retention_of(house.store, ADA) == USUAL
+    assert await retention_of(house.store, ADA) == DEFAULT_USAGE_MODEL
 
 
 @pytest.mark.anyio
@@ -168,7 +171,7 @@ async def test_what_is_kept_is_what_was_learned_to_a_hundredth() -> None:
     house = House()
     await owner_who_needs_what_matters(house, last_day=60)
     now = START + 60 * DAY
-    expected = fitted(await outcomes(house.store, ADA, at=now - 30 * DAY, until=now), before=USUAL)
+    expected = fitted(await outcomes(house.store, ADA, at=now - 30 * DAY, until=now), before=DEFAULT_USAGE_MODEL)
     await learned_on(house, 60)
     kept = await retention_of(house.store, ADA)
     assert expected is not None

@@ -13,7 +13,7 @@ from ebbing.adapters.ephemeral.move_owner import moved, part
 from ebbing.adapters.ephemeral.owner_rows import Room
 from ebbing.adapters.ephemeral.service import EphemeralRequestLog
 from ebbing.domain.errors import ConflictError, IdentityNotFoundError, InvalidInputError
-from ebbing.domain.memory.identity import LATE, Identity, Merge
+from ebbing.domain.memory.identity import MERGE_GRACE, Identity, Merge
 from ebbing.domain.memory.profile import ProfileEdit
 from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Owner
@@ -160,7 +160,7 @@ class EphemeralIdentityBook:
         for done in reversed(self._merges.values()):
             merge = done.merge
             if (done.tenant, "user", merge.gone) == (owner.tenant, owner.kind, owner.name):
-                is_late = merge.undone_at is None and merge.at > now - LATE
+                is_late = merge.undone_at is None and merge.at > now - MERGE_GRACE
                 return owner._replace(name=merge.kept) if is_late else owner
         return owner
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import jwt
 
-from ebbing.domain.access_roles import ROLES, Role
+from ebbing.domain.access_roles import ROLES, AccessRole
 from ebbing.domain.errors import ConfigurationError, UnauthorizedError
 from ebbing.ports.token_reader import Bearer
 
@@ -78,9 +78,9 @@ class JwtTokens:
     def _tenant(self, claims: Mapping[str, Any]) -> str | None:
         return _text(claims, self._tenant_claim) if self._tenant_claim else None
 
-    def _role(self, claims: Mapping[str, Any]) -> Role:
+    def _role(self, claims: Mapping[str, Any]) -> AccessRole:
         if self._role_claim is None:
-            return Role.WRITE
+            return AccessRole.WRITE
         role = ROLES.get(_text(claims, self._role_claim))
         if role is None:
             raise UnauthorizedError(f"the token's claim {self._role_claim} must be one of {', '.join(ROLES)}")

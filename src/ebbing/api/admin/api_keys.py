@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from ebbing.api.calls.call_context import CallContext
-from ebbing.domain.access_roles import Role, key_digest, role_named
+from ebbing.domain.access_roles import AccessRole, key_digest, role_named
 from ebbing.domain.errors import InvalidInputError, NotFoundError
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.key_ring import ApiKey
@@ -48,7 +48,7 @@ class ApiKeysApi:
             StoreError: it could not be kept.
         """
         may, user = role_named(role), None if user_id is None else Scope(user_id=user_id).user_id
-        if may is Role.ADMIN and user is not None:
+        if may is AccessRole.ADMIN and user is not None:
             raise InvalidInputError("a key of one user cannot administer the tenant: take role read or write")
         now = self._context.clock.now()
         text = KEY_PREFIX + self._context.ids.secret()

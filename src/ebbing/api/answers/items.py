@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from ebbing.domain.filters.query import Hit
 from ebbing.domain.forgetting.curves import never_fades
-from ebbing.domain.forgetting.usage_model import HORIZON_DAYS, USUAL, Footing, Retention
+from ebbing.domain.forgetting.usage_model import DEFAULT_USAGE_MODEL, HORIZON_DAYS, UsageFeatures, UsageModel
 from ebbing.domain.memory.change_set import LoggedChange
 from ebbing.domain.memory.history import HistoryEntry
 from ebbing.domain.memory.profile import Portrait, ProfileEntry, Section
@@ -210,13 +210,13 @@ def explained_item(
     }
 
 
-def usage_probability_item(model: Retention, footing: Footing) -> UsageProbability:
+def usage_probability_item(model: UsageModel, footing: UsageFeatures) -> UsageProbability:
     """The chance in (0, 1) of being needed within `horizon_days`, and from what it is worked out."""
     return {
         "probability": round(model.chance(footing), 4),
         "horizon_days": int(HORIZON_DAYS),
         "features": {name: round(value, 4) for name, value in asdict(footing).items()},
-        "is_learned": model != USUAL,
+        "is_learned": model != DEFAULT_USAGE_MODEL,
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.domain.filters.tree import EVERYTHING, Filter
 from ebbing.domain.memory.change_set import Cause, ChangeSet
-from ebbing.domain.memory.pending_extraction import Failed, Unread, WriteMode
+from ebbing.domain.memory.pending_extraction import ExtractionFailure, PendingExtraction, WriteMode
 from ebbing.domain.memory.scope import Scope, checked_tenant
 from ebbing.language.text.caches import clear_text_caches
 from ebbing.people.profiles import Profiles
@@ -98,7 +98,7 @@ class CallContext:
         """Return what a write works with that needs neither vectors nor a language model."""
         return AddDeps(self.store.within(change), None, self.clock, self.ids, self.policy)
 
-    async def reextract(self, unread: Unread) -> Failed | None:
+    async def reextract(self, unread: PendingExtraction) -> ExtractionFailure | None:
         """Read messages that a language model failed to read; return why it failed again, or None."""
         return await reextract(await self.add_deps(change=ChangeSet(Cause.REREAD)), unread)
 

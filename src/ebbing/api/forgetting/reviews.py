@@ -10,7 +10,7 @@ from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.ports.event_bus import Topic
 from ebbing.remember.edit import delete
-from ebbing.remember.reconcile.review import accept, keep, the_review, waiting_reviews
+from ebbing.remember.reconcile.review import accept, get_review, keep, waiting_reviews
 from ebbing.results import ReviewAnswer, ReviewList
 from ebbing.validation import checked_limit
 
@@ -84,7 +84,7 @@ class ReviewsApi:
         found = await using.store.get(scope, [memory_id])
         if not found:
             raise MemoryNotFoundError("this memory is deleted: restore it first")
-        review = await the_review(using.store, found[0])
+        review = await get_review(using.store, found[0])
         superseded: list[str] = []
         learned: list[str] = []
         if decision == ReviewDecision.ACCEPT:

@@ -19,7 +19,7 @@ from ebbing.api.calls.call_context import CallContext
 from ebbing.api.calls.instrumentation import measured
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.filters.query import Include, Query
-from ebbing.domain.forgetting.usage_model import footing_of
+from ebbing.domain.forgetting.usage_model import usage_features
 from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
@@ -253,6 +253,6 @@ class Searches:
         probability = None
         if record.is_active:
             model = await retention_of(self._context.store, scope)
-            probability = usage_probability_item(model, footing_of(record, self._context.clock.now()))
+            probability = usage_probability_item(model, usage_features(record, self._context.clock.now()))
         history = await self._context.store.history(scope, memory_id)
         return explained_item(record, history, usage_probability=probability)

@@ -26,7 +26,7 @@ from ebbing.remember.add_report import AddReport
 from ebbing.remember.edit import NEVER, Edit, delete, restore, update
 from ebbing.remember.extraction.pattern_warmup import warm_up_patterns
 from ebbing.remember.intake.parse_messages import omitted_parts, optional_text, parse_messages, parse_time
-from ebbing.remember.intake.screening import on_record
+from ebbing.remember.intake.screening import messages_on_record
 from ebbing.remember.reconcile.known_messages import forget_source
 from ebbing.results import AddAnswer, DeleteAnswer, RestoreAnswer, UpdateAnswer
 from ebbing.validation import (
@@ -95,7 +95,7 @@ class Writes:
         scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
         parsed = timed(named_by(parse_messages(messages), checked.source_id), checked.timestamp)
         values, mode = checked_metadata(metadata), self._mode_of(checked, infer=checked_flag(infer, "infer"))
-        recorded = on_record(parsed, trust=checked.trust, is_private=checked.is_private)
+        recorded = messages_on_record(parsed, trust=checked.trust, is_private=checked.is_private)
         report, change = AddReport(()), ChangeSet(Cause.ADD)
         if checked.change_id is not None:
             change.ids[scope.owner] = checked.change_id

@@ -20,7 +20,7 @@ from ebbing.ports.ids import Ids
 from ebbing.ports.working_memory import Turn
 from ebbing.recall.session_search import Fitting, fitting
 from ebbing.remember.intake.parse_messages import parse_messages
-from ebbing.remember.intake.screening import off_record
+from ebbing.remember.intake.screening import off_record_places
 from ebbing.results import ChatMessage, ContextAnswer, HitItem, SessionSearchAnswer, WorkingItem
 from ebbing.validation import DEFAULT_TOP_K, checked_flag, checked_query, checked_threshold, checked_top_k
 
@@ -195,7 +195,7 @@ class AsyncSession:
 
 def _off_the_record(earlier: Sequence[Turn], new: Sequence[Turn]) -> list[Turn]:
     """The new turns, marked where they are off the record, behind those of before that become so by them."""
-    private, _ = off_record([turn.message for turn in (*earlier, *new)])
+    private, _ = off_record_places([turn.message for turn in (*earlier, *new)])
     turns = enumerate((*earlier, *new))
     marked = [(place, replace(turn, is_private=True) if place in private else turn) for place, turn in turns]
     return [turn for place, turn in marked if place >= len(earlier) or turn not in earlier]

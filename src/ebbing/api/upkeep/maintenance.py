@@ -16,7 +16,7 @@ from ebbing.api.upkeep.maintenance_steps import DAILY
 from ebbing.api.upkeep.rounds import MaintenanceRounds
 from ebbing.domain.errors import ConfigurationError, InvalidInputError
 from ebbing.domain.memory.change_set import Cause
-from ebbing.domain.memory.pending_extraction import EXTRACT
+from ebbing.domain.memory.pending_extraction import EXTRACTION_JOB
 from ebbing.results import (
     BackupAnswer,
     DiagnoseAnswer,
@@ -229,7 +229,7 @@ class MaintenanceApi:
                 "reading again needs a language model: set EBBING_LLM_BASE_URL and EBBING_LLM_MODEL"
             )
         jobs = self._context.store.jobs
-        duties = {EXTRACT: extraction(self._context.reextract)}
+        duties = {EXTRACTION_JOB: extraction(self._context.reextract)}
         done = await retry_extractions(
             Working(jobs, self._context.clock, self._context.components.chance, duties), limit=most
         )

@@ -20,7 +20,7 @@ from ebbing.ports.job_queue import Job, NewJob
 from ebbing.ports.request_log import KeptRequest
 from ebbing.remember.add_report import AddReport
 from ebbing.remember.intake.parse_messages import omitted_parts, parse_messages
-from ebbing.remember.intake.screening import on_record, screen_messages
+from ebbing.remember.intake.screening import messages_on_record, screen_messages
 from ebbing.results import AddAnswer, AddFailure, EnqueueAnswer
 from ebbing.upkeep.worker.worker import AtWork, Duty, Undone
 from ebbing.validation import AddOptions, checked_add_options, checked_flag, checked_metadata, named_by
@@ -70,7 +70,7 @@ class QueuedAdds:
         scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=checked.filters)
         self._writes.mode(checked.mode, infer=checked_flag(infer, "infer"))
         parsed = named_by(parse_messages(messages), checked.source_id)
-        on_the_record = on_record(parsed, trust=checked.trust, is_private=checked.is_private)
+        on_the_record = messages_on_record(parsed, trust=checked.trust, is_private=checked.is_private)
         if not on_the_record.messages:
             nothing = AddReport(()).without(on_the_record.left_out)
             results = [outcome_item(outcome) for outcome in nothing.outcomes]

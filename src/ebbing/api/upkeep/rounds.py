@@ -17,7 +17,7 @@ from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.forgetting.curves import EXPONENTIAL, POWER_LAW
 from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.memory.change_set import Cause, ChangeSet
-from ebbing.domain.memory.pending_extraction import EXTRACT
+from ebbing.domain.memory.pending_extraction import EXTRACTION_JOB
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.results import MaintenanceAnswer, MaintenanceChange
@@ -84,7 +84,7 @@ class MaintenanceRounds:
         settings = self._context.settings
         duties: dict[str, Duty] = {}
         if self._context.components.chat.asking is not None:
-            duties[EXTRACT] = host.duty(extraction(self._context.reextract))
+            duties[EXTRACTION_JOB] = host.duty(extraction(self._context.reextract))
         daily = Duties(
             await self._step_context(host),
             DAILY,

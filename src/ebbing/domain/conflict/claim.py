@@ -11,12 +11,12 @@ Words = frozenset[str]
 """Content words, stemmed, or single characters of a script without spaces."""
 
 
-STATE: Final = "state"
+STATE_ENDING: Final = "state"
 """What an end needs where it names something else than the statement does: who gave birth is pregnant no more."""
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class Ending:
     """Something that is over: the memories that say it still is are closed."""
 
     words: Words = frozenset()
@@ -42,7 +42,7 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
-class Becomes:
+class ValueChange:
     """Something that has another value now, whatever it is: "the laptop was switched to Linux"."""
 
     thing: Words
@@ -53,7 +53,7 @@ class Becomes:
 
 
 @dataclass(frozen=True, slots=True)
-class Otherwise:
+class ReplacementCues:
     """What of a statement tells whether something is otherwise now, where no attribute does (`replacement`)."""
 
     order: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Otherwise:
     """How often something is done, and the words beside it."""
     tools: bool = False
     """It tells what somebody uses; for one purpose that is one thing as a rule."""
-    becomes: tuple[Becomes, ...] = ()
+    becomes: tuple[ValueChange, ...] = ()
     rivals: frozenset[tuple[str, str]] = frozenset()
     """Kind and name of the things in it of which somebody uses one at a time: a bank, an editor."""
     seeks: Words = frozenset()
@@ -171,8 +171,8 @@ class Claim:
     denies: Words = frozenset()
     """What it says beside is not so: "Swiss, not from Sweden"."""
     about: About = field(default_factory=About)
-    ends: tuple[End, ...] = ()
-    otherwise: Otherwise = field(default_factory=Otherwise)
+    ends: tuple[Ending, ...] = ()
+    cues: ReplacementCues = field(default_factory=ReplacementCues)
 
     @property
     def over(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ebbing.domain.conflict.claim import STATE, Claim, Words
+from ebbing.domain.conflict.claim import STATE_ENDING, Claim, Words
 from ebbing.domain.conflict.compare import BY_DAY
 from ebbing.domain.conflict.replacement import SAME_KIND, goes_elsewhere
 
@@ -18,7 +18,7 @@ OF_ANYTHING: Final = frozenset({"age", "weight", "height", "name", "birthday", "
 """Attributes that animals and things have too: their value needs a sentence that says whose it is."""
 _GROWS: Final = "age"
 _VARIES: Final = "weight"
-_MOST: Final = 0.1
+_MAX_WEIGHT_CHANGE: Final = 0.1
 """Share of a known weight by which the next weighing may differ and is certainly of the same person."""
 _INSTEAD: Final = "instead"
 _NO: Final = frozenset({"no"})
@@ -81,7 +81,7 @@ def _is_certain(new: Claim, old: Claim) -> bool:
     if new.attribute == _VARIES and new.changed and not new.about.bare and _is_near(new.value, old.value):
         return True
     if new.attribute == _HOME and all(word.isascii() for word in new.value):
-        return new.otherwise.dwells  # who only "moved to Bitwarden" lives where they lived
+        return new.cues.dwells  # who only "moved to Bitwarden" lives where they lived
     return new.about.literal and not (new.attribute in OF_ANYTHING and new.about.bare)
 
 
@@ -92,7 +92,7 @@ def _is_a_year_older(new: Words, old: Words) -> bool:
 
 def _is_near(new: Words, old: Words) -> bool:
     figures = _figures(new, old)
-    return figures is not None and abs(figures[0] - figures[1]) <= _MOST * figures[1]
+    return figures is not None and abs(figures[0] - figures[1]) <= _MAX_WEIGHT_CHANGE * figures[1]
 
 
 def _figures(new: Words, old: Words) -> tuple[int, int] | None:
@@ -109,7 +109,7 @@ def _ends_attribute(new: Claim, old: Claim) -> bool:
 
 def _ends_state(new: Claim, old: Claim) -> bool:
     """Whether a state is over that the statement implies without naming it: who gave birth is pregnant no more."""
-    return any(end.needs == STATE and stands_in(end.words, old) for end in new.ends)
+    return any(end.needs == STATE_ENDING and stands_in(end.words, old) for end in new.ends)
 
 
 def stands_in(words: Words, claim: Claim) -> bool:
@@ -136,11 +136,11 @@ def _same_matter(new: Claim, old: Claim) -> bool:
     matter = (new.attribute or "").rpartition(".")[2]
     if frozenset((new.attribute, old.attribute)) in SAME_KIND:
         return True
-    if (matter == "home" and old.otherwise.dwells) or (matter in {"school", "gym"} and old.otherwise.attends):
+    if (matter == "home" and old.cues.dwells) or (matter in {"school", "gym"} and old.cues.attends):
         return True
-    if matter in {"job", "employer"} and old.otherwise.works:
+    if matter in {"job", "employer"} and old.cues.works:
         return True
-    return not {kind for kind, _ in new.otherwise.rivals}.isdisjoint(kind for kind, _ in old.otherwise.rivals)
+    return not {kind for kind, _ in new.cues.rivals}.isdisjoint(kind for kind, _ in old.cues.rivals)
 
 
 def holds_the_value(new: Claim, old: Claim) -> bool:

@@ -11,24 +11,24 @@ from enum import StrEnum
 from operator import or_
 from typing import Final
 
-from ebbing.domain.conflict.claim import Claim, End, Words
+from ebbing.domain.conflict.claim import Claim, Ending, Words
 from ebbing.domain.conflict.replacement import is_outdone, replaced
 from ebbing.domain.memory.record import MemoryType
 
-NEAR: Final = 0.95
+SAME_MEANING_SIMILARITY: Final = 0.95
 """Calibrated similarity above which two texts say the same, if their numbers and most of their words agree."""
-CLOSE: Final = 0.85
+SAME_MATTER_SIMILARITY: Final = 0.85
 """Calibrated similarity from which they do if the new one brings no new content word."""
-_FURTHER: Final = 3
+_MAX_EXTRA_WORDS: Final = 3
 """How many words more a statement may hold that takes up again what was over."""
 BY_DAY: Final = frozenset({"wake_time", "bed_time", "commute"})
 """Attributes that may be otherwise at weekends."""
 _YES_OR_NO: Final = frozenset({"yes", "no"})
 _STAYS: Final = frozenset({"hometown", "birthday", "birth_year"})
 """Attributes that are so for good, also of who is dead."""
-_FRAME: Final = 0.6
+_MIN_FRAME_SHARE: Final = 0.6
 """Share of the words beside the figures that two statements need in common, where one says that it is new."""
-SHARED: Final = 0.5
+MIN_SHARED_WORDS: Final = 0.5
 """Share of content words that two texts need in common, whatever their similarity is."""
 
 
@@ -131,7 +131,7 @@ def _by_object(new: Claim, old: Claim) -> Verdict | None:
 
 
 def _by_end(new: Claim, old: Claim) -> Verdict | None:
-    once = old.event and not old.gained and old.attribute is None and not old.otherwise.aim
+    once = old.event and not old.gained and old.attribute is None and not old.cues.aim
     for end in () if old.past else new.ends:
         if once and not end.needs:
             continue
@@ -154,10 +154,10 @@ def _by_end(new: Claim, old: Claim) -> Verdict | None:
 def _settled_down(old: Claim) -> bool:
     """Whether somebody lives or works there: who is back from a place only left it for good if they say so."""
     matter = (old.attribute or "").rpartition(".")[2]
-    return old.otherwise.dwells or old.otherwise.works or matter in {"home", "employer", "job", "workplace"}
+    return old.cues.dwells or old.cues.works or matter in {"home", "employer", "job", "workplace"}
 
 
-def _ends_attribute(end: End, old: Claim, *, subject: Words) -> bool:
+def _ends_attribute(end: Ending, old: Claim, *, subject: Words) -> bool:
     if old.also is not None and old.also[0] in end.attributes and old.subject == subject:
         return not end.words or end.words <= old.words or within(old.also[1], end.object)
     if old.attribute is None:
@@ -170,7 +170,7 @@ def _ends_attribute(end: End, old: Claim, *, subject: Words) -> bool:
     return not end.words or within(old.value, end.words) or within(end.words, old.value) or end.words <= old.words
 
 
-def _ends_words(end: End, old: Claim, *, subject: Words) -> bool:
+def _ends_words(end: Ending, old: Claim, *, subject: Words) -> bool:
     liked = end.object <= old.object and len(old.object - end.object) <= 1
     if old.polarity > 0 and old.object and not (liked or _opens(end.object, old.object)):
         return False  # who gives up tennis may like to watch it
@@ -180,7 +180,7 @@ def _ends_words(end: End, old: Claim, *, subject: Words) -> bool:
         return False
     in_value = [any(word in value for value in old.value) for word in end.words]
     in_subject = [word in old.subject for word in end.words]
-    by_name = any(in_subject) or any(word in old.otherwise.names or not word.isascii() for word in end.words)
+    by_name = any(in_subject) or any(word in old.cues.names or not word.isascii() for word in end.words)
     named = (
         old.subject
         and not (subject or end.ongoing)
@@ -203,12 +203,12 @@ def _opens(short: Words, full: Words) -> bool:
     )
 
 
-def _ends_taste(end: End, old: Claim, *, subject: Words) -> bool:
+def _ends_taste(end: Ending, old: Claim, *, subject: Words) -> bool:
     """What was liked is liked no more: the thing itself is named, not something that is made of it."""
     return old.polarity > 0 and bool(old.object) and old.object == end.object and old.subject == subject
 
 
-def _ends_topic(end: End, old: Claim, *, subject: Words) -> bool:
+def _ends_topic(end: Ending, old: Claim, *, subject: Words) -> bool:
     """What is known of a thing that took a turn: its time where it was moved, its sum where that changed."""
     shared = end.topics & old.pairs
     named = any(pair in value for pair in shared for value in old.value)
@@ -227,7 +227,7 @@ def _by_resumption(new: Claim, old: Claim) -> Verdict | None:
     if new.over or new.is_wish or new.subject != old.subject or not (new.resumed or new.changed):
         return None
     for end in old.ends:
-        in_words = bool(end.words) and end.words <= new.words and len(new.words - end.words) <= _FURTHER
+        in_words = bool(end.words) and end.words <= new.words and len(new.words - end.words) <= _MAX_EXTRA_WORDS
         by_name = new.resumed and bool(end.object) and spelled(end.object, new.words)
         if (in_words or by_name) and not end.within and not end.words <= new.subject:
             return Verdict(Relation.CONTRADICTS, "it says that this is so again")
@@ -259,7 +259,7 @@ def _by_number(new: Claim, old: Claim) -> Verdict | None:
     if new.numbers == old.numbers or not new.numbers or not old.numbers:
         return None
     frame, old_frame = new.words - new.numbers, old.words - old.numbers
-    alike = new.subject == old.subject and len(frame & old_frame) >= _FRAME * len(frame | old_frame)
+    alike = new.subject == old.subject and len(frame & old_frame) >= _MIN_FRAME_SHARE * len(frame | old_frame)
     same_frame = (frame == old_frame or alike) and new.negated == old.negated
     if same_frame and new.changed and not new.event and not old.event and new.occasion == old.occasion:
         return Verdict(Relation.CONTRADICTS, "another figure for the same thing")
@@ -280,12 +280,13 @@ def _by_wording(new: Claim, old: Claim, *, similarity: float) -> Verdict:
     shared = len(new.words & old.words) / len(new.words | old.words)
     if new.words == old.words:
         return Verdict(Relation.SAME, "known in other words")
-    if similarity > NEAR and shared >= SHARED and new.numbers == old.numbers:
+    if similarity > SAME_MEANING_SIMILARITY and shared >= MIN_SHARED_WORDS and new.numbers == old.numbers:
         return _fuller(new, old, reason="known in other words")
-    if new.words < old.words and new.numbers <= old.numbers and (similarity >= CLOSE or shared >= SHARED):
+    is_near = similarity >= SAME_MATTER_SIMILARITY or shared >= MIN_SHARED_WORDS
+    if is_near and new.words < old.words and new.numbers <= old.numbers:
         return Verdict(Relation.SAME, "a known memory says this and more")
     more = old.words < new.words and old.numbers <= new.numbers and new.attribute == old.attribute
-    if more and (similarity >= CLOSE or shared >= SHARED):
+    if is_near and more:
         return Verdict(Relation.RICHER, "it says what is known, and more")
     return APART
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ebbing.domain.conflict.claim import Becomes, Claim, Words
+from ebbing.domain.conflict.claim import Claim, ValueChange, Words
 
-_LONGEST: Final = {True: 4, False: 6}
+_MAX_DIFFERENT_WORDS: Final = {True: 4, False: 6}
 """Words, or characters of a script without spaces, in which two statements of one frame may differ."""
 _MIN_FRAME_WORDS: Final = 4
 """Words, or characters, in common that tell so much that one thing stands there, also where there may be several."""
@@ -33,9 +33,9 @@ SAME_KIND: Final = (frozenset({"job", "position"}), frozenset({"team", "favourit
 
 def replaced(new: Claim, old: Claim) -> bool:
     """Whether `old` is over if it is what `new` speaks of."""
-    if new.further or old.past or old.over or (old.event and not old.otherwise.aim):
+    if new.further or old.past or old.over or (old.event and not old.cues.aim):
         return False
-    if any(_has_become(change, old) for change in new.otherwise.becomes if _is_of(change, old, subject=new.subject)):
+    if any(_has_become(change, old) for change in new.cues.becomes if _is_of(change, old, subject=new.subject)):
         return True
     return new.subject == old.subject and (
         _in_one_frame(new, old)
@@ -50,14 +50,14 @@ def replaced(new: Claim, old: Claim) -> bool:
 
 def _in_one_frame(new: Claim, old: Claim) -> bool:
     """The same words in the same order, but for one place."""
-    if not (new.otherwise.swapped or new.corrects) or new.negated or new.event or new.past:
+    if not (new.cues.swapped or new.corrects) or new.negated or new.event or new.past:
         return False
-    mine, theirs = new.otherwise.order, old.otherwise.order
+    mine, theirs = new.cues.order, old.cues.order
     start, end = _shared(mine, theirs)
     frame = (*mine[:start], *mine[len(mine) - end :])
     mine, theirs = mine[start : len(mine) - end], theirs[start : len(theirs) - end]
     spaced = all(word.isascii() for word in (*frame, *mine, *theirs))
-    if not mine or not theirs or max(len(mine), len(theirs)) > _LONGEST[spaced]:
+    if not mine or not theirs or max(len(mine), len(theirs)) > _MAX_DIFFERENT_WORDS[spaced]:
         return False
     if _is_right_instead(new, old) or goes_elsewhere(new, old):
         return True
@@ -65,14 +65,14 @@ def _in_one_frame(new: Claim, old: Claim) -> bool:
         return False
     if start == 0 and (spaced or end < _TAIL) and not _is_one_place(frame):
         return False
-    sort = sort_of(mine, new.otherwise.names)
-    if sort != sort_of(theirs, old.otherwise.names) or not _DOES.isdisjoint((*mine, *theirs)):
+    sort = sort_of(mine, new.cues.names)
+    if sort != sort_of(theirs, old.cues.names) or not _DOES.isdisjoint((*mine, *theirs)):
         return False
-    if new.otherwise.instead in frame or _is_of_several(new, old, sort=sort):
-        return new.otherwise.instead in frame
-    if new.otherwise.many or old.otherwise.many:
+    if new.cues.instead in frame or _is_of_several(new, old, sort=sort):
+        return new.cues.instead in frame
+    if new.cues.many or old.cues.many:
         return _is_one_place(frame) or sort in {_DAY, "figure"} or len(frame) >= _MIN_FRAME_WORDS
-    return end > 0 if new.otherwise.tools else sort != "word" or len(frame) > 1
+    return end > 0 if new.cues.tools else sort != "word" or len(frame) > 1
 
 
 def _is_of_several(new: Claim, old: Claim, *, sort: str) -> bool:
@@ -80,8 +80,8 @@ def _is_of_several(new: Claim, old: Claim, *, sort: str) -> bool:
 
     A goal with another figure is the same goal: who decides to retire at 65 no longer plans it for 60.
     """
-    another = old.otherwise.aim and sort != "figure"
-    return not new.corrects and (new.otherwise.several or old.otherwise.several or another)
+    another = old.cues.aim and sort != "figure"
+    return not new.corrects and (new.cues.several or old.cues.several or another)
 
 
 def _is_right_instead(new: Claim, old: Claim) -> bool:
@@ -91,13 +91,13 @@ def _is_right_instead(new: Claim, old: Claim) -> bool:
 
 def goes_elsewhere(new: Claim, old: Claim) -> bool:
     """Whether a journey that was planned goes to another place: "we are going to Italy instead"."""
-    if not old.plan or not (new.otherwise.swapped or new.corrects):
+    if not old.plan or not (new.cues.swapped or new.corrects):
         return False
-    mine, theirs = new.otherwise.order, old.otherwise.order
+    mine, theirs = new.cues.order, old.cues.order
     ahead = len(_JOURNEY)
     if mine[:ahead] != _JOURNEY or theirs[:ahead] != _JOURNEY or mine[ahead : ahead + 1] == theirs[ahead : ahead + 1]:
         return False
-    return sort_of(mine[ahead:], new.otherwise.names) == "name"
+    return sort_of(mine[ahead:], new.cues.names) == "name"
 
 
 def _is_denied(new: Claim, old: Claim) -> bool:
@@ -120,12 +120,12 @@ def _shared(new: tuple[str, ...], old: tuple[str, ...]) -> tuple[int, int]:
     return start, end
 
 
-def _is_of(change: Becomes, old: Claim, *, subject: Words) -> bool:
+def _is_of(change: ValueChange, old: Claim, *, subject: Words) -> bool:
     """Whether the thing is of whom the memory is about, or the one itself: "we renamed the cat"."""
     return subject == old.subject or (not subject and (old.subject <= change.thing or change.thing <= old.value))
 
 
-def _has_become(change: Becomes, old: Claim) -> bool:
+def _has_become(change: ValueChange, old: Claim) -> bool:
     """Whether a memory tells what the thing was: a time where it has another time now, a name where another name."""
     old_words = old.words | old.kinds
     if not change.thing <= (old_words | old.pairs) or not change.thing or change.value <= old_words:
@@ -134,8 +134,8 @@ def _has_become(change: Becomes, old: Claim) -> bool:
         return old.timed
     if change.sort == "figure":
         return bool(old.numbers)
-    rest = [word for word in old.otherwise.order if not _names(change.thing, word)]
-    named = not old.otherwise.names.isdisjoint(rest)
+    rest = [word for word in old.cues.order if not _names(change.thing, word)]
+    named = not old.cues.names.isdisjoint(rest)
     spaced = all(map(str.isascii, (*old.words, *change.value)))
     alike = named == (change.sort == "name") or not spaced
     plain = change.sort == "name" or not old.numbers
@@ -148,7 +148,7 @@ def _names(thing: Words, word: str) -> bool:
 
 def _is_reached(new: Claim, old: Claim) -> bool:
     """Whether it was aimed at what is reached now."""
-    return old.otherwise.aim and bool(new.otherwise.reached) and new.otherwise.reached <= old.words | old.kinds
+    return old.cues.aim and bool(new.cues.reached) and new.cues.reached <= old.words | old.kinds
 
 
 def _under_another_name(new: Claim, old: Claim) -> bool:
@@ -159,8 +159,8 @@ def _under_another_name(new: Claim, old: Claim) -> bool:
 
 def _is_as_often(new: Claim, old: Claim) -> bool:
     """Whether one thing is done more or less often now."""
-    often, before = new.otherwise.often, old.otherwise.often
-    if often is None or before is None or not new.otherwise.swapped or new.negated or often[0] == before[0]:
+    often, before = new.cues.often, old.cues.often
+    if often is None or before is None or not new.cues.swapped or new.negated or often[0] == before[0]:
         return False
     return not often[1].isdisjoint(before[1])
 
@@ -172,12 +172,12 @@ def is_outdone(new: Claim, old: Claim) -> bool:
 
 def _is_a_rival(new: Claim, old: Claim) -> bool:
     """Whether somebody uses one thing of a kind now, and used another one."""
-    if not new.otherwise.swaps or new.negated or new.event or new.polarity or old.polarity:
+    if not new.cues.swaps or new.negated or new.event or new.polarity or old.polarity:
         return False
     if _OF_WORK & {new.attribute, old.attribute}:
         return False
-    mine, theirs = dict(new.otherwise.rivals), dict(old.otherwise.rivals)
-    if len(mine) != len(new.otherwise.rivals) or len(theirs) != len(old.otherwise.rivals):
+    mine, theirs = dict(new.cues.rivals), dict(old.cues.rivals)
+    if len(mine) != len(new.cues.rivals) or len(theirs) != len(old.cues.rivals):
         return False
     return any(kind in theirs and theirs[kind] != name for kind, name in mine.items())
 
@@ -188,8 +188,8 @@ def _has_moved_on(new: Claim, old: Claim) -> bool:
         return False
     matter = (new.attribute or "").rpartition(".")[2]
     if matter in _ATTENDED:
-        return old.otherwise.attends
-    return old.otherwise.dwells if matter == "home" else old.otherwise.works and not old.numbers and matter in _OF_WORK
+        return old.cues.attends
+    return old.cues.dwells if matter == "home" else old.cues.works and not old.numbers and matter in _OF_WORK
 
 
 def sort_of(words: tuple[str, ...], names: Words) -> str:

@@ -19,8 +19,8 @@ MAX_DEPTH: Final = 16
 MAX_TESTS: Final = 256
 MAX_VALUES: Final = 1_000
 """Values of one `in` or `nin`."""
-MAX_TEXT: Final = 4_000
-MAX_KEY: Final = 256
+MAX_TEXT_CHARS: Final = 4_000
+MAX_KEY_CHARS: Final = 256
 MAX_VALUE_DEPTH: Final = 8
 """How deep lists and dicts may lie in a metadata value."""
 
@@ -177,8 +177,8 @@ def _json(field: Field, value: object, *, depth: int) -> Any:
 def _text(field: Field, value: object) -> str:
     if not isinstance(value, str):
         raise InvalidInputError(f"filters: {_shown(field)} is compared with text")
-    if len(value) > MAX_TEXT:
-        raise TooLargeError(f"filters: a text for {_shown(field)} is longer than {MAX_TEXT} characters")
+    if len(value) > MAX_TEXT_CHARS:
+        raise TooLargeError(f"filters: a text for {_shown(field)} is longer than {MAX_TEXT_CHARS} characters")
     return value
 
 
@@ -213,8 +213,8 @@ def _metadata(key: object) -> Field:
 def _checked_key(key: object) -> str:
     if not isinstance(key, str) or not key.strip():
         raise InvalidInputError("filters: every key must be a non-empty string")
-    if len(key) > MAX_KEY:
-        raise TooLargeError(f"filters: a key is longer than {MAX_KEY} characters")
+    if len(key) > MAX_KEY_CHARS:
+        raise TooLargeError(f"filters: a key is longer than {MAX_KEY_CHARS} characters")
     if key.startswith("$") or key.upper() in _LOGIC:
         raise InvalidInputError(f"filters: unknown key {key[:40]!r}; filters are joined by AND, OR and NOT")
     return key

@@ -177,7 +177,7 @@ def demanded_ids(condition: Filter) -> Iterator[tuple[str, str]]:
             yield part.field.name, part.value.strip() if isinstance(part.value, str) else part.value
 
 
-def beyond(condition: Filter, scope: Scope) -> Filter:
+def remaining_filter(condition: Filter, scope: Scope) -> Filter:
     """What the filter asks for beside the ids that the scope sees to."""
     seen_to = {("user_id", scope.user_id), ("agent_id", scope.agent_id), ("run_id", scope.run_id)}
     parts = tuple(part for part in conjuncts(condition) if not (seen_to & {*demanded_ids(part)}))

@@ -8,11 +8,11 @@ from typing import Final
 from ebbing.domain.forgetting.stages import REPEATED, is_protected, times_said
 from ebbing.domain.memory.record import MemoryRecord, MemoryType, Stage
 
-SHORT_TERM: Final = timedelta(days=7)
+SHORT_TERM_AGE: Final = timedelta(days=7)
 """How long something is new."""
-USED: Final = 2
+MIN_USES: Final = 2
 """Uses that show that a memory is needed."""
-IMPORTANT: Final = 0.8
+MIN_IMPORTANCE: Final = 0.8
 """Importance from which something known about a person is kept for its own sake."""
 
 
@@ -25,12 +25,12 @@ def earned(record: MemoryRecord, *, importance: float, now: datetime) -> str | N
         return None
     if times_said(record) >= REPEATED:
         return f"it was said {record.mentions} times"
-    if record.access_count >= USED:
+    if record.access_count >= MIN_USES:
         return f"it was of use {record.access_count} times"
-    if now - record.created_at < SHORT_TERM:
+    if now - record.created_at < SHORT_TERM_AGE:
         return None
     if is_protected(record):
-        return f"it is a {record.type.value}, and older than {SHORT_TERM.days} days"
-    if importance >= IMPORTANT and record.type is not MemoryType.EPISODIC:
-        return f"it is among the most important that is known, and older than {SHORT_TERM.days} days"
+        return f"it is a {record.type.value}, and older than {SHORT_TERM_AGE.days} days"
+    if importance >= MIN_IMPORTANCE and record.type is not MemoryType.EPISODIC:
+        return f"it is among the most important that is known, and older than {SHORT_TERM_AGE.days} days"
     return None

@@ -20,15 +20,15 @@ from ebbing.domain.memory.record import MemoryRecord
 
 HORIZON_DAYS: Final = 30.0
 """What "again" means: within so many days."""
-LARGEST: Final = 15.0
+MAX_COEFFICIENT: Final = 15.0
 """Of a coefficient, up or down."""
-_LEAST_TOLD: Final = 0.001
-_FURTHEST: Final = 30.0
+_MIN_SHOWN_CHANCE: Final = 0.001
+_MAX_LOG_ODDS: Final = 30.0
 """Of the log-odds, up or down: beyond it no probability differs from 0 or 1 in print."""
 
 
 @dataclass(frozen=True, slots=True)
-class Footing:
+class UsageFeatures:
     """What of a memory at one moment says how likely it is needed."""
 
     idle_days: float
@@ -46,7 +46,7 @@ class Footing:
 
 
 @dataclass(frozen=True, slots=True)
-class Retention:
+class UsageModel:
     """The coefficients of the logistic, each from -15 to 15.
 
     Raises:
@@ -62,11 +62,11 @@ class Retention:
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
-            require_between(f"retention: {name}", getattr(self, name), least=-LARGEST, most=LARGEST)
+            require_between(f"retention: {name}", getattr(self, name), least=-MAX_COEFFICIENT, most=MAX_COEFFICIENT)
 
     @property
     def coefficients(self) -> tuple[float, ...]:
-        """In the order of `Footing.features`."""
+        """In the order of `UsageFeatures.features`."""
         return astuple(self)
 
     @property
@@ -74,26 +74,26 @@ class Retention:
         """Whether a memory that is not used never becomes likelier as time goes by."""
         return self.idle <= 0 and self.age <= -self.idle
 
-    def chance(self, footing: Footing) -> float:
+    def chance(self, footing: UsageFeatures) -> float:
         """The probability, in (0, 1), that the memory is of use within the next 30 days."""
         odds = sum(weight * value for weight, value in zip(self.coefficients, footing.features, strict=True))
-        return 1 / (1 + exp(-min(max(odds, -_FURTHEST), _FURTHEST)))
+        return 1 / (1 + exp(-min(max(odds, -_MAX_LOG_ODDS), _MAX_LOG_ODDS)))
 
-    def as_text(self, footing: Footing) -> str:
+    def as_text(self, footing: UsageFeatures) -> str:
         """The chance as part of a sentence."""
         chance = self.chance(footing)
-        percent = f"{chance:.1%}" if chance >= _LEAST_TOLD else f"below {_LEAST_TOLD:.1%}"
+        percent = f"{chance:.1%}" if chance >= _MIN_SHOWN_CHANCE else f"below {_MIN_SHOWN_CHANCE:.1%}"
         return f"the chance that it is needed within {HORIZON_DAYS:.0f} days is {percent}"
 
 
-USUAL: Final = Retention(intercept=-6.54, idle=-0.28, uses=3.21, importance=1.95, age=0.0)
+DEFAULT_USAGE_MODEL: Final = UsageModel(intercept=-6.54, idle=-0.28, uses=3.21, importance=1.95, age=0.0)
 """Fitted on the first 13 people of the synthetic year by `python -m evals retention --users 13`, while an owner had
 less room; one record in some hundreds is needed in a month. It holds until the upkeep has learned from the owner's own
 log."""
 
 
-def footing_of(record: MemoryRecord, now: datetime) -> Footing:
+def usage_features(record: MemoryRecord, now: datetime) -> UsageFeatures:
     """How a memory stands at `now`."""
     first_mention = record.first_said_at or record.created_at
     age = max(0.0, (now - first_mention).total_seconds() / SECONDS_A_DAY)
-    return Footing(idle_days(record, now), record.access_count, record.importance, age)
+    return UsageFeatures(idle_days(record, now), record.access_count, record.importance, age)

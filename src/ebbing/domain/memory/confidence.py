@@ -9,7 +9,7 @@ from ebbing.domain.memory.record import MemoryRecord
 
 _FADING: Final = ((timedelta(days=7), 1.0), (timedelta(days=30), 0.9), (timedelta(days=90), 0.7))
 """Younger than the age: times the factor."""
-_OLD: Final = 0.5
+_OLD_FACTOR: Final = 0.5
 
 
 def confidence_at(record: MemoryRecord, now: datetime) -> float:
@@ -27,4 +27,4 @@ def age_of(record: MemoryRecord, now: datetime) -> timedelta:
 
 
 def _factor(age: timedelta) -> float:
-    return next((factor for limit, factor in _FADING if age < limit), _OLD)
+    return next((factor for limit, factor in _FADING if age < limit), _OLD_FACTOR)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-LATE: Final = timedelta(hours=1)
+MERGE_GRACE: Final = timedelta(hours=1)
 """So long after a merge, what is still written under the old name goes where its memories went: it was on its way."""
 
 

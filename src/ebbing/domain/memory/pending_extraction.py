@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 from ebbing.domain.memory.scope import Scope
 
-EXTRACT: Final = "extract"
+EXTRACTION_JOB: Final = "extract"
 """Kind of the job that reads messages again."""
 
 
@@ -29,7 +29,7 @@ class WriteMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class ExtractionFailure:
     """A step that a model should have done and did not."""
 
     reason: str
@@ -41,7 +41,7 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class PendingExtraction:
     """Messages that are kept as episodes and wait to be read."""
 
     scope: Scope

@@ -12,7 +12,7 @@ from ebbing.domain.memory.record import MemoryRecord
 
 TASTE_HALF_LIFE: Final = timedelta(days=180)
 """What somebody likes or does counts half as much when it was last said so long ago."""
-SUMMARY_LENGTH: Final = 240
+SUMMARY_CHARS: Final = 240
 """Characters of a summary; only what a person must be kept safe from may make it longer."""
 
 
@@ -165,7 +165,7 @@ def shortened(entries: Sequence[ProfileEntry], *, count: int) -> list[ProfileEnt
     return [entry for entry in entries if entry.safety or entry.name in shown]
 
 
-def joined(sentences: Sequence[tuple[str, bool]], *, language: str, length: int = SUMMARY_LENGTH) -> str:
+def joined(sentences: Sequence[tuple[str, bool]], *, language: str, length: int = SUMMARY_CHARS) -> str:
     """Sentences in their order, whole, as many as `length` characters hold, and every one that is marked as needed.
 
     Where the needed ones leave less than a third of the length to the others, these get a third all the same.

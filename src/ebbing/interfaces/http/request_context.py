@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, TypedDict
 from fastapi import Depends, Request
 from starlette.types import Scope as ASGIScope
 
-from ebbing.domain.access_roles import Role
+from ebbing.domain.access_roles import AccessRole
 from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.domain.memory.scope import Scope
 from ebbing.interfaces.http.errors import ProblemError, problem_of
@@ -85,7 +85,7 @@ class Caller:
         self.state.setdefault("touched", []).append({**ids, "tenant": self.principal.tenant})
         return ids
 
-    def needs(self, role: Role) -> None:
+    def needs(self, role: AccessRole) -> None:
         """Refuses a credential that may not do this.
 
         Raises:
@@ -100,7 +100,7 @@ class Caller:
         Raises:
             ProblemError: `forbidden`.
         """
-        self.needs(Role.ADMIN)
+        self.needs(AccessRole.ADMIN)
         if self.principal.user is not None:
             raise ProblemError("forbidden", "this is about the whole tenant, and the credential is for one user")
 
@@ -135,7 +135,7 @@ class Memories:
         return view
 
 
-def caller_of(request: Request, role: Role = Role.READ) -> Caller:
+def caller_of(request: Request, role: AccessRole = AccessRole.READ) -> Caller:
     """Who sent this request, for routes that are given the bare request.
 
     Raises:
@@ -144,7 +144,7 @@ def caller_of(request: Request, role: Role = Role.READ) -> Caller:
     return caller_in(request.scope, request.app.state.memories, role=role)
 
 
-def caller_in(scope: ASGIScope, memories: Memories, *, role: Role) -> Caller:
+def caller_in(scope: ASGIScope, memories: Memories, *, role: AccessRole) -> Caller:
     """The same before there is a request around its scope.
 
     Raises:
@@ -157,7 +157,7 @@ def caller_in(scope: ASGIScope, memories: Memories, *, role: Role) -> Caller:
     return caller
 
 
-def _with(role: Role) -> Callable[[Request], Awaitable[Caller]]:
+def _with(role: AccessRole) -> Callable[[Request], Awaitable[Caller]]:
     async def caller(request: Request) -> Caller:
         return caller_of(request, role)
 
@@ -182,9 +182,9 @@ async def _administrator(request: Request) -> AsyncIterator[Caller]:
             await caller.memory.audit.record(what, actor=by, target=target, outcome=outcome)
 
 
-Reader = Annotated[Caller, Depends(_with(Role.READ))]
+Reader = Annotated[Caller, Depends(_with(AccessRole.READ))]
 """A route that only reads: `async def route(caller: Reader)`."""
-Writer = Annotated[Caller, Depends(_with(Role.WRITE))]
+Writer = Annotated[Caller, Depends(_with(AccessRole.WRITE))]
 """A route that changes a user's memories."""
 Administrator = Annotated[Caller, Depends(_administrator)]
 """A route about the whole tenant."""

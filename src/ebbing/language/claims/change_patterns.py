@@ -31,12 +31,12 @@ _FOR_A_DAY: Final = r"\b(?:closed|shut) (?:today|for the day|this (?:week|mornin
 """What opens again."""
 _Entry = TypeVar("_Entry")
 _Made = TypeVar("_Made")
-_Spoken = TypeVar("_Spoken", "Read", "Ending")
+_Spoken = TypeVar("_Spoken", "ChangePattern", "EndingPattern")
 LANGUAGES: Final = ("en", "zh")
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ChangePattern:
     """How an attribute and its value are read from a text, by language."""
 
     attribute: str
@@ -60,7 +60,7 @@ class Along:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class EndingPattern:
     """How a text says that something is over, by language."""
 
     attributes: tuple[str, ...]
@@ -80,7 +80,7 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TopicTurn:
     """How a Chinese text says that something has taken a turn."""
 
     needs: str
@@ -146,12 +146,12 @@ class Changes:
     vague: frozenset[str]
     vague_zh: re.Pattern[str]
     edges: Mapping[str, re.Pattern[str]]
-    reads: Mapping[str, Sieve[Read]]
+    reads: Mapping[str, Sieve[ChangePattern]]
     """By language."""
     along: Sequence[Along]
-    endings: Mapping[str, Sieve[Ending]]
+    endings: Mapping[str, Sieve[EndingPattern]]
     """By language."""
-    turns: Sequence[Turn]
+    turns: Sequence[TopicTurn]
     otherwise: Mapping[str, Mapping[str, re.Pattern[str]]]
     """How a text says that something is otherwise now, by name and language."""
     becomes: Sequence[Becoming]
@@ -219,7 +219,7 @@ def changes() -> Changes:
         reads=_sifted([_read(entry) for entry in data["read"]]),
         along=list(map(_along, data["along"])),
         endings=_sifted([*map(_ending, data["end"]), *map(_ending, _worded(data["lexicon"]))]),
-        turns=[Turn(one["needs"], one.get("last", False), _compiled(one["zh"])) for one in data["turn"]],
+        turns=[TopicTurn(one["needs"], one.get("last", False), _compiled(one["zh"])) for one in data["turn"]],
         otherwise=_by_name(data["otherwise"], _of_each),
         becomes=list(map(_becoming, data["becomes"])),
         rivals=_rivals(data["rivals"]),
@@ -300,12 +300,12 @@ def _sifted(things: Sequence[_Spoken]) -> Mapping[str, Sieve[_Spoken]]:
     }
 
 
-def _pattern_in(language: str, thing: Read | Ending) -> tuple[Late]:
+def _pattern_in(language: str, thing: ChangePattern | EndingPattern) -> tuple[Late]:
     return (thing.patterns[language],)
 
 
-def _read(entry: Mapping[str, Any]) -> Read:
-    return Read(
+def _read(entry: Mapping[str, Any]) -> ChangePattern:
+    return ChangePattern(
         attribute=entry["attribute"],
         value=entry.get("value"),
         weak=bool(entry.get("weak", False)),
@@ -345,8 +345,8 @@ def _worded(words: Mapping[str, str]) -> list[dict[str, str]]:
     ]
 
 
-def _ending(entry: Mapping[str, Any]) -> Ending:
-    return Ending(
+def _ending(entry: Mapping[str, Any]) -> EndingPattern:
+    return EndingPattern(
         attributes=tuple(entry.get("attributes", ())),
         within=frozenset(entry.get("within", ())),
         or_words=tuple(entry.get("or_words", ())),

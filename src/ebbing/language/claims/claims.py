@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ebbing.domain.conflict.claim import Claim, End, Words
+from ebbing.domain.conflict.claim import Claim, Ending, Words
 from ebbing.domain.memory.record import MemoryType
-from ebbing.language.claims.change_patterns import Changes, Read, changes
+from ebbing.language.claims.change_patterns import ChangePattern, Changes, changes
 from ebbing.language.claims.endings import (
     MAX_ENDING,
     SELF,
@@ -144,7 +144,7 @@ def claim_of(text: str, told: StatementHints) -> Claim:
         corrects=told.corrects,
         denies=denied,
         about=about_of(text, words, value=value, sentence=told.source, tags=told.tags),
-        otherwise=read_otherwise(bare, attribute, language=language, pack=pack),
+        cues=read_otherwise(bare, attribute, language=language, pack=pack),
     )
 
 
@@ -172,13 +172,13 @@ def _denied(sentence: str, pack: Changes) -> Words:
     return words_of(normalise(found["denied"] or found["instead"]), pack) if found else frozenset()
 
 
-def _turns(normal: str, told: StatementHints) -> tuple[End, ...]:
+def _turns(normal: str, told: StatementHints) -> tuple[Ending, ...]:
     """The turns of a statement, or of the sentence that it was read from, where another clause names the thing."""
     source = numbered(simplified(normalise(told.source or "")))
     return turned(normal[:MAX_ENDING]) or (turned(source) if len(source) <= MAX_ENDING else ())
 
 
-def _of_their_owner(ends: tuple[End, ...], normal: str, *, subject: Words) -> tuple[End, ...]:
+def _of_their_owner(ends: tuple[Ending, ...], normal: str, *, subject: Words) -> tuple[Ending, ...]:
     """What is over is somebody else's: "我爸的车卖了" ends nothing that does not speak of him."""
     owner = None if subject else changes().signs["owner"].search(normal)
     if owner is None:
@@ -294,7 +294,7 @@ def _is_single(attribute: str | None, *, pack: Changes) -> bool:
 @bounded_text_cache(512)
 def _reading(
     text: str, language: str, *, pack: Changes, told: str | None = None
-) -> tuple[Read, dict[str, str], bool] | None:
+) -> tuple[ChangePattern, dict[str, str], bool] | None:
     """The first pattern that reads an attribute from the text, and whether it is the one of somebody else.
 
     The rest of a sentence about a relation reads like one about the person.

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from ebbing.domain.conflict.claim import STATE, Becomes, End, Otherwise, Words
+from ebbing.domain.conflict.claim import STATE_ENDING, Ending, ReplacementCues, ValueChange, Words
 from ebbing.domain.conflict.replacement import sort_of
 from ebbing.language.claims.change_patterns import Changes, changes
 from ebbing.language.claims.normalize_values import object_of, words_of
@@ -26,7 +26,7 @@ SELF: Final = {"en": "User", "zh": "用户"}
 
 
 @text_cache(512)
-def ends_of(text: str, *, over: bool, language: str) -> tuple[End, ...]:
+def ends_of(text: str, *, over: bool, language: str) -> tuple[Ending, ...]:
     """The ends that a statement makes; `over` where it says that something is not so any more."""
     pack, text = changes(), text[:MAX_ENDING]
     short = pack.trailing[language].sub("", text)
@@ -42,8 +42,8 @@ def _parts(text: str, language: str) -> list[str]:
     return [text, *(f"{SELF['en']} {part}" for part in after)]
 
 
-def _ended(text: str, language: str, *, pack: Changes) -> list[End]:
-    found: list[End] = []
+def _ended(text: str, language: str, *, pack: Changes) -> list[Ending]:
+    found: list[Ending] = []
     short = pack.trailing[language].sub("", text)
     for ending, pattern in pack.endings[language].found_in(*dict.fromkeys((text, short))):
         match = pattern.made.search(text) or (short != text and pattern.made.search(short))
@@ -58,9 +58,9 @@ def _ended(text: str, language: str, *, pack: Changes) -> list[End]:
             continue
         words = _bare(thing, pack)
         words = ((words - _vague(pack)) or words) - _MEASURES
-        needs = STATE if ending.occasions else ""
+        needs = STATE_ENDING if ending.occasions else ""
         besides = _before(text[: match.start()], language, pack=pack) if ending.attributes else frozenset()
-        limit = End(
+        limit = Ending(
             besides=besides,
             within=ending.within,
             ongoing=ending.ongoing,
@@ -72,7 +72,7 @@ def _ended(text: str, language: str, *, pack: Changes) -> list[End]:
             head, _ = object_of(thing, language)
             found.append(replace(limit, words=words, attributes=ending.attributes, object=head))
         named = [words_of(word, pack) for word in ending.or_words]
-        found += [replace(limit, words=words, within=limit.within or words, needs=STATE) for words in named]
+        found += [replace(limit, words=words, within=limit.within or words, needs=STATE_ENDING) for words in named]
     return found
 
 
@@ -85,7 +85,7 @@ def _before(head: str, language: str, *, pack: Changes) -> Words:
     return _bare(plain, pack) - _vague(pack) - pack.light - _MOMENTS
 
 
-def _over(text: str, language: str, *, pack: Changes) -> list[End]:
+def _over(text: str, language: str, *, pack: Changes) -> list[Ending]:
     """What a sentence says is not so any more, where nothing else tells what that is."""
     text = next((part for part in _parts(text, language)[1:] if pack.signs["over"].search(part)), text)
     text = _NOISE.sub("", text)
@@ -95,7 +95,7 @@ def _over(text: str, language: str, *, pack: Changes) -> list[End]:
         return []
     thing = pack.signs["over"].sub(_without_marks, _SUBJECT.sub("", text))
     head, _ = object_of(pack.signs["negated"].sub(" ", thing), language)
-    return [End(words, object=head)]
+    return [Ending(words, object=head)]
 
 
 def _bare(text: str, pack: Changes) -> Words:
@@ -155,9 +155,9 @@ def is_timed(text: str, language: str) -> bool:
     return changes().otherwise["when"][language].search(text) is not None
 
 
-def turned(text: str) -> tuple[End, ...]:
+def turned(text: str) -> tuple[Ending, ...]:
     """The ends that the turns in a statement make; `text` is normal and simplified, its numbers are figures."""
-    found: list[End] = []
+    found: list[Ending] = []
     for turn in changes().turns:
         match = turn.pattern.search(text)
         if match is None:
@@ -166,7 +166,7 @@ def turned(text: str) -> tuple[End, ...]:
         if turn.last and len(topics) > 1:
             topics &= pairs_of(_topic_words(match["topic"])[-_SHORTEST:])
         if topics:
-            found.append(End(topics=topics, needs=turn.needs))
+            found.append(Ending(topics=topics, needs=turn.needs))
     return tuple(found)
 
 
@@ -187,7 +187,7 @@ _NAME: Final = {
 
 
 @bounded_text_cache(512)
-def read_otherwise(bare: str, attribute: str | None, *, language: str, pack: Changes) -> Otherwise:
+def read_otherwise(bare: str, attribute: str | None, *, language: str, pack: Changes) -> ReplacementCues:
     """What a text says, put as if it spoke of the person where it speaks of somebody else."""
     normal = numbered(bare.lower())
     said = {name: by_language[language] for name, by_language in pack.otherwise.items()}
@@ -197,7 +197,7 @@ def read_otherwise(bare: str, attribute: str | None, *, language: str, pack: Cha
 
     names = frozenset(stem for name in _NAME[language].findall(bare) for stem in _in_order(name.lower(), language))
     reached = words_of(said["reached"].sub(" ", normal), pack) if said["sure"].search(normal) else frozenset()
-    return Otherwise(
+    return ReplacementCues(
         order=_in_order(said["out"].sub(" ", _OWNER.sub("", normal)), language),
         names=names,
         swapped=says("swapped"),
@@ -252,8 +252,8 @@ def _often(normal: str, pattern: re.Pattern[str], *, language: str, pack: Change
     return found.group(), words_of(beside, pack) - pack.light
 
 
-def _becomes(bare: str, names: Words, *, language: str, pack: Changes) -> tuple[Becomes, ...]:
-    found: list[Becomes] = []
+def _becomes(bare: str, names: Words, *, language: str, pack: Changes) -> tuple[ValueChange, ...]:
+    found: list[ValueChange] = []
     for becoming in pack.becomes:
         pattern = becoming.patterns.get(language)
         match = pattern.search(bare) if pattern else None
@@ -264,7 +264,7 @@ def _becomes(bare: str, names: Words, *, language: str, pack: Changes) -> tuple[
         sort = _sort(value, names, language=language, pack=pack)
         words = _thing(thing, language=language, pack=pack)
         if sort in becoming.sorts and words:
-            found.append(Becomes(words, words_of(numbered(value.lower()), pack), sort))
+            found.append(ValueChange(words, words_of(numbered(value.lower()), pack), sort))
     return tuple(dict.fromkeys(found))
 
 

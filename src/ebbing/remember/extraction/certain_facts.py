@@ -21,9 +21,9 @@ from ebbing.language.text.analyzer import stems
 from ebbing.language.text.sentences import sentences
 from ebbing.language.text.statement import Sentence, Statement
 
-_ONGOING: Final = timedelta(hours=1)
+_MAX_PAUSE: Final = timedelta(hours=1)
 """What was said within this time before a message may be what it goes on about."""
-_TAIL: Final = 400
+_TAIL_CHARS: Final = 400
 """Characters at the end of the message before that are looked at."""
 _SPEAKER: Final = {
     "en": re.compile(r"\b(?:I|i|[Ii]m|[Ii]ve|[Mm]y|MY|[Mm]e|[Mm]ine|[Mm]yself|[Ww]e|[Oo]ur|[Oo]urs|[Uu]s)\b"),
@@ -36,7 +36,7 @@ _BARE_PLAN: Final = re.compile(
     r"(?:\d+|[一二三四五六七八九十]+)[号日月点年]|[下这本]?个?(?:周[一二三四五六日天末]?|月)|[明后今]天|[去来要会想得把了就再才都也先的]"
 )
 """What is left of a plan without these is what is planned."""
-_LEAST_OBJECT: Final = 2
+_MIN_OBJECT_CHARS: Final = 2
 _NO_VERB: Final = re.compile(r"(?i)(?:(?:and|but|only|never|always|just) )+(?:\d|\w+days?\b)")
 """A standing wish that says not what is to be done."""
 _LABEL: Final = re.compile(r"[A-Z]\w+: ")
@@ -178,7 +178,7 @@ def _names_another(statement: Statement, pack: Pack) -> bool:
 
 def _leaves_it_to(message: Message, before: Message, *, pack: Pack) -> bool:
     """Whether the message before asks the speaker, or is theirs, and speaks of nobody else."""
-    tail = before.content[-_TAIL:]
+    tail = before.content[-_TAIL_CHARS:]
     if _speaks_of_another(tail, pack):
         return False
     if pack.language == "en" and _NAMED.search(tail) and not _ADDRESSED.search(tail):
@@ -194,7 +194,7 @@ def _leaves_it_to(message: Message, before: Message, *, pack: Pack) -> bool:
 def _is_ongoing(before: Message, message: Message, *, now: datetime) -> bool:
     if before.timestamp is None:
         return True
-    return (message.timestamp or now) - before.timestamp < _ONGOING
+    return (message.timestamp or now) - before.timestamp < _MAX_PAUSE
 
 
 def _speaks_of_another(text: str, pack: Pack) -> bool:
@@ -213,7 +213,7 @@ def is_whole(fact: Fact, statement: Statement, *, pack: Pack) -> bool:
             return False
         is_plan = "plan" in fact.tags
         planned = _BARE_PLAN.sub("", statement.predicate)
-        return not (is_plan and len(planned) < _LEAST_OBJECT) and "要求:别是" not in fact.text
+        return not (is_plan and len(planned) < _MIN_OBJECT_CHARS) and "要求:别是" not in fact.text
     if statement.who == "order":
         return _NO_VERB.match(statement.clause) is None
     return _LABEL.match(fact.text) is None and _FOR_NOW.search(fact.text) is None

@@ -11,18 +11,18 @@ from typing import Final
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
-from ebbing.domain.memory.pending_extraction import Failed, WriteMode
+from ebbing.domain.memory.pending_extraction import ExtractionFailure, WriteMode
 from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.claims import is_news, names_a_value, without_speaker
 from ebbing.language.text.statement import Statement
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.remember.extraction.rule_extractor import CHANGE, extract
+from ebbing.remember.extraction.rule_extractor import CHANGE_RULE, extract
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.llm.client import Budget, LlmOptions
 from ebbing.remember.llm.write_modes import read_facts
 
-_EARLIER: Final = 4
+_EARLIER_MESSAGES: Final = 4
 """Messages of the same conversation that are looked at as what was said before."""
 _POINTS_BACK: Final = re.compile(
     r"(?i)\W*(?:(?:and|also|oh|well|so|but),? )*(?:he|she|it|they|his|her|its|their)(?:'s|\b)|\W*[他她它]"
@@ -35,7 +35,7 @@ class Extraction:
     """What was read, and who may be asked what it changes."""
 
     facts: tuple[Fact, ...]
-    failed: Failed | None = None
+    failed: ExtractionFailure | None = None
     """Some messages could not be read by the model: they are to be read again."""
     llm: LlmOptions | None = None
     """The model with the time that is left of the call; None where it was not asked, or failed."""
@@ -95,7 +95,7 @@ async def with_certain_subjects(
     points_back = bool(screened) and _POINTS_BACK.match(screened[0].message.content) is not None
     if not points_back and not any(fact.understood and fact.source == 0 for fact in extraction.facts):
         return extraction
-    page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_EARLIER)
+    page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_EARLIER_MESSAGES)
     earlier = _messages(page.records)
     if not earlier:
         return extraction
@@ -111,7 +111,7 @@ async def previous_messages(store: MemoryStore, scope: Scope) -> list[Message]:
     """The last messages of a conversation that is named by its run, oldest first; none of those held for review."""
     if scope.run_id is None:
         return []
-    page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_EARLIER)
+    page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_EARLIER_MESSAGES)
     return _messages(page.records)
 
 
@@ -124,12 +124,12 @@ def _messages(newest_first: Sequence[MemoryRecord]) -> list[Message]:
     ]
 
 
-NAMED: Final = "named"
+NAMED_RULE: Final = "named"
 """The rule of what is only worth keeping if the one whom it names is known."""
-_LONGEST: Final = 120
+_MAX_NEWS_CHARS: Final = 120
 """Characters of a statement that is still news and not a story."""
-_NEWS: Final = 0.6
-_SURE: Final = 0.9
+_NEWS_IMPORTANCE: Final = 0.6
+_NEWS_CONFIDENCE: Final = 0.9
 _NAMED: Final = re.compile(
     r"(?!(?:The|This|That|These|Those|What|There|Here|When|Not|And|But|Some|Every|All|Most|Many|Any|People|Nobody)\b)"
     r"[A-Z][a-z'-]+ (?:is|was|has|had|will|just|now|also|cannot|never|always|[a-z]+(?:s|ed|t|ew))\b"
@@ -174,19 +174,19 @@ def is_redacted(fact: Fact) -> bool:
 
 def _tentative(statement: Statement, *, speakers: Collection[str]) -> Fact | None:
     """A statement that no rule reads, if it may be about something known: it is over, new or so again, or named."""
-    if not statement.text or statement.hedged or len(statement.text) > _LONGEST or statement.who == "order":
+    if not statement.text or statement.hedged or len(statement.text) > _MAX_NEWS_CHARS or statement.who == "order":
         return None
     if _without_speakers(statement.clause, speakers) != statement.clause:
         return None  # a speaker who gives a name may mean somebody else of that name
     named = statement.who == "clause" and _NAMED.match(statement.text) is not None
     plain = _without_speakers(statement.text, speakers)
     if not (statement.corrects or is_news(plain, ended=statement.ended)):
-        return Fact(text=statement.text, rule=NAMED, tentative=True) if named else None
+        return Fact(text=statement.text, rule=NAMED_RULE, tentative=True) if named else None
     return Fact(
         text=statement.text,
-        importance=_NEWS,
-        confidence=_SURE,
-        rule=CHANGE,
+        importance=_NEWS_IMPORTANCE,
+        confidence=_NEWS_CONFIDENCE,
+        rule=CHANGE_RULE,
         ended=statement.ended,
         corrects=statement.corrects,
         tentative=not names_a_value(plain),

@@ -31,15 +31,15 @@ from ebbing.remember.extraction.certain_facts import (
 from ebbing.remember.extraction.rule_matching import fact_of, with_detail
 from ebbing.remember.facts.evidence import literal_span
 
-CHANGE: Final = "change"
+CHANGE_RULE: Final = "change"
 """The rule of what no rule reads and is news of something known, which says itself what it is about."""
-_NAME: Final = 2
+_NAME_CHARS: Final = 2
 """Characters that a name has at least."""
 MAX_FACTS: Final = 32
 """Facts taken from one message."""
 
 
-Otherwise = Callable[[Statement], Fact | None]
+FallbackRule = Callable[[Statement], Fact | None]
 """Makes a fact of a statement that no rule reads, or leaves it."""
 
 
@@ -49,7 +49,7 @@ def extract(
     now: datetime,
     packs: Packs | None = None,
     agent_facts: bool = False,
-    otherwise: Otherwise | None = None,
+    otherwise: FallbackRule | None = None,
     earlier: Sequence[Message] = (),
 ) -> list[Fact]:
     """The facts that the messages state, in order, each once; `source` is the index of the message.
@@ -92,7 +92,7 @@ class _FactReader:
     """Makes facts of the statements of one message."""
 
     parser: MessageParser
-    otherwise: Otherwise | None
+    otherwise: FallbackRule | None
 
     def facts(self, *, said_at: datetime, source: int) -> list[Fact]:
         """What it states; `source` is the index of the message."""
@@ -139,13 +139,13 @@ class _FactReader:
             return None
         if not keeps_negations(fact, sentence.evidence, language=pack.language):
             return None
-        if fact.rule == CHANGE and leaves_open_who(statement, self.parser.message.content, language=pack.language):
+        if fact.rule == CHANGE_RULE and leaves_open_who(statement, self.parser.message.content, language=pack.language):
             return None
         if statement.who != "order" and not is_understood(statement, sentence, pack=pack):
             return fact
         span = literal_span(sentence.evidence, self.parser.message.content)
         text_before = self.parser.message.content.partition(span)[0] if span else ""
-        itself = fact.rule == CHANGE or statement.clause.startswith("有")
+        itself = fact.rule == CHANGE_RULE or statement.clause.startswith("有")
         before = None if itself and self.parser.continues_speaker() else self.parser.before
         certain = subject_is_certain(
             statement,
@@ -169,5 +169,5 @@ class _FactReader:
         """
         if pack.language != "zh" or self.parser.before is None or not self.parser.continues_speaker():
             return False
-        name = statement.clause[:_NAME]
-        return len(name) == _NAME and name in self.parser.before.content
+        name = statement.clause[:_NAME_CHARS]
+        return len(name) == _NAME_CHARS and name in self.parser.before.content

@@ -199,7 +199,7 @@ class _Slots(dict[str, str]):
         return ""
 
 
-_LONGEST: Final = 12
+_MAX_DETAIL_CHARS: Final = 12
 """Characters of a clause that is still a detail."""
 _JOINTS: Final = {"en": ", ", "zh": "，"}
 
@@ -230,7 +230,9 @@ def _goes_on(detail: Statement, *, of: Statement, pack: Pack) -> bool:
         return True
     if of.who == "order":
         goes_on = pack.words.get("order_goes_on")
-        return goes_on is not None and len(detail.clause) <= _LONGEST and goes_on.match(detail.clause) is not None
+        return (
+            goes_on is not None and len(detail.clause) <= _MAX_DETAIL_CHARS and goes_on.match(detail.clause) is not None
+        )
     if not _is_carried(detail, of=of, pack=pack):
         return False
     if not pack.weighing.passing.isdisjoint(cue.id for cue in cues_of(detail, pack)):
@@ -247,7 +249,7 @@ def _joins(own: Fact, fact: Fact, *, detail: Statement, of: Statement, pack: Pac
 
 def _is_carried(detail: Statement, *, of: Statement, pack: Pack) -> bool:
     """Whether it has no subject of its own, and is neither long nor doubted, a task or a mood."""
-    if not detail.carried or detail.subject != of.subject or detail.hedged or len(detail.clause) > _LONGEST:
+    if not detail.carried or detail.subject != of.subject or detail.hedged or len(detail.clause) > _MAX_DETAIL_CHARS:
         return False
     apart = pack.words.get("no_detail")
     return apart is not None and apart.search(detail.clause) is None

@@ -16,11 +16,11 @@ from ebbing.language.text.caches import text_cache
 from ebbing.language.text.sentences import QUOTED, split_text
 from ebbing.remember.intake.screening import ScreenedMessage
 
-_SLACK: Final = 600
+_MAX_EXTRA_CHARS: Final = 600
 """Characters that blanked quotations, emoji and left-out lines may take within the evidence."""
-_TRIES: Final = 16
+_MAX_STARTS: Final = 16
 """Places of its first word at which the evidence is looked for."""
-_CLOSING: Final = ".!?。！？…~～\"'”’」』)）"
+_CLOSING_SIGNS: Final = ".!?。！？…~～\"'”’」』)）"
 """Signs after the last word that belong to the evidence."""
 
 
@@ -67,12 +67,12 @@ def _span(evidence: str, part: str) -> str | None:
         return _cut(part, places[start], last=places[start + len(whole) - 1])
     words = [word for chunk in evidence.replace(QUOTED, " ").split() if (word := _plain(chunk)[0])]
     first = -1
-    for _ in range(_TRIES):
+    for _ in range(_MAX_STARTS):
         first = plain.find(words[0], first + 1)
         last = _end_of(words, plain, start=first) if first >= 0 else None
         if last is None:
             return None
-        if last - first <= len(whole) + _SLACK:
+        if last - first <= len(whole) + _MAX_EXTRA_CHARS:
             return _cut(part, places[first], last=places[last - 1])
     return None
 
@@ -90,7 +90,7 @@ def _end_of(words: Sequence[str], plain: str, *, start: int) -> int | None:
 
 def _cut(part: str, first: int, *, last: int) -> str:
     end = last + 1
-    while end < len(part) and part[end] in _CLOSING:
+    while end < len(part) and part[end] in _CLOSING_SIGNS:
         end += 1
     return part[first:end]
 

@@ -46,7 +46,7 @@ class MessagesOnRecord(NamedTuple):
     """The message before the first one is meant as well: it may be stored by an earlier call."""
 
 
-def on_record(
+def messages_on_record(
     messages: Sequence[Message], *, trust: TrustTier | None = None, is_private: bool = False
 ) -> MessagesOnRecord:
     """Return the messages without those that a person asks not to write down, and without the replies to these.
@@ -60,14 +60,14 @@ def on_record(
     """
     if is_private:
         return MessagesOnRecord([], len(messages))
-    private, names_earlier = off_record(messages) if trust in _OWN else (frozenset[int](), False)
+    private, names_earlier = off_record_places(messages) if trust in _OWN else (frozenset[int](), False)
     if not private:
         return MessagesOnRecord([*messages])
     recordable = [message for place, message in enumerate(messages) if place not in private]
     return MessagesOnRecord(recordable, len(private), names_earlier)
 
 
-def off_record(messages: Sequence[Message]) -> tuple[frozenset[int], bool]:
+def off_record_places(messages: Sequence[Message]) -> tuple[frozenset[int], bool]:
     """The places of the messages off the record, and whether the one before the first of all is meant as well."""
     requests = {
         place: request
@@ -106,7 +106,7 @@ def _before(turns: Sequence[range], number: int, *, messages: Sequence[Message])
     return next((earlier for earlier in reversed(range(number)) if messages[turns[earlier].start].name == name), None)
 
 
-_LEAST = TrustTier.DOCUMENT
+_LOWEST_TRUST = TrustTier.DOCUMENT
 
 
 class ScreenedMessage(NamedTuple):
@@ -132,7 +132,7 @@ def screen_messages(
         BlockedContentError: the redaction policy blocks a message, and says that the call is to fail.
     """
     screened: list[ScreenedMessage] = []
-    for message in on_record(messages, trust=trust).messages:
+    for message in messages_on_record(messages, trust=trust).messages:
         text = strip_recalled(message.content) if learning else message.content
         redacted = redact(text, policy.redaction)
         if redacted.blocked and policy.on_blocked == "error":
@@ -147,5 +147,5 @@ def screen_messages(
 
 
 def _tier(role: Role, trust: TrustTier | None) -> TrustTier:
-    own = tier_of(role) or _LEAST
+    own = tier_of(role) or _LOWEST_TRUST
     return own if trust is None else max(own, trust, key=list(TrustTier).index)

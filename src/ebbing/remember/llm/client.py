@@ -10,10 +10,10 @@ from typing import Any, Final
 import anyio
 
 from ebbing.domain.errors import BadModelOutputError, EbbingError, ModelTimeoutError, ModelUnavailableError
-from ebbing.domain.memory.pending_extraction import Failed
+from ebbing.domain.memory.pending_extraction import ExtractionFailure
 from ebbing.ports.chat_model import ChatModel, Schema, Turn
 
-OUT_OF_TIME: Final = Failed("out_of_time")
+TIMED_OUT: Final = ExtractionFailure("out_of_time")
 _log = logging.getLogger(__name__)
 
 
@@ -59,14 +59,16 @@ class Budget:
         return max(0.0, self._until - anyio.current_time())
 
 
-async def ask(llm: LlmOptions, messages: Sequence[Turn], *, schema: Schema, budget: Budget) -> LlmReply | Failed:
+async def ask_llm_for_json(
+    llm: LlmOptions, messages: Sequence[Turn], *, schema: Schema, budget: Budget
+) -> LlmReply | ExtractionFailure:
     """The model's answer as a JSON object of the schema's form, or why there is none.
 
     Bounded by the call's time-out and the budget even if the model does not keep to the time that it is given.
     """
     limit = min(llm.timeout_seconds, budget.left)
     if limit <= 0:
-        return OUT_OF_TIME
+        return TIMED_OUT
     try:
         with anyio.fail_after(limit + 1.0):
             answer = await llm.model.complete(messages, schema=schema, max_tokens=llm.max_tokens, timeout_seconds=limit)
@@ -79,10 +81,10 @@ async def ask(llm: LlmOptions, messages: Sequence[Turn], *, schema: Schema, budg
         return failed
 
 
-def _failed(error: Exception) -> Failed:
+def _failed(error: Exception) -> ExtractionFailure:
     wait = error.retry_after_seconds if isinstance(error, ModelUnavailableError) else None
     if isinstance(error, TimeoutError):
-        return Failed(ModelTimeoutError.code)
-    return Failed(
+        return ExtractionFailure(ModelTimeoutError.code)
+    return ExtractionFailure(
         error.code if isinstance(error, EbbingError) else ModelUnavailableError.code, retry_after_seconds=wait
     )

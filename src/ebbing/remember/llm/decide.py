@@ -9,20 +9,20 @@ from datetime import datetime
 from typing import Any, Final
 
 from ebbing.domain.conflict.decision import Decision, Fact
-from ebbing.domain.memory.pending_extraction import Failed
+from ebbing.domain.memory.pending_extraction import ExtractionFailure
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.language.text.detect_language import detect
 from ebbing.ports.chat_model import Turn
 from ebbing.prompts.library import custom_prompt, prompt
-from ebbing.remember.llm.client import Budget, LlmOptions, ask
-from ebbing.remember.llm.parse_decisions import Case, Proposal, proposals, settled
+from ebbing.remember.llm.client import Budget, LlmOptions, ask_llm_for_json
+from ebbing.remember.llm.parse_decisions import Case, Proposal, decisions_of, proposals
 from ebbing.remember.llm.schemas import DECISIONS, LOOSE_DECISIONS
 
-_AT_ONCE: Final = 12
+_MAX_CASES_A_CALL: Final = 12
 """Facts that are decided by one call."""
-_RELATED: Final = 5
+_MAX_MEMORIES_A_CASE: Final = 5
 """Memories that are shown for each fact."""
-_SHOWN: Final = 400
+_MAX_SHOWN_CHARS: Final = 400
 """Characters of a memory that the model sees."""
 
 
@@ -33,7 +33,7 @@ class Decided:
     decisions: tuple[Decision | None, ...] = ()
     """One a fact, in order. None where nothing known resembles it or the model said nothing usable: for the resolver
     that needs no model. The text of an `Update` may hold what the memory held too, so it is embedded anew."""
-    failed: Failed | None = None
+    failed: ExtractionFailure | None = None
     """Why some facts were not put before the model."""
 
 
@@ -55,35 +55,37 @@ async def decide_with_model(
     """
     budget = Budget(llm.budget_seconds)
     cases = [
-        Case(number, fact, tuple(memories[:_RELATED]), moment)
+        Case(number, fact, tuple(memories[:_MAX_MEMORIES_A_CASE]), moment)
         for number, (fact, memories, moment) in enumerate(zip(facts, related, said_at, strict=True))
     ]
     decisions: dict[int, Decision] = {}
     changed: set[str] = set()
-    failed: Failed | None = None
+    failed: ExtractionFailure | None = None
     for batch in _batches([case for case in cases if case.related]):
         proposed = await _proposed(llm, batch, budget=budget)
-        if isinstance(proposed, Failed):
+        if isinstance(proposed, ExtractionFailure):
             failed = proposed
             continue
         for case in batch:
-            decision = settled(case, proposed.get(case.number, ()), changed=changed)
+            decision = decisions_of(case, proposed.get(case.number, ()), changed=changed)
             if decision is not None:
                 decisions[case.number] = decision
     return Decided(tuple(decisions.get(case.number) for case in cases), failed)
 
 
 def _batches(cases: list[Case]) -> Iterator[list[Case]]:
-    for begin in range(0, len(cases), _AT_ONCE):
-        yield cases[begin : begin + _AT_ONCE]
+    for begin in range(0, len(cases), _MAX_CASES_A_CALL):
+        yield cases[begin : begin + _MAX_CASES_A_CALL]
 
 
-async def _proposed(llm: LlmOptions, cases: list[Case], *, budget: Budget) -> dict[int, list[Proposal]] | Failed:
+async def _proposed(
+    llm: LlmOptions, cases: list[Case], *, budget: Budget
+) -> dict[int, list[Proposal]] | ExtractionFailure:
     memories = list({record.id: record for case in cases for record in case.related}.values())
     turns = [Turn("system", _cases_prompt(llm, cases)), Turn("user", _shown(cases, memories))]
     schema = LOOSE_DECISIONS if llm.update_prompt else DECISIONS
-    reply = await ask(llm, turns, schema=schema, budget=budget)
-    if isinstance(reply, Failed):
+    reply = await ask_llm_for_json(llm, turns, schema=schema, budget=budget)
+    if isinstance(reply, ExtractionFailure):
         return reply
     items = reply.value.get("decisions", reply.value.get("memory"))
     proposals_of: dict[int, list[Proposal]] = {}
@@ -102,7 +104,7 @@ def _cases_prompt(llm: LlmOptions, cases: Sequence[Case]) -> str:
 def _shown(cases: Sequence[Case], memories: Sequence[MemoryRecord]) -> str:
     shown: Mapping[str, list[dict[str, Any]]] = {
         "memories": [
-            {"memory": number, "text": record.content[:_SHOWN], "date": f"{record.created_at:%Y-%m-%d}"}
+            {"memory": number, "text": record.content[:_MAX_SHOWN_CHARS], "date": f"{record.created_at:%Y-%m-%d}"}
             for number, record in enumerate(memories)
         ],
         "facts": [

@@ -10,13 +10,13 @@ from typing import Final, Literal
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
-from ebbing.domain.memory.pending_extraction import Failed, WriteMode
+from ebbing.domain.memory.pending_extraction import ExtractionFailure, WriteMode
 from ebbing.domain.memory.record import Role
 from ebbing.language.text.detect_language import detect
 from ebbing.ports.chat_model import Schema, Turn
 from ebbing.prompts.library import Prompt, custom_prompt, instructed, prompt
-from ebbing.remember.llm.client import Budget, LlmOptions, ask
-from ebbing.remember.llm.parse_facts import Reading, facts_in, summary_in
+from ebbing.remember.llm.client import Budget, LlmOptions, ask_llm_for_json
+from ebbing.remember.llm.parse_facts import SourceReading, facts_in, summary_in
 from ebbing.remember.llm.schemas import FACTS, LOOSE_FACTS, SUMMARY
 from ebbing.remember.llm.transcript import Chunk, chunks
 
@@ -31,7 +31,7 @@ class LlmExtraction:
     """What was read, and what was not."""
 
     facts: tuple[Fact, ...] = ()
-    failed: Failed | None = None
+    failed: ExtractionFailure | None = None
     """Some messages could not be read: keep them, and read them again later."""
 
 
@@ -114,7 +114,7 @@ def _prompted(asking: LlmOptions, mode: WriteMode, *, about: Subject, language: 
 async def _all(parts: Sequence[Chunk], task: _Task) -> LlmExtraction:
     facts: dict[str, Fact] = {}
     missed: list[int] = []
-    failed: Failed | None = None
+    failed: ExtractionFailure | None = None
     for chunk in parts:
         read = LlmExtraction(failed=failed) if failed and failed.reason in _HOPELESS else await _read_chunk(chunk, task)
         for fact in read.facts:
@@ -123,7 +123,7 @@ async def _all(parts: Sequence[Chunk], task: _Task) -> LlmExtraction:
             failed = read.failed
             missed += chunk.numbers if read.failed.messages == () else read.failed.messages
     if failed is not None:
-        failed = Failed(failed.reason, tuple(dict.fromkeys(missed)), failed.retry_after_seconds)
+        failed = ExtractionFailure(failed.reason, tuple(dict.fromkeys(missed)), failed.retry_after_seconds)
     return LlmExtraction(tuple(facts.values()), failed)
 
 
@@ -133,13 +133,13 @@ async def _read_chunk(chunk: Chunk, task: _Task) -> LlmExtraction:
     if not spoken:
         return LlmExtraction()
     turns = [Turn("system", task.prompt.text), Turn("user", _shown(chunk, task))]
-    reply = await ask(task.llm, turns, schema=task.form, budget=task.budget)
-    if isinstance(reply, Failed):
+    reply = await ask_llm_for_json(task.llm, turns, schema=task.form, budget=task.budget)
+    if isinstance(reply, ExtractionFailure):
         return LlmExtraction(failed=reply)
     halves = chunk.halves() if reply.truncated else ()
     if halves:
         return await _all(halves, task)
-    reading = Reading(
+    reading = SourceReading(
         spoken,
         rule=f"{task.llm.model.model_id} {task.prompt.version}",
         now=task.now,
@@ -151,7 +151,7 @@ async def _read_chunk(chunk: Chunk, task: _Task) -> LlmExtraction:
     facts = facts_in(reply.value.get("facts"), reading)
     return LlmExtraction(
         tuple(fact for fact in facts if fact.attribute or not task.values_only),
-        Failed("answer_cut", chunk.numbers) if reply.truncated else None,
+        ExtractionFailure("answer_cut", chunk.numbers) if reply.truncated else None,
     )
 
 

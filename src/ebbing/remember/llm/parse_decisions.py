@@ -15,9 +15,9 @@ from ebbing.language.text.sentences import MAX_TEXT_LENGTH
 from ebbing.privacy.guarding.trust import TrustTier, may_change, tier_of
 from ebbing.remember.llm.parse_facts import one_line
 
-_SURER: Final = 0.2
+_MIN_CONFIDENCE_LEAD: Final = 0.2
 """How much surer an older statement must be to end a newer one."""
-_ALIKE: Final = 0.5
+_MIN_COMMON_SHARE: Final = 0.5
 """Part of a statement's terms that a fact must share to be the one it is about."""
 
 
@@ -62,7 +62,7 @@ def proposals(
             )
 
 
-def settled(case: Case, proposed: Sequence[Proposal], *, changed: set[str]) -> Decision | None:
+def decisions_of(case: Case, proposed: Sequence[Proposal], *, changed: set[str]) -> Decision | None:
     """The decision that a fact's actions come to; None if none of them holds.
 
     Of several the most careful counts: a better wording, else what is known already, else what is ended, else a new
@@ -111,7 +111,7 @@ def _case(item: Mapping[str, Any], cases: Sequence[Case]) -> Case | None:
         return len(own & terms) / max(1, len(own))
 
     best = max(cases, key=likeness, default=None)
-    return best if best is not None and likeness(best) >= _ALIKE else None
+    return best if best is not None and likeness(best) >= _MIN_COMMON_SHARE else None
 
 
 def _ends(proposal: Proposal, case: Case) -> bool:
@@ -146,7 +146,7 @@ def _may_end(case: Case, memory: MemoryRecord) -> bool:
     trust = TrustTier(memory.trust) if memory.trust else (tier_of(memory.role) if memory.role else None)
     if trust is not None and not may_change(speaks, trust):
         return False
-    return case.said_at >= memory.created_at or case.fact.confidence > memory.confidence + _SURER
+    return case.said_at >= memory.created_at or case.fact.confidence > memory.confidence + _MIN_CONFIDENCE_LEAD
 
 
 def _opposed(fact: Fact, memory: MemoryRecord) -> bool:

@@ -22,7 +22,7 @@ from ebbing.remember.llm.transcript import Piece
 
 MAX_FACTS: Final = 64
 """Facts taken from one answer."""
-_MAX_LENGTH: Final = 600
+_MAX_FACT_CHARS: Final = 600
 """Characters of a fact; what is longer is no single fact."""
 _SURE, _UNSURE = 0.85, 0.6
 """Confidence of what the speaker was sure of, and was not: within the 0.5 to 0.9 of what a model concludes."""
@@ -37,7 +37,7 @@ _CATEGORY_OF_TYPE: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SourceReading:
     """From what and how an answer is read."""
 
     pieces: Sequence[Piece]
@@ -50,7 +50,7 @@ class Reading:
     """A statement that no message says is dropped; else it is the last message's, and claims no evidence."""
 
 
-def facts_in(items: Any, reading: Reading) -> list[Fact]:
+def facts_in(items: Any, reading: SourceReading) -> list[Fact]:
     """The facts of an answer, in order, each once; entries that are none or come from nowhere are left out.
 
     Entries are objects as in `forms.FACTS`, or plain sentences.
@@ -63,9 +63,9 @@ def facts_in(items: Any, reading: Reading) -> list[Fact]:
     return list(facts.values())
 
 
-def summary_in(value: Mapping[str, Any], reading: Reading) -> list[Fact]:
+def summary_in(value: Mapping[str, Any], reading: SourceReading) -> list[Fact]:
     """The one fact of an answer as in `forms.SUMMARY`, or none. It is taken for the last message's."""
-    text = one_line(value.get("summary"), _MAX_LENGTH)
+    text = one_line(value.get("summary"), _MAX_FACT_CHARS)
     if text is None or value.get("should_remember") is not True or not reading.pieces:
         return []
     category = _category(value.get("category"))
@@ -78,7 +78,7 @@ def summary_in(value: Mapping[str, Any], reading: Reading) -> list[Fact]:
             type=MemoryType(category["type"]),
             tags=_tags(category),
             importance=float(category["importance"]),
-            confidence=between(value.get("confidence"), 0.5, most=0.9, otherwise=_UNSURE),
+            confidence=clamped(value.get("confidence"), 0.5, most=0.9, otherwise=_UNSURE),
             source=source[0],
             source_text=source[1],
             rule=reading.rule,
@@ -106,7 +106,7 @@ def one_line(value: object, longest: int) -> str | None:
     return text if 0 < len(text) <= longest else None
 
 
-def between(value: object, least: float, *, most: float, otherwise: float) -> float:
+def clamped(value: object, least: float, *, most: float, otherwise: float) -> float:
     """The number, moved into the range; `otherwise` for what is none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return otherwise
@@ -115,11 +115,11 @@ def between(value: object, least: float, *, most: float, otherwise: float) -> fl
     return float(min(max(value, least), most))
 
 
-def _fact(item: Any, reading: Reading) -> Fact | None:
+def _fact(item: Any, reading: SourceReading) -> Fact | None:
     entry = {"text": item} if isinstance(item, str) else item
     if not isinstance(entry, Mapping):
         return None
-    text = one_line(_first(entry, ("text", "fact", "content", "memory")), _MAX_LENGTH)
+    text = one_line(_first(entry, ("text", "fact", "content", "memory")), _MAX_FACT_CHARS)
     if text is None or _QUESTION.search(text):
         return None
     source = _source(text, entry, reading=reading)
@@ -135,7 +135,7 @@ def _fact(item: Any, reading: Reading) -> Fact | None:
         type=MemoryType(category["type"]),
         tags=_tags(category),
         importance=float(category["importance"]),
-        confidence=between(entry.get("confidence"), 0.5, most=0.9, otherwise=_SURE if sure else _UNSURE),
+        confidence=clamped(entry.get("confidence"), 0.5, most=0.9, otherwise=_SURE if sure else _UNSURE),
         source=source[0],
         source_text=source[1],
         rule=reading.rule,
@@ -159,7 +159,7 @@ def _first(entry: Mapping[str, Any], names: Iterable[str]) -> Any:
     return next((entry[name] for name in names if isinstance(entry.get(name), str)), None)
 
 
-def _source(text: str, entry: Mapping[str, Any], *, reading: Reading) -> tuple[int, str | None] | None:
+def _source(text: str, entry: Mapping[str, Any], *, reading: SourceReading) -> tuple[int, str | None] | None:
     number = entry.get("message")
     number = number if isinstance(number, int) and not isinstance(number, bool) else None
     quote = entry.get("quote")
@@ -177,7 +177,7 @@ def _attribute(entry: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return (name if named else None), value
 
 
-def _dates(text: str, reading: Reading, *, number: int) -> tuple[datetime | None, datetime | None]:
+def _dates(text: str, reading: SourceReading, *, number: int) -> tuple[datetime | None, datetime | None]:
     """From when to when it happens, if the text names one date in full."""
     moment = next((piece.message.timestamp for piece in reading.pieces if piece.number == number), None)
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ebbing.domain.memory.message import Message
-from ebbing.domain.memory.pending_extraction import EXTRACT, Failed, Unread, WriteMode
+from ebbing.domain.memory.pending_extraction import EXTRACTION_JOB, ExtractionFailure, PendingExtraction, WriteMode
 from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.ports.job_queue import JobQueue
 from ebbing.ports.memory_store import MemoryStore
@@ -15,12 +15,12 @@ from ebbing.remember.llm.client import LlmOptions
 from ebbing.remember.llm.extract import LlmExtraction
 from ebbing.remember.llm.write_modes import Nominate, read_facts
 
-ATTEMPTS = 10
+MAX_ATTEMPTS = 10
 """With pauses that double from a minute to six hours this is about two days."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reread:
+class RetriedExtraction:
     """What was read at another try; `source` of a fact is an index into these messages."""
 
     messages: tuple[Message, ...]
@@ -29,7 +29,9 @@ class Reread:
     """What keeps each of the messages."""
 
 
-async def note_unread(queue: JobQueue, unread: Unread, *, failed: Failed, now: datetime) -> int | None:
+async def enqueue_retry(
+    queue: JobQueue, unread: PendingExtraction, *, failed: ExtractionFailure, now: datetime
+) -> int | None:
     """Queues messages to be read again and returns the job's id; None if there are none.
 
     Call it after the episodes are stored: the job names them and holds nothing of what was said.
@@ -38,18 +40,18 @@ async def note_unread(queue: JobQueue, unread: Unread, *, failed: Failed, now: d
         return None
     wait = timedelta(seconds=max(60.0, failed.retry_after_seconds or 0.0))
     return await queue.enqueue(
-        EXTRACT,
+        EXTRACTION_JOB,
         unread.key,
         payload=unread.payload(),
         run_at=now + wait,
-        max_attempts=ATTEMPTS,
+        max_attempts=MAX_ATTEMPTS,
         whose=unread.scope,
     )
 
 
-async def reread(
-    store: MemoryStore, unread: Unread, *, nominate: Nominate, llm: LlmOptions | None, now: datetime
-) -> Reread:
+async def retry_extraction(
+    store: MemoryStore, unread: PendingExtraction, *, nominate: Nominate, llm: LlmOptions | None, now: datetime
+) -> RetriedExtraction:
     """Reads kept messages again; those that were deleted meanwhile are left alone."""
     episodes = await store.get(unread.scope, unread.episode_ids)
     messages = tuple(map(_message, episodes))
@@ -61,10 +63,12 @@ async def reread(
         now=now,
         agent_facts=unread.agent_facts,
     )
-    return Reread(messages, extraction, tuple(episodes))
+    return RetriedExtraction(messages, extraction, tuple(episodes))
 
 
-def unread_of(episodes: Sequence[tuple[int, str]], failed: Failed, *, like: Unread) -> Unread:
+def pending_extraction_of(
+    episodes: Sequence[tuple[int, str]], failed: ExtractionFailure, *, like: PendingExtraction
+) -> PendingExtraction:
     """The work that is left after a failure.
 
     Args:
@@ -72,7 +76,7 @@ def unread_of(episodes: Sequence[tuple[int, str]], failed: Failed, *, like: Unre
         like: scope, mode and subject of the work; its episodes are replaced.
     """
     ids = tuple(episode_id for number, episode_id in episodes if number in failed.messages)
-    return Unread(like.scope, ids, like.mode, agent_facts=like.agent_facts)
+    return PendingExtraction(like.scope, ids, like.mode, agent_facts=like.agent_facts)
 
 
 def _message(record: MemoryRecord) -> Message:

@@ -12,8 +12,8 @@ from ebbing.language.text.sentences import sentences
 from ebbing.remember.llm.transcript import Piece
 
 _SIGNS: Final = re.compile(r"[\W_]+")
-_SHORTEST_QUOTE: Final = 2
-_SHARED: Final = 0.5
+_MIN_QUOTE_CHARS: Final = 2
+_MIN_SHARED_TERMS: Final = 0.5
 """More than this part of the terms of a quote, or of a statement without one, must stand in the message."""
 
 
@@ -28,13 +28,13 @@ def source_of(text: str, quote: str, *, number: int | None, pieces: Sequence[Pie
     """
     ordered = sorted(pieces, key=lambda piece: piece.number != number)
     plain = _plain(quote)
-    if len(plain) >= _SHORTEST_QUOTE:
+    if len(plain) >= _MIN_QUOTE_CHARS:
         for piece in ordered:
             if plain in _plain(piece.text):
                 return piece.number, _sentence(piece.text, plain)
     terms = set(query_terms(quote)) or set(query_terms(text))
     best = max(ordered, key=lambda piece: _share(terms, piece.text), default=None)
-    if best is None or not terms or _share(terms, best.text) <= _SHARED:
+    if best is None or not terms or _share(terms, best.text) <= _MIN_SHARED_TERMS:
         return None
     return best.number, _sentence(best.text, "", terms=terms)
 

@@ -15,11 +15,11 @@ from ebbing.privacy.guarding.strip_recalled import strip_recalled
 
 SPOKEN: Final = (Role.USER, Role.ASSISTANT)
 """What system and tools say is not shown: nothing is learnt from it, and it may hold anybody's orders."""
-_PIECE: Final = 4_000
+_MAX_PIECE_CHARS: Final = 4_000
 """Characters of one message that are shown in one entry."""
-_CONTEXT: Final = 4
+_CONTEXT_PIECES: Final = 4
 """Messages from before that are shown for context."""
-_CONTEXT_LENGTH: Final = 500
+_CONTEXT_CHARS: Final = 500
 """Characters of each of them, the last ones."""
 
 
@@ -58,7 +58,7 @@ class Chunk:
         if not middle:
             return ()
         first, second = self.pieces[:middle], self.pieces[middle:]
-        return Chunk(first, self.context), Chunk(second, _shortened(first[-_CONTEXT:]))
+        return Chunk(first, self.context), Chunk(second, _shortened(first[-_CONTEXT_PIECES:]))
 
 
 def chunks(
@@ -89,7 +89,7 @@ def chunks(
 def _pieces(messages: Sequence[Message]) -> Iterator[Piece]:
     for number, message in enumerate(messages):
         if message.role in SPOKEN:
-            for text in split_text(strip_recalled(message.content), _PIECE):
+            for text in split_text(strip_recalled(message.content), _MAX_PIECE_CHARS):
                 yield Piece(number, message, text)
 
 
@@ -108,7 +108,9 @@ def _filled(pieces: Sequence[Piece], limit_tokens: int) -> Iterator[list[Piece]]
 
 
 def _shortened(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    return tuple(Piece(piece.number, piece.message, piece.text[-_CONTEXT_LENGTH:]) for piece in pieces[-_CONTEXT:])
+    return tuple(
+        Piece(piece.number, piece.message, piece.text[-_CONTEXT_CHARS:]) for piece in pieces[-_CONTEXT_PIECES:]
+    )
 
 
 def _entry(piece: Piece, *, context: bool = False) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
-from ebbing.domain.memory.pending_extraction import Failed, WriteMode
+from ebbing.domain.memory.pending_extraction import ExtractionFailure, WriteMode
 from ebbing.domain.memory.record import MemoryType
 from ebbing.remember.llm.client import Budget, LlmOptions
 from ebbing.remember.llm.extract import LlmExtraction, extract_with_model
@@ -72,7 +72,7 @@ def _joined(readings: Sequence[LlmExtraction], hints: Sequence[Fact], *, values_
     missed = sorted({number for failure in failures for number in failure.messages})
     stand_ins = [hint for hint in hints if hint.source in missed and (hint.attribute or not values_only)]
     waits = [failure.retry_after_seconds for failure in failures if failure.retry_after_seconds is not None]
-    failed = Failed(failures[-1].reason, tuple(missed), max(waits, default=None))
+    failed = ExtractionFailure(failures[-1].reason, tuple(missed), max(waits, default=None))
     distinct = {fact.text.casefold(): fact for fact in [*stand_ins, *facts]}
     return LlmExtraction(tuple(distinct.values()), failed)
 

@@ -14,10 +14,10 @@ from ebbing.ports.memory_store import MemoryStore
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.reconcile.candidates import owner_scope
 
-_RULE: Final = "correction"
-_BACK: Final = 5
+_RULE_ID: Final = "correction"
+_MAX_MEMORIES: Final = 5
 """Memories, the newest first, among which a word that was wrong is looked for."""
-_SURE: Final = 0.9
+_CONFIDENCE: Final = 0.9
 
 
 async def apply_self_corrections(
@@ -39,7 +39,7 @@ async def apply_self_corrections(
             continue
         just_said = [fact for fact in corrected if fact.source < index]
         right = (
-            _correct_fact(correction, just_said[-_BACK:])
+            _correct_fact(correction, just_said[-_MAX_MEMORIES:])
             if just_said
             else await _correct_memory(store, correction, scope=scope)
         )
@@ -64,7 +64,7 @@ def _correct_fact(correction: Correction, facts: Sequence[Fact]) -> tuple[Fact, 
 
 async def _correct_memory(store: MemoryStore, correction: Correction, *, scope: Scope) -> tuple[None, Fact] | None:
     """What a known memory should be: one of the last, and the very last where the wrong word is not named."""
-    page = await store.page(owner_scope(scope), limit=_BACK if correction.wrong else 1)
+    page = await store.page(owner_scope(scope), limit=_MAX_MEMORIES if correction.wrong else 1)
     if correction.wrong is None and not await _was_just_said(store, page.records, scope=scope):
         return None
     for record in page.records:
@@ -100,8 +100,8 @@ def _in_the_right_words(fact: Fact, words: tuple[str, str]) -> Fact:
         text=put_right(fact.text, words),
         value=fact.value and put_right(fact.value, words),
         object=fact.object and put_right(fact.object, words),
-        confidence=_SURE,
-        rule=_RULE,
+        confidence=_CONFIDENCE,
+        rule=_RULE_ID,
         corrects=True,
         tentative=False,
     )

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.domain.conflict.claim import STATE
+from ebbing.domain.conflict.claim import STATE_ENDING
 from ebbing.domain.conflict.decision import Decision, changed_by
 from ebbing.domain.memory.record import Kind, MemoryRecord, content_hash
 from ebbing.domain.memory.scope import Scope
@@ -20,13 +20,13 @@ from ebbing.ports.embedder import Calibration
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.remember.facts.new_fact import KnownMemory, NewFact, known_memory
 
-TOP: Final = 5
+MAX_SIMILAR: Final = 5
 """Memories of much the same wording, and of much the same meaning, that are looked at for each fact."""
 MAX_EXACT: Final = 20
 """Memories of the same attribute or object that are."""
-JUST_SAID: Final = 3
+MAX_RECENT: Final = 3
 """The last memories, which are looked at where something is new or over: it may be what was spoken of."""
-RELATED: Final = 0.5
+MIN_SIMILARITY: Final = 0.5
 """Calibrated similarity from which a memory is looked at."""
 
 
@@ -136,14 +136,14 @@ def _near(
     entry, claim = fact.insert.entry, fact.claim
     if entry is not None and shard.size:
         rows += _alike_in_words(shard, entry.terms["term"][entry.terms["tf"] > 0], mask=mask)
-        words = claim.otherwise.seeks.union(*(end.words for end in claim.ends if end.needs == STATE))
+        words = claim.cues.seeks.union(*(end.words for end in claim.ends if end.needs == STATE_ENDING))
         if words:
             rows += _alike_in_words(shard, _hashes(words), mask=mask)
-    if claim.changed or claim.ends or claim.over or claim.otherwise.becomes:
-        rows += list(np.flatnonzero(mask)[-JUST_SAID:])
+    if claim.changed or claim.ends or claim.over or claim.cues.becomes:
+        rows += list(np.flatnonzero(mask)[-MAX_RECENT:])
     similarity = _similarity(shard, fact, calibration=calibration)
     if similarity is not None:
-        rows += _largest(np.where(mask, similarity, 0.0), RELATED)
+        rows += _largest(np.where(mask, similarity, 0.0), MIN_SIMILARITY)
     return {int(row): 0.0 if similarity is None else float(similarity[row]) for row in dict.fromkeys(rows)}
 
 
@@ -183,5 +183,5 @@ def _similarity(shard: Shard, fact: NewFact, *, calibration: Calibration | None)
 
 
 def _largest(scores: NDArray[np.floating], least: float) -> list[int]:
-    top = np.argpartition(scores, -TOP)[-TOP:] if len(scores) > TOP else np.arange(len(scores))
+    top = np.argpartition(scores, -MAX_SIMILAR)[-MAX_SIMILAR:] if len(scores) > MAX_SIMILAR else np.arange(len(scores))
     return [int(row) for row in top if scores[row] > least]

@@ -37,7 +37,7 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.privacy.guarding.trust import may_change, may_create
 from ebbing.remember.facts.new_fact import KnownMemory, NewFact, fact_as_known, trust_of, without_value
 
-SURER: Final = 0.2
+MIN_CONFIDENCE_LEAD: Final = 0.2
 """By how much more confidence something said earlier outweighs what was said later."""
 _SAME_WORDS: Final = "already known in these words"
 _PUT_RIGHT: Final = "it was put right"
@@ -92,7 +92,7 @@ def _decided_in_order(
     decisions: list[Decision] = []
     for fact, memories in zip(facts, candidates, strict=True):
         current = view.current(memories)
-        decision = refused(fact, confidence_threshold) or _agreed(
+        decision = refusal_of(fact, confidence_threshold) or _agreed(
             fact, proposal, own=_decided(fact, current), memories=current
         )
         if _sentence(fact.fact) in kept_open:
@@ -152,7 +152,7 @@ class _View:
             self.new[fact.record.id] = memory if gives_it else without_value(memory)
 
 
-def refused(new_fact: NewFact, confidence_threshold: float) -> Ignore | None:
+def refusal_of(new_fact: NewFact, confidence_threshold: float) -> Ignore | None:
     """Why a fact is not to be kept whatever is known; None if nothing is against it."""
     fact, tier = new_fact.fact, trust_of(new_fact.record)
     if fact.confidence < confidence_threshold:
@@ -273,7 +273,7 @@ def _verdict(fact: NewFact, other: KnownMemory, *, words: str) -> Verdict:
 
 def _outweighs(memory: MemoryRecord, fact: NewFact) -> bool:
     """Whether a memory stands although something else is heard now: it was said later, and is not much less sure."""
-    surer = round(fact.fact.confidence - memory.confidence, 6) > SURER
+    surer = round(fact.fact.confidence - memory.confidence, 6) > MIN_CONFIDENCE_LEAD
     return memory.created_at > fact.record.created_at and not surer
 
 

@@ -15,7 +15,7 @@ from ebbing.remember.facts.new_fact import KnownMemory, NewFact
 
 _NAME: Final = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'-]+")
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
-_DAY: Final = 86_400.0
+_SECONDS_A_DAY: Final = 86_400.0
 
 
 def with_importance(
@@ -35,7 +35,7 @@ def with_importance(
 def _importance(fact: NewFact, scarcity: float, *, formula: str, now: datetime) -> float:
     text = fact.fact.text
     if formula == "seed":
-        age_days = (now - fact.record.created_at).total_seconds() / _DAY
+        age_days = (now - fact.record.created_at).total_seconds() / _SECONDS_A_DAY
         return seed_importance(fact.fact.type, scarcity=scarcity, age_days=age_days, certainty=fact.fact.confidence)
     return measured_importance(
         Substance(

@@ -13,7 +13,7 @@ from ebbing.remember.facts.drafts import Draft
 from ebbing.remember.facts.new_fact import KnownMemory, NewFact
 from ebbing.remember.llm.client import LlmOptions
 from ebbing.remember.llm.decide import decide_with_model
-from ebbing.remember.reconcile.decide import LlmProposal, refused
+from ebbing.remember.reconcile.decide import LlmProposal, refusal_of
 
 
 async def ask_llm(
@@ -44,7 +44,7 @@ async def ask_llm(
 
 
 def _is_open(fact: NewFact, confidence_threshold: float) -> bool:
-    return not fact.fact.tentative and refused(fact, confidence_threshold) is None
+    return not fact.fact.tentative and refusal_of(fact, confidence_threshold) is None
 
 
 async def embed_rewordings(

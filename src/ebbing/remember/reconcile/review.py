@@ -25,9 +25,9 @@ from ebbing.remember.put_back import is_current
 from ebbing.remember.reconcile.known_messages import KnownMessages
 from ebbing.remember.reconcile.rivals import rivals_of
 
-_PAGE: Final = 500
+_PAGE_SIZE: Final = 500
 _REVIEWED: Final = "decided at a review"
-TAGS: Final = frozenset({NEEDS_REVIEW, QUARANTINED})
+REVIEW_TAGS: Final = frozenset({NEEDS_REVIEW, QUARANTINED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +48,20 @@ async def waiting_reviews(store: MemoryStore, scope: Scope, *, limit: int) -> li
     waiting: list[MemoryRecord] = []
     cursor = None
     while True:
-        page = await store.page(scope, kinds=tuple(Kind), limit=_PAGE, cursor=cursor)
-        waiting += [record for record in page.records if not TAGS.isdisjoint(record.tags)]
+        page = await store.page(scope, kinds=tuple(Kind), limit=_PAGE_SIZE, cursor=cursor)
+        waiting += [record for record in page.records if not REVIEW_TAGS.isdisjoint(record.tags)]
         cursor = page.next_cursor
         if cursor is None or len(waiting) >= limit:
             return [await _review(store, record) for record in waiting[:limit]]
 
 
-async def the_review(store: MemoryStore, record: MemoryRecord) -> Review:
+async def get_review(store: MemoryStore, record: MemoryRecord) -> Review:
     """The review of a record.
 
     Raises:
         InvalidInputError: it waits for none.
     """
-    if TAGS.isdisjoint(record.tags) or record.deleted_at is not None:
+    if REVIEW_TAGS.isdisjoint(record.tags) or record.deleted_at is not None:
         raise InvalidInputError("this memory waits for no review: `reviews.list` shows those that do")
     return await _review(store, record)
 
@@ -102,7 +102,7 @@ async def _review(store: MemoryStore, record: MemoryRecord) -> Review:
 
 
 def _reviewed(record: MemoryRecord, *, now: datetime) -> Revise:
-    tags = tuple(tag for tag in record.tags if tag not in TAGS)
+    tags = tuple(tag for tag in record.tags if tag not in REVIEW_TAGS)
     return Revise(
         replace(record, version=record.version + 1, updated_at=now, tags=tags), Event.UPDATE, reason=_REVIEWED
     )

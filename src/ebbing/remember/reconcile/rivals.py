@@ -42,7 +42,7 @@ async def rivals_of(
     return [memory for memory in await store.get(whole, ids) if _is_rival(memory, record)]
 
 
-def step_aside(rival: MemoryRecord, winner: str, *, now: datetime) -> Revise:
+def closed_rival(rival: MemoryRecord, winner: str, *, now: datetime) -> Revise:
     """The change by which a memory gives way to one that was made current again."""
     closed = replace(rival, version=rival.version + 1, valid_to=max(now, rival.created_at), superseded_by=winner)
     return Revise(closed, Event.SUPERSEDE, reason=GAVE_WAY)

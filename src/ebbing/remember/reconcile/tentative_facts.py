@@ -10,8 +10,8 @@ from ebbing.language.claims.claims import attribute_of, without_speaker
 from ebbing.language.claims.relations import aliases
 from ebbing.language.parsing.subjects import is_bare
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.remember.extraction.extractor import NAMED
-from ebbing.remember.extraction.rule_extractor import CHANGE, extract
+from ebbing.remember.extraction.extractor import NAMED_RULE
+from ebbing.remember.extraction.rule_extractor import CHANGE_RULE, extract
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft
 from ebbing.remember.facts.new_fact import KnownMemory, hints_from_fact, to_new_fact
 from ebbing.remember.intake.screening import ScreenedMessage
@@ -53,14 +53,14 @@ async def drop_unmatched_tentative(
                 continue
         if whole is not None:
             matched.append((whole, fact_draft(whole, screened[fact.source], context=context)))
-        elif not fact.tentative or not (fact.rule == NAMED or isinstance(decision, Ignore)):
+        elif not fact.tentative or not (fact.rule == NAMED_RULE or isinstance(decision, Ignore)):
             matched.append((fact, draft))
     return matched
 
 
 def _begins_with_value(fact: Fact) -> str | None:
     """The value that a statement begins with, so that it does not say of what it is one: "31 now"."""
-    if fact.rule != CHANGE or not fact.tentative:
+    if fact.rule != CHANGE_RULE or not fact.tentative:
         return None
     _, value = attribute_of(fact.text, hints_from_fact(fact, None))
     return value if value and fact.text.casefold().startswith(value.casefold()) else None

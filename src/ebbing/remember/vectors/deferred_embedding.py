@@ -21,7 +21,7 @@ from ebbing.ports.clock import Clock
 from ebbing.ports.embed_passages import embed_passages
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.memory_store import MemoryStore, Reindex
-from ebbing.remember.vectors.embed_drafts import SECONDS, enqueue_reindex
+from ebbing.remember.vectors.embed_drafts import EMBEDDING_SECONDS, enqueue_reindex
 
 MAX_WAITING_TEXTS: Final = 10_000
 """Texts that may be behind, a hundred seconds of one core: beyond them a call waits for its vectors again."""
@@ -29,7 +29,7 @@ BATCH_SIZE: Final = 8
 """Texts embedded at a time."""
 JOB_DELAY: Final = timedelta(minutes=5)
 """When a worker makes good what a process that was killed still owed."""
-_MOST_NOTED: Final = 10_000
+_MAX_NOTED_OWNERS: Final = 10_000
 
 _log: Final = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ class DeferredEmbedder:
         with self._lock:
             if self._noted.get(owner, now) > now:
                 return False
-            if len(self._noted) >= _MOST_NOTED:
+            if len(self._noted) >= _MAX_NOTED_OWNERS:
                 self._noted = {noted_owner: run_at for noted_owner, run_at in self._noted.items() if run_at > now}
             self._noted[owner] = now + JOB_DELAY
             return True
@@ -135,7 +135,7 @@ class DeferredEmbedder:
 
     async def _embed(self, portion: dict[Scope, list[str]], embedder: Embedder) -> None:
         texts = [(scope, record) for scope, ids in portion.items() for record in await self._store.get(scope, ids)]
-        got = await embed_passages(embedder, [passage(record) for _, record in texts], seconds=SECONDS)
+        got = await embed_passages(embedder, [passage(record) for _, record in texts], seconds=EMBEDDING_SECONDS)
         changes: dict[Scope, list[Reindex]] = {}
         for (scope, record), vector in zip(texts, got.vectors, strict=True):
             if vector is not None:

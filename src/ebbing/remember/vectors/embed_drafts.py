@@ -21,9 +21,9 @@ from ebbing.ports.job_queue import JobQueue
 from ebbing.ports.memory_store import Insert
 from ebbing.remember.facts.drafts import Draft
 
-REINDEX: Final = "reindex"
+REINDEX_JOB: Final = "reindex"
 """Kind of the job that makes index entries anew."""
-SECONDS: Final = 30.0
+EMBEDDING_SECONDS: Final = 30.0
 REINDEX_DELAY: Final = timedelta(minutes=1)
 
 _log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class EmbedOptions:
     """How texts get their vectors on the way in."""
 
     embedder: Embedder | None = None
-    seconds: float = SECONDS
+    seconds: float = EMBEDDING_SECONDS
     """How long some 16,000 characters may take."""
     strict: bool = False
     """A text that cannot be embedded is not stored."""
@@ -73,7 +73,7 @@ async def enqueue_reindex(queue: JobQueue, scope: Scope, *, run_at: datetime) ->
     """Queues an owner to be indexed anew, of whom something was stored without a vector though there is an embedder."""
     owner = scope.whole
     with suppress(StoreError):  # it is stored by now, and the daily round finds it too
-        await queue.enqueue(REINDEX, owner.owner.digest, whose=owner, run_at=run_at)
+        await queue.enqueue(REINDEX_JOB, owner.owner.digest, whose=owner, run_at=run_at)
 
 
 async def vectors_of(options: EmbedOptions, passages: Sequence[str]) -> Sequence[NDArray[np.float32] | None]:

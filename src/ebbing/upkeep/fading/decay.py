@@ -17,7 +17,7 @@ from anyio import to_thread
 from ebbing.domain.forgetting.curves import idle_days, never_fades, retention
 from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.forgetting.stages import is_later, is_protected, stage_at
-from ebbing.domain.forgetting.usage_model import footing_of
+from ebbing.domain.forgetting.usage_model import usage_features
 from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.turn_neighbours import find_neighbours
@@ -72,7 +72,7 @@ async def decay(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool 
         change = carried_out(move, now=now)
         changes.append(replace(change, entry=answering(move, here.shard)) if move.asked else change)
         if is_change(move):
-            why = f"{move.why}; {needed.as_text(footing_of(move.record, now))}"
+            why = f"{move.why}; {needed.as_text(usage_features(move.record, now))}"
             report.changes.append(Planned(move.record.id, _DONE[move.stage], why))
     report.counts |= {
         "forgotten": len(gone) - len(taken.into),

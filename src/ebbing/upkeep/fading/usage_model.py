@@ -16,7 +16,14 @@ import numpy as np
 from anyio import to_thread
 from numpy.typing import NDArray
 
-from ebbing.domain.forgetting.usage_model import HORIZON_DAYS, LARGEST, USUAL, Footing, Retention, footing_of
+from ebbing.domain.forgetting.usage_model import (
+    DEFAULT_USAGE_MODEL,
+    HORIZON_DAYS,
+    MAX_COEFFICIENT,
+    UsageFeatures,
+    UsageModel,
+    usage_features,
+)
 from ebbing.domain.memory.feedback import REINFORCING
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord
 from ebbing.domain.memory.scope import Scope
@@ -47,7 +54,7 @@ class Outcome:
     """A memory as it stood at a moment, and whether it was of use in the time that followed."""
 
     memory_id: str
-    footing: Footing
+    footing: UsageFeatures
     was_used: bool
 
 
@@ -75,14 +82,14 @@ async def learn(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool 
     return report
 
 
-async def retention_of(store: MemoryStore, scope: Scope) -> Retention:
+async def retention_of(store: MemoryStore, scope: Scope) -> UsageModel:
     """What was learned of the scope's owner; `USUAL` of whom nothing was.
 
     Raises:
         StoreError: the store could not do it.
     """
     number = await store.mark(scope, _KEPT)
-    return _model(number) if number else USUAL
+    return _model(number) if number else DEFAULT_USAGE_MODEL
 
 
 async def outcomes(store: MemoryStore, scope: Scope, *, at: datetime, until: datetime) -> list[Outcome]:
@@ -103,7 +110,7 @@ async def outcomes(store: MemoryStore, scope: Scope, *, at: datetime, until: dat
     ]
 
 
-def fitted(found: Sequence[Outcome], *, before: Retention, sureness: float = SURENESS) -> Retention | None:
+def fitted(found: Sequence[Outcome], *, before: UsageModel, sureness: float = SURENESS) -> UsageModel | None:
     """The coefficients that explain the outcomes best, drawn toward `before`; the same for the same outcomes.
 
     Logistic regression with a ridge penalty, by Newton's method. A fit by which a memory becomes likelier as time goes
@@ -121,17 +128,17 @@ def fitted(found: Sequence[Outcome], *, before: Retention, sureness: float = SUR
     features = np.array([one.footing.features for one in found], dtype=np.float64)
     drawn_to = np.array(before.coefficients)
 
-    def model(columns: list[int]) -> Retention:
+    def model(columns: list[int]) -> UsageModel:
         weights = np.zeros(drawn_to.size)
         firm = sureness * np.array([_OF_THE_INTERCEPT, 1.0, 1.0, 1.0, 1.0])[columns]
         weights[columns] = _newton(features[:, columns], was_used, drawn_to=drawn_to[columns], firm=firm)
-        return Retention(*np.clip(weights, -LARGEST, LARGEST).tolist())
+        return UsageModel(*np.clip(weights, -MAX_COEFFICIENT, MAX_COEFFICIENT).tolist())
 
     return next(one for one in map(model, _TRIED) if one.falls_with_time)
 
 
 _TRIED: Final = ([0, 1, 2, 3, 4], [0, 1, 2, 3], [0, 2, 3])
-"""Columns of `Footing.features`: all, without age, without any time."""
+"""Columns of `UsageFeatures.features`: all, without age, without any time."""
 
 
 def _newton(features: Numbers, was_used: Numbers, *, drawn_to: Numbers, firm: Numbers) -> Numbers:
@@ -198,17 +205,17 @@ def _told_by(record: MemoryRecord) -> set[str]:
     return {record.id, record.superseded_by or ""} if record.retired_at is not None else {record.id}
 
 
-def _stood(record: MemoryRecord, at: datetime, *, uses: Sequence[datetime]) -> Footing:
+def _stood(record: MemoryRecord, at: datetime, *, uses: Sequence[datetime]) -> UsageFeatures:
     """How it stood: uses that came later are taken back."""
     before = [moment for moment in uses if moment <= at]
     last = record.last_accessed_at
     if before or (last is not None and last > at):
         last = max(before, default=None)
     later = len(uses) - len(before)
-    return footing_of(replace(record, access_count=record.access_count - later, last_accessed_at=last), at)
+    return usage_features(replace(record, access_count=record.access_count - later, last_accessed_at=last), at)
 
 
-def _number(model: Retention) -> int:
+def _number(model: UsageModel) -> int:
     """All coefficients in one whole number, so that they are written and read at once; never 0."""
     number = 0
     for value in model.coefficients:
@@ -216,7 +223,7 @@ def _number(model: Retention) -> int:
     return number
 
 
-def _model(number: int) -> Retention:
-    places = reversed(range(len(USUAL.coefficients)))
+def _model(number: int) -> UsageModel:
+    places = reversed(range(len(DEFAULT_USAGE_MODEL.coefficients)))
     parts = [(number >> _BITS * place & (1 << _BITS) - 1) - (1 << _BITS - 1) for place in places]
-    return Retention(*(part / _STEPS_A_UNIT for part in parts))
+    return UsageModel(*(part / _STEPS_A_UNIT for part in parts))

@@ -8,11 +8,11 @@ from datetime import timedelta
 from typing import Final
 
 from ebbing.domain.errors import EbbingError
-from ebbing.domain.memory.pending_extraction import EXTRACT, Failed, Unread
+from ebbing.domain.memory.pending_extraction import EXTRACTION_JOB, ExtractionFailure, PendingExtraction
 from ebbing.ports.job_queue import Job, JobQueue, JobState
 from ebbing.upkeep.worker.worker import AtWork, Duty, Undone, Worker, Working
 
-Again = Callable[[Unread], Awaitable[Failed | None]]
+Again = Callable[[PendingExtraction], Awaitable[ExtractionFailure | None]]
 """Reads the messages, stores what they say, and returns why that failed, or None."""
 
 _DOWN: Final = frozenset({"model_unavailable", "model_timeout", "out_of_time"})
@@ -68,14 +68,14 @@ async def unread_counts(queue: JobQueue, *, tenant: str | None = None) -> dict[s
     Of all tenants, or of one.
     """
     counts = await queue.counts(tenant=tenant)
-    waiting = (counts.get((EXTRACT, state), 0) for state in (JobState.WAITING, JobState.RUNNING))
-    return {"waiting": sum(waiting), "given_up": counts.get((EXTRACT, JobState.DEAD), 0)}
+    waiting = (counts.get((EXTRACTION_JOB, state), 0) for state in (JobState.WAITING, JobState.RUNNING))
+    return {"waiting": sum(waiting), "given_up": counts.get((EXTRACTION_JOB, JobState.DEAD), 0)}
 
 
-async def _outcome(job: Job, again: Again) -> Failed | None:
+async def _outcome(job: Job, again: Again) -> ExtractionFailure | None:
     try:
-        return await again(Unread.of(job.payload))
+        return await again(PendingExtraction.of(job.payload))
     except (KeyError, TypeError, ValueError) as error:
-        return Failed(error.code if isinstance(error, EbbingError) else "unreadable_job")
+        return ExtractionFailure(error.code if isinstance(error, EbbingError) else "unreadable_job")
     except EbbingError as error:
-        return Failed(error.code)
+        return ExtractionFailure(error.code)

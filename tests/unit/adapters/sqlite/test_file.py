@@ -19,7 +19,7 @@ from ebbing.adapters.sqlite.store import SqliteMemoryStore
 from ebbing.adapters.sqlite.tables import job_rows
 from ebbing.domain.errors import SchemaError, StoreError
 from ebbing.domain.memory.history import Event
-from ebbing.domain.memory.pending_extraction import Unread
+from ebbing.domain.memory.pending_extraction import PendingExtraction
 from ebbing.domain.memory.scope import Scope
 from tests.unit.adapters.sqlite.stores import ADA, BOB, CLOCK, open_store, raw, stored
 
@@ -79,7 +79,7 @@ async def test_an_older_file_is_brought_up_to_date_without_loss(tmp_path: Path) 
 async def test_jobs_of_an_older_file_are_known_by_their_owners(tmp_path: Path) -> None:
     before = next(at for at, script in enumerate(migrations()) if "job ADD COLUMN user_id" in script)
     Connections(tmp_path, scripts=migrations()[:before]).close()
-    unread = Unread(Scope("ada", "nova", "r1", "acme"), ("e1",))
+    unread = PendingExtraction(Scope("ada", "nova", "r1", "acme"), ("e1",))
     with raw(tmp_path / "ebbing.db") as db:
         db.execute(
             "INSERT INTO job (kind, key, payload, state, attempts, max_attempts, run_at)"

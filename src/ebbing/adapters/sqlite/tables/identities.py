@@ -14,7 +14,7 @@ from ebbing.adapters.sqlite.memories.move_owner import OwnerRow, Range, count, f
 from ebbing.adapters.sqlite.memories.rows import MAX_SEQ
 from ebbing.adapters.sqlite.memories.split_owner import park_edits, part, unpark_edits
 from ebbing.domain.errors import ConflictError, IdentityNotFoundError, InvalidInputError
-from ebbing.domain.memory.identity import LATE, Identity, Merge
+from ebbing.domain.memory.identity import MERGE_GRACE, Identity, Merge
 from ebbing.index.shard import micros, moment
 
 _COLUMNS: Final = "channel, channel_user_id, unified_id, is_primary, linked_at"
@@ -125,7 +125,7 @@ def late_heir(db: sqlite3.Connection, tenant: str, *, name: str, now: datetime) 
     row = db.execute(
         "SELECT kept FROM identity_merge WHERE tenant = ? AND gone = ? AND undone_at IS NULL AND at > ?"
         " ORDER BY no DESC LIMIT 1",
-        (tenant, name, micros(now - LATE)),
+        (tenant, name, micros(now - MERGE_GRACE)),
     ).fetchone()
     return None if row is None else str(row[0])
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ebbing.domain.access_roles import Role, key_digest
+from ebbing.domain.access_roles import AccessRole, key_digest
 from ebbing.domain.errors import ConfigurationError, UnauthorizedError
 from ebbing.interfaces.http.errors import ProblemError
 from ebbing.ports.clock import Clock
@@ -29,7 +29,7 @@ class Principal:
     """Whom a request speaks for. Nothing in a body or query can widen it."""
 
     tenant: str
-    role: Role
+    role: AccessRole
     user: str | None = None
     """The one user whose memory this credential opens; None for every user of the tenant."""
     name: str = "open"
@@ -49,7 +49,7 @@ class Doorkeeper:
 
     def __init__(self, settings: Settings, *, keys: KeyRing, clock: Clock) -> None:
         self._tenant, self._keys, self._clock = settings.tenant, keys, clock
-        self.anybody = Principal(self._tenant, Role.ADMIN)
+        self.anybody = Principal(self._tenant, AccessRole.ADMIN)
         """Who calls as long as it is open."""
         self._digest = key_digest(settings.api_key.get_secret_value()) if settings.api_key else None
         self._tokens = token_reader(settings)
@@ -79,16 +79,16 @@ class Doorkeeper:
         if shown is not None:
             return _narrowed(await self._shown(shown), user)
         if user is not None and self._is_trusted(peer):
-            return Principal(self._tenant, Role.WRITE, user, "header")
+            return Principal(self._tenant, AccessRole.WRITE, user, "header")
         raise UnauthorizedError("this service asks for a credential, and none was shown")
 
     async def _shown(self, shown: str) -> Principal:
         if self._tokens is not None and shown.count(".") == 2:
             told = self._tokens.read(shown)
-            return Principal(told.tenant or self._tenant, min(told.role, Role.WRITE), told.user_id, "token")
+            return Principal(told.tenant or self._tenant, min(told.role, AccessRole.WRITE), told.user_id, "token")
         digest = key_digest(shown)
         if self._digest is not None and hmac.compare_digest(digest, self._digest):
-            return Principal(self._tenant, Role.ADMIN, name="api_key")
+            return Principal(self._tenant, AccessRole.ADMIN, name="api_key")
         key = await self._keys.find(digest)
         if key is None or not hmac.compare_digest(digest, key.digest) or key.revoked_at is not None:
             raise UnauthorizedError("this key is not known, or was revoked")
@@ -134,4 +134,4 @@ def _narrowed(principal: Principal, user: str | None) -> Principal:
         return principal
     if principal.user is not None:
         raise ProblemError("forbidden", "this credential is for another user than the header names")
-    return replace(principal, user=user, role=min(principal.role, Role.WRITE))
+    return replace(principal, user=user, role=min(principal.role, AccessRole.WRITE))
