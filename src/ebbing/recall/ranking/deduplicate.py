@@ -65,8 +65,9 @@ def _pairs_above(shard: Shard, rows: Rows, *, min_cosine: float) -> Pairs:
 def _group(rows: Rows, pairs: Pairs, *, count: int) -> Groups:
     leads: list[int] = []
     groups: dict[int, list[int]] = {}
+    has_duplicate = np.count_nonzero(pairs, axis=1) > 1
     for place in range(len(rows)):
-        repeated = np.flatnonzero(pairs[place, leads])
+        repeated = np.flatnonzero(pairs[place, leads]) if has_duplicate[place] else ()
         if len(repeated):
             lead = leads[repeated[0]]
             groups[lead].append(int(rows[place]))
