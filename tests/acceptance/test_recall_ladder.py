@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
+from ebbing.assistant import inject, rank_offers, tastes_of
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.signals.preferences import mentions
-from ebbing.recall.output.inject import inject
-from ebbing.recall.output.personalise import suited, tastes_of
 from ebbing.sync import Memory
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
@@ -112,7 +111,7 @@ def test_a_clear_question_finds_the_allergy_and_seafood_is_not_recommended(told:
     records = memory.get_all(user_id="sam", include="memories")["results"]
     assert any(script.seafood in item["memory"] for item in records)
     tastes = tastes_of(_records(memory))
-    offered = suited(script.dishes, tastes, text=str, score=lambda _: 0.5)
+    offered = rank_offers(script.dishes, tastes, text=str, score=lambda _: 0.5)
     assert [one.item for one in offered] == [script.safe]
     assert not any(mentions(one.item, script.seafood) for one in offered)
 

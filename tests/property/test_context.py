@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ebbing.assistant import inject
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import MemoryRecord, MemoryType, Provenance, Role
 from ebbing.domain.memory.scope import Scope
@@ -19,7 +20,6 @@ from ebbing.privacy.attribution import source_of
 from ebbing.privacy.guarding.quote import CLOSE, OPEN, block, fenced, named
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
 from ebbing.privacy.names import person_name
-from ebbing.recall.output.inject import inject
 from ebbing.recall.output.render import Group, Style, render
 from ebbing.recall.query.query_fallback import Talk, checked_rewrite, conversation_query
 from tests.fences import bare_lines

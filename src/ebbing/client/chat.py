@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
+from ebbing.assistant.inject import inject
 from ebbing.client.blocking import BlockingMemoryService
 from ebbing.client.service import MemoryService, Where, last_user_text
-from ebbing.recall.output.inject import inject
 
 
 class AsyncRememberingChat:

@@ -1,18 +1,14 @@
-"""Which of the memories that were found may be used, and whether to put them in front of a model at all."""
+"""The memories of an answer that may be used."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import QUARANTINED, MemoryRecord, MemoryType, Role
 from ebbing.language.text.analyzer import TextFlag, flags_of, normalise
-
-AgentKind = Literal["general", "recommendation", "personal", "tool"]
-"""What an assistant is for: `general` answers anything, `recommendation` and `personal` live from knowing the person,
-`tool` asks for memories itself."""
 
 _STANDING_TAGS: Final = frozenset({"constraint", "preference", "dislike", "health", "diet"})
 
@@ -75,16 +71,3 @@ def selected(
     own = [hit for hit in good if session is not None and hit.record.scope == f"session:{session}"]
     first = own[: policy.session_first]
     return [*first, *(hit for hit in good if hit not in first)][: policy.top_k]
-
-
-def auto_recall(hits: Sequence[Hit], agent: AgentKind = "general", *, policy: Policy = DEFAULT) -> list[Hit]:
-    """What to inject before the model is asked; an empty list leaves recall to the model's own tools.
-
-    A general assistant gets only what scores above `inject_above`, one that recommends or is personal always gets
-    everything, one with memory tools gets nothing unasked.
-    """
-    if agent in {"recommendation", "personal"}:
-        return list(hits)
-    if agent == "tool":
-        return []
-    return [hit for hit in hits if hit.score > policy.inject_above]

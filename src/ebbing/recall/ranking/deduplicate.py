@@ -67,8 +67,8 @@ def _group(rows: Rows, pairs: Pairs, *, count: int) -> Groups:
     groups: dict[int, list[int]] = {}
     has_duplicate = np.count_nonzero(pairs, axis=1) > 1
     for place in range(len(rows)):
-        repeated = np.flatnonzero(pairs[place, leads]) if has_duplicate[place] else ()
-        if len(repeated):
+        repeated: list[int] = np.flatnonzero(pairs[place, leads]).tolist() if has_duplicate[place] else []
+        if repeated:
             lead = leads[repeated[0]]
             groups[lead].append(int(rows[place]))
         elif len(leads) < count:

@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ebbing.assistant import hits_to_inject
 from ebbing.client.service import HostPolicy
 from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Provenance, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.recall.base.usage_policy import DEFAULT, Policy, auto_recall, is_standing, selected, usable
+from ebbing.recall.base.usage_policy import DEFAULT, Policy, is_standing, selected, usable
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 
@@ -86,14 +87,14 @@ def test_a_raw_sentence_may_state_a_limit_too() -> None:
 
 def test_a_general_assistant_is_given_what_scores_like_most_right_answers() -> None:
     hits = [hit("likely", 0.49), hit("weak", 0.45)]
-    assert texts(auto_recall(hits)) == ["likely"]
-    assert auto_recall(hits[1:], "general") == []
+    assert texts(hits_to_inject(hits)) == ["likely"]
+    assert hits_to_inject(hits[1:], "general") == []
 
 
 def test_an_assistant_that_recommends_or_is_personal_is_always_given_everything() -> None:
     hits = [hit("sure", 0.9), hit("weak", 0.61)]
-    assert texts(auto_recall(hits, "recommendation")) == texts(auto_recall(hits, "personal")) == ["sure", "weak"]
+    assert texts(hits_to_inject(hits, "recommendation")) == texts(hits_to_inject(hits, "personal")) == ["sure", "weak"]
 
 
 def test_an_assistant_with_tools_of_its_own_is_given_nothing_unasked() -> None:
-    assert auto_recall([hit("sure", 0.99)], "tool") == []
+    assert hits_to_inject([hit("sure", 0.99)], "tool") == []

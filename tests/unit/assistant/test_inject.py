@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from ebbing.assistant.inject import format_hits, inject, shorten_block
 from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.privacy.guarding.quote import CLOSE, block
 from ebbing.recall.base.usage_policy import Policy
-from ebbing.recall.output.inject import inject, injection, shortened
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 TEA, MILK = block(["User likes tea"]), block(["User likes milk"])
@@ -81,20 +81,20 @@ def test_a_block_that_is_too_long_loses_its_last_memories_whole() -> None:
     assert 1_400 < len(first["content"]) <= 1_500
     assert first["content"].endswith(f"\n{CLOSE}")
     assert set(first["content"].splitlines()) <= set(long.splitlines())
-    assert shortened(long, 50) == ""
+    assert shorten_block(long, 50) == ""
     assert inject([ASKS], long, max_chars=50) == [ASKS]
 
 
 def test_an_injection_lists_the_best_five_that_are_good_enough() -> None:
     hits = [hit(f"fact {n}") for n in range(9)]
-    text = injection([hit("weak", 0.29), *hits])
+    text = format_hits([hit("weak", 0.29), *hits])
     assert "Relevant long-term memory:\n" in text
     assert [line for line in text.splitlines() if line.startswith("- ")] == [f"- noted: “fact {n}”" for n in range(5)]
-    assert "相关长期记忆：\n" in injection(hits, language="zh")
-    assert injection([hit("weak", 0.1)]) == injection([]) == ""
+    assert "相关长期记忆：\n" in format_hits(hits, language="zh")
+    assert format_hits([hit("weak", 0.1)]) == format_hits([]) == ""
 
 
 def test_an_injection_stays_within_its_characters() -> None:
     hits = [hit("x" * 299 + str(n)) for n in range(5)]
-    assert len(injection(hits)) <= 1_200
-    assert len(injection(hits, policy=Policy(max_chars=800))) <= 800
+    assert len(format_hits(hits)) <= 1_200
+    assert len(format_hits(hits, policy=Policy(max_chars=800))) <= 800

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from ebbing.assistant import choose_worker, generation_hints, rank_offers, tastes_of
 from ebbing.domain.memory.record import MemoryRecord, MemoryType
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.signals.preferences import Manner, Tastes, mentions, read_tastes
-from ebbing.recall.output.personalise import generation_hints, route, suited, tastes_of
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 
@@ -23,7 +23,7 @@ def said(
 
 
 def offered(tastes: Tastes, *texts: str) -> list[str]:
-    return [one.item for one in suited(texts, tastes, text=str, score=lambda _: 0.5)]
+    return [one.item for one in rank_offers(texts, tastes, text=str, score=lambda _: 0.5)]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_vegetarian_is_offered_no_meat() -> None:
 
 def test_favourites_count_a_fifth_more_and_may_overtake() -> None:
     found = {"A western": 0.55, "Sci-Fi night": 0.5, "A comedy": 0.3}
-    best = suited(list(found), Tastes(likes=("科幻", "sci-fi")), text=str, score=found.__getitem__)
+    best = rank_offers(list(found), Tastes(likes=("科幻", "sci-fi")), text=str, score=found.__getitem__)
     assert [(one.item, one.favourite) for one in best] == [
         ("Sci-Fi night", "科幻"), ("A western", None), ("A comedy", None),
     ]  # fmt: skip
@@ -118,13 +118,13 @@ def test_favourites_count_a_fifth_more_and_may_overtake() -> None:
 
 def test_a_favourite_picks_the_worker_and_taste_becomes_filters() -> None:
     tastes = Tastes(likes=("科幻电影",), dislikes=("恐怖",), avoids=("海鲜",))
-    routed = route(tastes, {"科幻": "movies:scifi", "爱情": "movies:romance"}, default="movies")
+    routed = choose_worker(tastes, {"科幻": "movies:scifi", "爱情": "movies:romance"}, default="movies")
     assert (routed.worker, routed.favourite) == ("movies:scifi", "科幻电影")
     assert (routed.prefer, routed.exclude) == (("科幻电影",), ("海鲜", "恐怖"))
 
 
 def test_without_a_fitting_favourite_the_default_worker_answers() -> None:
-    routed = route(Tastes(likes=("tea",)), {"sci-fi": "movies:scifi"}, default="movies")
+    routed = choose_worker(Tastes(likes=("tea",)), {"sci-fi": "movies:scifi"}, default="movies")
     assert (routed.worker, routed.favourite) == ("movies", None)
 
 

@@ -1,4 +1,4 @@
-"""Letting what is known of a person shape three choices: who answers, what is offered, and how it is said."""
+"""Let what is known of a person shape three choices: who answers, what is offered, and how it is said."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ebbing.domain.memory.record import MemoryRecord, MemoryType
 from ebbing.language.signals.preferences import Tastes, mentions, read_tastes
 from ebbing.recall.base.usage_policy import is_standing
 
-FAVOURITE: Final = 1.2
-"""Factor for what the person likes."""
+FAVOURITE_FACTOR: Final = 1.2
+"""Factor of the score of what the person likes."""
 
 _Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
-    """Who should answer, and what to look for."""
+class WorkerChoice:
+    """The worker that should answer, and what it looks for."""
 
     worker: str
     prefer: tuple[str, ...]
@@ -28,7 +28,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Suited(Generic[_Item]):
+class Offer(Generic[_Item]):
     """Something that may be offered."""
 
     item: _Item
@@ -38,50 +38,60 @@ class Suited(Generic[_Item]):
 
 
 def tastes_of(records: Sequence[MemoryRecord]) -> Tastes:
-    """What memories (in any order) say the person likes, dislikes and must avoid; only what was said of themselves as
-    a preference, constraint or rule counts."""
-    told = [record for record in records if is_standing(record) or record.type is MemoryType.PROCEDURAL]
-    return read_tastes(record.content for record in sorted(told, key=lambda record: record.created_at))
+    """Return what memories (in any order) say the person likes, dislikes and must avoid.
+
+    Only what was said of themselves as a preference, constraint or rule counts.
+    """
+    standing = [record for record in records if is_standing(record) or record.type is MemoryType.PROCEDURAL]
+    standing.sort(key=lambda record: record.created_at)
+    return read_tastes(record.content for record in standing)
 
 
-def route(tastes: Tastes, workers: Mapping[str, str], *, default: str) -> Route:
-    """The worker for the latest favourite that one is for (`workers`: topic to worker name), and filters for it."""
+def choose_worker(tastes: Tastes, workers: Mapping[str, str], *, default: str) -> WorkerChoice:
+    """Return the worker for the latest favourite that one is for, and filters for it.
+
+    Args:
+        workers: topic to worker name.
+    """
     exclude = (*tastes.avoids, *tastes.dislikes)
     for favourite in tastes.likes:
         for topic, worker in workers.items():
             if mentions(favourite, topic) or mentions(topic, favourite):
-                return Route(worker, tastes.likes, exclude, favourite)
-    return Route(default, tastes.likes, exclude, None)
+                return WorkerChoice(worker, tastes.likes, exclude, favourite)
+    return WorkerChoice(default, tastes.likes, exclude, None)
 
 
-def suited(
+def rank_offers(
     items: Sequence[_Item], tastes: Tastes, *, text: Callable[[_Item], str], score: Callable[[_Item], float]
-) -> list[Suited[_Item]]:
-    """What may be offered of the items that were found, best first, without finding anything anew.
+) -> list[Offer[_Item]]:
+    """Return the items that may be offered, best first, without a second retrieval.
 
     What names something the person dislikes or must avoid is dropped, unless it says it is free of it; what they like
     counts 1.2 times as much. What is told in other words than names is not recognised: this is no medical safeguard.
     """
-    kept: list[Suited[_Item]] = []
+    unwanted = (*tastes.avoids, *tastes.dislikes)
+    offers: list[Offer[_Item]] = []
     for item in items:
-        told = text(item)
-        if _first(told, (*tastes.avoids, *tastes.dislikes)) is None:
-            favourite = _first(told, tastes.likes)
-            kept.append(Suited(item, score(item) * (FAVOURITE if favourite else 1.0), favourite))
-    return sorted(kept, key=lambda one: -one.score)
+        description = text(item)
+        if _first_mentioned(description, unwanted) is None:
+            favourite = _first_mentioned(description, tastes.likes)
+            factor = FAVOURITE_FACTOR if favourite else 1.0
+            offers.append(Offer(item, score(item) * factor, favourite))
+    return sorted(offers, key=lambda offer: -offer.score)
 
 
 def generation_hints(tastes: Tastes, language: str = "en") -> list[str]:
-    """How to answer, as sentences for a system prompt in `zh` or `en`; empty where the person did not say."""
-    manner, words = tastes.manner, _HINTS.get(language, _HINTS["en"])
-    given = {
+    """Return how to answer, as sentences for a system prompt in `zh` or `en`; empty where the person did not say."""
+    manner = tastes.manner
+    templates = _HINTS.get(language, _HINTS["en"])
+    values = {
         "language": manner.language.capitalize() if manner.language else None,
         "tone": manner.tone,
         "words": manner.max_words,
         "characters": manner.max_characters,
         "brief": manner.brief or None,
     }
-    return [words[name].format(value) for name, value in given.items() if value is not None]
+    return [templates[name].format(value) for name, value in values.items() if value is not None]
 
 
 _HINTS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -102,5 +112,5 @@ _HINTS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 
-def _first(text: str, things: Sequence[str]) -> str | None:
+def _first_mentioned(text: str, things: Sequence[str]) -> str | None:
     return next((thing for thing in things if mentions(text, thing)), None)
