@@ -136,7 +136,9 @@ def _shown(results: list[dict[str, Any]]) -> str:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m evals conflicts`."""
     add_errors_option(parser)
-    parser.add_argument("--embedder", default="none", help="`none` (default), `e5` or `use`: vectors beside the words")
+    parser.add_argument(
+        "--embedder", default="none", help="`none` (default), `e5` or `sentence-encoder`: vectors beside the words"
+    )
     parser.add_argument("--crowd", action="store_true", help="tell the pairs that may be read to a full memory as well")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
 

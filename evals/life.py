@@ -135,7 +135,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `python -m evals life`."""
     parser.add_argument("--logs", type=Path, default=LOGS, help="folder of the logs (default: evals/data/life)")
     parser.add_argument("--only", default="", metavar="NAME", help="this log alone")
-    parser.add_argument("--embedder", default="auto", help="`auto` (default), `e5`, `use` or `none`")
+    parser.add_argument("--embedder", default="auto", help="`auto` (default), `e5`, `sentence-encoder` or `none`")
     parser.add_argument("--show", action="store_true", help="print every memory, closing and context for reading")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
 

@@ -115,7 +115,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m evals memorybank`."""
     parser.add_argument("--data", type=Path, required=True, help="folder that holds memorybank/")
     parser.add_argument("--sample", type=int, default=50, metavar="N", help="memories to show for each language")
-    parser.add_argument("--embedder", default="none", help="`none` (default), `e5` or `use`")
+    parser.add_argument("--embedder", default="none", help="`none` (default), `e5` or `sentence-encoder`")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
 
 

@@ -37,7 +37,7 @@ class Tally:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m evals topics`."""
-    parser.add_argument("--embedder", default="e5", help="`e5` (default), `use` or `none`")
+    parser.add_argument("--embedder", default="e5", help="`e5` (default), `sentence-encoder` or `none`")
 
 
 def run(options: argparse.Namespace) -> None:

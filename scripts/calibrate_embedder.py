@@ -1,6 +1,6 @@
 """Measures an embedder on the bilingual sentences in `scripts/embedder_data/pairs.tsv`.
 
-    python scripts/calibrate_embedder.py e5                    # or: e5-raw, use
+    python scripts/calibrate_embedder.py e5                    # or: e5-raw, sentence-encoder
     EMBEDDINGS_KEY=… python scripts/calibrate_embedder.py https://api.openai.com/v1 --model text-embedding-3-small
 
 Prints the four anchors of its `Calibration` and how well questions find their fact in a store that mixes Chinese and
@@ -31,7 +31,7 @@ Columns = dict[str, Vectors]
 def open_embedder(name: str, model: str) -> Embedder:
     if name.startswith("http"):
         return OpenAIEmbedder(name, os.environ.get("EMBEDDINGS_KEY", ""), model=model)
-    if name == "use":
+    if name == "sentence-encoder":
         return SentenceEncoderEmbedder.load()
     return E5Embedder.load(centred=name != "e5-raw")
 
@@ -103,7 +103,7 @@ def print_mixed_store(columns: Columns) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("embedder", help="e5, e5-raw, use, or the base URL of an endpoint")
+    parser.add_argument("embedder", help="e5, e5-raw, sentence-encoder, or the base URL of an endpoint")
     parser.add_argument("--model", default="", help="model name at the endpoint")
     arguments = parser.parse_args()
     embedder = open_embedder(arguments.embedder, arguments.model)

@@ -23,7 +23,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m evals forgetting`."""
     parser.add_argument("--data", type=Path, required=True, help="folder that holds locomo/, memdaily-zh/, beam-100k/")
     parser.add_argument("--set", action="append", choices=SETS, help="which set, repeatable (default: all)")
-    parser.add_argument("--embedder", default="e5", choices=("e5", "use", "none"), help="default: e5")
+    parser.add_argument("--embedder", default="e5", choices=("e5", "sentence-encoder", "none"), help="default: e5")
     parser.add_argument("--quick", action="store_true", help="some users, five months: minutes instead of half an hour")
     parser.add_argument("--users", type=int, metavar="N", help="the first N users of each set only")
     parser.add_argument("--days", type=int, metavar="N", help="length of the synthetic year")

@@ -133,7 +133,7 @@ def ours(budgets: Mapping[str, int]) -> list[Keeper]:
     if not budgets:
         return [Upkept(name, {"forgetting_curve": curve}) for name, curve in CURVES.items()]
     return [
-        Upkept(f"{name} {share}", {"forgetting_curve": curve, "capacity_bytes": budget})
+        Upkept(f"{name} {share}", {"forgetting_curve": curve, "owner_text_limit_bytes": budget})
         for name, curve in CURVES.items()
         for share, budget in budgets.items()
     ]

@@ -46,7 +46,7 @@ async def life_judged(life: Life) -> list[Judged]:
     others within the thirty days after that; the evidence of a question is what is of use to it.
     """
     clock, watch, end = ManualClock(life.turns[0].at), Watch(), life.sittings[0].at
-    settings = load_settings({"store": "ephemeral", "capacity_bytes": ROOM})
+    settings = load_settings({"store": "ephemeral", "owner_text_limit_bytes": ROOM})
     async with AsyncMemory(components=build(settings, embedder="none", clock=clock)) as memory:
         moments = sorted([*life.turns, *_uses(life, end=end)], key=lambda one: one.at)
         for moment in moments:

@@ -77,7 +77,7 @@ def apart(folder: Path, users: Sequence[User], *, rate: float, idle_seconds: flo
 
 
 def together(folder: Path, users: Sequence[User], *, rate: float, idle_seconds: float) -> dict[str, Any]:
-    """The worker in the process that searches, as `EBBING_WORKER_APART=false` has it."""
+    """The worker in the process that searches, as `EBBING_WORKER_PROCESS=false` has it."""
 
     async def run() -> dict[str, Any]:
         async with AsyncMemory(folder, embedder=ConstantEmbedder()) as memory:

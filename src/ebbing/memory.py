@@ -97,7 +97,7 @@ class AsyncMemory:
 
         Args:
             path: directory of the store; made if it does not exist.
-            embedder: `auto`, `e5`, `use`, `openai`, `none`, or an object with the `Embedder` port.
+            embedder: `auto`, `e5`, `sentence-encoder`, `openai`, `none`, or an object with the `Embedder` port.
             clock: the source of "now"; the system's unless a test or a simulation gives one.
             recall_settings: the numbers that recall runs on.
             reranker: `none`, `late`, `endpoint`, or an object with the `Reranker` port.

@@ -64,7 +64,7 @@ CHILD = Path(__file__).with_name("child_reader.py")
 
 def opened(path: Path, **options: Any) -> Memory:
     """A memory that fills every table: with a model that never answers, and somebody who follows the outbox."""
-    settings = load_settings({"path": path, "usage_batch": 1, **options})
+    settings = load_settings({"path": path, "usage_flush_size": 1, **options})
     down = ScriptedChatModel(ModelUnavailableError("down"))
     embedder = CachingEmbedder(FakeEmbedder(), path=path / "vectors.db")
     return Memory(components=build(settings, embedder=embedder, chat_model=down, clock=ManualClock()))

@@ -50,7 +50,7 @@ def size(memory: Memory) -> int:
 
 
 def test_who_somebody_is_and_what_harms_them_never_fades(opened: Opened) -> None:
-    memory = talked(opened(capacity_bytes=300))
+    memory = talked(opened(owner_text_limit_bytes=300))
     for year in range(2027, 2040):
         memory.maintenance.run(user_id="emma", now=f"{year}-01-01")
     assert {"User's name is Emma", "User is allergic to peanuts"} <= set(texts(memory))
@@ -60,7 +60,7 @@ def test_who_somebody_is_and_what_harms_them_never_fades(opened: Opened) -> None
 
 @pytest.mark.parametrize("curve", ["power", "exponential"])
 def test_what_outgrows_its_room_is_shortened_until_it_fits(opened: Opened, curve: str) -> None:
-    memory = talked(opened(capacity_bytes=800, forgetting_curve=curve))
+    memory = talked(opened(owner_text_limit_bytes=800, forgetting_curve=curve))
     assert size(memory) > 2_000
     memory.maintenance.apply_forgetting(user_id="emma", now="2026-02-01")
     assert size(memory) <= 800
@@ -78,7 +78,7 @@ def test_while_there_is_room_time_takes_the_vector_and_no_word(opened: Opened) -
 
 
 def test_without_a_limit_time_packs_what_was_of_no_use_and_restoring_brings_every_letter_back(opened: Opened) -> None:
-    memory = talked(opened(capacity_bytes=0))
+    memory = talked(opened(owner_text_limit_bytes=0))
     planned = memory.maintenance.apply_forgetting(user_id="emma", now="2036-01-01", dry_run=True)
     assert len(texts(memory)) == 34
     done = memory.maintenance.apply_forgetting(user_id="emma", now="2036-01-01")
@@ -96,7 +96,7 @@ def test_without_a_limit_time_packs_what_was_of_no_use_and_restoring_brings_ever
 
 
 def test_what_was_packed_is_erased_after_the_grace_period_and_not_before(opened: Opened) -> None:
-    memory = talked(opened(capacity_bytes=400, grace_days=30))
+    memory = talked(opened(owner_text_limit_bytes=400, grace_days=30))
     planned = memory.maintenance.apply_forgetting(user_id="emma", now="2026-02-01", dry_run=True)
     gone = [change["memory_id"] for change in planned["changes"] if change["action"] == "pack"]
     memory.maintenance.apply_forgetting(user_id="emma", now="2026-02-01")
@@ -107,7 +107,7 @@ def test_what_was_packed_is_erased_after_the_grace_period_and_not_before(opened:
 
 
 def test_an_answer_is_found_by_its_question_when_that_is_gone_for_good(opened: Opened) -> None:
-    memory = opened(capacity_bytes=430)
+    memory = opened(owner_text_limit_bytes=430)
     talk = [
         ("Mel", "Do you keep any pets?"),
         ("Lin", "Luna and Oliver, they turn three in March 2026 and sleep all day."),
@@ -131,7 +131,7 @@ def test_an_answer_is_found_by_its_question_when_that_is_gone_for_good(opened: O
 
 
 def test_the_set_phrases_of_an_assistant_make_room_for_what_was_said_once(opened: Opened) -> None:
-    memory = opened(capacity_bytes=150)
+    memory = opened(owner_text_limit_bytes=150)
     phrase = {"role": "assistant", "content": "I am always here for you, any day."}
     told = ("Aunt Vera rang from Whitby.", "The boat needs a new keel.", "Anna paints the kitchen green.")
     told += ("Our cat Miso hides upstairs.", "The choir sings in Leeds soon.", "My bike has a flat tyre again.")
@@ -151,7 +151,7 @@ def test_what_is_not_deleted_and_has_not_faded_is_not_restored(opened: Opened) -
 
 
 def test_with_time_to_live_preferences_run_out_and_names_do_not(opened: Opened) -> None:
-    memory = opened(ttl=True)
+    memory = opened(expire_by_type=True)
     memory.add(["My name is Emma.", "I love jazz."], user_id="emma")
     memory.maintenance.run(user_id="emma", now="2026-01-02")
     memory.maintenance.run(user_id="emma", now="2026-05-01")
@@ -161,7 +161,7 @@ def test_with_time_to_live_preferences_run_out_and_names_do_not(opened: Opened) 
 
 
 def test_a_used_memory_fades_after_those_that_were_not(opened: Opened) -> None:
-    memory = opened(capacity_bytes=0)
+    memory = opened(owner_text_limit_bytes=0)
     ids = [memory.add(SMALL_TALK.format(at), user_id="emma", infer=False)["results"][0]["id"] for at in range(6)]
     memory.feedback(ids[2], "used")
     memory.feedback(ids[2], "used")

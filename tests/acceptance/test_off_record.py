@@ -36,7 +36,7 @@ def components_of(path: Path, **settings: Any) -> Components:
     """A memory that writes wherever it can: a cache of vectors in a file, and every use at once."""
     embedder = CachingEmbedder(FakeEmbedder(), path=path / "vectors.db")
     chat = settings.pop("chat_model", None)
-    values = {"path": path, "usage_batch": 1, "worker": False, **settings}
+    values = {"path": path, "usage_flush_size": 1, "worker": False, **settings}
     return build(load_settings(values), embedder=embedder, chat_model=chat, clock=ManualClock())
 
 

@@ -20,7 +20,7 @@ class Diary:
     """A memory on disk and the clock that it goes by."""
 
     def __init__(self, folder: Path) -> None:
-        self._settings = load_settings({"path": folder, "capacity_bytes": 0, "summarize_from": 1_000})
+        self._settings = load_settings({"path": folder, "owner_text_limit_bytes": 0, "summary_min_records": 1_000})
         self.clock = ManualClock(START)
         self.memory = self._opened()
 

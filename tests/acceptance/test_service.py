@@ -68,7 +68,7 @@ def started_wrongly(path: Path, *options: str, settings: dict[str, str]) -> str:
 @pytest.mark.slow
 def test_it_does_not_listen_beyond_this_machine_without_credentials(tmp_path: Path) -> None:
     assert "ebbing keys create" in started_wrongly(tmp_path, "--host", "0.0.0.0", settings={})
-    with served(tmp_path, "--host", "0.0.0.0", settings={**KEYWORDS, "EBBING_API_KEY": "root"}) as service:
+    with served(tmp_path, "--host", "0.0.0.0", settings={**KEYWORDS, "EBBING_SERVICE_API_KEY": "root"}) as service:
         address = service.address.replace("0.0.0.0", "127.0.0.1")
         assert "authorization: Bearer KEY" in "".join(service.said)
         assert httpx.get(f"{address}/v1/memories?user_id=emma").status_code == 401

@@ -109,7 +109,7 @@ async def test_two_sessions_of_one_name_are_one_conversation_and_others_are_not(
 
 
 async def test_a_session_gives_back_the_last_rounds_within_its_limits(tmp_path: Path) -> None:
-    limits = {"working_rounds": 2, "working_tokens": 100}
+    limits = {"session_turns": 2, "session_tokens": 100}
     async with AsyncMemory(components=components_of(tmp_path, settings=limits)) as memory:
         session = memory.session(user_id="ada")
         for number in range(4):
@@ -121,7 +121,7 @@ async def test_a_session_gives_back_the_last_rounds_within_its_limits(tmp_path: 
 
 
 async def test_what_leaves_the_last_rounds_is_remembered_before_it_goes(tmp_path: Path) -> None:
-    async with AsyncMemory(components=components_of(tmp_path, settings={"working_rounds": 2})) as memory:
+    async with AsyncMemory(components=components_of(tmp_path, settings={"session_turns": 2})) as memory:
         session = memory.session(user_id="ada", run_id="monday")
         for number in range(12):
             await session.add([f"My number {number} is tea", {"role": "assistant", "content": f"noted {number}"}])
@@ -136,7 +136,7 @@ async def test_what_leaves_the_last_rounds_is_remembered_before_it_goes(tmp_path
 
 
 async def test_an_answer_is_read_with_its_question_although_a_round_lies_between(tmp_path: Path) -> None:
-    async with AsyncMemory(components=components_of(tmp_path, settings={"working_rounds": 1})) as memory:
+    async with AsyncMemory(components=components_of(tmp_path, settings={"session_turns": 1})) as memory:
         session = memory.session(user_id="ada")
         for asked, told in [("Do you have any pets?", "Two cats"), ("Where do you live?", "In Berlin"), ("Ok.", "Hm")]:
             await session.add({"role": "assistant", "content": asked})
@@ -333,7 +333,7 @@ async def test_one_session_too_many_ends_the_one_that_is_idle_for_longest(tmp_pa
 
 async def test_while_nothing_can_be_stored_a_session_holds_what_it_can_and_then_says_so(tmp_path: Path) -> None:
     broken, accepted = Broken(), 0
-    limits = {"working_rounds": 1, "working_tokens": 100}
+    limits = {"session_turns": 1, "session_tokens": 100}
     async with AsyncMemory(components=components_of(tmp_path, load=broken, settings=limits)) as memory:
         session = memory.session(user_id="ada")
 
@@ -527,7 +527,7 @@ def test_a_handler_of_a_blocking_memory_may_use_the_memory(tmp_path: Path) -> No
 
 
 def test_threads_may_talk_in_one_session_and_nothing_is_lost(tmp_path: Path) -> None:
-    with Memory(components=components_of(tmp_path, settings={"working_rounds": 2})) as memory:
+    with Memory(components=components_of(tmp_path, settings={"session_turns": 2})) as memory:
 
         def talk(who: int) -> None:
             for number in range(20):

@@ -33,7 +33,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture(params=["sqlite", "ephemeral"])
 def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Iterator[Memory]:
-    chosen = load_settings({"path": tmp_path, "store": request.param, "capacity_bytes": 200})
+    chosen = load_settings({"path": tmp_path, "store": request.param, "owner_text_limit_bytes": 200})
     with Memory(components=build(chosen, embedder=FakeEmbedder(64), clock=clock)) as memory:
         yield memory
 

@@ -50,7 +50,7 @@ class Busy(FakeEmbedder):
 
 
 def opened(path: Path, embedder: FakeEmbedder, clock: ManualClock | None = None, **settings: Any) -> AsyncMemory:
-    asked = load_settings({"path": path, "vectors_may_follow": True, **settings})
+    asked = load_settings({"path": path, "defer_embeddings": True, **settings})
     return AsyncMemory(components=build(asked, embedder=embedder, clock=clock or ManualClock()))
 
 
@@ -151,7 +151,7 @@ async def test_a_model_that_fails_meanwhile_leaves_the_vectors_to_the_worker(
         assert await bare(memory) == 0
 
 
-@pytest.mark.parametrize("settings", [{"vectors_may_follow": False}, {"strict_embeddings": True}])
+@pytest.mark.parametrize("settings", [{"defer_embeddings": False}, {"strict_embeddings": True}])
 async def test_adds_wait_for_their_vectors_where_that_is_asked_for(tmp_path: Path, settings: dict[str, Any]) -> None:
     embedder = Busy()
     async with opened(tmp_path, embedder, **settings) as memory:

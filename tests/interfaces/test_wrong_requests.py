@@ -104,7 +104,7 @@ HTTP: dict[str, Request] = {
 @pytest.mark.parametrize("name", HTTP)
 async def test_a_wrong_request_is_told_what_was_wrong_and_what_to_do(name: str) -> None:
     method, path, sent, status, named = HTTP[name]
-    settings = {"auth": "required"} if "credential" in name else {}
+    settings = {"auth_mode": "required"} if "credential" in name else {}
     async with service(**settings) as client:
         answer: httpx.Response = await client.request(method, path, **sent)
     body = answer.json()

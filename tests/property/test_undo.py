@@ -45,7 +45,13 @@ ACTS: Final = st.lists(
     min_size=1,
     max_size=9,
 )
-SETTINGS: Final = {"capacity_bytes": 120, "merge_from": 2, "habit_from": 2, "summarize_from": 4, "redaction": {}}
+SETTINGS: Final = {
+    "owner_text_limit_bytes": 120,
+    "merge_min_records": 2,
+    "habit_min_days": 2,
+    "summary_min_records": 4,
+    "redaction": {},
+}
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from ebbing.wiring.config.client_settings import HostSettings, host_settings
 
 
 def service_from_env() -> MemoryService:
-    """The memory that `EBBING_BASE_URL` (or `MEM0_BASE_URL`) names; one that knows nothing where none is named.
+    """The memory that `EBBING_CLIENT_BASE_URL` (or `MEM0_BASE_URL`) names; one that knows nothing where none is named.
 
     Raises:
         ConfigurationError: a value does not fit.

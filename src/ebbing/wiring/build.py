@@ -114,7 +114,7 @@ def build(
     talking = chat_of(settings, model=chat_model)
     store = _open_store(settings, clock)
     slot.store, slot.is_strict = store, settings.strict_embeddings
-    usage = UsageBuffer(store.usage, max_size=settings.usage_batch)
+    usage = UsageBuffer(store.usage, max_size=settings.usage_flush_size)
     return Components(
         store,
         slot,
@@ -125,7 +125,7 @@ def build(
         usage,
         reranking,
         ReaderSlot(settings, slot) if reader is None else given_reader(settings, slot, reader=reader),
-        EphemeralWorkingMemory(clock, most_tokens=_HELD_BACK * settings.working_tokens),
+        EphemeralWorkingMemory(clock, most_tokens=_HELD_BACK * settings.session_tokens),
         InProcessEventBus(),
         talking,
         SystemChance(),

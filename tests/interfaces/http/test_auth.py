@@ -33,7 +33,7 @@ def token(secret: Any = SECRET, algorithm: str = "HS256", **claims: Any) -> dict
 
 
 async def test_no_credential_and_a_wrong_one_are_refused_alike() -> None:
-    async with service(api_key="right") as client:
+    async with service(service_api_key="right") as client:
         for headers in ({}, bearer("wrong"), {"x-api-key": "wrong"}, {"authorization": "Basic cjpx"}):
             answer = await client.get(LIST, headers=headers)
             assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
@@ -42,7 +42,7 @@ async def test_no_credential_and_a_wrong_one_are_refused_alike() -> None:
 
 
 async def test_a_key_is_taken_from_each_header_that_clients_use() -> None:
-    async with service(api_key="right") as client:
+    async with service(service_api_key="right") as client:
         for name, value in (
             ("authorization", "Bearer right"),
             ("authorization", "Token right"),
@@ -53,7 +53,7 @@ async def test_a_key_is_taken_from_each_header_that_clients_use() -> None:
 
 
 async def test_a_key_made_over_http_opens_what_it_says_and_is_never_shown_again() -> None:
-    async with service(api_key="root") as client:
+    async with service(service_api_key="root") as client:
         made = (await client.post("/v1/keys", json={"role": "read", "note": "a dashboard"}, headers=ROOT)).json()
         assert made["key"].startswith("ebb_")
         reader = bearer(made["key"])
@@ -82,7 +82,7 @@ async def test_the_first_key_closes_the_door_and_the_last_revoked_does_not_open_
 
 
 async def test_a_key_ends_when_it_was_made_to(tmp_path: Path) -> None:
-    async with service(tmp_path, api_key="root") as client:
+    async with service(tmp_path, service_api_key="root") as client:
         body = {"expires_in_days": 1e-9}
         made = (await client.post("/v1/keys", json=body, headers=ROOT)).json()
         answer = await client.get(LIST, headers=bearer(made["key"]))
@@ -90,7 +90,7 @@ async def test_a_key_ends_when_it_was_made_to(tmp_path: Path) -> None:
 
 
 async def test_a_key_of_one_user_opens_nothing_else() -> None:
-    async with service(api_key="root") as client:
+    async with service(service_api_key="root") as client:
         made = (await client.post("/v1/keys", json={"user_id": "emma"}, headers=ROOT)).json()
         hers, his = bearer(made["key"]), {"user_id": "bob"}
         bobs = (await client.post("/v1/memories", json={"text": "black tea", **his}, headers=ROOT)).json()["id"]
@@ -245,7 +245,7 @@ async def test_a_header_is_believed_from_trusted_proxies_alone() -> None:
 
 
 async def test_a_header_beside_a_key_narrows_it_and_never_widens_it() -> None:
-    async with service(api_key="root", trusted_header="x-user-id") as client:
+    async with service(service_api_key="root", trusted_header="x-user-id") as client:
         narrowed = {**ROOT, "x-user-id": "emma"}
         assert (await client.get("/v1/memories", headers=narrowed)).status_code == 200
         assert (await client.get("/v1/memories?user_id=bob", headers=narrowed)).status_code == 403
@@ -256,7 +256,7 @@ async def test_a_header_beside_a_key_narrows_it_and_never_widens_it() -> None:
 
 
 async def test_administrative_acts_are_kept_with_who_and_how_it_ended() -> None:
-    async with service(api_key="root") as client:
+    async with service(service_api_key="root") as client:
         made = (await client.post("/v1/keys", json={"user_id": "emma", "note": "hers"}, headers=ROOT)).json()
         await client.delete("/v1/keys/unknown", headers=ROOT)
         await client.post("/v1/keys", json={}, headers=bearer(made["key"]))
@@ -270,7 +270,7 @@ async def test_administrative_acts_are_kept_with_who_and_how_it_ended() -> None:
 
 
 async def test_paths_that_tell_nothing_ask_for_nothing() -> None:
-    async with service(auth="required") as client:
+    async with service(auth_mode="required") as client:
         for path in ("/healthz", "/health", "/readyz", "/openapi.json"):
             assert (await client.get(path)).status_code in {200, 503}
         assert (await client.get("/v1/memories")).status_code == 401

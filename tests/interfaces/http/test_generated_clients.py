@@ -20,7 +20,7 @@ KEY = "a-key-of-at-least-32-characters-000"
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with service(tmp_path_factory.mktemp("store"), EBBING_API_KEY=KEY) as where:
+    with service(tmp_path_factory.mktemp("store"), EBBING_SERVICE_API_KEY=KEY) as where:
         yield where
 
 

@@ -72,7 +72,7 @@ def _is_foreign(crowd: Crowd, person: Person, request: Request) -> bool:
 
 
 async def a_crowd_finds_nothing(path: Path, *, calls: int, seed: int) -> Crowd:
-    async with service(path, webhook_private_targets=False, api_key="root") as client:
+    async with service(path, webhook_private_targets=False, service_api_key="root") as client:
         memory = client._transport.app.state.memory  # type: ignore[attr-defined]
         crowd = Crowd(client, memory, seed=seed)
         await crowd.gather()

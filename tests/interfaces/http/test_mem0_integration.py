@@ -37,7 +37,7 @@ def test_mem0s_own_integration_tests_pass(tmp_path: Path) -> None:
     text = client.read_text()
     assert text.count(HOST) == 1
     client.write_text(text.replace(HOST, "options.host || process.env.MEM0_HOST"))
-    with service(tmp_path / "store", EBBING_API_KEY=KEY) as address:
+    with service(tmp_path / "store", EBBING_SERVICE_API_KEY=KEY) as address:
         options = ["--config", "jest.integration.config.js", "--forceExit", "--json", "--outputFile", "result.json"]
         settings = {"MEM0_HOST": address, "MEM0_API_KEY": KEY}
         ended = run(["node_modules/.bin/jest", *options], folder=folder, settings=settings)

@@ -34,7 +34,7 @@ async def test_the_reference_names_no_other_host_and_runs_nothing_inline(path: s
 
 @pytest.mark.anyio
 async def test_every_file_that_the_reference_loads_is_served_without_a_key() -> None:
-    async with served_here(auth="required") as client:
+    async with served_here(auth_mode="required") as client:
         page = (await client.get("/docs")).text
         for name in re.findall(r'(?:src|href)="([^"]+)"', page):
             assert (await client.get(f"/{name}")).status_code == 200, name

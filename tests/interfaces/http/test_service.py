@@ -134,7 +134,7 @@ async def test_a_page_of_another_origin_changes_nothing_in_an_open_service() -> 
 
 async def test_a_browser_may_ask_from_the_origins_that_are_set() -> None:
     asking = {"origin": "http://chat.local", "access-control-request-method": "POST"}
-    async with service(http_cors_origins="http://chat.local", auth="required") as client:
+    async with service(http_cors_origins="http://chat.local", auth_mode="required") as client:
         answer = await client.options("/v1/memories", headers=asking)
         assert answer.headers["access-control-allow-origin"] == "http://chat.local"
         refused = await client.options("/v1/memories", headers={**asking, "origin": "http://evil.example"})

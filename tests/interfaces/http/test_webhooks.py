@@ -122,7 +122,7 @@ async def test_erasing_somebody_is_told_and_takes_what_waits_along(tmp_path: Pat
 
 
 async def test_webhooks_are_kept_over_http_by_who_administers() -> None:
-    async with service(api_key="root", webhook_private_targets=False) as client:
+    async with service(service_api_key="root", webhook_private_targets=False) as client:
         root = {"authorization": "Bearer root"}
         made = await client.post("/v1/webhooks", json={"url": HOOK, "name": "chat"}, headers=root)
         assert made.status_code == 201

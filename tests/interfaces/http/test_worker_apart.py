@@ -93,7 +93,7 @@ def test_the_worker_of_a_service_that_is_killed_ends_too(tmp_path: Path) -> None
         assert soon(lambda: not lives(worker))
 
 
-@pytest.mark.parametrize("settings", [{"EBBING_WORKER": "false"}, {"EBBING_WORKER_APART": "false"}])
+@pytest.mark.parametrize("settings", [{"EBBING_WORKER": "false"}, {"EBBING_WORKER_PROCESS": "false"}])
 def test_there_is_no_such_process_where_none_is_wanted(tmp_path: Path, settings: dict[str, str]) -> None:
     with served(tmp_path, settings={**PLAIN, **settings}) as service:
         assert standing(service) == ("disabled" if "EBBING_WORKER" in settings else "in_process")
@@ -101,5 +101,7 @@ def test_there_is_no_such_process_where_none_is_wanted(tmp_path: Path, settings:
 
 
 def test_what_was_set_is_handed_on_with_its_secrets(tmp_path: Path) -> None:
-    given = load_settings({"path": tmp_path, "api_key": "s3cret", "redaction": {"phone": "drop"}, "ttl": True})
+    given = load_settings(
+        {"path": tmp_path, "service_api_key": "s3cret", "redaction": {"phone": "drop"}, "expire_by_type": True}
+    )
     assert load_settings(json.loads(handed_on(given))) == given

@@ -237,7 +237,7 @@ async def test_the_breaker_may_be_shared() -> None:
 
 
 async def test_without_a_memory_set_up_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("EBBING_BASE_URL", "MEM0_BASE_URL"):
+    for name in ("EBBING_CLIENT_BASE_URL", "MEM0_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     service = service_from_env()
     assert await service.recall_context("emma", "tea?") is None

@@ -432,7 +432,7 @@ async def test_a_reranker_of_great_weight_turns_the_order_round_and_one_of_small
     ids=["fails", "hangs", "breaks"],
 )
 async def test_without_the_second_opinion_the_first_stands(opened: Opened, reranker: FakeReranker, why: str) -> None:
-    memory = await told(opened(reranker=reranker, settings={"reranker_timeout_ms": 20}), *WEEK)
+    memory = await told(opened(reranker=reranker, settings={"reranker_timeout_seconds": 0.02}), *WEEK)
     found = await memory.search("saxophone", user_id="ada")
     assert found["results"][0]["memory"] == WEEK[2]
     assert found["failed_retrievers"] == {"rerank": why}

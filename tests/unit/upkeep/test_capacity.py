@@ -30,7 +30,7 @@ TOLD = {
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("behind", [True, False])
 async def test_what_lasts_stays_of_a_message_wherever_it_stands(language: str, behind: bool) -> None:
-    house = House(policy=UpkeepPolicy(capacity_bytes=ROOM[language]))
+    house = House(policy=UpkeepPolicy(owner_text_limit_bytes=ROOM[language]))
     small, telling = TOLD[language]
     told = await house.said(" ".join((small, telling) if behind else (telling, small)))
     for day, text in enumerate(TALK[language] * 8):

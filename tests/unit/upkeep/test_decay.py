@@ -50,7 +50,7 @@ async def talked(memory: AsyncMemory) -> dict[str, str]:
 
 async def test_where_room_is_short_texts_are_shortened_and_come_back_whole() -> None:
     clock = ManualClock()
-    memory = opened(clock, capacity_bytes=120)
+    memory = opened(clock, owner_text_limit_bytes=120)
     texts = await talked(memory)
     clock.advance(timedelta(days=1))
     told = await memory.maintenance.apply_forgetting(user_id="ada")
@@ -70,7 +70,7 @@ async def test_where_room_is_short_texts_are_shortened_and_come_back_whole() -> 
 
 async def test_a_second_run_at_the_same_time_finds_nothing_to_do() -> None:
     clock = ManualClock()
-    memory = opened(clock, capacity_bytes=120)
+    memory = opened(clock, owner_text_limit_bytes=120)
     await talked(memory)
     clock.advance(timedelta(days=1))
     await memory.maintenance.apply_forgetting(user_id="ada")
@@ -80,7 +80,7 @@ async def test_a_second_run_at_the_same_time_finds_nothing_to_do() -> None:
 
 
 async def test_memories_are_weighed_against_each_other_once_a_day_whoever_asks() -> None:
-    there = House(policy=UpkeepPolicy(capacity_bytes=120))
+    there = House(policy=UpkeepPolicy(owner_text_limit_bytes=120))
     for number, text in enumerate(TALK):
         await there.said(text, day=number)
     assert (await decay(there.using, ADA, now=NOW, dry_run=True)).counts["decayed"] > 0
@@ -101,7 +101,7 @@ async def test_memories_are_weighed_against_each_other_once_a_day_whoever_asks()
 async def test_memories_are_weighed_where_time_or_room_may_let_one_fade(
     capacity: int, days: int, weighed: int, *, fades: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there, times = House(policy=UpkeepPolicy(capacity_bytes=capacity)), []
+    there, times = House(policy=UpkeepPolicy(owner_text_limit_bytes=capacity)), []
 
     def counting(*given: Any, **named: Any) -> Any:
         times.append(1)
@@ -117,7 +117,7 @@ async def test_memories_are_weighed_where_time_or_room_may_let_one_fade(
 
 
 async def test_what_was_cut_short_goes_on_on_the_same_day() -> None:
-    there = House(policy=UpkeepPolicy(capacity_bytes=120))
+    there = House(policy=UpkeepPolicy(owner_text_limit_bytes=120))
     for number, text in enumerate(TALK):
         await there.said(text, day=number)
     write = there.store.write
@@ -134,7 +134,7 @@ async def test_what_was_cut_short_goes_on_on_the_same_day() -> None:
 
 async def test_a_dry_run_tells_and_changes_nothing() -> None:
     clock = ManualClock()
-    memory = opened(clock, capacity_bytes=120)
+    memory = opened(clock, owner_text_limit_bytes=120)
     await talked(memory)
     before = await records(memory)
     told = await memory.maintenance.apply_forgetting(user_id="ada", dry_run=True)
@@ -145,7 +145,7 @@ async def test_a_dry_run_tells_and_changes_nothing() -> None:
 
 async def test_what_nobody_needs_goes_by_stages_is_not_found_and_is_erased_in_the_end() -> None:
     clock = ManualClock()
-    memory = opened(clock, capacity_bytes=0)
+    memory = opened(clock, owner_text_limit_bytes=0)
     await talked(memory)
     seen: set[Stage] = set()
     while found := await records(memory):
@@ -161,7 +161,7 @@ async def test_what_nobody_needs_goes_by_stages_is_not_found_and_is_erased_in_th
 
 async def test_who_somebody_is_and_what_harms_them_is_never_shortened() -> None:
     clock = ManualClock()
-    memory = opened(clock, capacity_bytes=40)
+    memory = opened(clock, owner_text_limit_bytes=40)
     await memory.add("My name is Ada. I am allergic to peanuts.", user_id="ada")
     await talked(memory)
     clock.advance(timedelta(days=3_000))
@@ -173,7 +173,7 @@ async def test_who_somebody_is_and_what_harms_them_is_never_shortened() -> None:
 
 async def test_what_ran_out_is_deleted_comes_back_and_is_erased_after_the_grace_period() -> None:
     clock = ManualClock()
-    memory = opened(clock, ttl=True, capacity_bytes=0)
+    memory = opened(clock, expire_by_type=True, owner_text_limit_bytes=0)
     [first, *_] = await talked(memory)
     await memory.maintenance.apply_forgetting(user_id="ada")
     clock.advance(timedelta(days=91))

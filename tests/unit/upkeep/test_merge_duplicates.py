@@ -226,7 +226,7 @@ async def test_long_texts_that_tell_the_same_in_other_words_are_merged_by_what_t
 
 
 async def test_how_many_records_it_takes_is_a_choice() -> None:
-    house = House(policy=UpkeepPolicy(merge_from=3))
+    house = House(policy=UpkeepPolicy(merge_min_records=3))
     for day in range(2):
         await house.said("I love green tea.", day=day)
     assert (await house.merge())["merged"] == 0

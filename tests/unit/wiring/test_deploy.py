@@ -84,7 +84,7 @@ def test_the_manifests_fit_the_schemas_of_kubernetes_and_the_routes_of_the_servi
 def test_the_image_runs_as_nobody_special_and_says_how_it_is() -> None:
     steps = (DEPLOY / "Dockerfile").read_text("utf-8")
     assert re.search(r"^USER \d+$", steps, re.MULTILINE)
-    assert "EBBING_AUTH=required" in steps
+    assert "EBBING_AUTH_MODE=required" in steps
     probed = re.search(r"127\.0\.0\.1:8830(/\w+)", steps)
     assert probed is not None
     assert probed[1] in routes()

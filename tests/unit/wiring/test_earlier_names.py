@@ -19,7 +19,7 @@ SAMPLES = {
     "http_port": ("8831", 8831),
     "strict_embeddings": ("true", True),
     "embedding_dim": ("512", 512),
-    "ttl": ("true", True),
+    "expire_by_type": ("true", True),
     "write_mode": ("rules", "rules"),
     "write_confidence_threshold": ("0.5", 0.5),
     "log_level": ("DEBUG", "debug"),
@@ -47,15 +47,15 @@ def test_a_name_of_our_own_wins_over_an_earlier_name(monkeypatch: pytest.MonkeyP
 
 def test_a_key_under_its_earlier_name_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEM0_API_KEY", "a-secret-of-twenty-characters")
-    assert plain(load_settings().api_key) == "a-secret-of-twenty-characters"
+    assert plain(load_settings().service_api_key) == "a-secret-of-twenty-characters"
 
 
 def test_the_mode_of_tokens_accepts_tokens_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEM0_AUTH_MODE", "jwt")
     monkeypatch.setenv("MEM0_API_KEY", "a-secret-of-twenty-characters")
     settings = load_settings()
-    assert settings.auth == "required"
-    assert (settings.api_key, plain(settings.jwt_key)) == (None, "a-secret-of-twenty-characters")
+    assert settings.auth_mode == "required"
+    assert (settings.service_api_key, plain(settings.jwt_key)) == (None, "a-secret-of-twenty-characters")
     monkeypatch.setenv("MEM0_JWT_SECRET", "the-secret-of-the-tokens")
     assert plain(load_settings().jwt_key) == "the-secret-of-the-tokens"
 

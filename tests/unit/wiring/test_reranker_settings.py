@@ -47,7 +47,7 @@ async def test_an_endpoint_is_asked_as_the_settings_say() -> None:
         reranker_model="m",
         reranker_weight=0.5,
         reranker_depth=20,
-        reranker_timeout_ms=300,
+        reranker_timeout_seconds=0.3,
     ).reranker
     assert isinstance(await slot.get(), EndpointReranker)
     assert (slot.options.weight, slot.options.depth, slot.options.timeout_seconds) == (0.5, 20, 0.3)

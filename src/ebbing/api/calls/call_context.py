@@ -72,7 +72,7 @@ class CallContext:
                 mode=mode,
                 llm=chat.asking,
                 zone=checked_timezone(None, self.settings.timezone),
-                deferred_embedder=components.following if self.settings.vectors_may_follow else None,
+                deferred_embedder=components.following if self.settings.defer_embeddings else None,
                 reader=await components.reader.get(),
             )
             self._add_deps = deps

@@ -93,7 +93,7 @@ class AsyncSession:
     async def messages(self) -> list[ChatMessage]:
         """The last rounds, oldest first, as a model takes them: `role`, `content`, and `name` where there is one.
 
-        At most `EBBING_WORKING_ROUNDS` rounds of at most `EBBING_WORKING_TOKENS` estimated tokens.
+        At most `EBBING_SESSION_TURNS` rounds of at most `EBBING_SESSION_TOKENS` estimated tokens.
         """
         return [_chat_item(turn.message) for turn in self._buffer.last(await self._buffer.heard(self._scope))]
 

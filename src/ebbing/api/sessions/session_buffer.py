@@ -83,7 +83,7 @@ class SessionBuffer:
     def last(self, turns: Sequence[Turn]) -> list[Turn]:
         """The last rounds, within the limits of the settings."""
         settings = self._components.settings
-        return last_rounds(turns, rounds=settings.working_rounds, tokens=settings.working_tokens)
+        return last_rounds(turns, rounds=settings.session_turns, tokens=settings.session_tokens)
 
     async def end(self, session: Scope) -> list[Exception]:
         """Tells that a session ended, by which it is remembered; returns what kept it from that, empty if nothing.
@@ -155,7 +155,7 @@ class SessionBuffer:
         turns = await self.heard(session)
         if len(turns) - len(self.last(turns)) > 1:
             self._start(session, self._let_leave(session))
-        idle_since = self._components.clock.now() - timedelta(minutes=self._components.settings.working_idle_minutes)
+        idle_since = self._components.clock.now() - timedelta(minutes=self._components.settings.session_idle_minutes)
         for idle in await self._components.working.sessions(idle_since=idle_since, limit=1):
             self._start(idle, self.end(idle))
 

@@ -139,7 +139,7 @@ class JobsApi:
         handlers: dict[str, Duty] = {}
         for source in self._sources:
             handlers |= await source.job_handlers(host)
-        rhythms = usual(hour=self._context.settings.upkeep_hour)
+        rhythms = usual(hour=self._context.settings.maintenance_hour_utc)
         return Working(
             self._context.store.jobs,
             self._context.clock,

@@ -89,8 +89,8 @@ class MaintenanceRounds:
             await self._step_context(host),
             DAILY,
             self._context.clock,
-            seconds_per_owner=settings.upkeep_owner_seconds,
-            keep_done=timedelta(days=settings.jobs_kept_days),
+            seconds_per_owner=settings.maintenance_owner_timeout_seconds,
+            keep_done=timedelta(days=settings.job_retention_days),
             after_round=lambda scope: host.run(lambda: self._publish_round(scope)),
         )
         return {**duties, **daily.by_kind()}
@@ -165,12 +165,12 @@ def _upkeep_policy(settings: Settings) -> UpkeepPolicy:
         curve=EXPONENTIAL if settings.forgetting_curve == "exponential" else POWER_LAW,
         grace_days=settings.grace_days,
         undo_days=settings.undo_days,
-        ttl_on=settings.ttl,
-        capacity_bytes=settings.capacity_bytes,
+        ttl_on=settings.expire_by_type,
+        owner_text_limit_bytes=settings.owner_text_limit_bytes,
         importance=settings.importance,
-        merge_from=settings.merge_from,
-        summarize_from=settings.summarize_from,
-        habit_from=settings.habit_from,
+        merge_min_records=settings.merge_min_records,
+        summary_min_records=settings.summary_min_records,
+        habit_min_days=settings.habit_min_days,
         embedding_seconds=settings.embedding_timeout_seconds,
         llm_timeout_seconds=settings.llm_timeout_seconds,
     )

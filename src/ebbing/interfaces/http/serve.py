@@ -46,7 +46,7 @@ def serve(settings: Settings, *, started: Started) -> None:
         ConfigurationError: it would listen beyond this machine without asking for credentials, or cannot listen.
         StoreError: the store cannot be opened.
     """
-    usual = {"metrics": True, "vectors_may_follow": True}
+    usual = {"metrics": True, "defer_embeddings": True}
     settings = settings.model_copy(update={k: v for k, v in usual.items() if k not in settings.model_fields_set})
     log_as(settings)
     for sentence in superseded_names():
@@ -67,7 +67,7 @@ def serve(settings: Settings, *, started: Started) -> None:
         log_config=None,
         server_header=False,
         proxy_headers=False,  # who connected decides whom a trusted header is believed from
-        timeout_graceful_shutdown=settings.http_grace_seconds,
+        timeout_graceful_shutdown=settings.http_shutdown_timeout_seconds,
     )
     with suppress(KeyboardInterrupt):  # uvicorn has done what it means by then, and raises it once more
         _Server(config, lambda: started(f"http://{host}:{port}", is_open=is_open)).run(sockets=[listener])
@@ -95,7 +95,7 @@ def _is_open(settings: Settings, components: Components) -> bool:
 
 def _worker(settings: Settings) -> ServiceWorker | None:
     """A worker in a process of its own, where the memory is one that processes can share."""
-    return WorkerApart(settings) if settings.worker_apart and settings.store == "sqlite" else None
+    return WorkerApart(settings) if settings.worker_process and settings.store == "sqlite" else None
 
 
 class _Server(uvicorn.Server):

@@ -21,5 +21,5 @@ class WritePolicy:
     """What cannot be embedded is refused, instead of stored and embedded later."""
     embedding_seconds: float = 30.0
     """How long the embedder may take for some 16,000 characters."""
-    importance: Literal["measured", "seed"] = "measured"
+    importance: Literal["measured", "formula-v1"] = "measured"
     """Which of the formulas of `domain.forgetting.importance` weighs a new memory."""

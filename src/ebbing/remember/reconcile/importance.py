@@ -22,7 +22,7 @@ def with_importance(
     facts: Sequence[NewFact],
     candidates: Sequence[Sequence[KnownMemory]],
     *,
-    formula: Literal["measured", "seed"],
+    formula: Literal["measured", "formula-v1"],
     now: datetime,
 ) -> list[NewFact]:
     """The facts with the importance that their memories get, in [0, 1]."""
@@ -34,7 +34,7 @@ def with_importance(
 
 def _importance(fact: NewFact, scarcity: float, *, formula: str, now: datetime) -> float:
     text = fact.fact.text
-    if formula == "seed":
+    if formula == "formula-v1":
         age_days = (now - fact.record.created_at).total_seconds() / _SECONDS_A_DAY
         return seed_importance(fact.fact.type, scarcity=scarcity, age_days=age_days, certainty=fact.fact.confidence)
     return measured_importance(

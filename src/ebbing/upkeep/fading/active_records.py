@@ -64,9 +64,9 @@ def importances(
     """How much each record matters, in [0, 1].
 
     By default the share of the owner's records whose texts are less likely to be needed; what was said n times counts
-    ln(n) more. `seed` weighs scarcity, impact, recency and certainty instead.
+    ln(n) more. `formula-v1` weighs scarcity, impact, recency and certainty instead.
     """
-    if policy.importance == "seed":
+    if policy.importance == "formula-v1":
         return _by_seed(here, calibration=calibration, now=now)
     texts = [full_text(record) for record in here.records]
     odds = log_odds(

@@ -110,8 +110,8 @@ def planned(here: Living, *, policy: UpkeepPolicy, calibration: Calibration | No
             moves[place] = move
             one = replace(one, text=move.text)
         lodgers.append(one)
-    over = sum(_size(one.text) for one in lodgers) - policy.capacity_bytes
-    if policy.capacity_bytes and over > 0:
+    over = sum(_size(one.text) for one in lodgers) - policy.owner_text_limit_bytes
+    if policy.owner_text_limit_bytes and over > 0:
         moves |= _by_room(here, lodgers, over=over, policy=policy)
     _tell_answers(here, lodgers, moves=moves)
     return [moves[place] for place in sorted(moves)]
@@ -132,7 +132,7 @@ def _tell_answers(here: Living, lodgers: Sequence[Lodger], *, moves: dict[int, M
 
 def _is_at_rest(here: Living, policy: UpkeepPolicy, *, now: datetime) -> bool:
     """Whether nothing can be due however little each record matters: then they need not be weighed."""
-    if policy.capacity_bytes and here.size > policy.capacity_bytes:
+    if policy.owner_text_limit_bytes and here.size > policy.owner_text_limit_bytes:
         return False
     least = (retention(replace(one, importance=0.0), now, curve=policy.curve) for one in here.records)
     due = (_stage_due(one, policy, remembered=remembered) for one, remembered in zip(here.records, least, strict=True))
@@ -146,7 +146,7 @@ def _stage_due(record: MemoryRecord, policy: UpkeepPolicy, *, remembered: float)
     Measured, packing by time lost evidence while the room was not used up (`python -m evals forgetting`).
     """
     stage = Stage.FULL if is_protected(record) else stage_at(remembered, policy.curve)
-    return Stage.KEYWORD_ONLY if policy.capacity_bytes and is_later(stage, Stage.KEYWORD_ONLY) else stage
+    return Stage.KEYWORD_ONLY if policy.owner_text_limit_bytes and is_later(stage, Stage.KEYWORD_ONLY) else stage
 
 
 def _by_time(one: Lodger, policy: UpkeepPolicy, *, now: datetime) -> Move | None:
@@ -166,7 +166,7 @@ def _by_room(here: Living, lodgers: Sequence[Lodger], *, over: int, policy: Upke
     """What has to be shortened so that the rest has room, by place; nothing of what never fades."""
     places = [place for place, one in enumerate(lodgers) if one.text and not never_fades(one.record)]
     texts = shortened(here.shard, [lodgers[place] for place in places], over=over)
-    why = f"there is room for {policy.capacity_bytes:,} bytes, and other memories are worth more of it"
+    why = f"there is room for {policy.owner_text_limit_bytes:,} bytes, and other memories are worth more of it"
     return {
         places[at]: _move(lodgers[places[at]], Stage.SHORTENED if text else Stage.ARCHIVED, text=text, why=why)
         for at, text in texts.items()

@@ -71,7 +71,7 @@ async def abstract(
         return report
     waiting, writes = False, 0
     for habit in await _habits(using, scope, shard=shard, now=now, by_object=level == BEHAVIOUR):
-        if not habit.occasions or not habit.is_often(using.policy.habit_from):
+        if not habit.occasions or not habit.is_often(using.policy.habit_min_days):
             continue
         told = _told(using, habit, level=level, now=now)
         waiting = waiting or told.waiting

@@ -57,7 +57,7 @@ def clusters(statements: Sequence[Statement], pairs: Sequence[Pair], *, policy: 
     taken = set[int]().union(*groups)
     groups += [{place} for place, one in enumerate(statements) if len(one.records) > 1 and place not in taken]
     found = [_cluster(statements, group, told_by=told_by) for group in groups]
-    least = policy.merge_from
+    least = policy.merge_min_records
     return [one for one in found if sum(len(statement.records) for statement in one.members) >= least]
 
 

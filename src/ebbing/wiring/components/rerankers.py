@@ -67,7 +67,7 @@ def reranker_slot(settings: Settings, embedder: EmbedderSlot, *, given: Reranker
     options = RerankOptions(
         weight=settings.reranker_weight,
         depth=settings.reranker_depth,
-        timeout_seconds=settings.reranker_timeout_ms / 1_000,
+        timeout_seconds=settings.reranker_timeout_seconds,
     )
     if given is not None:
         return RerankerSlot(settings, embedder, options, _made=True, _reranker=given)

@@ -9,13 +9,13 @@ from typing import Any, Final
 SAME_MEANING: Final[Mapping[str, str]] = {
     "MEM0_SERVICE_HOST": "http_host",
     "MEM0_SERVICE_PORT": "http_port",
-    "MEM0_API_KEY": "api_key",
+    "MEM0_API_KEY": "service_api_key",
     "MEM0_JWT_SECRET": "jwt_key",
     "MEM0_JWT_ALGORITHMS": "jwt_algorithms",
     "MEM0_USER_ID_HEADER": "trusted_header",
     "MEM0_STRICT_EMBEDDINGS": "strict_embeddings",
     "MEM0_EMBEDDING_DIM": "embedding_dim",
-    "MEM0_ENABLE_TTL": "ttl",
+    "MEM0_ENABLE_TTL": "expire_by_type",
     "MEM0_OPENAI_BASE_URL": "embedding_base_url",
     "MEM0_OPENAI_API_KEY": "embedding_api_key",
     "MEM0_OPENAI_EMBEDDINGS_MODEL": "embedding_model",
@@ -43,7 +43,8 @@ SUPERSEDED: Final[Mapping[str, str]] = {
     "as further parts",
     "MEM0_DEFAULT_LIMIT": "each search names its own `top_k` (5 where it names none)",
     "MEM0_MAX_LIMIT": "`top_k` is at most 50",
-    "MEM0_DEFAULT_TTL_DAYS": "with EBBING_TTL each type of memory has its own time to live, 90 days where it has none",
+    "MEM0_DEFAULT_TTL_DAYS": "with EBBING_EXPIRE_BY_TYPE each type of memory expires after its own time, else after "
+    "90 days",
     "MEMORY_WRITE_DEDUPLICATE": "what is known already is never stored twice",
 }
 """Earlier name → what takes its place, for those that have no setting here."""
@@ -69,8 +70,8 @@ def earlier_settings() -> dict[str, Any]:
     if settings.keys() >= _ENDPOINT:
         settings["embedder"] = "openai"
     if _value("MEM0_AUTH_MODE") == "jwt":
-        shared_secret = settings.pop("api_key", None)
-        settings |= {"auth": "required", "jwt_key": settings.get("jwt_key", shared_secret)}
+        shared_secret = settings.pop("service_api_key", None)
+        settings |= {"auth_mode": "required", "jwt_key": settings.get("jwt_key", shared_secret)}
     if backend := _VECTOR_BACKENDS.get(_value("MEM0_VECTOR_BACKEND")):
         settings["embedder"] = backend
     return {name: value for name, value in settings.items() if f"EBBING_{name.upper()}" not in os.environ}

@@ -23,7 +23,7 @@ _EMBEDDERS: Final = {
     "dashscope": ("openai", "https://dashscope.aliyuncs.com/compatible-mode/v1"),
     "gitee": ("openai", "https://ai.gitee.com/v1"),
     "e5": ("e5", None),
-    "use": ("use", None),
+    "sentence-encoder": ("sentence-encoder", None),
     "none": ("none", None),
 }
 """Our embedder for each provider, and where it is reached unless the config or the environment says so."""

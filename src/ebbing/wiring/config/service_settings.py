@@ -27,13 +27,13 @@ class ServiceSettings(BaseSettings):
         default=0, ge=0, le=10_000_000, description="Requests a minute of one credential; 0 limits nothing."
     )
     http_concurrency: int = Field(default=256, ge=1, le=65_536, description="Requests that are answered at once.")
-    http_grace_seconds: int = Field(
+    http_shutdown_timeout_seconds: int = Field(
         default=20, ge=0, le=3_600, description="How long a service that is stopped waits for requests under way."
     )
-    auth: Literal["auto", "required"] = Field(
+    auth_mode: Literal["auto", "required"] = Field(
         default="auto", description="`auto` asks for credentials as soon as any are set up; `required` always does."
     )
-    api_key: SecretStr | None = Field(default=None, description="One key with every right in the tenant.")
+    service_api_key: SecretStr | None = Field(default=None, description="One key with every right in the tenant.")
     jwt_key: SecretStr | None = Field(
         default=None, description="Secret (HS…) or public key in PEM (RS…, ES…, EdDSA) that tokens are checked with."
     )
@@ -54,6 +54,6 @@ class ServiceSettings(BaseSettings):
         default=False, description="Webhooks may go to http addresses, and to this machine and private networks."
     )
     worker: bool = Field(default=True, description="The service has the upkeep's jobs done beside its requests.")
-    worker_apart: bool = Field(
+    worker_process: bool = Field(
         default=True, description="In a process of its own, so that no request waits for them; else in the service's."
     )

@@ -46,8 +46,9 @@ class Settings(ServiceSettings):
     timezone: str = Field(
         default="UTC", description="Time zone in which days begin and end for questions: an IANA name, Asia/Shanghai."
     )
-    embedder: Literal["auto", "e5", "use", "openai", "none"] = Field(
-        default="auto", description="`auto` takes the best one that loads: e5, then use, then none (keyword only)."
+    embedder: Literal["auto", "e5", "sentence-encoder", "openai", "none"] = Field(
+        default="auto",
+        description="`auto` takes the best one that loads: e5, then sentence-encoder, then none (keyword only).",
     )
     embedder_threads: int = Field(default=1, ge=1, le=64, description="CPU threads for one embedding call.")
     embedding_cache_mib: int = Field(default=32, ge=0, le=4096, description="RAM for vectors of repeated texts.")
@@ -63,7 +64,7 @@ class Settings(ServiceSettings):
     strict_embeddings: bool = Field(
         default=False, description="Refuse what cannot be embedded, instead of storing it and embedding it later."
     )
-    vectors_may_follow: bool = Field(
+    defer_embeddings: bool = Field(
         default=False,
         description="While many texts wait for a local model, further ones are stored at once and get vectors later.",
     )
@@ -80,8 +81,8 @@ class Settings(ServiceSettings):
     write_confidence_threshold: float = Field(
         default=0.7, ge=0, le=1, description="A fact of less confidence is not stored."
     )
-    importance: Literal["measured", "seed"] = Field(
-        default="measured", description="How a new memory is weighed: by what its text holds, or by the seed's formula."
+    importance: Literal["measured", "formula-v1"] = Field(
+        default="measured", description="How a new memory is weighed: by what its text holds, or by the first formula."
     )
     write_mode: Literal["auto", "rules", "llm", "summarize", "structured", "raw"] = Field(
         default="auto", description="How what is said becomes memories; `auto` is `llm` where a model is set."
@@ -121,43 +122,45 @@ class Settings(ServiceSettings):
     reranker_model: str | None = Field(default=None, description="Model name at that endpoint.")
     reranker_weight: float = Field(default=0.8, ge=0, le=10, description="How much the reranker's opinion weighs.")
     reranker_depth: int = Field(default=50, ge=2, le=200, description="How many of the best candidates it reads.")
-    reranker_timeout_ms: int = Field(default=1_000, ge=1, le=60_000, description="How long a search waits for it.")
+    reranker_timeout_seconds: float = Field(default=1.0, ge=0.001, le=60, description="How long a search waits for it.")
     reranker_cache_mib: int = Field(default=128, ge=1, le=65_536, description="RAM for the tokens that `late` keeps.")
-    usage_batch: int = Field(
+    usage_flush_size: int = Field(
         default=8_192, ge=0, le=100_000, description="Returned memories counted in one write; 0 counts none."
     )
-    working_rounds: int = Field(default=10, ge=1, le=100, description="Last rounds of a running conversation it keeps.")
-    working_tokens: int = Field(
+    session_turns: int = Field(default=10, ge=1, le=100, description="Last rounds of a running conversation it keeps.")
+    session_tokens: int = Field(
         default=4_000, ge=100, le=1_000_000, description="Estimated tokens that these rounds have at most."
     )
-    working_idle_minutes: int = Field(
+    session_idle_minutes: int = Field(
         default=60, ge=1, le=43_200, description="A session in which nothing is said for so long is ended."
     )
     forgetting_curve: Literal["power", "exponential"] = Field(
         default="power", description="How memories fade: along FSRS-6's power law, or the first design's exponential."
     )
-    capacity_bytes: int = Field(
+    owner_text_limit_bytes: int = Field(
         default=30_720, ge=0, le=2**30, description="Readable text of one owner, in bytes; 0 sets no limit."
     )
-    merge_from: int = Field(
+    merge_min_records: int = Field(
         default=2, ge=2, le=1_000, description="How many records must say the same for one to tell it for all."
     )
-    summarize_from: int = Field(
+    summary_min_records: int = Field(
         default=20, ge=2, le=100_000, description="So many memories of what happened may be in no summary."
     )
-    habit_from: int = Field(
+    habit_min_days: int = Field(
         default=3, ge=2, le=100, description="On how many days something must be done to be told as done often."
     )
     grace_days: float = Field(
         default=30, ge=0, le=3_650, description="How long what was forgotten can be brought back."
     )
     undo_days: float = Field(default=30, ge=0, le=3_650, description="How long a change can be undone.")
-    ttl: bool = Field(default=False, description="Whether memories run out by their type, in 90 to 365 days.")
-    upkeep_hour: int = Field(default=3, ge=0, le=23, description="Hour of the day (UTC) of the daily round.")
-    upkeep_owner_seconds: float = Field(
+    expire_by_type: bool = Field(
+        default=False, description="Whether memories run out by their type, in 90 to 365 days."
+    )
+    maintenance_hour_utc: int = Field(default=3, ge=0, le=23, description="Hour of the day (UTC) of the daily round.")
+    maintenance_owner_timeout_seconds: float = Field(
         default=60, gt=0, le=86_400, description="How long a round may take for one owner before it goes on later."
     )
-    jobs_kept_days: int = Field(default=7, ge=2, le=3_650, description="How long finished jobs are shown.")
+    job_retention_days: int = Field(default=7, ge=2, le=3_650, description="How long finished jobs are shown.")
     metrics: bool = Field(default=False, description="Calls are counted and timed; the service does so unless set.")
     traces: bool = Field(default=False, description="Calls are spans of OpenTelemetry; the host sets its provider.")
     log_format: Literal["text", "json"] = Field(default="text", description="How the service and the worker log.")

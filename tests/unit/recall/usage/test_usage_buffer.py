@@ -249,7 +249,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
 def test_a_killed_process_loses_less_than_a_batch_of_counts_and_nothing_else(tmp_path: Path) -> None:
-    environment = {**os.environ, "EBBING_USAGE_BATCH": "64"}
+    environment = {**os.environ, "EBBING_USAGE_FLUSH_SIZE": "64"}
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
     done = subprocess.run(command, env=environment, check=False, timeout=60)
     assert done.returncode == -signal.SIGKILL

@@ -51,11 +51,11 @@ class Doorkeeper:
         self._tenant, self._keys, self._clock = settings.tenant, keys, clock
         self.anybody = Principal(self._tenant, AccessRole.ADMIN)
         """Who calls as long as it is open."""
-        self._digest = key_digest(settings.api_key.get_secret_value()) if settings.api_key else None
+        self._digest = key_digest(settings.service_api_key.get_secret_value()) if settings.service_api_key else None
         self._tokens = token_reader(settings)
         self._header = settings.trusted_header.strip().lower().encode() if settings.trusted_header else None
         self._proxies = _networks(settings.trusted_proxies)
-        self._closed = settings.auth == "required" or any((self._digest, self._tokens, self._header))
+        self._closed = settings.auth_mode == "required" or any((self._digest, self._tokens, self._header))
 
     async def is_open(self) -> bool:
         """Whether nobody has to show anything."""
