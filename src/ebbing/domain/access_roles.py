@@ -29,7 +29,7 @@ ROLES: Final = {role.word: role for role in AccessRole}
 
 
 def role_named(word: object) -> AccessRole:
-    """The role of this name.
+    """Return the role of this name.
 
     Raises:
         InvalidInputError: there is none.
@@ -41,5 +41,5 @@ def role_named(word: object) -> AccessRole:
 
 
 def key_digest(key: str) -> str:
-    """What is kept of a key: its SHA-256, in hex. A key holds 256 random bits, so nothing slower is needed."""
+    """Return what is kept of a key: its SHA-256, in hex. A key holds 256 random bits, so nothing slower is needed."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()

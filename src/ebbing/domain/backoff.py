@@ -6,7 +6,7 @@ from datetime import timedelta
 
 
 def pause_after(attempts: int, *, first: timedelta, longest: timedelta, share: float) -> timedelta:
-    """The wait after so many attempts (from 1): it doubles up to `longest`, and half of it is left to chance.
+    """Return the wait after so many attempts (from 1): it doubles up to `longest`, and half of it is left to chance.
 
     This is the "equal jitter" of Brooker, "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015): those who
     failed together do not come back together, and nobody comes back at once.

@@ -37,7 +37,7 @@ async def add_raw(
     tags: tuple[str, ...] = (),
     expires_at: datetime | None = None,
 ) -> AddReport:
-    """Stores every message as a memory of its own, as it was said but for secrets.
+    """Store every message as a memory of its own, as it was said but for secrets.
 
     A message whose id the owner's run already holds changes nothing if its text is the same; if it was edited, its
     memory is, and what was concluded from the earlier wording follows. A wording that somebody put right by hand stays
@@ -54,7 +54,7 @@ async def add_raw(
 async def _add_named(
     deps: AddDeps, messages: Sequence[Message], *, context: DraftContext, trust: TrustTier | None
 ) -> AddReport:
-    """Stores messages some of which have ids: what is known of these decides."""
+    """Store messages some of which have ids: what is known of these decides."""
     screened, scope = screen_messages(messages, deps.policy, trust=trust, learning=False), context.scope
     for attempt in range(1, MAX_ATTEMPTS + 1):
         plan = await _planned(deps, screened, context=context)
@@ -121,7 +121,7 @@ async def _add_unnamed(deps: AddDeps, screened: Sequence[ScreenedMessage], *, co
 
 
 async def _planned(deps: AddDeps, screened: Sequence[ScreenedMessage], *, context: DraftContext) -> _Plan:
-    """What is to be written, given what is stored of these messages."""
+    """Return what is to be written, given what is stored of these messages."""
     store, scope, now = deps.store, context.scope, context.now
     drafts = [message_drafts([message], kind=Kind.MEMORY, context=context) for message in screened]
     stored, are_same = await _stored_parts(store, screened, drafts=drafts, scope=scope)
@@ -178,7 +178,7 @@ async def _stored_by_message(
 async def _says_nothing_new(
     store: MemoryStore, old: Sequence[MemoryRecord], *, texts: Sequence[str], scope: Scope
 ) -> bool:
-    """Whether a message says nothing new: the stored words, or ones that somebody has since put right by hand."""
+    """Return whether a message says nothing new: the stored words, or words that a person corrected since."""
     if [part.content for part in old] == list(texts):
         return True
     if all(part.provenance.method != "user" for part in old) or len(old) != len(texts):
@@ -192,18 +192,18 @@ async def _says_nothing_new(
 
 
 def _holder(record: MemoryRecord) -> str:
-    """The memory that tells it now."""
+    """Return the memory that tells it now."""
     return record.id if record.is_active or record.superseded_by is None else record.superseded_by
 
 
 def _number(record: MemoryRecord) -> int:
-    """Which part of its message a record holds, from 1."""
+    """Return which part of its message a record holds, from 1."""
     _, _, number = record.provenance.source_ids[0].rpartition("#")
     return int(number) if len(record.provenance.source_ids) > 1 and number.isdecimal() else 1
 
 
 def _added(insert: Insert) -> MemoryOutcome:
-    """The outcome of a message that is stored anew."""
+    """Return the outcome of a message that is stored anew."""
     record = insert.record
     return MemoryOutcome(record.id, record.content, Event.ADD, STORED_AS_SAID, record)
 
@@ -213,7 +213,7 @@ def _id_of(change: Change) -> str:
 
 
 def _under_stored_id(outcome: MemoryOutcome, stored_id_of: Mapping[str, str]) -> MemoryOutcome:
-    """The outcome under the id that holds it: somebody else may have stored the message in between."""
+    """Return the outcome under the id that holds it: somebody else may have stored the message in between."""
     stored_id = stored_id_of.get(outcome.memory_id or "", outcome.memory_id)
     if stored_id == outcome.memory_id:
         return outcome

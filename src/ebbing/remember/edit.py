@@ -59,7 +59,7 @@ class Edit:
 
 
 async def update(deps: AddDeps, memory_id: str, *, scope: Scope, edit: Edit) -> MemoryRecord:
-    """Gives a memory another text, other metadata or other tags; the same again writes nothing.
+    """Give a memory another text, other metadata or other tags; the same again writes nothing.
 
     Raises:
         InvalidInputError: nothing is given, or the text is blank.
@@ -111,7 +111,7 @@ def _end(before: datetime | None, requested: datetime | str | None) -> datetime 
 
 
 async def delete(deps: AddDeps, memory_id: str, *, scope: Scope, reason: str | None, hard: bool) -> None:
-    """Takes a memory out of every answer; `hard` removes it for good, else it can be restored.
+    """Take a memory out of every answer; `hard` removes it for good, else it can be restored.
 
     Raises:
         MemoryNotFoundError: no such memory in this scope, or already deleted.
@@ -141,7 +141,7 @@ class Restored:
 
 
 async def restore(deps: AddDeps, memory_id: str, *, scope: Scope) -> Restored:
-    """Brings back a memory that was deleted, ran out, faded (its full text, its vector) or was closed.
+    """Bring back a memory that was deleted, ran out, faded (its full text, its vector) or was closed.
 
     What had faded counts as used now, so that it does not fade again at once. One that was told by a merged memory
     tells for itself again. One that was superseded is current again, and what superseded it stays; only a memory that
@@ -174,7 +174,7 @@ async def restore(deps: AddDeps, memory_id: str, *, scope: Scope) -> Restored:
 
 
 async def _restoration(deps: AddDeps, old: MemoryRecord, *, is_back: bool, now: datetime) -> Revise | None:
-    """The change that brings a memory back; None where that is done (`is_back`)."""
+    """Return the change that brings a memory back; None where that is done (`is_back`)."""
     record = replace(old, version=old.version + 1, updated_at=now, deleted_at=None, delete_reason=None)
     is_reopened = old.deleted_at is None and _is_closed(old, now)
     if is_reopened:
@@ -193,12 +193,12 @@ async def _restoration(deps: AddDeps, old: MemoryRecord, *, is_back: bool, now: 
 
 
 def _is_closed(record: MemoryRecord, now: datetime) -> bool:
-    """Whether it is no longer true, and by itself: not because another memory tells it."""
+    """Return whether it is no longer true, and by itself: not because another memory tells it."""
     return record.retired_at is None and record.valid_to is not None and record.valid_to <= now
 
 
 def _whole(record: MemoryRecord) -> MemoryRecord:
-    """The record as it was before it faded."""
+    """Return the record as it was before it faded."""
     text = full_text(record)
     tags = tuple(tag for tag in record.tags if tag != PENDING_DELETION)
     return replace(record, content=text, stage=Stage.FULL, packed=None, tags=tags)
@@ -233,7 +233,7 @@ async def _changed(
 
 
 async def _voiced(store: MemoryStore, record: MemoryRecord, *, scope: Scope, moment: datetime | None) -> MemoryRecord:
-    """The record as one that tells for itself: what is changed or deleted is not told by another any more."""
+    """Return the record as one that tells for itself: what is changed or deleted is not told by another any more."""
     if record.retired_at is None:
         return record
     await unmerge(store, await merged_records_of(store, [record], scope=scope), scope=scope, moment=moment)
@@ -241,7 +241,7 @@ async def _voiced(store: MemoryStore, record: MemoryRecord, *, scope: Scope, mom
 
 
 async def _take_back(store: MemoryStore, record: MemoryRecord, *, scope: Scope, moment: datetime | None) -> None:
-    """Removes what was made of the record: it would still say what the record does not say any more."""
+    """Remove what was made of the record: it would still say what the record does not say any more."""
     merged_from_it = [
         merged for merged in await merged_records_of(store, [record], scope=scope) if merged.id != record.id
     ]
@@ -260,12 +260,14 @@ async def _get_record(store: MemoryStore, memory_id: str, *, scope: Scope, delet
 
 
 def _with_tags(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
-    """The new tags beside those that a memory's own life set."""
+    """Return the new tags beside those that a memory's own life set."""
     return (*(tag for tag in old if tag in RESERVED_TAGS), *new)
 
 
 def _reread(record: MemoryRecord, wording: str) -> MemoryRecord:
-    """The record in another wording, with what that says: it must not answer for the value that the old one gave."""
+    """Return the record in another wording, with what that says: it must not answer for the value that the old one
+    gave.
+    """
     record = replace(record, content=wording, language=detect(wording), stage=Stage.FULL, packed=None)
     if record.is_verbatim:
         return record

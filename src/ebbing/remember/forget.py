@@ -29,7 +29,7 @@ class ForgetReport:
 
 
 def is_read_from(record: MemoryRecord, message: MemoryRecord) -> bool:
-    """Whether a memory was read from this stored message alone."""
+    """Return whether a memory was read from this stored message alone."""
     if record.is_verbatim or record.role is not message.role or record.created_at != message.created_at:
         return False
     sources, ids = record.provenance.source_ids, message.provenance.source_ids
@@ -41,7 +41,7 @@ def is_read_from(record: MemoryRecord, message: MemoryRecord) -> bool:
 async def forget_records(
     store: MemoryStore, reasons: Mapping[str, str], *, scope: Scope, hard: bool, reason: str | None, now: datetime
 ) -> ForgetReport:
-    """Deletes records as long as each still says what it said; what is gone by now is left out.
+    """Delete records as long as each still says what it said; what is gone by now is left out.
 
     A memory that tells some of them together with others is taken apart first, so that the others go on telling.
 
@@ -80,7 +80,7 @@ async def _taken_apart(
     scope: Scope,
     moment: datetime | None,
 ) -> bool:
-    """Takes apart what tells some of the records and others; False if there is nothing of that kind."""
+    """Take apart what tells some of the records and others; False if there is nothing of that kind."""
     mixed = [
         teller
         for teller in await merged_records_of(store, records, scope=scope)
@@ -94,7 +94,7 @@ async def _taken_apart(
 
 
 def _erasures(records: Sequence[MemoryRecord]) -> list[Change]:
-    """What tells others goes after them: erased first, it would take them along."""
+    """Return the erasures; a merged record goes after its sources, which it would take along."""
     depth = {record.id: 0 for record in records}
     by_id = {record.id: record for record in records}
     for _ in range(len(records)):

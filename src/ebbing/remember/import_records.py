@@ -37,7 +37,7 @@ class ImportReport:
 async def import_records(
     deps: AddDeps, lines: Sequence[Mapping[str, Any]], *, tenant: str, user_id: str | None
 ) -> ImportReport:
-    """Stores what `line_from_record` wrote, one transaction an owner; what is here already stays as it is.
+    """Store what `line_from_record` wrote, one transaction an owner; what is here already stays as it is.
 
     A line that cannot be used is refused and told of; it never stops the others.
     """
@@ -55,7 +55,7 @@ async def import_records(
 
 
 def _as_imported(record: MemoryRecord) -> MemoryRecord:
-    """The record with the trust of a file, whatever it says of itself, and a speaker's name that is one."""
+    """Return the record with the trust of a file, whatever it says of itself, and a speaker's name that is one."""
     actor = None if record.actor is None else person_name(record.actor)
     return replace(record, trust=max(trust_in(record), TrustTier.IMPORT, key=[*TrustTier].index), actor=actor)
 
@@ -100,7 +100,7 @@ class _IdMapping:
     """Ids that somebody else has."""
 
     def local_id(self, memory_id: str) -> str:
-        """The id that it has with this owner."""
+        """Return the id that it has with this owner."""
         other = _other(memory_id, self.owner)
         is_other = memory_id not in self.own_ids and (memory_id in self.foreign or other in self.own_ids)
         return other if is_other else memory_id
@@ -114,7 +114,7 @@ async def _id_mapping(deps: AddDeps, records: Sequence[MemoryRecord], *, scope: 
 
 
 def _referred(record: MemoryRecord) -> set[str]:
-    """The ids of other memories that a record names."""
+    """Return the ids of other memories that a record names."""
     return {*record.related_ids, *record.compression_sources, *filter(None, [record.superseded_by])}
 
 
@@ -129,7 +129,7 @@ def _renamed(record: MemoryRecord, names: _IdMapping) -> MemoryRecord:
 
 
 def _other(memory_id: str, owner: Owner) -> str:
-    """An id for a copy of a memory with another owner: UUID version 8, made of both."""
+    """Return an id for a copy of a memory with another owner: UUID version 8, made of both."""
     named = json.dumps([memory_id, owner.tenant, owner.kind, owner.name])
     number = int.from_bytes(hashlib.blake2b(named.encode("utf-8", "surrogatepass"), digest_size=16).digest())
     return str(UUID(int=number & ~(0xF << 76 | 3 << 62) | 8 << 76 | 2 << 62))

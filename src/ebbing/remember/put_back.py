@@ -22,7 +22,7 @@ _WORDING: Final = tuple(field.name for field in fields(MemoryRecord) if field.na
 
 
 def is_changed_since(done: RecordChange) -> bool:
-    """Whether undoing would take something along that happened later.
+    """Return whether undoing would take something along that happened later.
 
     A memory that was inserted counts as changed when its words, labels or standing did. It does not when it faded, or
     was deleted since: then it is gone already.
@@ -40,7 +40,7 @@ def is_changed_since(done: RecordChange) -> bool:
 
 
 def as_before(done: RecordChange) -> MemoryRecord:
-    """The record of now with all that the change set changed as it was before it, in the next version."""
+    """Return the record of now with all that the change set changed as it was before it, in the next version."""
     before, after, now = done.before, done.after, done.now
     assert before is not None
     values: dict[str, Any] = {}
@@ -55,7 +55,7 @@ def as_before(done: RecordChange) -> MemoryRecord:
 
 
 def event_of(old: MemoryRecord, new: MemoryRecord) -> Event:
-    """What the history says of a record that was put back."""
+    """Return what the history says of a record that was put back."""
     if (old.deleted_at is None) != (new.deleted_at is None):
         return Event.DELETE if old.deleted_at is None else Event.RESTORE
     if (old.retired_at is None) != (new.retired_at is None):
@@ -67,7 +67,7 @@ def event_of(old: MemoryRecord, new: MemoryRecord) -> Event:
 
 
 def is_visible(done: RecordChange) -> bool:
-    """Whether a change is one that somebody would call a change of the memory."""
+    """Return whether a change is one that somebody would call a change of the memory."""
     if done.before is None:
         return False
     return any(
@@ -76,12 +76,12 @@ def is_visible(done: RecordChange) -> bool:
 
 
 def is_current(record: MemoryRecord) -> bool:
-    """Whether it is neither deleted, retired nor closed."""
+    """Return whether it is neither deleted, retired nor closed."""
     return record.is_active and record.valid_to is None
 
 
 def _touched_wording(done: RecordChange) -> tuple[str, ...]:
-    """The wording, and how far it has faded only where the change set changed that."""
+    """Return the wording, and how far it has faded only where the change set changed that."""
     faded = done.before is not None and done.before.stage is not done.after.stage
     return _WORDING if faded else _lasting(_WORDING)
 

@@ -20,7 +20,7 @@ from ebbing.remember.reconcile.known_messages import KnownMessages
 
 
 async def reextract(deps: AddDeps, unread: PendingExtraction) -> ExtractionFailure | None:
-    """Reads kept messages and stores what they say; why the model failed again, or None.
+    """Read stored messages again and store what they say; return why the model failed again, or None.
 
     What is learnt counts as said when the message was: what is known since is not overruled.
 

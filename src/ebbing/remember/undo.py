@@ -57,7 +57,7 @@ class _Plan:
 async def undo(
     deps: AddDeps, logged: LoggedChange, *, scope: Scope, memory_id: str | None = None, force: bool = False
 ) -> UndoReport:
-    """Puts back what a change set changed, deletes what it made, and tells what it left alone.
+    """Put back what a change set changed, delete what it made, and report what it left alone.
 
     Args:
         scope: everything of the owner.
@@ -89,7 +89,7 @@ async def undo(
 
 
 def _hanging_together(records: Sequence[RecordChange], memory_id: str) -> list[RecordChange]:
-    """The change of one memory, with all that told or tells it in the place of others."""
+    """Return the change of one memory, with all that told or tells it in the place of others."""
     chosen, size = {memory_id}, 0
     while len(chosen) > size:
         size = len(chosen)
@@ -131,7 +131,7 @@ def _leave_what_hangs_on_them(records: Iterable[RecordChange], left: dict[str, s
 
 
 async def _meet_rivals(deps: AddDeps, plan: _Plan, *, scope: Scope, since: LoggedChange, yields: bool) -> None:
-    """Sees to it that no memory becomes current beside one that it cannot stand beside, and did not stand beside."""
+    """See to it that no memory becomes current beside one that it cannot stand beside, and did not stand beside."""
     store, now = deps.store, deps.clock.now()
     coming = [
         restored
@@ -154,7 +154,7 @@ async def _meet_rivals(deps: AddDeps, plan: _Plan, *, scope: Scope, since: Logge
 
 
 async def _was_current(store: MemoryStore, record: MemoryRecord, *, scope: Scope, since: LoggedChange) -> bool:
-    """Whether it was current when the change set was made."""
+    """Return whether it was current when the change set was made."""
     done = await store.change_log.of_memory(scope, record.id)
     later = [later_change for later_change in done if later_change.logged.number > since.number]
     then = later[-1].before if later else record
@@ -178,7 +178,7 @@ async def _changes(store: MemoryStore, plan: _Plan, *, scope: Scope, now: dateti
 
 
 async def _apart(store: MemoryStore, plan: _Plan, *, scope: Scope, now: datetime) -> Unmerge:
-    """What other memories tell of those that are deleted or reworded: they would still say it."""
+    """Return what other memories tell of those that are deleted or reworded: they would still say it."""
     reworded = [
         plan.done[record.id].now
         for record in plan.records.values()

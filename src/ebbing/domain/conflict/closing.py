@@ -50,7 +50,7 @@ def doubt(new: Claim, old: Claim) -> str | None:
 
 
 def _same_subject(new: Claim, old: Claim) -> bool:
-    """Whether both are about the same person or thing, or one names the subject of the other."""
+    """Return whether both are about the same person or thing, or one names the subject of the other."""
     if new.subject == old.subject or any(end.own for end in new.ends):
         return True
     if old.attribute is not None and any(old.attribute in end.attributes for end in new.ends):
@@ -68,12 +68,14 @@ def _same_attribute(new: Claim, old: Claim) -> bool:
 
 
 def _tells_of_a_family(old: Claim) -> bool:
-    """Whether a memory of another matter tells of children, a partner or pets beside: "a plumber with two kids"."""
+    """Return whether a memory of another matter tells of children, a partner or pets beside: "a plumber with two
+    kids".
+    """
     return old.about.family and not old.subject and (old.attribute or "").rpartition(".")[2] in _OF_ONESELF
 
 
 def _is_certain(new: Claim, old: Claim) -> bool:
-    """Whether a value is certainly the one of whom the memory is about."""
+    """Return whether a value is certainly the one of whom the memory is about."""
     if new.corrects or new.subject or new.about.named:
         return True
     if new.attribute == _GROWS:
@@ -108,12 +110,14 @@ def _ends_attribute(new: Claim, old: Claim) -> bool:
 
 
 def _ends_state(new: Claim, old: Claim) -> bool:
-    """Whether a state is over that the statement implies without naming it: who gave birth is pregnant no more."""
+    """Return whether a state is over that the statement implies without naming it: who gave birth is pregnant no
+    more.
+    """
     return any(end.needs == STATE_ENDING and stands_in(end.words, old) for end in new.ends)
 
 
 def stands_in(words: Words, claim: Claim) -> bool:
-    """Whether a claim holds all of some words; two of a script without spaces stand next to each other in it."""
+    """Return whether a claim holds all of some words; two of a script without spaces stand next to each other in it."""
     if not words or not words <= claim.words | claim.kinds:
         return False
     characters = {word for word in words if not word.isascii()}
@@ -121,18 +125,18 @@ def stands_in(words: Words, claim: Claim) -> bool:
 
 
 def _resumes(new: Claim, old: Claim) -> bool:
-    """Whether the statement takes up what the memory says is over."""
+    """Return whether the statement takes up what the memory says is over."""
     return any(stands_in(end.words, new) for end in old.ends)
 
 
 def _same_frame(new: Claim, old: Claim) -> bool:
-    """Whether both say the same with another figure."""
+    """Return whether both say the same with another figure."""
     frame = new.words - new.numbers
     return bool(frame) and new.numbers != old.numbers and frame == old.words - old.numbers
 
 
 def _same_matter(new: Claim, old: Claim) -> bool:
-    """Whether both tell of one matter, a home, work or a kind of thing, and one of them without an attribute."""
+    """Return whether both tell of one matter, a home, work or a kind of thing, and one of them without an attribute."""
     matter = (new.attribute or "").rpartition(".")[2]
     if frozenset((new.attribute, old.attribute)) in SAME_KIND:
         return True
@@ -144,7 +148,7 @@ def _same_matter(new: Claim, old: Claim) -> bool:
 
 
 def holds_the_value(new: Claim, old: Claim) -> bool:
-    """Whether a known claim gives the value of the attribute that a new one gives another value of."""
+    """Return whether a known claim gives the value of the attribute that a new one gives another value of."""
     if new.attribute is None or new.attribute != old.attribute or not new.single:
         return False
     if new.speaker != old.speaker or new.past or old.past or not new.value or not old.value:
@@ -155,7 +159,7 @@ def holds_the_value(new: Claim, old: Claim) -> bool:
 
 
 def _names(thing: Words, new: Claim) -> bool:
-    """Whether a statement names the whole thing: of two allergens, the loss of one ends neither."""
+    """Return whether a statement names the whole thing: of two allergens, the loss of one ends neither."""
     return thing <= new.about.content | new.words | new.pairs | new.object
 
 
@@ -165,12 +169,12 @@ def _share_a_thing(new: Claim, old: Claim) -> bool:
 
 
 def _is_of_kind(things: Words, kinds: Words) -> bool:
-    """Whether a thing is one of the kinds, which are single characters in a script without spaces."""
+    """Return whether a thing is one of the kinds, which are single characters in a script without spaces."""
     return any(thing in kinds or (not thing.isascii() and set(thing) <= kinds) for thing in things)
 
 
 def _goes_elsewhere(new: Claim, old: Claim) -> bool:
-    """Whether a planned journey goes to another place, and the statement says that it goes there instead."""
+    """Return whether a planned journey goes to another place, and the statement says that it goes there instead."""
     return (new.corrects or _INSTEAD in new.words) and goes_elsewhere(new, old)
 
 

@@ -59,7 +59,9 @@ REPLACED: Final = Verdict(Relation.CONTRADICTS, "it says that this is otherwise 
 
 
 def compare(new: Claim, old: Claim, *, similarity: float = 0.0) -> Verdict:
-    """How `new` stands to `old`; `similarity` is the calibrated one of their texts, 0 where there are no vectors."""
+    """Return how `new` stands to `old`; `similarity` is the calibrated one of their texts, 0 where there are no
+    vectors.
+    """
     if new.speaker != old.speaker:
         return APART
     rules = (_by_attribute, _by_object, _by_end, _by_resumption, _by_negation, _by_number)
@@ -94,7 +96,7 @@ def _by_attribute(new: Claim, old: Claim) -> Verdict | None:
 
 
 def _by_the_way(new: Claim, old: Claim) -> bool:
-    """Whether they differ in what one of them only names by the way."""
+    """Return whether they differ in what one of them only names by the way."""
     if new.over or old.over or new.past or old.past or new.event or new.further or new.subject != old.subject:
         return False
     if new.subject and not new.changed:
@@ -152,7 +154,7 @@ def _by_end(new: Claim, old: Claim) -> Verdict | None:
 
 
 def _settled_down(old: Claim) -> bool:
-    """Whether somebody lives or works there: who is back from a place only left it for good if they say so."""
+    """Return whether somebody lives or works there: who is back from a place only left it for good if they say so."""
     matter = (old.attribute or "").rpartition(".")[2]
     return old.cues.dwells or old.cues.works or matter in {"home", "employer", "job", "workplace"}
 
@@ -193,7 +195,7 @@ def _ends_words(end: Ending, old: Claim, *, subject: Words) -> bool:
 
 
 def _opens(short: Words, full: Words) -> bool:
-    """Whether a thing is called by the beginning of its name, of a script without spaces: 王者 for 王者荣耀."""
+    """Return whether a thing is called by the beginning of its name, of a script without spaces: 王者 for 王者荣耀."""
     return any(
         2 <= len(short_word) <= len(full_word) <= len(short_word) + 2
         and not short_word.isascii()
@@ -204,12 +206,12 @@ def _opens(short: Words, full: Words) -> bool:
 
 
 def _ends_taste(end: Ending, old: Claim, *, subject: Words) -> bool:
-    """What was liked is liked no more: the thing itself is named, not something that is made of it."""
+    """Return whether what was liked is liked no more: the thing itself is named, not something that is made of it."""
     return old.polarity > 0 and bool(old.object) and old.object == end.object and old.subject == subject
 
 
 def _ends_topic(end: Ending, old: Claim, *, subject: Words) -> bool:
-    """What is known of a thing that took a turn: its time where it was moved, its sum where that changed."""
+    """Return whether a memory tells what changed of a thing: its time if it was moved, its sum if that changed."""
     shared = end.topics & old.pairs
     named = any(pair in value for pair in shared for value in old.value)
     if not shared or old.past or (old.subject != subject and not named):
@@ -223,7 +225,7 @@ def _ends_topic(end: Ending, old: Claim, *, subject: Words) -> bool:
 
 
 def _by_resumption(new: Claim, old: Claim) -> Verdict | None:
-    """What was said to be over is so again."""
+    """Return a contradiction where what was over is so again."""
     if new.over or new.is_wish or new.subject != old.subject or not (new.resumed or new.changed):
         return None
     for end in old.ends:
@@ -235,7 +237,7 @@ def _by_resumption(new: Claim, old: Claim) -> Verdict | None:
 
 
 def _by_negation(new: Claim, old: Claim) -> Verdict | None:
-    """One says yes and the other no to the same words."""
+    """Return a contradiction where one says yes and the other no to the same words."""
     if new.negated == old.negated or old.event or new.subject != old.subject or new.past or old.past:
         return None
     if new.event and not (new.gained or new.resumed):
@@ -249,13 +251,13 @@ def _by_negation(new: Claim, old: Claim) -> Verdict | None:
 
 
 def _taken_up(new: Claim, old: Claim) -> bool:
-    """What was avoided is not avoided any more."""
+    """Return whether what was avoided is not avoided any more."""
     avoided = old.type is MemoryType.CONSTRAINT and old.polarity < 0 and new.polarity >= 0
     return avoided and bool(old.object) and old.object <= new.words
 
 
 def _by_number(new: Claim, old: Claim) -> Verdict | None:
-    """The same words with other numbers: a new figure if it says so, else another thing."""
+    """Return the verdict on the same words with other numbers: a new figure if the claim says so."""
     if new.numbers == old.numbers or not new.numbers or not old.numbers:
         return None
     frame, old_frame = new.words - new.numbers, old.words - old.numbers
@@ -292,24 +294,26 @@ def _by_wording(new: Claim, old: Claim, *, similarity: float) -> Verdict:
 
 
 def _fuller(new: Claim, old: Claim, *, reason: str) -> Verdict:
-    """The same; richer if every word of the old one is in the new one, and others are."""
+    """Return the verdict of the same; richer if every word of the old one is in the new one, and others are."""
     if old.words < new.words and len(new.words - old.words) >= 2 and new.attribute == old.attribute:
         return Verdict(Relation.RICHER, f"{reason}, and it says more")
     return Verdict(Relation.SAME, reason)
 
 
 def within(part: Words, whole: Words) -> bool:
-    """Whether every word of `part` stands in `whole`, also as part of a longer word of a script without spaces."""
+    """Return whether every word of `part` stands in `whole`, also as part of a longer word of a script without
+    spaces.
+    """
     return bool(part) and all(
         word in whole or (not word.isascii() and any(set(word) <= set(other) for other in whole)) for word in part
     )
 
 
 def spelled(thing: Words, words: Words) -> bool:
-    """Whether words, or single characters of a script without spaces, name the whole thing."""
+    """Return whether words, or single characters of a script without spaces, name the whole thing."""
     return all(word in words or (not word.isascii() and set(word) <= words) for word in thing)
 
 
 def readable(attribute: str) -> str:
-    """An attribute as a person would say it."""
+    """Return an attribute as a person would say it."""
     return attribute.replace(".", " ").replace("_", " ")

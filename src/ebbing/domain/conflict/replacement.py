@@ -32,7 +32,7 @@ SAME_KIND: Final = (frozenset({"job", "position"}), frozenset({"team", "favourit
 
 
 def replaced(new: Claim, old: Claim) -> bool:
-    """Whether `old` is over if it is what `new` speaks of."""
+    """Return whether `old` is over if it is what `new` speaks of."""
     if new.further or old.past or old.over or (old.event and not old.cues.aim):
         return False
     if any(_has_become(change, old) for change in new.cues.becomes if _is_of(change, old, subject=new.subject)):
@@ -49,7 +49,7 @@ def replaced(new: Claim, old: Claim) -> bool:
 
 
 def _in_one_frame(new: Claim, old: Claim) -> bool:
-    """The same words in the same order, but for one place."""
+    """Return whether both have the same words in the same order, but for one place."""
     if not (new.cues.swapped or new.corrects) or new.negated or new.event or new.past:
         return False
     mine, theirs = new.cues.order, old.cues.order
@@ -76,7 +76,8 @@ def _in_one_frame(new: Claim, old: Claim) -> bool:
 
 
 def _is_of_several(new: Claim, old: Claim, *, sort: str) -> bool:
-    """Whether there may be another such thing, or goal, however alike the statements are, unless it is put right.
+    """Return whether there may be another such thing, or goal, however alike the statements are, unless it is put
+    right.
 
     A goal with another figure is the same goal: who decides to retire at 65 no longer plans it for 60.
     """
@@ -85,12 +86,12 @@ def _is_of_several(new: Claim, old: Claim, *, sort: str) -> bool:
 
 
 def _is_right_instead(new: Claim, old: Claim) -> bool:
-    """Whether somebody is put right who is said to be one of a kind: the dog is a setter, and no spaniel."""
+    """Return whether somebody is put right who is said to be one of a kind: the dog is a setter, and no spaniel."""
     return new.corrects and bool(new.subject) and not new.kinds.isdisjoint(old.kinds)
 
 
 def goes_elsewhere(new: Claim, old: Claim) -> bool:
-    """Whether a journey that was planned goes to another place: "we are going to Italy instead"."""
+    """Return whether a journey that was planned goes to another place: "we are going to Italy instead"."""
     if not old.plan or not (new.cues.swapped or new.corrects):
         return False
     mine, theirs = new.cues.order, old.cues.order
@@ -101,19 +102,19 @@ def goes_elsewhere(new: Claim, old: Claim) -> bool:
 
 
 def _is_denied(new: Claim, old: Claim) -> bool:
-    """Whether the new one says of what both speak of that it is not as the old one has it."""
+    """Return whether the new one says of what both speak of that it is not as the old one has it."""
     wrong = new.denies
     return bool(wrong) and wrong <= old.words and not new.words.isdisjoint(old.words - wrong)
 
 
 def _is_one_place(frame: tuple[str, ...]) -> bool:
-    """Whether one thing is had there as a rule: at breakfast, in the morning."""
+    """Return whether one thing is had there as a rule: at breakfast, in the morning."""
     phrase = "".join(frame)
     return any(word in TIMES and word.isascii() for word in frame) or any(meal in phrase for meal in _MEALS)
 
 
 def _shared(new: tuple[str, ...], old: tuple[str, ...]) -> tuple[int, int]:
-    """How many words two statements begin with, and end with, in common."""
+    """Return how many words two statements begin with, and end with, in common."""
     most = min(len(new), len(old))
     start = next((place for place in range(most) if new[place] != old[place]), most)
     end = next((place for place in range(most - start) if new[-1 - place] != old[-1 - place]), most - start)
@@ -121,12 +122,14 @@ def _shared(new: tuple[str, ...], old: tuple[str, ...]) -> tuple[int, int]:
 
 
 def _is_of(change: ValueChange, old: Claim, *, subject: Words) -> bool:
-    """Whether the thing is of whom the memory is about, or the one itself: "we renamed the cat"."""
+    """Return whether the thing is of whom the memory is about, or the one itself: "we renamed the cat"."""
     return subject == old.subject or (not subject and (old.subject <= change.thing or change.thing <= old.value))
 
 
 def _has_become(change: ValueChange, old: Claim) -> bool:
-    """Whether a memory tells what the thing was: a time where it has another time now, a name where another name."""
+    """Return whether a memory tells what the thing was: a time where it has another time now, a name where another
+    name.
+    """
     old_words = old.words | old.kinds
     if not change.thing <= (old_words | old.pairs) or not change.thing or change.value <= old_words:
         return False
@@ -147,18 +150,18 @@ def _names(thing: Words, word: str) -> bool:
 
 
 def _is_reached(new: Claim, old: Claim) -> bool:
-    """Whether it was aimed at what is reached now."""
+    """Return whether it was aimed at what is reached now."""
     return old.cues.aim and bool(new.cues.reached) and new.cues.reached <= old.words | old.kinds
 
 
 def _under_another_name(new: Claim, old: Claim) -> bool:
-    """Whether one matter is told as two attributes."""
+    """Return whether one matter is told as two attributes."""
     both = frozenset({new.attribute, old.attribute})
     return new.changed and not new.over and both in SAME_KIND and not new.value <= old.value
 
 
 def _is_as_often(new: Claim, old: Claim) -> bool:
-    """Whether one thing is done more or less often now."""
+    """Return whether one thing is done more or less often now."""
     often, before = new.cues.often, old.cues.often
     if often is None or before is None or not new.cues.swapped or new.negated or often[0] == before[0]:
         return False
@@ -166,12 +169,14 @@ def _is_as_often(new: Claim, old: Claim) -> bool:
 
 
 def is_outdone(new: Claim, old: Claim) -> bool:
-    """Whether `old` is over although both share their words: a rival is named, or what was aimed at is reached."""
+    """Return whether `old` is over although both share their words: a rival is named, or what was aimed at is
+    reached.
+    """
     return new.subject == old.subject and (_is_a_rival(new, old) or _is_reached(new, old))
 
 
 def _is_a_rival(new: Claim, old: Claim) -> bool:
-    """Whether somebody uses one thing of a kind now, and used another one."""
+    """Return whether somebody uses one thing of a kind now, and used another one."""
     if not new.cues.swaps or new.negated or new.event or new.polarity or old.polarity:
         return False
     if _OF_WORK & {new.attribute, old.attribute}:
@@ -183,7 +188,7 @@ def _is_a_rival(new: Claim, old: Claim) -> bool:
 
 
 def _has_moved_on(new: Claim, old: Claim) -> bool:
-    """Whether somebody lives or works elsewhere than a memory says that gives no attribute."""
+    """Return whether somebody lives or works elsewhere than a memory says that gives no attribute."""
     if not new.changed or new.over or old.attribute or old.timed or new.value <= old.words:
         return False
     matter = (new.attribute or "").rpartition(".")[2]
@@ -193,7 +198,7 @@ def _has_moved_on(new: Claim, old: Claim) -> bool:
 
 
 def sort_of(words: tuple[str, ...], names: Words) -> str:
-    """What some words of a statement name: `time`, `figure`, `name` or `word`."""
+    """Return what some words of a statement name: `time`, `figure`, `name` or `word`."""
     if any(word in TIMES for word in words):
         return _DAY
     if any(word[:1].isdigit() for word in words):

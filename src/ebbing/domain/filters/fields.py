@@ -119,17 +119,17 @@ _READERS: Final[Mapping[str, Callable[[MemoryRecord], Any]]] = {
 
 
 def field_named(name: str) -> Field:
-    """The field of this name; a name that no field has is that of a metadata key."""
+    """Return the field of this name; a name that no field has is that of a metadata key."""
     return _BY_NAME.get(name) or metadata_field(name.removeprefix(METADATA))
 
 
 def metadata_field(path: str) -> Field:
-    """The metadata value at a path: a key, or keys joined by dots for what lies deeper."""
+    """Return the metadata value at a path: a key, or keys joined by dots for what lies deeper."""
     return Field(METADATA + path, Sort.JSON)
 
 
 def reader(field: Field) -> Callable[[MemoryRecord], Any]:
-    """What reads the field's value from a record; None stands for "has none"."""
+    """Return what reads the field's value from a record; None stands for "has none"."""
     if field.sort is Sort.JSON:
         path = field.name.removeprefix(METADATA)
         return lambda record: at_path(record.metadata, path)
@@ -137,7 +137,7 @@ def reader(field: Field) -> Callable[[MemoryRecord], Any]:
 
 
 def at_path(values: Mapping[str, Any], path: str) -> Any:
-    """The value at a path, None where there is none.
+    """Return the value at a path, None where there is none.
 
     A key that holds dots itself wins over keys that lie in each other, at every level.
     """

@@ -30,7 +30,7 @@ _ISO_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def parse_filter(filters: Mapping[str, Any] | None) -> Filter:
-    """The tree behind a dict; what stands side by side must hold together. None and `{}` are everything.
+    """Return the tree behind a dict; what stands side by side must hold together. None and `{}` are everything.
 
     Raises:
         InvalidInputError: a key, an operator or a value that the grammar does not know.
@@ -81,7 +81,7 @@ class _Reading:
         return _LOGIC[word](tuple(self.filter(part, depth + 1) for part in parts))
 
     def _tests_of(self, field: Field, value: object, *, namesake: Field | None = None) -> list[Test]:
-        """One test a dict's operator, else one of equality, of being there (`*`), or of being among a list.
+        """Return a test for each operator of a dict, else one of equality, presence (`*`) or membership in a list.
 
         With a namesake each of them carries the same test of that metadata key.
         """
@@ -127,7 +127,7 @@ def _listed(field: Field, value: object, *, op: Op) -> Collection[object]:
 
 
 def _value(field: Field, value: object, *, op: Op) -> Any:
-    """The value in the form that the tree compares with."""
+    """Return the value in the form that the tree compares with."""
     if op is Op.ICONTAINS:
         return _text(field, value)
     if value is not None:

@@ -21,13 +21,13 @@ class Span:
 
 
 def moment_of(value: object) -> datetime | None:
-    """The moment in aware UTC that a text, a number or a datetime stands for; None where it stands for none."""
+    """Return the moment in aware UTC that a text, a number or a datetime stands for; None where it stands for none."""
     span = span_of(value)
     return span.first if span else None
 
 
 def span_of(value: object) -> Span | None:
-    """The moment or day that a text, a number, a date or a datetime stands for; None where it stands for none."""
+    """Return the moment or day that a text, a number, a date or a datetime stands for; None if it is none."""
     try:
         if isinstance(value, datetime):
             return _single_moment(value)

@@ -67,7 +67,7 @@ EVERYTHING: Final = All()
 
 
 def matches(condition: Filter, record: MemoryRecord) -> bool:
-    """Whether the record is what the filter asks for."""
+    """Return whether the record is what the filter asks for."""
     return predicate(condition)(record)
 
 
@@ -129,7 +129,7 @@ def _asks_for_none(test: Test) -> bool:
 
 
 def verdict(test: Test) -> Holds:
-    """Whether the test holds of a value of its field."""
+    """Return whether the test holds of a value of its field."""
     if test.op is Op.PRESENT:
         return lambda value: value is not None
     if test.op in {Op.EQ, Op.NE, Op.IN, Op.NIN}:
@@ -150,7 +150,7 @@ def _equality(test: Test) -> Holds:
 
 
 def conjuncts(condition: Filter) -> Iterator[Filter]:
-    """What has to hold all together."""
+    """Return the conditions that must hold together."""
     if isinstance(condition, All):
         for part in condition.parts:
             yield from conjuncts(part)
@@ -159,43 +159,43 @@ def conjuncts(condition: Filter) -> Iterator[Filter]:
 
 
 def named_fields(condition: Filter) -> frozenset[str]:
-    """The names of the fields that a filter compares."""
+    """Return the names of the fields that a filter compares."""
     if isinstance(condition, Test):
         return frozenset({condition.field.name})
     return frozenset[str]().union(*map(named_fields, condition.parts))
 
 
 def asks_for_ends(condition: Filter) -> bool:
-    """Whether a filter compares when memories end, and so decides about those that are over."""
+    """Return whether a filter compares when memories end, and so decides about those that are over."""
     return condition is not EVERYTHING and not _ENDS.isdisjoint(named_fields(condition))
 
 
 def demanded_ids(condition: Filter) -> Iterator[tuple[str, str]]:
-    """The ids that every match carries because the filter says so, as (`user_id`, …) and value."""
+    """Return the ids that every match carries because the filter says so, as (`user_id`, …) and value."""
     for part in conjuncts(condition):
         if isinstance(part, Test) and part.op is Op.EQ and part.value is not None and part.field.name in _IDS:
             yield part.field.name, part.value.strip() if isinstance(part.value, str) else part.value
 
 
 def remaining_filter(condition: Filter, scope: Scope) -> Filter:
-    """What the filter asks for beside the ids that the scope sees to."""
+    """Return what the filter asks for beside the ids that the scope sees to."""
     seen_to = {("user_id", scope.user_id), ("agent_id", scope.agent_id), ("run_id", scope.run_id)}
     parts = tuple(part for part in conjuncts(condition) if not (seen_to & {*demanded_ids(part)}))
     return parts[0] if len(parts) == 1 else All(parts)
 
 
 def folded(text: str) -> str:
-    """The text without differences of case and width (full-width forms, ligatures)."""
+    """Return the text without differences of case and width (full-width forms, ligatures)."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
 def is_number(value: object) -> bool:
-    """A truth value is no number."""
+    """Return whether a value is a number, which a truth value is not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is(value: Any, requested: Any) -> bool:
-    """The same value; of a list, also one of its elements, unless a list is asked for."""
+    """Return whether a value is the requested one; of a list, also one of its elements, unless a list is asked for."""
     if _same(value, requested):
         return True
     is_asked_for = requested is not None and not isinstance(requested, list | tuple)

@@ -37,7 +37,7 @@ class Curve(Protocol):
         ...
 
     def stability_days(self, record: MemoryRecord) -> float:
-        """How slowly this memory fades: the time constant of the curve, in days, above 0."""
+        """Return how slowly this memory fades: the time constant of the curve, in days, above 0."""
         ...
 
     def remembered(self, days: float, stability_days: float) -> float:
@@ -120,7 +120,9 @@ POWER_LAW: Final = PowerLawCurve()
 
 
 def never_fades(record: MemoryRecord) -> bool:
-    """Whether a memory is kept whatever time passes: who somebody is, what they require or forbid, what is pinned."""
+    """Return whether a memory is kept whatever time passes: who somebody is, what they require or forbid, what is
+    pinned.
+    """
     return record.type is MemoryType.CONSTRAINT or not LASTING_TAGS.isdisjoint(record.tags)
 
 
@@ -130,19 +132,19 @@ def idle_days(record: MemoryRecord, now: datetime) -> float:
 
 
 def retention(record: MemoryRecord, now: datetime, *, curve: Curve = POWER_LAW) -> float:
-    """How well the memory is remembered at `now`, in [0, 1]; 1 for what never fades."""
+    """Return how well the memory is remembered at `now`, in [0, 1]; 1 for what never fades."""
     if never_fades(record):
         return 1.0
     return curve.remembered(idle_days(record, now), curve.stability_days(record))
 
 
 def has_faded(record: MemoryRecord, now: datetime, *, curve: Curve = POWER_LAW) -> bool:
-    """Whether the memory has fallen below what the curve calls forgotten."""
+    """Return whether the memory has fallen below what the curve calls forgotten."""
     return retention(record, now, curve=curve) < curve.forgotten_below
 
 
 def reinforce(record: MemoryRecord, now: datetime) -> MemoryRecord:
-    """The memory after it was of use at `now`: its clock starts again and it fades more slowly from there.
+    """Return the memory after it was of use at `now`: its clock starts again and it fades more slowly from there.
 
     A use before the last one counts, but does not turn the clock back.
     """
@@ -158,7 +160,9 @@ def reinforce(record: MemoryRecord, now: datetime) -> MemoryRecord:
 
 
 def lapse(record: MemoryRecord, now: datetime) -> MemoryRecord:
-    """The memory after somebody said at `now` that it is wrong: it fades faster from there, and its clock goes on."""
+    """Return the memory after somebody said at `now` that it is wrong: it fades faster from there, and its clock goes
+    on.
+    """
     before, remembered = _standing(record, now)
     shorter = max(FSRS.after_lapse(before, remembered=remembered), _SHORTEST_DAYS)
     weaker = replace(record, growth=record.growth * min(1.0, shorter / before))
@@ -172,7 +176,7 @@ def _standing(record: MemoryRecord, now: datetime) -> tuple[float, float]:
 
 
 def after_signal(record: MemoryRecord, feedback: Feedback, *, before: AbstractSet[Signal]) -> MemoryRecord:
-    """The memory after somebody said what became of it; `before` holds what was said of the same answer already.
+    """Return the memory after somebody said what became of it; `before` holds what was said of the same answer already.
 
     A use reinforces it, once an answer; being corrected is a lapse. Being ignored changes nothing: an answer is given
     more memories than it needs.

@@ -56,7 +56,7 @@ class Substance:
 
 
 def measured_importance(text: Substance) -> float:
-    """The percentile of a weighted sum of standard scores, in (0, 1).
+    """Return the percentile of a weighted sum of standard scores, in (0, 1).
 
     log(1 + specifics) + 0.5 · novelty + 0.5 · content share + 0.5 · statement − 0.3 · log(1 + size), each minus its
     mean and over its spread. Half of all sentences in conversations lie under 0.5, most facts over 0.6. Of the signals

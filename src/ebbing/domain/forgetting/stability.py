@@ -57,7 +57,7 @@ class SpacedUse:
             require_between(f"forgetting: {name}", getattr(self, name), least=least, most=most)
 
     def after_use(self, stability_days: float, *, idle_days: float, remembered: float) -> float:
-        """The stability after a use: S · (1 + e^gain · (11 − D) · S^−saturation · (e^(spacing · (1 − R)) − 1)).
+        """Return the stability after a use: S · (1 + e^gain · (11 − D) · S^−saturation · (e^(spacing · (1 − R)) − 1)).
 
         A use within a day of the last one counts for little: S · max(1, e^(w17 · w18) · S^−w19). Never smaller than
         before. `remembered` is R, the retention in [0, 1] at that moment.
@@ -70,7 +70,7 @@ class SpacedUse:
         return float(stability_days * (1 + gained))
 
     def after_lapse(self, stability_days: float, *, remembered: float) -> float:
-        """The stability after a lapse: w11 · D^−w12 · ((S + 1)^w13 − 1) · e^(w14 · (1 − R)).
+        """Return the stability after a lapse: w11 · D^−w12 · ((S + 1)^w13 − 1) · e^(w14 · (1 − R)).
 
         At most S / e^(w17 · w18), so that it is always smaller than before.
         """

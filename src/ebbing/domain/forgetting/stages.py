@@ -41,12 +41,13 @@ LASTING_TTL_TAGS: Final = frozenset({"identity", "pinned"})
 
 
 def times_said(record: MemoryRecord) -> int:
-    """How often it was said, as far as that tells how much it matters: an assistant repeats its set phrases."""
+    """Return how often it was said, as far as that tells how much it matters: an assistant repeats its set phrases."""
     return 1 if record.role is Role.ASSISTANT else record.mentions
 
 
 def is_protected(record: MemoryRecord, *, types: Collection[MemoryType] = PROTECTED_TYPES) -> bool:
-    """Whether a memory is spared by the curve: it is known to matter, was said again and again, or belongs to the core.
+    """Return whether a memory is spared by the curve: it is known to matter, was said again and again, or belongs to
+    the core.
 
     Where there is no room for everything it goes last.
     """
@@ -56,13 +57,13 @@ def is_protected(record: MemoryRecord, *, types: Collection[MemoryType] = PROTEC
 
 
 def stage_at(remembered: float, curve: Curve) -> Stage:
-    """The stage that a memory of this retention, in [0, 1], has reached on a curve."""
+    """Return the stage that a memory of this retention, in [0, 1], has reached on a curve."""
     reached = [stage for stage, share in STEPS.items() if remembered < share * curve.forgotten_below]
     return reached[-1] if reached else Stage.FULL
 
 
 def is_later(stage: Stage, other: Stage) -> bool:
-    """Whether a stage comes after another one."""
+    """Return whether a stage comes after another one."""
     return STAGES.index(stage) > STAGES.index(other)
 
 

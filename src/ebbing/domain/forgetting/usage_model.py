@@ -75,12 +75,12 @@ class UsageModel:
         return self.idle <= 0 and self.age <= -self.idle
 
     def chance(self, footing: UsageFeatures) -> float:
-        """The probability, in (0, 1), that the memory is of use within the next 30 days."""
+        """Return the probability, in (0, 1), that the memory is of use within the next 30 days."""
         odds = sum(weight * value for weight, value in zip(self.coefficients, footing.features, strict=True))
         return 1 / (1 + exp(-min(max(odds, -_MAX_LOG_ODDS), _MAX_LOG_ODDS)))
 
     def as_text(self, footing: UsageFeatures) -> str:
-        """The chance as part of a sentence."""
+        """Return the chance as part of a sentence."""
         chance = self.chance(footing)
         percent = f"{chance:.1%}" if chance >= _MIN_SHOWN_CHANCE else f"below {_MIN_SHOWN_CHANCE:.1%}"
         return f"the chance that it is needed within {HORIZON_DAYS:.0f} days is {percent}"
@@ -93,7 +93,7 @@ log."""
 
 
 def usage_features(record: MemoryRecord, now: datetime) -> UsageFeatures:
-    """How a memory stands at `now`."""
+    """Return how a memory stands at `now`."""
     first_mention = record.first_said_at or record.created_at
     age = max(0.0, (now - first_mention).total_seconds() / SECONDS_A_DAY)
     return UsageFeatures(idle_days(record, now), record.access_count, record.importance, age)

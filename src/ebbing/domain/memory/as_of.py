@@ -11,7 +11,7 @@ from ebbing.domain.memory.record import MemoryRecord
 
 
 def as_it_was(record: MemoryRecord, history: Sequence[HistoryEntry], *, moment: datetime) -> MemoryRecord:
-    """The record with the wording, the end of validity and the deletion that were known at `moment`.
+    """Return the record with the wording, the end of validity and the deletion that were known at `moment`.
 
     `history` is the record's own, oldest first. What no history is kept of (metadata, tags, strength, …) is as it is
     now.
@@ -48,7 +48,7 @@ def _with_deletion(
 
 
 def is_believed(record: MemoryRecord, moment: datetime) -> bool:
-    """Whether the record was known and valid, and neither expired, retired nor deleted, at `moment`.
+    """Return whether the record was known and valid, and neither expired, retired nor deleted, at `moment`.
 
     Ends do not belong to a span.
     """

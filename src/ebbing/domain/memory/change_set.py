@@ -55,7 +55,7 @@ class ChangeSet:
     """By owner, the id that the store gave it. Nobody is in it of whom nothing was written."""
 
     def id_of(self, owner: Owner) -> str | None:
-        """The id with an owner; None where nothing was written."""
+        """Return the id with an owner; None where nothing was written."""
         return self.ids.get(owner)
 
     @property
@@ -83,7 +83,7 @@ class LoggedChange:
 
 
 def undone_by(logged: LoggedChange, later: Sequence[LoggedChange], *, partly: bool = False) -> str | None:
-    """The id of the change set that took this one back and still does; None if none does.
+    """Return the id of the change set that took this one back and still does; None if none does.
 
     Args:
         later: change sets of the same owner; those that are no undoing of this one are passed over.

@@ -13,7 +13,7 @@ _OLD_FACTOR: Final = 0.5
 
 
 def confidence_at(record: MemoryRecord, now: datetime) -> float:
-    """The confidence in [0, 1] with which a memory may be read at `now`; what is stored stays as it is.
+    """Return the confidence in [0, 1] with which a memory may be read at `now`; what is stored stays as it is.
 
     Under 7 days old it is the stored one, under 30 days 0.9 of it, under 90 days 0.7, from then on half.
     """

@@ -55,7 +55,7 @@ class PendingExtraction:
         return self.episode_ids[0] if self.episode_ids else ""
 
     def payload(self) -> dict[str, Any]:
-        """As JSON values for a job: ids only, so that an erasure leaves nothing of what was said in the queue."""
+        """Return the JSON values of a job: ids only, so that an erasure leaves no text in the queue."""
         return {
             "tenant": self.scope.tenant,
             "user_id": self.scope.user_id,
@@ -68,7 +68,7 @@ class PendingExtraction:
 
     @classmethod
     def of(cls, payload: Mapping[str, Any]) -> Self:
-        """What `payload` made a job of.
+        """Return what `payload` made a job of.
 
         Raises:
             KeyError, ValueError: it is not such a payload.

@@ -185,7 +185,7 @@ def joined(sentences: Sequence[tuple[str, bool]], *, language: str, length: int 
 
 
 def entry_values(entry: ProfileEntry) -> dict[str, Any]:
-    """The entry as JSON values."""
+    """Return the entry as JSON values."""
     return {
         "section": entry.section.value,
         "key": entry.key,
@@ -208,7 +208,7 @@ def entry_values(entry: ProfileEntry) -> dict[str, Any]:
 
 
 def entry_of(values: Mapping[str, Any]) -> ProfileEntry:
-    """The inverse of `entry_values`."""
+    """Return the inverse of `entry_values`."""
     fields = dict(values)
     return ProfileEntry(
         **fields

@@ -169,7 +169,7 @@ class MemoryRecord:
         return self.deleted_at is None and self.retired_at is None
 
     def holds(self, at: datetime) -> bool:
-        """Whether it is neither over nor expired at a moment."""
+        """Return whether it is neither over nor expired at a moment."""
         return (self.valid_to is None or self.valid_to > at) and (self.expires_at is None or self.expires_at > at)
 
     @property

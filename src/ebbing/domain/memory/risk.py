@@ -22,7 +22,7 @@ def risk(*, confidence: float, age: timedelta, is_fact: bool, relevance: float) 
 
 
 def risk_of(record: MemoryRecord, relevance: float, *, now: datetime) -> float:
-    """The risk of using a record that was recalled with a relevance in [0, 1].
+    """Return the risk of using a record that was recalled with a relevance in [0, 1].
 
     Confidence is the stored one: age has its own share, and would count twice through `confidence_at`.
     """
@@ -31,5 +31,5 @@ def risk_of(record: MemoryRecord, relevance: float, *, now: datetime) -> float:
 
 
 def is_risky(value: float) -> bool:
-    """Whether a risk is high enough to be pointed out: above 0.7."""
+    """Return whether a risk is high enough to be pointed out: above 0.7."""
     return value > RISKY_ABOVE

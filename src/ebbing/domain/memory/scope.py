@@ -62,7 +62,7 @@ class Scope:
 
     @classmethod
     def of(cls, owner: Owner) -> Self:
-        """The scope of everything that an owner has."""
+        """Return the scope of everything that an owner has."""
         return cls(**{f"{owner.kind}_id": owner.name}, tenant=owner.tenant)
 
     @property
@@ -81,7 +81,7 @@ class Scope:
         return Owner(self.tenant, "run", self.run_id or "")
 
     def covers(self, other: Scope) -> bool:
-        """Whether a memory written under `other` is visible to a read under this scope."""
+        """Return whether a memory written under `other` is visible to a read under this scope."""
         return (
             self.owner == other.owner
             and (self.agent_id is None or self.agent_id == other.agent_id)
@@ -90,7 +90,7 @@ class Scope:
 
 
 def checked_tenant(tenant: object) -> str:
-    """A usable name of a tenant.
+    """Return a usable name of a tenant.
 
     Raises:
         InvalidInputError: it is blank, too long (256 characters), or holds control characters.
@@ -99,7 +99,7 @@ def checked_tenant(tenant: object) -> str:
 
 
 def checked_name(label: str, value: object) -> str:
-    """A usable name; `label` says in an error what it is the name of.
+    """Return a usable name; `label` says in an error what it is the name of.
 
     Raises:
         MissingOwnerError: it is blank.

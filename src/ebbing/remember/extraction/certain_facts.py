@@ -109,7 +109,7 @@ _NEXT_SIGNS: Final = 4
 
 
 def is_understood(statement: Statement, sentence: Sentence, *, pack: Pack) -> bool:
-    """Whether nobody says that it is the speaker's: the words name neither them nor one of their people."""
+    """Return whether nobody says that it is the speaker's: the words name neither them nor one of their people."""
     if sentence.answers or statement.relation is not None:
         return False
     if statement.who == "clause" and statement.implied is None and pack.language == "en":
@@ -121,7 +121,9 @@ def is_understood(statement: Statement, sentence: Sentence, *, pack: Pack) -> bo
 
 
 def shifts_its_subject(statement: Statement, pack: Pack) -> bool:
-    """Whether a clause goes over to somebody else than whom it begins with, so that nothing carried is certain."""
+    """Return whether a clause goes over to somebody else than whom it begins with, so that nothing carried is
+    certain.
+    """
     if statement.who not in {"self", "relation"} or statement.carried:
         return False
     if _SHIFTED[pack.language].match(statement.predicate or statement.clause):
@@ -151,7 +153,7 @@ def subject_is_certain(
     pack: Pack,
     weighed: bool = False,
 ) -> bool:
-    """Whether a subject that was left out can be nobody but the speaker.
+    """Return whether a subject that was left out can be nobody but the speaker.
 
     Args:
         text_before: what the message says up to the sentence.
@@ -168,7 +170,7 @@ def subject_is_certain(
 
 
 def _names_another(statement: Statement, pack: Pack) -> bool:
-    """Whether a clause has a subject of its own after all, or none that anybody could tell."""
+    """Return whether a clause has a subject of its own after all, or none that anybody could tell."""
     if pack.language == "zh":
         return any(other.match(statement.clause) for other in (_NUMBERED, _LED_BY_NAME))
     if statement.who != "clause":
@@ -177,7 +179,7 @@ def _names_another(statement: Statement, pack: Pack) -> bool:
 
 
 def _leaves_it_to(message: Message, before: Message, *, pack: Pack) -> bool:
-    """Whether the message before asks the speaker, or is theirs, and speaks of nobody else."""
+    """Return whether the message before asks the speaker, or is theirs, and speaks of nobody else."""
     tail = before.content[-_TAIL_CHARS:]
     if _speaks_of_another(tail, pack):
         return False
@@ -198,7 +200,7 @@ def _is_ongoing(before: Message, message: Message, *, now: datetime) -> bool:
 
 
 def _speaks_of_another(text: str, pack: Pack) -> bool:
-    """Whether the last one that a text speaks of is not the speaker."""
+    """Return whether the last one that a text speaks of is not the speaker."""
     others = others_in(text, pack)
     if not others:
         return False
@@ -207,7 +209,9 @@ def _speaks_of_another(text: str, pack: Pack) -> bool:
 
 
 def is_whole(fact: Fact, statement: Statement, *, pack: Pack) -> bool:
-    """Whether a fact says what it is about: no plan without its object, no wish without a verb, no request for now."""
+    """Return whether a fact says what it is about: no plan without its object, no wish without a verb, no request for
+    now.
+    """
     if pack.language == "zh":
         if statement.carried and _NUMBERED.match(statement.clause) and "岁" not in statement.clause:
             return False
@@ -220,7 +224,7 @@ def is_whole(fact: Fact, statement: Statement, *, pack: Pack) -> bool:
 
 
 def without_its_tail(fact: Fact, *, language: str) -> Fact:
-    """The fact without the half clause, or the clause about somebody else, that its words ran on to."""
+    """Return the fact without the half clause, or the clause about somebody else, that its words ran on to."""
     match = _RUNS_ON.search(fact.text) if language == "en" else None
     if match is None:
         return fact
@@ -229,7 +233,9 @@ def without_its_tail(fact: Fact, *, language: str) -> Fact:
 
 
 def stands_alone(fact: Fact, statement: Statement, *, pack: Pack) -> bool:
-    """Whether a fact says whom it speaks of: no "him" or 他 without a name or one of the speaker's people before it."""
+    """Return whether a fact says whom it speaks of: no "him" or 他 without a name or one of the speaker's people before
+    it.
+    """
     match = _DANGLING[pack.language].search(fact.text)
     if match is None or statement.relation is not None:
         return True
@@ -238,7 +244,7 @@ def stands_alone(fact: Fact, statement: Statement, *, pack: Pack) -> bool:
 
 
 def keeps_negations(fact: Fact, evidence: str, *, language: str) -> bool:
-    """Whether every negation of the words that a fact takes up stands in the fact, or is what it says."""
+    """Return whether every negation of the words that a fact takes up stands in the fact, or is what it says."""
     if fact.polarity < 0 or fact.ended:
         return True
     find = _NOT[language]
@@ -255,7 +261,7 @@ def keeps_negations(fact: Fact, evidence: str, *, language: str) -> bool:
 
 
 def _takes_signs(text: str, rest: str) -> bool:
-    """Whether a fact takes up what stands after a negation, up to the end of its clause."""
+    """Return whether a fact takes up what stands after a negation, up to the end of its clause."""
     after = re.split(r"[\s,，。;；、!！?？]", rest.lstrip("太怎么是很想再"), maxsplit=1)[0][:_NEXT_SIGNS].rstrip(
         "了的吧啊呢"
     )

@@ -51,7 +51,7 @@ async def extract_facts(
     known_places: Collection[int] = (),
     earlier: Sequence[Message] = (),
 ) -> Extraction:
-    """The facts of the messages that are not `known_places`; of those that are held back for review, nothing.
+    """Return the facts of the messages that are not `known_places`; of those that are held back for review, nothing.
 
     Never raises a `ModelError`. `earlier` are earlier turns of the same conversation.
     """
@@ -87,7 +87,7 @@ async def with_certain_subjects(
     now: datetime,
     agent_facts: bool,
 ) -> Extraction:
-    """What was read; where a first message left its subject out, read again with what was said before it.
+    """Return what was read; where a first message left its subject out, read again with what was said before it.
 
     A subject that was left out must be the speaker's there too, and "she" is whom the messages before spoke of.
     Only there the store is asked: most messages say of whom they speak.
@@ -108,7 +108,9 @@ async def with_certain_subjects(
 
 
 async def previous_messages(store: MemoryStore, scope: Scope) -> list[Message]:
-    """The last messages of a conversation that is named by its run, oldest first; none of those held for review."""
+    """Return the last messages of a conversation that is named by its run, oldest first; none of those held for
+    review.
+    """
     if scope.run_id is None:
         return []
     page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_EARLIER_MESSAGES)
@@ -116,7 +118,7 @@ async def previous_messages(store: MemoryStore, scope: Scope) -> list[Message]:
 
 
 def _messages(newest_first: Sequence[MemoryRecord]) -> list[Message]:
-    """What was said, oldest first, without what is held for review."""
+    """Return what was said, oldest first, without what is held for review."""
     return [
         Message(record.content, record.role, name=record.actor, timestamp=record.created_at)
         for record in reversed(newest_first)
@@ -147,7 +149,7 @@ def filter_statements(
     known_places: Collection[int],
     earlier: Sequence[Message] = (),
 ) -> list[Fact]:
-    """The facts that the rules read, without those of messages that are `known_places` or held back for review.
+    """Return the facts that the rules read, without those of messages that are `known_places` or held back for review.
 
     A fact whose value was redacted says nothing, and is left out. `earlier` is what was said before.
     """
@@ -163,7 +165,7 @@ def filter_statements(
 
 
 def is_redacted(fact: Fact) -> bool:
-    """Whether a fact tells of a value that was masked: it says nothing."""
+    """Return whether a fact tells of a value that was masked: it says nothing."""
     if fact.value is not None:
         return not _PLACEHOLDER.sub("", fact.value).strip(_MARKS)
     if fact.method != "llm":
@@ -173,7 +175,9 @@ def is_redacted(fact: Fact) -> bool:
 
 
 def _tentative(statement: Statement, *, speakers: Collection[str]) -> Fact | None:
-    """A statement that no rule reads, if it may be about something known: it is over, new or so again, or named."""
+    """Return a statement that no rule reads, if it may be about something known: it is over, new or so again, or
+    named.
+    """
     if not statement.text or statement.hedged or len(statement.text) > _MAX_NEWS_CHARS or statement.who == "order":
         return None
     if _without_speakers(statement.clause, speakers) != statement.clause:
@@ -194,5 +198,5 @@ def _tentative(statement: Statement, *, speakers: Collection[str]) -> Fact | Non
 
 
 def _without_speakers(text: str, speakers: Collection[str]) -> str:
-    """The statement as one of the user, whichever of the speakers it names at its head."""
+    """Return the statement as one of the user, whichever of the speakers it names at its head."""
     return reduce(without_speaker, sorted(speakers), text)

@@ -30,7 +30,7 @@ _LOCK: Final = threading.Lock()
 
 
 async def warm_up_patterns(texts: Iterable[str] = SAMPLES.values(), *, reading: bool) -> None:
-    """Returns when the patterns are compiled: those of redaction, and with `reading` those that read facts from texts.
+    """Compile the patterns of redaction, and with `reading` those that read facts from texts.
 
     The others of a language are compiled one by one, when they are first asked.
     """

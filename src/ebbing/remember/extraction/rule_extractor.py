@@ -52,7 +52,7 @@ def extract(
     otherwise: FallbackRule | None = None,
     earlier: Sequence[Message] = (),
 ) -> list[Fact]:
-    """The facts that the messages state, in order, each once; `source` is the index of the message.
+    """Return the facts that the messages state, in order, each once; `source` is the index of the message.
 
     User messages tell about the user; with `agent_facts`, assistant messages tell about the agent (`about="agent"`).
     System and tool messages are never read. "Tomorrow" counts from the message's timestamp, else from `now` (with a
@@ -77,7 +77,7 @@ def extract(
 
 
 def _people_of(earlier: Sequence[Message], messages: Sequence[Message], *, packs: Packs) -> dict[Role, list[Statement]]:
-    """The people of which the speaker of the first message spoke before it."""
+    """Return the people of which the speaker of the first message spoke before it."""
     people: dict[Role, list[Statement]] = {}
     for before, message in zip([None, *earlier], earlier, strict=False):
         if message.role is Role.USER and messages and message.name == messages[0].name:
@@ -95,7 +95,7 @@ class _FactReader:
     otherwise: FallbackRule | None
 
     def facts(self, *, said_at: datetime, source: int) -> list[Fact]:
-        """What it states; `source` is the index of the message."""
+        """Return the facts of the message; `source` is its index."""
         agent = self.parser.message.role is Role.ASSISTANT
         facts: list[Fact] = []
         before: tuple[Sentence, Statement] | None = None
@@ -133,7 +133,7 @@ class _FactReader:
     def _certain(
         self, fact: Fact, statement: Statement, *, sentence: Sentence, pack: Pack, said_at: datetime
     ) -> Fact | None:
-        """The fact, where its subject and its polarity are certain; what was left out is noted."""
+        """Return the fact, where its subject and its polarity are certain; what was left out is noted."""
         fact = without_its_tail(fact, language=pack.language)
         if not stands_alone(fact, statement, pack=pack) or not is_whole(fact, statement, pack=pack):
             return None
@@ -163,7 +163,7 @@ class _FactReader:
         return replace(news, understood=True) if news is not None and news.tentative else None
 
     def _was_named(self, statement: Statement, pack: Pack) -> bool:
-        """Whether a Chinese clause begins with a name that the speaker's last message holds: 旺财去世了.
+        """Return whether a Chinese clause begins with a name that the speaker's last message holds: 旺财去世了.
 
         Such a clause makes no fact of the speaker's; it may only end what is known of the one it names.
         """

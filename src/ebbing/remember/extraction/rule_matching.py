@@ -21,7 +21,7 @@ HEDGED_CONFIDENCE: Final = 0.6
 
 
 def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool = False) -> Fact | None:
-    """The fact that a statement holds by the first rule that matches; None when no rule does.
+    """Return the fact that a statement holds by the first rule that matches; None when no rule does.
 
     What no rule reads is weighed by what is learned of clauses like it: where it is likely to be worth remembering,
     the weighed rules of the pack say as what; where the speaker is only understood to be the subject, the others are
@@ -55,7 +55,7 @@ def _with_patterns(rules: Iterable[Rule]) -> list[tuple[Rule, Late]]:
 
 
 def _is_unlikely(fact: Fact, statement: Statement, *, pack: Pack, aside: bool) -> bool:
-    """Whether what is learned speaks too strongly against what a rule has read.
+    """Return whether what is learned speaks too strongly against what a rule has read.
 
     A single value, a standing wish and the end of something are said in few words: there the rule has the last word.
     """
@@ -76,14 +76,14 @@ class Worth:
 
 
 def weigh(statement: Statement, pack: Pack, *, aside: bool = False) -> Worth:
-    """What is learned of clauses like this one, and what the cues add."""
+    """Return what is learned of clauses like this one, and what the cues add."""
     cues = cues_of(statement, pack)
     places = places_of(signs(statement, [cue.id for cue in cues], aside=aside))
     return Worth(pack.lasting.worth(places) + sum(cue.weight for cue in cues), places)
 
 
 def cues_of(statement: Statement, pack: Pack) -> list[Cue]:
-    """What the statement holds that speaks for or against keeping it."""
+    """Return what the statement holds that speaks for or against keeping it."""
     marks = f"<{statement.who}>{'<not>' * statement.negated}{'<carried>' * statement.carried}"
     text = f"{marks} {statement.lead} {statement.clause}"
     small = text.lower()
@@ -91,7 +91,9 @@ def cues_of(statement: Statement, pack: Pack) -> list[Cue]:
 
 
 def _first(rules: Iterable[tuple[Rule, Late]], statement: Statement, *, pack: Pack, said_at: datetime) -> Fact | None:
-    """The fact by the first rule of which a pattern matches; a rule whose pattern matches in vain is asked no more."""
+    """Return the fact by the first rule of which a pattern matches; a rule whose pattern matches in vain is asked no
+    more.
+    """
     silent: Rule | None = None
     for rule, pattern in rules:
         match = None if rule is silent else pattern.made.match(statement.predicate)
@@ -106,12 +108,12 @@ def _first(rules: Iterable[tuple[Rule, Late]], statement: Statement, *, pack: Pa
 
 
 def _personal(statement: Statement, pack: Pack) -> bool:
-    """Whether the speaker comes into it; a clause without a subject of its own may be about anything."""
+    """Return whether the speaker comes into it; a clause without a subject of its own may be about anything."""
     return statement.who != "clause" or pack.words["own_words"].search(statement.clause) is not None
 
 
 def _readings(statement: Statement, pack: Pack) -> list[Statement]:
-    """The statement, and the same in another tense ("I have been a nurse" also reads "I am a nurse")."""
+    """Return the statement, and the same in another tense ("I have been a nurse" also reads "I am a nurse")."""
     return [statement] + [
         replace(statement, predicate=now + statement.predicate[len(then) :])
         for then, now in pack.tables.get("perfect", {}).items()
@@ -120,7 +122,7 @@ def _readings(statement: Statement, pack: Pack) -> list[Statement]:
 
 
 def _groups(match: re.Match[str], rule: Rule, *, statement: Statement) -> Mapping[str, str] | None:
-    """The groups of what was found, in the speaker's own script; None when the rule keeps silent."""
+    """Return the groups of what was found, in the speaker's own script; None when the rule keeps silent."""
     if (rule.negated == "no" and statement.negated) or (rule.negated == "only" and not statement.negated):
         return None
     context = f"{statement.lead} {statement.predicate}"
@@ -157,7 +159,9 @@ def _built(rule: Rule, statement: Statement, *, groups: Mapping[str, str], pack:
 
 
 def _attribute(rule: Rule, statement: Statement, *, groups: Mapping[str, str], pack: Pack) -> str | None:
-    """The single-valued attribute that the fact gives, `sister.home` for somebody else's; None where it gives none."""
+    """Return the single-valued attribute that the fact gives, `sister.home` for somebody else's; None where it gives
+    none.
+    """
     if rule.attribute is None or (statement.negated and not statement.ended):
         return None
     name = rule.attribute.format_map(_Slots({key: text.lower() for key, text in groups.items()})).strip(" .")
@@ -170,7 +174,7 @@ def _attribute(rule: Rule, statement: Statement, *, groups: Mapping[str, str], p
 
 
 def _dated(fact: Fact, rule: Rule, *, said_at: datetime, language: str) -> Fact:
-    """The fact with its time made absolute: "next week" means something else tomorrow."""
+    """Return the fact with its time made absolute: "next week" means something else tomorrow."""
     if not rule.dated:
         return fact
     spans = [span for span in resolve(fact.text, now=said_at, language=language) if _bounded(span)]
@@ -181,7 +185,7 @@ def _dated(fact: Fact, rule: Rule, *, said_at: datetime, language: str) -> Fact:
 
 
 def _looks_ahead(rule: Rule) -> bool:
-    """Whether it tells a plan or a goal: a weekday read as a past one is then misread, and better left alone."""
+    """Return whether it tells a plan or a goal: a weekday read as a past one is then misread, and better left alone."""
     return not {"plan", "goal"}.isdisjoint(rule.tags)
 
 
@@ -207,7 +211,8 @@ _JOINTS: Final = {"en": ", ", "zh": "，"}
 def with_detail(
     fact: Fact, of: Statement, *, detail: Statement, own: Fact | None, pack: Pack, said_at: datetime
 ) -> Fact | None:
-    """A fact that the statement `of` made, with what was said next, its dates made absolute; None where that is apart.
+    """Return a fact that the statement `of` made, with what was said next, its dates made absolute; None where that is
+    apart.
 
     `own` is the fact that the detail would be by itself: what was only weighed joins a fact of its type, and a plain
     one any. Only what is its statement retold is gone on with; what says an end stays alone.
@@ -225,7 +230,7 @@ def with_detail(
 
 
 def _goes_on(detail: Statement, *, of: Statement, pack: Pack) -> bool:
-    """Whether what no rule reads is still about the same, and no passing mood or task."""
+    """Return whether what no rule reads is still about the same, and no passing mood or task."""
     if detail.adds:
         return True
     if of.who == "order":
@@ -241,14 +246,14 @@ def _goes_on(detail: Statement, *, of: Statement, pack: Pack) -> bool:
 
 
 def _joins(own: Fact, fact: Fact, *, detail: Statement, of: Statement, pack: Pack) -> bool:
-    """Whether a fact that was only weighed is better told with the one before it."""
+    """Return whether a fact that was only weighed is better told with the one before it."""
     if own.type not in {fact.type, MemoryType.FACT} or not _is_carried(detail, of=of, pack=pack):
         return False
     return any(rule.id == own.rule for rule in pack.weighing.rules[detail.who])
 
 
 def _is_carried(detail: Statement, *, of: Statement, pack: Pack) -> bool:
-    """Whether it has no subject of its own, and is neither long nor doubted, a task or a mood."""
+    """Return whether it has no subject of its own, and is neither long nor doubted, a task or a mood."""
     if not detail.carried or detail.subject != of.subject or detail.hedged or len(detail.clause) > _MAX_DETAIL_CHARS:
         return False
     apart = pack.words.get("no_detail")

@@ -46,7 +46,7 @@ class DraftContext:
 
 
 def message_drafts(messages: Sequence[ScreenedMessage], *, kind: Kind, context: DraftContext) -> list[Draft]:
-    """One draft a message; a message over 4,000 characters makes several, split where a sentence ends.
+    """Return one draft a message; a message over 4,000 characters makes several, split where a sentence ends.
 
     Part n of a message with an id is named `id#n` beside the id itself.
     """
@@ -58,7 +58,7 @@ def message_drafts(messages: Sequence[ScreenedMessage], *, kind: Kind, context: 
 
 
 def fact_draft(fact: Fact, source: ScreenedMessage, *, context: DraftContext) -> Draft:
-    """The memory that a fact would become."""
+    """Return the memory that a fact would become."""
     message, language = source.message, detect(fact.text)
     attribute, value = attribute_of(fact.text, hints_from_fact(fact, message.name))
     record = MemoryRecord(

@@ -25,7 +25,7 @@ _CLOSING_SIGNS: Final = ".!?。！？…~～\"'”’」』)）"
 
 
 def with_literal_evidence(facts: Iterable[Fact], messages: Sequence[ScreenedMessage]) -> list[Fact]:
-    """The facts whose evidence stands in their message, each with that literal span; the others are left out.
+    """Return the facts whose evidence stands in their message, each with that literal span; the others are left out.
 
     A fact that claims no evidence passes: it was set by hand, or a custom prompt traces nothing.
     """
@@ -41,7 +41,7 @@ def with_literal_evidence(facts: Iterable[Fact], messages: Sequence[ScreenedMess
 
 
 def literal_span(evidence: str | None, message: str) -> str | None:
-    """The span of a message that holds the evidence; None where no stored part of the message does.
+    """Return the span of a message that holds the evidence; None where no stored part of the message does.
 
     Spaces, punctuation, width and case may differ, and blanked stretches may stand between its pieces.
     """
@@ -78,7 +78,7 @@ def _span(evidence: str, part: str) -> str | None:
 
 
 def _end_of(words: Sequence[str], plain: str, *, start: int) -> int | None:
-    """Where the last of the words ends, each found after the one before; None where one is missing."""
+    """Return where the last of the words ends, each found after the one before; None where one is missing."""
     position = start
     for word in words:
         place = plain.find(word, position)
@@ -97,7 +97,7 @@ def _cut(part: str, first: int, *, last: int) -> str:
 
 @text_cache(8)
 def _plain(text: str) -> tuple[str, Sequence[int]]:
-    """The letters and digits of a text in plain form, and the place of each in the text."""
+    """Return the letters and digits of a text in plain form, and the place of each in the text."""
     plain: list[str] = []
     places: list[int] = []
     for place, sign in enumerate(text):

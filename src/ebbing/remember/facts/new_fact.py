@@ -50,12 +50,12 @@ def to_new_fact(fact: Fact, insert: Insert) -> NewFact:
 
 
 def known_memory(record: MemoryRecord, similarity: float = 0.0) -> KnownMemory:
-    """A known memory with the claim that it makes."""
+    """Return a known memory with the claim that it makes."""
     return KnownMemory(record, claim_of(record.content, hints_from_record(record)), similarity)
 
 
 def hints_from_record(record: MemoryRecord) -> StatementHints:
-    """What a memory knows of its own statement."""
+    """Return the hints that a memory gives about its own statement."""
     return StatementHints(
         type=record.type,
         tags=record.tags,
@@ -70,7 +70,7 @@ def hints_from_record(record: MemoryRecord) -> StatementHints:
 
 
 def hints_from_fact(fact: Fact, speaker: str | None) -> StatementHints:
-    """What a rule found out about a statement."""
+    """Return the hints that a rule gives about a statement."""
     return StatementHints(
         type=fact.type,
         tags=fact.tags,
@@ -87,13 +87,13 @@ def hints_from_fact(fact: Fact, speaker: str | None) -> StatementHints:
 
 
 def fact_as_known(fact: NewFact) -> KnownMemory:
-    """What was just heard, seen from what is heard next."""
+    """Return a new fact as the facts after it see it: as a known memory."""
     claim = replace(fact.claim, changed=False, further=False, resumed=False)
     return KnownMemory(fact.record, claim)
 
 
 def without_value(memory: KnownMemory) -> KnownMemory:
-    """A memory that waits for review: it gives no value and ends nothing."""
+    """Return a memory that waits for review without its value and its endings."""
     return replace(memory, claim=replace(memory.claim, attribute=None, value=frozenset(), also=None, ends=()))
 
 

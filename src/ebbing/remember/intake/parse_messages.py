@@ -37,7 +37,7 @@ _MILLISECONDS_FROM: Final = 1e11
 
 
 def parse_messages(messages: object) -> list[Message]:
-    """Accepts a string (one user message), one message dict, or a list of either.
+    """Accept a string (one user message), one message dict, or a list of either.
 
     Blank messages are left out. NUL and lone surrogates, which no store can keep, are dropped or replaced.
 
@@ -65,7 +65,9 @@ def parse_messages(messages: object) -> list[Message]:
 
 
 def omitted_parts(messages: object) -> list[OmittedParts]:
-    """What of messages is no text and so is not remembered: `{"message": place, "parts": {kind: count}}` for each."""
+    """Return what of messages is no text and so is not remembered: `{"message": place, "parts": {kind: count}}` for
+    each.
+    """
     if isinstance(messages, str):
         return []
     items = messages if isinstance(messages, Sequence) else [messages]
@@ -74,7 +76,7 @@ def omitted_parts(messages: object) -> list[OmittedParts]:
 
 
 def is_blank(message: Mapping[str, Any]) -> bool:
-    """Whether a message holds no text; parts of other kinds do not count.
+    """Return whether a message holds no text; parts of other kinds do not count.
 
     Raises:
         InvalidInputError: its content is neither text nor parts.
@@ -96,13 +98,13 @@ def _omitted(message: Mapping[str, Any]) -> Counter[str]:
 
 
 def _kind_of(name: object) -> str:
-    """The kind of a part as a word of ours: what a caller wrote there is not told again."""
+    """Return the kind of a part as a word of ours: what a caller wrote there is not told again."""
     words = str(name).lower()
     return next((kind for kind, signs in _KINDS if any(sign in words for sign in signs)), "other")
 
 
 def clean_text(text: str) -> str:
-    """The text without NUL, with lone surrogates replaced by U+FFFD, trimmed."""
+    """Return the text without NUL, with lone surrogates replaced by U+FFFD, trimmed."""
     if not text.isascii():
         try:
             text.encode()
@@ -121,7 +123,7 @@ def parse_time(value: object, label: str = "timestamp") -> datetime:
 
 
 def local_time(value: object, label: str = "timestamp") -> datetime:
-    """The same with the offset that the value names, since "yesterday" means the day of the one who wrote.
+    """Return the same with the offset that the value names, since "yesterday" means the day of the one who wrote.
 
     Raises:
         InvalidInputError: none of these, or outside the years in which words like "last week" can be understood.
@@ -180,7 +182,7 @@ def _checked_text(content: str, place: int) -> str:
 
 
 def _text_of(content: Any, place: int) -> str:
-    """The text of a content field: a string, or the text parts of a list of parts."""
+    """Return the text of a content field: a string, or the text parts of a list of parts."""
     if content is None:
         return ""
     if isinstance(content, str):
@@ -205,7 +207,7 @@ def _name_of(value: object, place: int) -> str | None:
 
 
 def optional_text(value: object, label: str) -> str | None:
-    """A clean string of at most 256 characters, None for nothing."""
+    """Return a clean string of at most 256 characters, None for nothing."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int):

@@ -20,7 +20,7 @@ from ebbing.remember.intake.write_policy import WritePolicy
 
 
 def split_repeated_ids(messages: Sequence[Message]) -> list[list[Message]]:
-    """The messages in order, cut before each that gives an id of its part another text."""
+    """Return the messages in order, cut before each that gives an id of its part another text."""
     parts: list[list[Message]] = [[]]
     text_of: dict[str, str] = {}
     for message in messages:
@@ -68,7 +68,7 @@ def messages_on_record(
 
 
 def off_record_places(messages: Sequence[Message]) -> tuple[frozenset[int], bool]:
-    """The places of the messages off the record, and whether the one before the first of all is meant as well."""
+    """Return the places of the messages off the record, and whether the one before the first is meant too."""
     requests = {
         place: request
         for place, message in enumerate(messages)
@@ -94,14 +94,16 @@ def off_record_places(messages: Sequence[Message]) -> tuple[frozenset[int], bool
 
 
 def _turns(messages: Sequence[Message]) -> list[range]:
-    """The places of each user message with what answers it; what stands before the first one is nobody's answer."""
+    """Return the places of each user message with what answers it; what stands before the first one is nobody's
+    answer.
+    """
     starts = [place for place, message in enumerate(messages) if message.role is Role.USER]
     ends = [*starts[1:], len(messages)]
     return [range(start, end) for start, end in zip(starts, ends, strict=True)]
 
 
 def _before(turns: Sequence[range], number: int, *, messages: Sequence[Message]) -> int | None:
-    """The number of the speaker's message before this one."""
+    """Return the number of the speaker's message before this one."""
     name = messages[turns[number].start].name
     return next((earlier for earlier in reversed(range(number)) if messages[turns[earlier].start].name == name), None)
 
@@ -122,8 +124,8 @@ class ScreenedMessage(NamedTuple):
 def screen_messages(
     messages: Sequence[Message], policy: WritePolicy, *, trust: TrustTier | None = None, learning: bool = True
 ) -> list[ScreenedMessage]:
-    """The messages that may be kept, in order; what holds nothing but recalled memories is left out, and what the
-    person keeps off the record.
+    """Return the messages that may be kept, in order; what holds nothing but recalled memories is left out, and what
+    the person keeps off the record.
 
     With `trust`, nothing counts for more than that tier. Where nobody is `learning` from them, recalled memories stay
     in, and none is held back.

@@ -62,7 +62,7 @@ class Budget:
 async def ask_llm_for_json(
     llm: LlmOptions, messages: Sequence[Turn], *, schema: Schema, budget: Budget
 ) -> LlmReply | ExtractionFailure:
-    """The model's answer as a JSON object of the schema's form, or why there is none.
+    """Return the model's answer as a JSON object of the schema's form, or the failure.
 
     Bounded by the call's time-out and the budget even if the model does not keep to the time that it is given.
     """

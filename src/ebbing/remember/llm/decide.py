@@ -44,7 +44,7 @@ async def decide_with_model(
     related: Sequence[Sequence[MemoryRecord]],
     said_at: Sequence[datetime],
 ) -> Decided:
-    """One decision a fact; never raises a `ModelError`.
+    """Return one decision a fact; never raises a `ModelError`.
 
     The model sees facts and memories under small numbers. What it says is checked action by action: a number that was
     not shown, an action that does not exist, and one that the facts speak against are left out and lose no other.

@@ -61,7 +61,7 @@ async def extract_with_model(
     known_places: Collection[int] = (),
     mode: WriteMode = WriteMode.LLM,
 ) -> LlmExtraction:
-    """The facts that a model finds in a conversation; never raises a `ModelError`.
+    """Return the facts that a model finds in a conversation; never raises a `ModelError`.
 
     Facts about the user come from user messages only, facts about the agent from assistant messages only, each traced
     to the words that say it. What system and tools say is not shown to the model. The messages should be redacted.
@@ -99,7 +99,7 @@ async def extract_with_model(
 
 
 def _prompted(asking: LlmOptions, mode: WriteMode, *, about: Subject, language: str) -> tuple[Prompt, Schema]:
-    """What the model is told, and the form of its answer."""
+    """Return what the model is told, and the form of its answer."""
     if mode is WriteMode.SUMMARIZE:
         return prompt("summarize", language), SUMMARY
     if mode is WriteMode.STRUCTURED:
@@ -128,7 +128,7 @@ async def _all(parts: Sequence[Chunk], task: _Task) -> LlmExtraction:
 
 
 async def _read_chunk(chunk: Chunk, task: _Task) -> LlmExtraction:
-    """What one chunk says. An answer that was cut off is asked for again in two halves, if the chunk has them."""
+    """Return the facts of one chunk. If the answer was cut off, ask again for each half, where there are halves."""
     spoken = [piece for piece in chunk.pieces if piece.message.role is _SPEAKER[task.about]]
     if not spoken:
         return LlmExtraction()

@@ -44,7 +44,8 @@ class Proposal:
 def proposals(
     items: Sequence[Any], *, cases: Sequence[Case], memories: Sequence[MemoryRecord]
 ) -> Iterator[tuple[Case, Proposal]]:
-    """The readable actions of an answer, in its order; `cases` and `memories` have the numbers that the model saw.
+    """Return the readable actions of an answer, in its order; `cases` and `memories` have the numbers that the model
+    saw.
 
     Entries are as in `forms.DECISIONS`, or as mem0's users write them (`id`, `event`, `text`).
     """
@@ -63,7 +64,7 @@ def proposals(
 
 
 def decisions_of(case: Case, proposed: Sequence[Proposal], *, changed: set[str]) -> Decision | None:
-    """The decision that a fact's actions come to; None if none of them holds.
+    """Return the decision that a fact's actions come to; None if none of them holds.
 
     Of several the most careful counts: a better wording, else what is known already, else what is ended, else a new
     memory. `changed` are memories that other facts change: they are left alone, and those of this decision added.
@@ -87,7 +88,7 @@ def decisions_of(case: Case, proposed: Sequence[Proposal], *, changed: set[str])
 
 
 def _numbered(number: Any, memories: Sequence[MemoryRecord]) -> MemoryRecord | None:
-    """The memory that was shown under a number; None for anything else."""
+    """Return the memory that was shown under a number; None for anything else."""
     text = str(number).strip()
     if isinstance(number, bool) or not (text.isascii() and text.isdecimal()) or len(text) > 6:
         return None
@@ -95,7 +96,7 @@ def _numbered(number: Any, memories: Sequence[MemoryRecord]) -> MemoryRecord | N
 
 
 def _case(item: Mapping[str, Any], cases: Sequence[Case]) -> Case | None:
-    """The fact that an entry is about: by its number, else by its words."""
+    """Return the fact that an entry is about: by its number, else by its words."""
     number = item.get("fact")
     if isinstance(number, int) and not isinstance(number, bool):
         return cases[number] if 0 <= number < len(cases) else None
@@ -115,14 +116,14 @@ def _case(item: Mapping[str, Any], cases: Sequence[Case]) -> Case | None:
 
 
 def _ends(proposal: Proposal, case: Case) -> bool:
-    """Whether an action rightly ends the memory that it names."""
+    """Return whether an action rightly ends the memory that it names."""
     if proposal.memory is None or not _may_end(case, proposal.memory):
         return False
     return proposal.action == "DELETE" or (proposal.action == "UPDATE" and _opposed(case.fact, proposal.memory))
 
 
 def _on_known(proposal: Proposal, case: Case, *, closed: tuple[str, ...]) -> Update | Keep | None:
-    """A better wording of a memory, or nothing to do about it; None where the action says neither, or may not.
+    """Return a better wording of a memory, or nothing to do about it; None where the action says neither, or may not.
 
     A fact that plainly says something else than the memory is never taken for known: it would be lost.
     """
@@ -141,7 +142,7 @@ def _on_known(proposal: Proposal, case: Case, *, closed: tuple[str, ...]) -> Upd
 
 
 def _may_end(case: Case, memory: MemoryRecord) -> bool:
-    """Whether a fact may change or end a memory: by whose word both rest on, and by which was said later."""
+    """Return whether a fact may change or end a memory: by whose word both rest on, and by which was said later."""
     speaks = TrustTier.USER if case.fact.about == "user" else TrustTier.ASSISTANT
     trust = TrustTier(memory.trust) if memory.trust else (tier_of(memory.role) if memory.role else None)
     if trust is not None and not may_change(speaks, trust):
@@ -154,8 +155,9 @@ def _opposed(fact: Fact, memory: MemoryRecord) -> bool:
 
 
 def _merged(text: str | None, fact: Fact, *, memory: MemoryRecord) -> str | None:
-    """The wording of an update: the model's if it holds no number that neither had, else the fact's; None if the
-    memory reads so already."""
+    """Return the wording of an update: the model's if it holds no number that neither had, else the fact's; None if the
+    memory reads so already.
+    """
     merged = text or fact.text
     if _numbers(merged) - _numbers(fact.text) - _numbers(memory.content):
         merged = fact.text

@@ -51,7 +51,7 @@ class SourceReading:
 
 
 def facts_in(items: Any, reading: SourceReading) -> list[Fact]:
-    """The facts of an answer, in order, each once; entries that are none or come from nowhere are left out.
+    """Return the facts of an answer, in order, each once; entries that are none or come from nowhere are left out.
 
     Entries are objects as in `forms.FACTS`, or plain sentences.
     """
@@ -64,7 +64,7 @@ def facts_in(items: Any, reading: SourceReading) -> list[Fact]:
 
 
 def summary_in(value: Mapping[str, Any], reading: SourceReading) -> list[Fact]:
-    """The one fact of an answer as in `forms.SUMMARY`, or none. It is taken for the last message's."""
+    """Return the one fact of an answer as in `forms.SUMMARY`, or none. It is taken for the last message's."""
     text = one_line(value.get("summary"), _MAX_FACT_CHARS)
     if text is None or value.get("should_remember") is not True or not reading.pieces:
         return []
@@ -101,13 +101,13 @@ def _category(name: object) -> Mapping[str, Any]:
 
 
 def one_line(value: object, longest: int) -> str | None:
-    """The text on one line, or None if it is no text, blank, or too long."""
+    """Return the text on one line, or None if it is no text, blank, or too long."""
     text = " ".join(clean_text(value).split()) if isinstance(value, str) else ""
     return text if 0 < len(text) <= longest else None
 
 
 def clamped(value: object, least: float, *, most: float, otherwise: float) -> float:
-    """The number, moved into the range; `otherwise` for what is none."""
+    """Return the number, moved into the range; `otherwise` for what is none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return otherwise
     if isinstance(value, float) and math.isnan(value):
@@ -170,7 +170,7 @@ def _source(text: str, entry: Mapping[str, Any], *, reading: SourceReading) -> t
 
 
 def _attribute(entry: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """The attribute and its value; an attribute without a value is none."""
+    """Return the attribute and its value; an attribute without a value is none."""
     value = one_line(entry.get("value"), 200)
     name = one_line(entry.get("attribute"), 60)
     named = name is not None and value is not None and _ATTRIBUTE.fullmatch(name) is not None

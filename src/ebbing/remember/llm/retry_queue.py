@@ -32,7 +32,7 @@ class RetriedExtraction:
 async def enqueue_retry(
     queue: JobQueue, unread: PendingExtraction, *, failed: ExtractionFailure, now: datetime
 ) -> int | None:
-    """Queues messages to be read again and returns the job's id; None if there are none.
+    """Queue messages to be read again and return the job's id; None if there are none.
 
     Call it after the episodes are stored: the job names them and holds nothing of what was said.
     """
@@ -52,7 +52,7 @@ async def enqueue_retry(
 async def retry_extraction(
     store: MemoryStore, unread: PendingExtraction, *, nominate: Nominate, llm: LlmOptions | None, now: datetime
 ) -> RetriedExtraction:
-    """Reads kept messages again; those that were deleted meanwhile are left alone."""
+    """Read kept messages again; those that were deleted meanwhile are left alone."""
     episodes = await store.get(unread.scope, unread.episode_ids)
     messages = tuple(map(_message, episodes))
     extraction = await read_facts(
@@ -69,7 +69,7 @@ async def retry_extraction(
 def pending_extraction_of(
     episodes: Sequence[tuple[int, str]], failed: ExtractionFailure, *, like: PendingExtraction
 ) -> PendingExtraction:
-    """The work that is left after a failure.
+    """Return the work that is left after a failure.
 
     Args:
         episodes: index of the message and id of the episode that keeps it (a long message has several).

@@ -14,7 +14,7 @@ CATEGORIES: Final = (
 
 
 def _object(title: str, properties: dict[str, Any]) -> Schema:
-    """An object with exactly these fields: what endpoints call strict."""
+    """Return an object with exactly these fields: what endpoints call strict."""
     return {
         "title": title,
         "type": "object",

@@ -18,7 +18,7 @@ _MIN_SHARED_TERMS: Final = 0.5
 
 
 def source_of(text: str, quote: str, *, number: int | None, pieces: Sequence[Piece]) -> tuple[int, str] | None:
-    """The index of the message that says it, and the sentence in it; None where no message does.
+    """Return the index of the message that says it, and the sentence in it; None where no message does.
 
     Args:
         text: the statement.
@@ -48,7 +48,9 @@ def _share(terms: set[str], text: str) -> float:
 
 
 def _sentence(text: str, plain: str, *, terms: set[str] | None = None) -> str:
-    """The sentence of a text that holds a quote (in plain form) or shares most terms; else the text's beginning."""
+    """Return the sentence of a text that holds a quote (in plain form) or shares most terms; else the text's
+    beginning.
+    """
     texts = [sentence.text for sentence in sentences(text)]
     if terms:
         return max(texts, key=lambda candidate: _share(terms, candidate), default=text)[:500]

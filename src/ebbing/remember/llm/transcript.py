@@ -53,7 +53,7 @@ class Chunk:
         return "[\n" + ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries) + "\n]"
 
     def halves(self) -> tuple[Chunk, ...]:
-        """The chunk in two, or nothing if it cannot be parted."""
+        """Return the chunk in two, or nothing if it cannot be parted."""
         middle = len(self.pieces) // 2
         if not middle:
             return ()
@@ -69,7 +69,7 @@ def chunks(
     before: Sequence[Message] = (),
     known_places: Collection[int] = (),
 ) -> list[Chunk]:
-    """The conversation in chunks of about `limit_tokens`, those without a word of the `speakers` left out.
+    """Return the conversation in chunks of about `limit_tokens`, those without a word of the `speakers` left out.
 
     Memories that were recalled into a message are taken out, and a message that is blank then is not shown. Each chunk
     shows what was said just before it as context: the end of the chunk before, of `before`, or messages whose indices

@@ -28,7 +28,7 @@ async def read_facts(
     before: Sequence[Message] = (),
     known_places: Collection[int] = (),
 ) -> LlmExtraction:
-    """What is worth remembering of a conversation; never raises a `ModelError`.
+    """Return what is worth remembering of a conversation; never raises a `ModelError`.
 
     Without a model every mode but `RAW` reads by the rules. Where a model fails, the rules' facts stand in for the
     messages that it did not read, and `failed` names these, so that they can be read again.

@@ -23,7 +23,7 @@ _CONFIDENCE: Final = 0.9
 async def apply_self_corrections(
     store: MemoryStore, facts: Sequence[Fact], *, screened: Sequence[ScreenedMessage], scope: Scope
 ) -> tuple[Fact, ...]:
-    """The facts; a message that says nothing but what a word should have been gives the statement that held it.
+    """Return the facts; a message that says nothing but what a word should have been gives the statement that held it.
 
     The statement is looked for among the facts of the messages before it, which then were never so, and among what is
     known: there it names the memory that it puts right (`instead_of`).
@@ -52,7 +52,7 @@ async def apply_self_corrections(
 
 
 def _correct_fact(correction: Correction, facts: Sequence[Fact]) -> tuple[Fact, Fact] | None:
-    """The fact of this call that is wrong, and what it should be."""
+    """Return the fact of this call that is wrong, and what it should be."""
     for fact in reversed(facts):
         words = correction.of(fact.text, fact.object or fact.value)
         if words is not None:
@@ -63,7 +63,7 @@ def _correct_fact(correction: Correction, facts: Sequence[Fact]) -> tuple[Fact, 
 
 
 async def _correct_memory(store: MemoryStore, correction: Correction, *, scope: Scope) -> tuple[None, Fact] | None:
-    """What a known memory should be: one of the last, and the very last where the wrong word is not named."""
+    """Return what a known memory should be: one of the last, and the very last where the wrong word is not named."""
     page = await store.page(owner_scope(scope), limit=_MAX_MEMORIES if correction.wrong else 1)
     if correction.wrong is None and not await _was_just_said(store, page.records, scope=scope):
         return None
@@ -75,7 +75,7 @@ async def _correct_memory(store: MemoryStore, correction: Correction, *, scope: 
 
 
 async def _was_just_said(store: MemoryStore, records: Sequence[MemoryRecord], *, scope: Scope) -> bool:
-    """Whether a memory was read from the last message of the user."""
+    """Return whether a memory was read from the last message of the user."""
     page = await store.page(scope, kinds=(Kind.EPISODE,), limit=2)
     last = next((episode.content for episode in page.records if episode.role is Role.USER), "")
     return any((record.provenance.source_text or record.content) in last for record in records)

@@ -37,7 +37,8 @@ def to_changes(
     now: datetime,
     wordings: Mapping[str, IndexEntry | None],
 ) -> list[Change]:
-    """The changes, in order, for one transaction; a fact may have several decisions, and a memory several changes.
+    """Return the changes, in order, for one transaction; a fact may have several decisions, and a memory several
+    changes.
 
     `wordings` holds the entries of texts for known memories that are not the fact's own.
     """
@@ -125,7 +126,7 @@ class _Batch:
 
 
 def _said_again(memory: MemoryRecord, new: MemoryRecord) -> dict[str, Any]:
-    """How often and since when a thing is said that was just said once more."""
+    """Return how often and since when a thing is said that was just said once more."""
     return {
         "mentions": memory.mentions + 1,
         "first_said_at": min(memory.first_said_at or memory.created_at, new.created_at),
@@ -138,7 +139,7 @@ def _merged(memory: MemoryRecord, new: MemoryRecord) -> tuple[str, ...]:
 
 
 def _entry_of(memory: MemoryRecord, new: IndexEntry | None, *, text: str) -> IndexEntry:
-    """The entry of another wording under the known memory's own date, with the vector that the wording has."""
+    """Return the entry of another wording under the known memory's own date, with the vector that the wording has."""
     analysis = analyse(text, speaker=memory.actor, said_at=memory.created_at)
     if new is None:
         return entry_for(analysis)

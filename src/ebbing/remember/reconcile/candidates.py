@@ -54,7 +54,7 @@ async def find_candidates(
     calibration: Calibration | None,
     always: Sequence[str] = (),
 ) -> CandidateSet:
-    """The current memories within the scope that may have to do with each fact; those with an id of `always` do.
+    """Return the current memories within the scope that may have to do with each fact; those with an id of `always` do.
 
     A scope that names a user or an agent reaches over its runs: what was said in another session is known.
     """
@@ -79,7 +79,8 @@ async def find_candidates(
 
 
 async def _compared(store: MemoryStore, shard: Shard, *, ids: Collection[str], scope: Scope) -> dict[str, KnownMemory]:
-    """The candidates of these ids. They are kept with the shard, whose rows are the scope's own, until theirs change.
+    """Return the candidates of these ids. They are kept with the shard, whose rows are the scope's own, until theirs
+    change.
 
     How strong a memory is and how often it was used may have changed since: see `refresh_candidates`.
     """
@@ -96,7 +97,7 @@ async def _compared(store: MemoryStore, shard: Shard, *, ids: Collection[str], s
 async def refresh_candidates(
     store: MemoryStore, candidates: CandidateSet, *, decisions: Iterable[Decision], scope: Scope
 ) -> list[KnownMemory]:
-    """Every candidate once, and those that the decisions change as they are in the store."""
+    """Return every candidate once, and those that the decisions change as they are in the store."""
     changed = dict.fromkeys(memory_id for decision in decisions for memory_id in changed_by(decision))
     if not changed:
         return candidates.all
@@ -105,14 +106,14 @@ async def refresh_candidates(
 
 
 def _renewed(memory: KnownMemory, stored: MemoryRecord | None) -> KnownMemory:
-    """The candidate as it is in the store. One that was changed there stays, so that it is not written over."""
+    """Return the candidate as it is in the store. One that was changed there stays, so that it is not written over."""
     if stored is None or stored.version != memory.record.version:
         return memory
     return replace(memory, record=stored)
 
 
 def owner_scope(scope: Scope) -> Scope:
-    """The scope with all its runs, unless the run is all there is."""
+    """Return the scope with all its runs, unless the run is all there is."""
     return replace(scope, run_id=None) if scope.run_id and (scope.user_id or scope.agent_id) else scope
 
 

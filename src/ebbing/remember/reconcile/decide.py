@@ -87,7 +87,7 @@ def _decided_in_order(
     proposal: LlmProposal | None,
     kept_open: frozenset[tuple[int, str]],
 ) -> list[Decision]:
-    """The decisions, where the sentences that are `kept_open` end nothing."""
+    """Return the decisions, where the sentences that are `kept_open` end nothing."""
     view = _View()
     decisions: list[Decision] = []
     for fact, memories in zip(facts, candidates, strict=True):
@@ -104,12 +104,12 @@ def _decided_in_order(
 
 
 def _sentence(fact: Fact) -> tuple[int, str]:
-    """The message and the sentence of it that a fact was read from."""
+    """Return the message and the sentence of it that a fact was read from."""
     return fact.source, fact.source_text or fact.text
 
 
 def _without_closing(decision: Decision) -> Decision:
-    """The decision of a sentence that would end too much."""
+    """Return the decision of a sentence that would end too much."""
     if not (ended := closed_by(decision)):
         return decision
     if isinstance(decision, Keep | Update):
@@ -118,14 +118,14 @@ def _without_closing(decision: Decision) -> Decision:
 
 
 def _for_review(fact: Fact, memory_ids: tuple[str, ...], *, because: str) -> AddForReview | Ignore:
-    """What becomes of a fact that may end memories: without one that it ends, a tentative one says nothing."""
+    """Return what becomes of a fact that may end memories: without one that it ends, a tentative one says nothing."""
     if fact.tentative:
         return Ignore(fact, f"nothing is ended: {because}")
     return AddForReview(fact, memory_ids, f"for review, nothing is ended: {because}")
 
 
 def _as_the_only_value(decision: Decision, fact: NewFact, *, memories: Sequence[KnownMemory]) -> Decision:
-    """The decision, where an attribute that has one value at a time does not get a second one."""
+    """Return the decision, where an attribute that has one value at a time does not get a second one."""
     ended = closed_by(decision)
     rest = (memory.claim for memory in memories if memory.record.id not in ended)
     if isinstance(decision, Add | Supersede) and any(holds_the_value(fact.claim, claim) for claim in rest):
@@ -185,7 +185,7 @@ def _decided(new_fact: NewFact, memories: Sequence[KnownMemory]) -> Decision:
 def _apart(
     fact: NewFact, against: Sequence[tuple[KnownMemory, Verdict]]
 ) -> tuple[list[tuple[KnownMemory, Verdict]], dict[str, str]]:
-    """What a fact certainly ends, and the memories of which that is in doubt, with the doubt."""
+    """Return what a fact certainly ends, and the memories of which that is in doubt, with the doubt."""
     certain: list[tuple[KnownMemory, Verdict]] = []
     doubted: dict[str, str] = {}
     for memory, verdict in against:
@@ -198,7 +198,7 @@ def _apart(
 
 
 def _in_doubt(fact: Fact, doubted: Mapping[str, str]) -> AddForReview | Ignore | None:
-    """What becomes of a fact that stands against what is known and may not end it."""
+    """Return what becomes of a fact that stands against what is known and may not end it."""
     if DOUBTED_SUBJECT in doubted.values():
         return Ignore(fact, DOUBTED_SUBJECT)
     for why in (DOUBTED_HARM, DOUBTED_REST):
@@ -208,14 +208,14 @@ def _in_doubt(fact: Fact, doubted: Mapping[str, str]) -> AddForReview | Ignore |
 
 
 def _against(verdicts: Sequence[tuple[KnownMemory, Verdict]], *, guessing: bool) -> list[tuple[KnownMemory, Verdict]]:
-    """The memories that a fact speaks against; what is only guessed counts where it can mean one memory alone."""
+    """Return the memories that a fact speaks against; a guess counts only where it can mean one memory alone."""
     against = [pair for pair in verdicts if pair[1].relation is Relation.CONTRADICTS]
     sure = [pair for pair in against if not pair[1].guess]
     return sure or (against if guessing and len(against) == 1 else [])
 
 
 def _agreed(fact: NewFact, proposal: LlmProposal | None, *, own: Decision, memories: Sequence[KnownMemory]) -> Decision:
-    """The model's decision if it holds, else our own.
+    """Return the model's decision if it holds, else our own.
 
     What we would end is ended, and what may not end anything does not: a model can find more that is known, or no
     longer true, but cannot keep two values of what has one, nor drop what is new.
@@ -241,14 +241,16 @@ def _agreed(fact: NewFact, proposal: LlmProposal | None, *, own: Decision, memor
 
 
 def _may_not_change(memory: KnownMemory, fact: NewFact) -> bool:
-    """Whether a memory stands whatever a model proposes to make of it."""
+    """Return whether a memory stands whatever a model proposes to make of it."""
     if not may_change(trust_of(fact.record), trust_of(memory.record)) or _outweighs(memory.record, fact):
         return True
     return doubt(fact.claim, memory.claim) is not None
 
 
 def _stopped(new_fact: NewFact, against: Sequence[MemoryRecord]) -> Ignore | AddClosed | None:
-    """What becomes of a fact that may not, or does not, end what it contradicts; None if nothing stands in its way."""
+    """Return what becomes of a fact that may not, or does not, end what it contradicts; None if nothing stands in its
+    way.
+    """
     fact = new_fact.fact
     if fact.tentative and not against:
         return Ignore(fact, _NOTHING_KNOWN)
@@ -272,13 +274,17 @@ def _verdict(fact: NewFact, other: KnownMemory, *, words: str) -> Verdict:
 
 
 def _outweighs(memory: MemoryRecord, fact: NewFact) -> bool:
-    """Whether a memory stands although something else is heard now: it was said later, and is not much less sure."""
+    """Return whether a memory stands although something else is heard now: it was said later, and is not much less
+    sure.
+    """
     surer = round(fact.fact.confidence - memory.confidence, 6) > MIN_CONFIDENCE_LEAD
     return memory.created_at > fact.record.created_at and not surer
 
 
 def _best(fact: NewFact, verdicts: Sequence[tuple[KnownMemory, Verdict]]) -> tuple[KnownMemory, Verdict] | None:
-    """The memory that says the same; a richer fact rewords only what it may change and what was said before it."""
+    """Return the memory that says the same; a richer fact rewords only what it may change and what was said before
+    it.
+    """
     same = [pair for pair in verdicts if pair[1].relation is Relation.SAME]
     if same:
         return same[0]

@@ -25,7 +25,7 @@ def with_importance(
     formula: Literal["measured", "formula-v1"],
     now: datetime,
 ) -> list[NewFact]:
-    """The facts with the importance that their memories get, in [0, 1]."""
+    """Return the facts with the importance that their memories get, in [0, 1]."""
     return [
         _with_importance(fact, _importance(fact, _scarcity(fact, memories), formula=formula, now=now))
         for fact, memories in zip(facts, candidates, strict=True)

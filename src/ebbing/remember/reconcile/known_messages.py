@@ -43,14 +43,14 @@ class KnownMessages:
     """Of messages that were stored before they were read: their episodes' ids, by place."""
 
     async def drop_erased_sources(self, store: MemoryStore, facts: Sequence[NewFact], *, scope: Scope) -> list[NewFact]:
-        """The facts without those of messages that were deleted or erased while they were read."""
+        """Return the facts without those of messages that were deleted or erased while they were read."""
         if not self.evidence:
             return list(facts)
         stored_ids = {episode.id for episode in await store.get(owner_scope(scope), self.evidence)}
         return [fact for fact in facts if self.evidence[fact.fact.source] in stored_ids]
 
     def as_edit(self, decision: Decision) -> Decision:
-        """An edited message does not overrule its earlier wording, which was never true: it puts it right."""
+        """Return the decision of an edited message: it corrects its earlier wording, which was never true."""
         if isinstance(decision, Supersede) and decision.memory_id in self.products:
             return Update(decision.fact, decision.memory_id, decision.fact.text, EDITED, closes=decision.closes)
         return decision
@@ -63,7 +63,7 @@ class KnownMessages:
         scope: Scope,
         now: datetime,
     ) -> list[Revise]:
-        """The end of what the earlier wordings led to and the new ones do not say."""
+        """Return the end of what the earlier wordings led to and the new ones do not say."""
         if not self.products:
             return []
         confirmed_ids = {decision.memory_id for decision in decisions if isinstance(decision, Keep | Update)}
@@ -76,7 +76,7 @@ class KnownMessages:
 async def find_known_messages(
     store: MemoryStore, screened: Sequence[ScreenedMessage], *, scope: Scope, now: datetime
 ) -> KnownMessages:
-    """What is stored of these messages, by the ids that the caller gave them."""
+    """Return the stored records of these messages, by the ids that the caller gave them."""
     places = {message.message.id: place for place, message in enumerate(screened) if message.message.id is not None}
     if not places:
         return KnownMessages()
@@ -120,7 +120,7 @@ def _from(memories: Iterable[MemoryRecord], sources: frozenset[str]) -> list[Mem
 
 
 def _is_raw_memory(record: MemoryRecord) -> bool:
-    """A message that was stored as a memory on purpose, not what was concluded from it."""
+    """Return whether a message was stored as a memory on purpose, and not concluded from another."""
     return record.kind is Kind.MEMORY and record.provenance.method == "raw"
 
 
@@ -159,7 +159,7 @@ async def retract_sources(
 
 
 async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now: datetime) -> int:
-    """Deletes a message and what rests on it alone; the number of records that are gone."""
+    """Delete a message and what rests on it alone; return the number of deleted records."""
     records = await store.from_sources(scope, [source_id])
     if merged := await merged_records_of(store, records, scope=scope):
         await unmerge(store, merged, scope=scope, moment=now)
@@ -174,7 +174,7 @@ async def forget_source(store: MemoryStore, source_id: str, *, scope: Scope, now
 
 
 def _without_successor(old: MemoryRecord, gone: MemoryRecord) -> Revise:
-    """What a withdrawn memory had replaced: it holds again, unless that was over by then too."""
+    """Return what a withdrawn memory had replaced: it holds again, unless that was over by then too."""
     follower = gone.superseded_by if gone.valid_to is not None else None
     ends = old.valid_to if gone.valid_to is not None else None
     opened = replace(old, version=old.version + 1, valid_to=ends, superseded_by=follower)

@@ -23,7 +23,7 @@ async def ask_llm(
     candidates: Sequence[Sequence[KnownMemory]],
     confidence_threshold: float,
 ) -> LlmProposal | None:
-    """One decision for each fact about which the model says something usable; None where it is not asked.
+    """Return one decision for each fact about which the model says something usable; None where it is not asked.
 
     It is not asked about what is not to be kept anyway, nor about what the rules only suspect to be news.
     """

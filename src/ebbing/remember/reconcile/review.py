@@ -44,7 +44,7 @@ class Review:
 
 
 async def waiting_reviews(store: MemoryStore, scope: Scope, *, limit: int) -> list[Review]:
-    """What waits within a scope, newest first, at most `limit`."""
+    """Return what waits within a scope, newest first, at most `limit`."""
     waiting: list[MemoryRecord] = []
     cursor = None
     while True:
@@ -56,7 +56,7 @@ async def waiting_reviews(store: MemoryStore, scope: Scope, *, limit: int) -> li
 
 
 async def get_review(store: MemoryStore, record: MemoryRecord) -> Review:
-    """The review of a record.
+    """Return the review of a record.
 
     Raises:
         InvalidInputError: it waits for none.
@@ -67,7 +67,7 @@ async def get_review(store: MemoryStore, record: MemoryRecord) -> Review:
 
 
 async def accept(deps: AddDeps, review: Review) -> tuple[list[str], Sequence[MemoryOutcome]]:
-    """Closes what the memory would close, or learns from the message; the ids of what is closed, and what was learnt.
+    """Close what the memory would close, or learn from the message; return the closed ids and what was learnt.
 
     Raises:
         ConflictError: the memory changed in between.
@@ -83,7 +83,7 @@ async def accept(deps: AddDeps, review: Review) -> tuple[list[str], Sequence[Mem
 
 
 async def keep(deps: AddDeps, review: Review) -> None:
-    """Lets the memory stand beside those that it would have closed.
+    """Let the memory stand beside those that it would have closed.
 
     Raises:
         InvalidInputError: a message that is held back can only be accepted or dropped.
@@ -109,7 +109,7 @@ def _reviewed(record: MemoryRecord, *, now: datetime) -> Revise:
 
 
 async def _with_attribute(deps: AddDeps, review: Review) -> MemoryRecord:
-    """The memory with the attribute that it gives the value of, unless another memory gives one by now."""
+    """Return the memory with the attribute that it gives the value of, unless another memory gives one by now."""
     record = review.record
     if record.attribute is not None or record.kind is not Kind.MEMORY or record.is_verbatim:
         return record
@@ -127,7 +127,7 @@ def _closed(old: MemoryRecord, winner: MemoryRecord, *, now: datetime) -> Revise
 
 
 async def _learn_from_episode(deps: AddDeps, episode: MemoryRecord, *, now: datetime) -> Sequence[MemoryOutcome]:
-    """What a message says, as if it had never been held back."""
+    """Return what a message says, as if it had never been held back."""
     source_ids = episode.provenance.source_ids
     message = Message(
         episode.content,

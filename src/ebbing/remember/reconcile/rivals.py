@@ -23,8 +23,9 @@ GAVE_WAY: Final = "another value of it was made current again"
 async def rivals_of(
     store: MemoryStore, record: MemoryRecord, *, scope: Scope, now: datetime, without: Collection[str] = ()
 ) -> list[MemoryRecord]:
-    """The current memories that give another value of the same single-valued attribute, or the opposite taste about
-    the same thing; none of those in `without`."""
+    """Return the current memories that give another value of the same single-valued attribute, or the opposite taste
+    about the same thing; none of those in `without`.
+    """
     if record.kind is not Kind.MEMORY or (record.attribute is None and record.object is None):
         return []
     whole = Scope.of(scope.owner)
@@ -43,7 +44,7 @@ async def rivals_of(
 
 
 def closed_rival(rival: MemoryRecord, winner: str, *, now: datetime) -> Revise:
-    """The change by which a memory gives way to one that was made current again."""
+    """Return the change by which a memory gives way to one that was made current again."""
     closed = replace(rival, version=rival.version + 1, valid_to=max(now, rival.created_at), superseded_by=winner)
     return Revise(closed, Event.SUPERSEDE, reason=GAVE_WAY)
 

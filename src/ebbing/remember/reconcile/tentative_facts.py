@@ -27,7 +27,7 @@ async def drop_unmatched_tentative(
     screened: Sequence[ScreenedMessage],
     context: DraftContext,
 ) -> list[tuple[Fact, Draft]]:
-    """The facts without the tentative ones that touch nothing known, nor each other; by words alone, so at once.
+    """Return the facts without the tentative ones that touch nothing known, nor each other; by words alone, so at once.
 
     What is said of somebody by a name that is known is read as what is said of "my son Arjun".
     """
@@ -59,7 +59,7 @@ async def drop_unmatched_tentative(
 
 
 def _begins_with_value(fact: Fact) -> str | None:
-    """The value that a statement begins with, so that it does not say of what it is one: "31 now"."""
+    """Return the value that a statement begins with, so that it does not say of what it is one: "31 now"."""
     if fact.rule != CHANGE_RULE or not fact.tentative:
         return None
     _, value = attribute_of(fact.text, hints_from_fact(fact, None))
@@ -69,7 +69,9 @@ def _begins_with_value(fact: Fact) -> str | None:
 def _in_words_of_ended_memory(
     fact: Fact, value: str, *, decision: Decision, memories: Sequence[KnownMemory], speaker: str | None
 ) -> Fact | None:
-    """The fact with its value in the words of the memory that it ends, where that says no more than its own value."""
+    """Return the fact with its value in the words of the memory that it ends, where that says no more than its own
+    value.
+    """
     if not isinstance(decision, Supersede):
         return None
     old = next((memory.record for memory in memories if memory.record.id == decision.memory_id), None)
@@ -84,7 +86,7 @@ def _in_words_of_ended_memory(
 def _fact_about_named_person(
     fact: Fact, memories: Sequence[KnownMemory], *, screened: ScreenedMessage, context: DraftContext
 ) -> Fact | None:
-    """The fact about one of the speaker's people whose name the statement begins with: "Arjun turned 8"."""
+    """Return the fact about one of the speaker's people whose name the statement begins with: "Arjun turned 8"."""
     speaker = (screened.message.name or "").casefold()
     for memory in memories:
         for alias in aliases(memory.record.content):

@@ -28,7 +28,7 @@ class Unmerge:
 
 
 async def unmerge(store: MemoryStore, merged: Iterable[MemoryRecord], *, scope: Scope, moment: datetime | None) -> int:
-    """Lets the sources of these memories tell for themselves and removes the memories, which say nothing else.
+    """Let the sources of these memories tell for themselves, and remove the memories, which say nothing else.
 
     A memory that somebody reworded by hand stays: it says what that person said. The outermost come first where one
     tells another. Returns how many sources are back.
@@ -48,7 +48,7 @@ async def unmerge(store: MemoryStore, merged: Iterable[MemoryRecord], *, scope: 
 async def unmerge_changes(
     store: MemoryStore, merged: Iterable[MemoryRecord], *, scope: Scope, moment: datetime | None
 ) -> Unmerge:
-    """The changes of `unmerge`, to be written together with others."""
+    """Return the changes of `unmerge`, to be written together with others."""
     back = 0
     changes: list[Change] = []
     changed: dict[str, MemoryRecord] = {}
@@ -73,17 +73,19 @@ async def unmerge_changes(
 
 
 def deleted(record: MemoryRecord, reason: str, *, moment: datetime) -> MemoryRecord:
-    """The record, deleted."""
+    """Return the record, deleted."""
     return replace(record, version=record.version + 1, updated_at=moment, deleted_at=moment, delete_reason=reason)
 
 
 def is_apart(record: MemoryRecord) -> bool:
-    """Whether a merged memory was taken apart: its sources tell for themselves."""
+    """Return whether a merged memory was taken apart: its sources tell for themselves."""
     return record.deleted_at is not None and record.delete_reason == TAKEN_APART
 
 
 async def merged_records_of(store: MemoryStore, records: Iterable[MemoryRecord], *, scope: Scope) -> list[MemoryRecord]:
-    """The memories that were made of these records, those among them, and what was made of those: outermost first."""
+    """Return the memories that were made of these records, those among them, and what was made of those: outermost
+    first.
+    """
     remaining = list(records)
     merged = {record.id: record for record in remaining if record.is_compressed}
     while remaining:
@@ -94,8 +96,9 @@ async def merged_records_of(store: MemoryStore, records: Iterable[MemoryRecord],
 
 
 async def erase_apart_within(store: MemoryStore, scope: Scope) -> int:
-    """Takes apart for good what tells something from within this part of an owner's memory together with something from
-    elsewhere, so that the part can be removed without a trace and without taking anything else along."""
+    """Take apart for good what tells something from within this part of an owner's memory together with something from
+    elsewhere, so that the part can be removed without a trace and without taking anything else along.
+    """
     involved: dict[str, MemoryRecord] = {}
     cursor = None
     while True:

@@ -71,7 +71,7 @@ class DeferredEmbedder:
             self._embedding -= 1
 
     async def take(self, memory_ids: Iterable[str], scope: Scope, *, embedder: Embedder) -> None:
-        """Sees to the vectors of what was just stored without."""
+        """See to the vectors of what was just stored without."""
         whole = scope.whole
         if self._is_unnoted(whole.owner):
             await enqueue_reindex(self._store.jobs, whole, run_at=self._clock.now() + JOB_DELAY)
@@ -83,7 +83,7 @@ class DeferredEmbedder:
                 self._thread.start()
 
     def forget(self, is_meant: Callable[[Owner], bool]) -> None:
-        """Lets go of the texts of these owners, who are gone."""
+        """Let go of the texts of these owners, who are gone."""
         with self._lock:
             remaining = [waiting for waiting in self._waiting if not is_meant(waiting[0].owner)]
             self._waiting.clear()
@@ -91,7 +91,7 @@ class DeferredEmbedder:
             self._noted = {owner: run_at for owner, run_at in self._noted.items() if not is_meant(owner)}
 
     async def aclose(self) -> None:
-        """Leaves what waits to the worker."""
+        """Leave what waits to the worker."""
         with self._lock:
             self._waiting.clear()
             thread = self._thread
@@ -99,7 +99,7 @@ class DeferredEmbedder:
             await anyio.to_thread.run_sync(thread.join)
 
     def _is_unnoted(self, owner: Owner) -> bool:
-        """Whether an owner is to be queued: the job that waits already, if any, has not begun."""
+        """Return whether an owner is to be queued: the job that waits already, if any, has not begun."""
         now = self._clock.now()
         with self._lock:
             if self._noted.get(owner, now) > now:
@@ -123,7 +123,7 @@ class DeferredEmbedder:
                     self._thread = None
 
     def _portion(self) -> dict[Scope, list[str]]:
-        """What is next, by owner; none, and then the thread ends."""
+        """Return what is next, by owner; none, and then the thread ends."""
         portion: dict[Scope, list[str]] = {}
         with self._lock:
             for _ in range(min(BATCH_SIZE, len(self._waiting))):

@@ -64,13 +64,13 @@ async def embed_drafts(options: EmbedOptions, drafts: Sequence[Draft]) -> list[I
 
 
 def ids_without_vector(inserts: Sequence[Insert]) -> list[str]:
-    """The ids of those that say something and have no vector."""
+    """Return the ids of those that say something and have no vector."""
     without = (insert.record for insert in inserts if insert.entry is None or insert.entry.vector is None)
     return [record.id for record in without if record.content.strip()]
 
 
 async def enqueue_reindex(queue: JobQueue, scope: Scope, *, run_at: datetime) -> None:
-    """Queues an owner to be indexed anew, of whom something was stored without a vector though there is an embedder."""
+    """Queue an owner to be indexed anew, of whom something was stored without a vector though there is an embedder."""
     owner = scope.whole
     with suppress(StoreError):  # it is stored by now, and the daily round finds it too
         await queue.enqueue(REINDEX_JOB, owner.owner.digest, whose=owner, run_at=run_at)
