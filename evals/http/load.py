@@ -94,7 +94,7 @@ async def _caught_up(connection: Connection) -> Figures:
     began, first = time.perf_counter(), None
     while True:
         _, told = await connection.send(request("GET", "/metrics"))
-        waiting = float(re.findall(rb"(?m)^ebbing_vectors_waiting (\S+)", told)[0])
+        waiting = float(re.findall(rb"(?m)^ebbing_embedding_backlog (\S+)", told)[0])
         first = waiting if first is None else first
         if not waiting:
             return {"behind": first, "caught up, s": time.perf_counter() - began}

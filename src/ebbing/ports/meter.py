@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ebbing.domain.memory.record import MemoryRecord
+from ebbing.ports.job_queue import JobState
 
 Answer = Mapping[str, Any] | Sequence[Any] | None
+
+
+@dataclass(slots=True)
+class StoreCounts:
+    """What a store holds, over all tenants."""
+
+    by_layer: dict[str, int] = field(default_factory=dict)
+    """Memories by layer."""
+    by_kind: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("memory", "episode", "deleted"), 0))
+    """Records by kind; those that are deleted count as that alone."""
+    jobs: dict[str, int] = field(default_factory=lambda: {state.value: 0 for state in JobState})
+    owners: int = 0
+    bytes_on_disk: int = 0
 
 
 class Measure(Protocol):

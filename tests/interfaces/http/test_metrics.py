@@ -21,8 +21,8 @@ async def test_metrics_name_routes_and_sizes_and_nobody() -> None:
         text = (await client.get("/metrics")).text
         assert 'ebbing_http_requests_total{method="POST",route="/v1/memories",status="200"} 1.0' in text
         assert 'ebbing_http_requests_total{method="GET",route="/v1/memories/{memory_id}",status="404"} 1.0' in text
-        assert 'ebbing_store{what="memories"} 1.0' in text
-        assert 'ebbing_calls_total{operation="add",outcome="ok"} 1.0' in text
+        assert 'ebbing_records{kind="memory"} 1.0' in text
+        assert 'ebbing_operations_total{operation="add",outcome="ok"} 1.0' in text
         assert "emma" not in text
         assert added["id"] not in text
 

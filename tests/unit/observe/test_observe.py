@@ -46,13 +46,13 @@ async def test_calls_are_counted_timed_and_told_apart_by_what_came_of_them() -> 
         meter = memory.components.meter
         assert isinstance(meter, PrometheusMeter)
         text = meter.text().decode()
-    assert 'ebbing_calls_total{operation="add",outcome="ok"} 2.0' in text
-    assert 'ebbing_calls_total{operation="search",outcome="ok"} 2.0' in text
+    assert 'ebbing_operations_total{operation="add",outcome="ok"} 2.0' in text
+    assert 'ebbing_operations_total{operation="search",outcome="ok"} 2.0' in text
     assert 'ebbing_errors_total{code="invalid_input",operation="search"} 1.0' in text
     assert 'ebbing_add_events_total{event="ADD"} 1.0' in text
     assert "ebbing_duplicates_total 1.0" in text
     assert "ebbing_searches_with_results_total 1.0" in text
-    assert 'ebbing_call_seconds_count{operation="search"} 3.0' in text
+    assert 'ebbing_operation_duration_seconds_count{operation="search"} 3.0' in text
     assert not re.search("emma|peanut|nobody", text)
 
 
@@ -68,15 +68,15 @@ async def test_recalled_memories_and_dropped_routes_are_counted() -> None:
     meter.begin("context").done({"memories": [risky, {"created_at": "?"}]})
     text = meter.text().decode()
     for line in (
-        'ebbing_calls_total{operation="search",outcome="ok"} 3.0',
+        'ebbing_operations_total{operation="search",outcome="ok"} 3.0',
         "ebbing_searches_with_results_total 2.0",
-        'ebbing_routes_dropped_total{route="semantic"} 1.0',
-        'ebbing_recalled_score_bucket{le="0.7"} 1.0',
-        "ebbing_recalled_score_count 3.0",
-        'ebbing_recalled_age_days_bucket{le="1.0"} 1.0',
-        'ebbing_recalled_age_days_bucket{le="7.0"} 3.0',
-        "ebbing_recalled_age_days_count 4.0",
-        "ebbing_risky_recalls_total 1.0",
+        'ebbing_retriever_failures_total{retriever="semantic"} 1.0',
+        'ebbing_result_score_bucket{le="0.7"} 1.0',
+        "ebbing_result_score_count 3.0",
+        'ebbing_result_age_seconds_bucket{le="86400.0"} 1.0',
+        'ebbing_result_age_seconds_bucket{le="604800.0"} 3.0',
+        "ebbing_result_age_seconds_count 4.0",
+        "ebbing_context_risky_memories_total 1.0",
     ):
         assert line in text, line
 

@@ -11,13 +11,12 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.ports.clock import Clock
-from ebbing.ports.meter import Answer, Measure
+from ebbing.ports.meter import Answer, Measure, StoreCounts
 
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 """Upper bounds of the buckets of times."""
 SHARES: Final = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-DAYS: Final = (1, 7, 30, 90, 180, 365, 730)
-_DAY: Final = timedelta(days=1)
+AGE_SECONDS: Final = tuple(days * 86_400 for days in (1, 7, 30, 90, 180, 365, 730))
 
 
 class PrometheusMeter:
@@ -33,28 +32,33 @@ class PrometheusMeter:
         self._clock = clock
         self.registry = CollectorRegistry()
         made: dict[str, Any] = {"registry": self.registry}
-        self._calls = Counter("ebbing_calls", "Calls of the memory.", ["operation", "outcome"], **made)
+        self._calls = Counter("ebbing_operations", "Calls of the memory.", ["operation", "outcome"], **made)
         self._errors = Counter("ebbing_errors", "Calls that raised, by code.", ["operation", "code"], **made)
         self._seconds = Histogram(
-            "ebbing_call_seconds", "Time that calls take.", ["operation"], buckets=SECONDS, **made
+            "ebbing_operation_duration_seconds", "Time that calls take.", ["operation"], buckets=SECONDS, **made
         )
         self._events = Counter("ebbing_add_events", "What became of facts and messages.", ["event"], **made)
         self._duplicates = Counter("ebbing_duplicates", "Facts and messages that were known already.", **made)
         self._found = Counter("ebbing_searches_with_results", "Searches that found something.", **made)
-        self._dropped = Counter("ebbing_routes_dropped", "Routes that failed or were late.", ["route"], **made)
-        self._score = Histogram("ebbing_recalled_score", "Relevance of recalled memories.", buckets=SHARES, **made)
-        self._confidence = Histogram(
-            "ebbing_recalled_confidence", "Confidence of recalled memories.", buckets=SHARES, **made
+        self._dropped = Counter(
+            "ebbing_retriever_failures", "Retrievers that failed or were late.", ["retriever"], **made
         )
-        self._strength = Histogram("ebbing_recalled_strength", "Strength of recalled memories.", buckets=SHARES, **made)
-        self._age = Histogram("ebbing_recalled_age_days", "Age of recalled memories.", buckets=DAYS, **made)
-        self._risky = Counter("ebbing_risky_recalls", "Memories in a context whose use is risky.", **made)
+        self._score = Histogram("ebbing_result_score", "Relevance of recalled memories.", buckets=SHARES, **made)
+        self._confidence = Histogram(
+            "ebbing_result_confidence", "Confidence of recalled memories.", buckets=SHARES, **made
+        )
+        self._strength = Histogram("ebbing_result_strength", "Strength of recalled memories.", buckets=SHARES, **made)
+        self._age = Histogram("ebbing_result_age_seconds", "Age of recalled memories.", buckets=AGE_SECONDS, **made)
+        self._risky = Counter("ebbing_context_risky_memories", "Memories in a context whose use is risky.", **made)
         self._kept = Gauge("ebbing_memories", "Memories that are kept, by layer.", ["layer"], **made)
-        self._store = Gauge("ebbing_store", "What the store holds.", ["what"], **made)
-        self._behind = Gauge("ebbing_vectors_waiting", "Texts that are stored and wait for their vectors.", **made)
+        self._records = Gauge("ebbing_records", "Records of the store, by kind.", ["kind"], **made)
+        self._owners = Gauge("ebbing_owners", "Owners of whom something is stored.", **made)
+        self._store_bytes = Gauge("ebbing_store_bytes", "Size of the store on the disk.", **made)
+        self._jobs = Gauge("ebbing_jobs", "Jobs, by state.", ["state"], **made)
+        self._behind = Gauge("ebbing_embedding_backlog", "Texts that are stored and wait for their vectors.", **made)
         self._requests = Counter("ebbing_http_requests", "Requests.", ["method", "route", "status"], **made)
         self._request_seconds = Histogram(
-            "ebbing_http_request_seconds", "Time that requests take.", ["route"], buckets=SECONDS, **made
+            "ebbing_http_request_duration_seconds", "Time that requests take.", ["route"], buckets=SECONDS, **made
         )
 
     def begin(self, operation: str) -> Measure:
@@ -66,12 +70,16 @@ class PrometheusMeter:
         self._requests.labels(method, route, status).inc()
         self._request_seconds.labels(route).observe(seconds)
 
-    def stored(self, by_layer: Mapping[str, int], counts: Mapping[str, float]) -> None:
-        """What the store holds at the moment: memories by layer, and other counts by name."""
-        for layer, memories in by_layer.items():
+    def stored(self, counts: StoreCounts) -> None:
+        """Set what the store holds at the moment."""
+        for layer, memories in counts.by_layer.items():
             self._kept.labels(layer).set(memories)
-        for name, count in counts.items():
-            self._store.labels(name).set(count)
+        for kind, records in counts.by_kind.items():
+            self._records.labels(kind).set(records)
+        for state, jobs in counts.jobs.items():
+            self._jobs.labels(state).set(jobs)
+        self._owners.set(counts.owners)
+        self._store_bytes.set(counts.bytes_on_disk)
 
     def behind(self, texts: int) -> None:
         """So many texts wait for their vectors at the moment."""
@@ -130,7 +138,7 @@ class PrometheusMeter:
             self._score.observe(score)
         self._confidence.observe(confidence)
         self._strength.observe(strength)
-        self._age.observe(max(age / _DAY, 0.0))
+        self._age.observe(max(age.total_seconds(), 0.0))
 
 
 class _Call:

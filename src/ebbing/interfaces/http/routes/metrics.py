@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from time import monotonic
 from typing import Any, Final
 
@@ -12,8 +11,8 @@ from starlette.responses import Response
 from ebbing.interfaces.http.errors import ProblemError, documented
 from ebbing.interfaces.http.request_context import Reader
 from ebbing.interfaces.http.schema.operations import Operation
-from ebbing.ports.job_queue import JobState
 from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.meter import StoreCounts
 
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 COUNTED_EVERY: Final = 30.0
@@ -34,24 +33,23 @@ async def get_metrics(caller: Reader, request: Request) -> Response:
     state = request.app.state
     if monotonic() - getattr(state, "counted_at", -COUNTED_EVERY) >= COUNTED_EVERY:
         state.counted_at = monotonic()
-        meter.stored(*await counted(caller.memory.components.store))
+        meter.stored(await counted(caller.memory.components.store))
     meter.behind(caller.memory.components.following.waiting)
     return Response(meter.text(), media_type=MEDIA_TYPE)
 
 
-async def counted(store: MemoryStore) -> tuple[dict[str, int], dict[str, float]]:
-    """Memories by layer, and what else the store holds, over all tenants."""
-    layers: dict[str, int] = {}
-    counts: dict[str, float] = dict.fromkeys(("owners", "memories", "episodes", "deleted"), 0)
+async def counted(store: MemoryStore) -> StoreCounts:
+    """Count what the store holds, over all tenants."""
+    counts = StoreCounts()
     for tenant in await store.tenants():
-        stats = asdict(await store.stats(tenant))
-        for layer, number in stats["by_layer"].items():
-            layers[layer] = layers.get(layer, 0) + number
-        for name in ("owners", "memories", "episodes", "deleted"):
-            counts[name] += stats[name]
-        counts["bytes"] = stats["bytes_on_disk"]
-    for state in JobState:
-        counts[f"jobs_{state.value}"] = 0
-    for (_, state), number in (await store.jobs.counts()).items():
-        counts[f"jobs_{state.value}"] += number
-    return layers, counts
+        stats = await store.stats(tenant)
+        for layer, memories in stats.by_layer.items():
+            counts.by_layer[layer] = counts.by_layer.get(layer, 0) + memories
+        counts.by_kind["memory"] += stats.memories
+        counts.by_kind["episode"] += stats.episodes
+        counts.by_kind["deleted"] += stats.deleted
+        counts.owners += stats.owners
+        counts.bytes_on_disk = stats.bytes_on_disk
+    for (_, state), jobs in (await store.jobs.counts()).items():
+        counts.jobs[state.value] += jobs
+    return counts
