@@ -153,6 +153,10 @@ async def _enqueue_reading(
 ) -> None:
     """Queue what the model could not read; the episodes are stored by now."""
     work = PendingExtraction(scope, (), deps.mode, agent_facts=scope.agent_id is not None)
-    numbers = [number for number, message in enumerate(screened) for _ in split_text(message.message.content)]
-    unread = pending_extraction_of(list(zip(numbers, stored.episode_ids, strict=True)), failed, like=work)
+    numbers: list[int] = []
+    for number, screened_message in enumerate(screened):
+        parts = split_text(screened_message.message.content)
+        numbers += [number] * len(parts)
+    episodes = list(zip(numbers, stored.episode_ids, strict=True))
+    unread = pending_extraction_of(episodes, failed, like=work)
     await enqueue_retry(deps.store.jobs, unread, failed=failed, now=deps.clock.now())

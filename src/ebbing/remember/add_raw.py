@@ -125,9 +125,7 @@ async def _planned(deps: AddDeps, screened: Sequence[ScreenedMessage], *, contex
     store, scope, now = deps.store, context.scope, context.now
     drafts = [message_drafts([message], kind=Kind.MEMORY, context=context) for message in screened]
     stored, are_same = await _stored_parts(store, screened, drafts=drafts, scope=scope)
-    inactive = [
-        part for old, is_same in zip(stored, are_same, strict=True) if not is_same for part in old if not part.is_active
-    ]
+    inactive = _inactive_parts(stored, are_same)
     if merged := await merged_records_of(store, inactive, scope=scope):
         # What they tell is not what these messages say any more; the next merge finds what still repeats.
         await unmerge(store, merged, scope=scope, moment=now)
@@ -135,7 +133,10 @@ async def _planned(deps: AddDeps, screened: Sequence[ScreenedMessage], *, contex
     known_messages = await find_known_messages(store, screened, scope=scope, now=now)
     plan = _Plan([*deleted_episodes(known_messages.episodes, now=now)])
     plan.changes += await known_messages.withdrawn(store, decisions=(), scope=scope, now=now)
-    fresh = [draft for parts, is_same in zip(drafts, are_same, strict=True) if not is_same for draft in parts]
+    fresh: list[Draft] = []
+    for parts, is_same in zip(drafts, are_same, strict=True):
+        if not is_same:
+            fresh += parts
     plan.inserts = await deps.embed(fresh)
     inserts = iter(plan.inserts)
     for old, parts, is_same in zip(stored, drafts, are_same, strict=True):
@@ -146,24 +147,36 @@ async def _planned(deps: AddDeps, screened: Sequence[ScreenedMessage], *, contex
     return plan
 
 
+def _inactive_parts(stored: Sequence[Sequence[MemoryRecord]], are_same: Sequence[bool]) -> list[MemoryRecord]:
+    """Return the stored parts of edited messages for which a merged record answers."""
+    inactive: list[MemoryRecord] = []
+    for parts, is_same in zip(stored, are_same, strict=True):
+        if not is_same:
+            inactive += [part for part in parts if not part.is_active]
+    return inactive
+
+
 async def _stored_parts(
     store: MemoryStore, screened: Sequence[ScreenedMessage], *, drafts: Sequence[Sequence[Draft]], scope: Scope
 ) -> tuple[list[list[MemoryRecord]], list[bool]]:
     """For each message what is stored of it, part by part, and whether that is just what it says."""
     stored = await _stored_by_message(store, screened, scope=scope)
-    parts_of = [stored.get(message.message.id or "", []) for message in screened]
-    are_same = [
-        bool(old) and await _says_nothing_new(store, old, texts=[draft.record.content for draft in parts], scope=scope)
-        for old, parts in zip(parts_of, drafts, strict=True)
-    ]
-    return parts_of, are_same
+    parts_by_message: list[list[MemoryRecord]] = []
+    are_same: list[bool] = []
+    for screened_message, parts in zip(screened, drafts, strict=True):
+        old = stored.get(screened_message.message.id or "", [])
+        texts = [draft.record.content for draft in parts]
+        parts_by_message.append(old)
+        are_same.append(bool(old) and await _says_nothing_new(store, old, texts=texts, scope=scope))
+    return parts_by_message, are_same
 
 
 async def _stored_by_message(
     store: MemoryStore, screened: Sequence[ScreenedMessage], *, scope: Scope
 ) -> dict[str, list[MemoryRecord]]:
     """By message id, the memories that hold a message of this run as it was said; also those that another one tells."""
-    ids = list({message.message.id for message in screened if message.message.id})
+    messages = (screened_message.message for screened_message in screened)
+    ids = list({message.id for message in messages if message.id})
     if not ids:
         return {}
     parts: defaultdict[str, list[MemoryRecord]] = defaultdict(list)

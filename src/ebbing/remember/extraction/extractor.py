@@ -55,18 +55,17 @@ async def extract_facts(
 
     Never raises a `ModelError`. `earlier` are earlier turns of the same conversation.
     """
+    read_by_rules = partial(filter_statements, screened, now=now, agent_facts=agent_facts, known_places=known_places)
     if llm is None or mode is WriteMode.RULES:
-        return Extraction(
-            tuple(filter_statements(screened, now=now, agent_facts=agent_facts, known_places=known_places))
-        )
+        return Extraction(tuple(read_by_rules()))
     budget = Budget(llm.budget_seconds)
+    messages: list[Message] = []
+    for message, _, held_back in screened:
+        messages.append(message if held_back is None else replace(message, content=""))
     extraction = await read_facts(
         mode,
-        [
-            message.message if message.held_back is None else replace(message.message, content="")
-            for message in screened
-        ],
-        nominate=lambda _: filter_statements(screened, now=now, agent_facts=agent_facts, known_places=known_places),
+        messages,
+        nominate=lambda _: read_by_rules(),
         llm=llm,
         now=now,
         agent_facts=agent_facts,
@@ -153,15 +152,15 @@ def filter_statements(
 
     A fact whose value was redacted says nothing, and is left out. `earlier` is what was said before.
     """
-    names = {message.message.name for message in screened if message.message.name}
-    news = partial(_tentative, speakers=names)
-    messages = [message.message for message in screened]
-    facts = extract(messages, now=now, agent_facts=agent_facts, otherwise=news, earlier=earlier)
-    return [
-        fact
-        for fact in facts
-        if fact.source not in known_places and screened[fact.source].held_back is None and not is_redacted(fact)
-    ]
+    messages = [screened_message.message for screened_message in screened]
+    speakers = {message.name for message in messages if message.name}
+    news = partial(_tentative, speakers=speakers)
+    statements: list[Fact] = []
+    for fact in extract(messages, now=now, agent_facts=agent_facts, otherwise=news, earlier=earlier):
+        is_read = fact.source not in known_places and screened[fact.source].held_back is None
+        if is_read and not is_redacted(fact):
+            statements.append(fact)
+    return statements
 
 
 def is_redacted(fact: Fact) -> bool:

@@ -50,11 +50,11 @@ def message_drafts(messages: Sequence[ScreenedMessage], *, kind: Kind, context: 
 
     Part n of a message with an id is named `id#n` beside the id itself.
     """
-    return [
-        _utterance(message, part, number=number, kind=kind, context=context)
-        for message in messages
-        for number, part in enumerate(split_text(message.message.content), start=1)
-    ]
+    drafts: list[Draft] = []
+    for source in messages:
+        for number, part in enumerate(split_text(source.message.content), start=1):
+            drafts.append(_utterance(source, part, number=number, kind=kind, context=context))
+    return drafts
 
 
 def fact_draft(fact: Fact, source: ScreenedMessage, *, context: DraftContext) -> Draft:

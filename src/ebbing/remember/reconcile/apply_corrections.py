@@ -29,25 +29,23 @@ async def apply_self_corrections(
     known: there it names the memory that it puts right (`instead_of`).
     """
     corrected = list(facts)
-    for index, message in enumerate(screened):
-        correction = (
-            correction_of(message.message.content)
-            if message.message.role is Role.USER and not message.held_back
-            else None
-        )
+    for index, (message, _, held_back) in enumerate(screened):
+        if message.role is not Role.USER or held_back:
+            continue
+        correction = correction_of(message.content)
         if correction is None:
             continue
-        just_said = [fact for fact in corrected if fact.source < index]
-        right = (
-            _correct_fact(correction, just_said[-_MAX_MEMORIES:])
-            if just_said
-            else await _correct_memory(store, correction, scope=scope)
-        )
+        earlier = [fact for fact in corrected if fact.source < index]
+        right: tuple[Fact | None, Fact] | None
+        if earlier:
+            right = _correct_fact(correction, earlier[-_MAX_MEMORIES:])
+        else:
+            right = await _correct_memory(store, correction, scope=scope)
         if right is None:
             continue
         wrong, fact = right
         corrected = [other for other in corrected if other is not wrong and other.source != index]
-        corrected.append(replace(fact, source=index, source_text=message.message.content, sentence=None))
+        corrected.append(replace(fact, source=index, source_text=message.content, sentence=None))
     return tuple(corrected)
 
 

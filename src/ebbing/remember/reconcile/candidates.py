@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -42,7 +42,11 @@ class CandidateSet:
     @property
     def all(self) -> list[KnownMemory]:
         """Every candidate once."""
-        return list({memory.record.id: memory for memories in self.by_fact for memory in memories}.values())
+        by_id: dict[str, KnownMemory] = {}
+        for memories in self.by_fact:
+            for memory in memories:
+                by_id[memory.record.id] = memory
+        return list(by_id.values())
 
 
 async def find_candidates(
@@ -60,25 +64,43 @@ async def find_candidates(
     """
     shard = await store.shard(scope)
     current = _current(shard, scope, now=now)
-    last = {memory_id: row for row, memory_id in enumerate(shard.ids[: shard.size])} if always else {}
-    always_rows = [last[memory_id] for memory_id in always if memory_id in last and current[last[memory_id]]]
-    near = [
-        dict.fromkeys(always_rows, 0.0) | _near(shard, fact, current=current, calibration=calibration) for fact in facts
-    ]
-    ids = dict.fromkeys(shard.ids[row] for rows in near for row in rows)
-    claims = await _compared(store, shard, ids=ids, scope=scope)
-    by_fact = tuple(
-        tuple(
-            replace(claims[shard.ids[row]], similarity=similarity) if similarity else claims[shard.ids[row]]
-            for row, similarity in rows.items()
-            if shard.ids[row] in claims
-        )
-        for rows in near
-    )
+    always_rows = _rows_of(shard, always, mask=current)
+    rows_by_fact: list[dict[int, float]] = []
+    ids: dict[str, None] = {}
+    for fact in facts:
+        rows = dict.fromkeys(always_rows, 0.0)
+        rows |= _near(shard, fact, current=current, calibration=calibration)
+        rows_by_fact.append(rows)
+        ids |= dict.fromkeys(shard.ids[row] for row in rows)
+    memories = await _known_memories(store, shard, ids=ids, scope=scope)
+    by_fact = tuple(_with_similarity(shard, rows, memories=memories) for rows in rows_by_fact)
     return CandidateSet(by_fact, shard.generation)
 
 
-async def _compared(store: MemoryStore, shard: Shard, *, ids: Collection[str], scope: Scope) -> dict[str, KnownMemory]:
+def _rows_of(shard: Shard, memory_ids: Sequence[str], *, mask: NDArray[np.bool_]) -> list[int]:
+    """Return the rows of these ids, in their order, as far as the mask has them."""
+    if not memory_ids:
+        return []
+    row_of = {memory_id: row for row, memory_id in enumerate(shard.ids[: shard.size])}
+    rows = [row_of[memory_id] for memory_id in memory_ids if memory_id in row_of]
+    return [row for row in rows if mask[row]]
+
+
+def _with_similarity(
+    shard: Shard, rows: Mapping[int, float], *, memories: Mapping[str, KnownMemory]
+) -> tuple[KnownMemory, ...]:
+    """Return the memories of these rows, each with its similarity to the fact."""
+    similar: list[KnownMemory] = []
+    for row, similarity in rows.items():
+        memory = memories.get(shard.ids[row])
+        if memory is not None:
+            similar.append(replace(memory, similarity=similarity) if similarity else memory)
+    return tuple(similar)
+
+
+async def _known_memories(
+    store: MemoryStore, shard: Shard, *, ids: Collection[str], scope: Scope
+) -> dict[str, KnownMemory]:
     """Return the candidates of these ids. They are kept with the shard, whose rows are the scope's own, until theirs
     change.
 

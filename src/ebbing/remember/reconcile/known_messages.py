@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from typing import Final
 
-from ebbing.domain.conflict.decision import Decision, Keep, Supersede, Update, closed_by
+from ebbing.domain.conflict.decision import Decision, Supersede, Update, changed_by
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
@@ -66,9 +67,10 @@ class KnownMessages:
         """Return the end of what the earlier wordings led to and the new ones do not say."""
         if not self.products:
             return []
-        confirmed_ids = {decision.memory_id for decision in decisions if isinstance(decision, Keep | Update)}
-        confirmed_ids |= {memory_id for decision in decisions for memory_id in closed_by(decision)}
-        gone = [memory_id for memory_id in self.products if memory_id not in confirmed_ids]
+        decided_ids: set[str] = set()
+        for decision in decisions:
+            decided_ids.update(changed_by(decision))
+        gone = [memory_id for memory_id in self.products if memory_id not in decided_ids]
         records = await store.get(owner_scope(scope), gone)
         return await retract_sources(store, records, sources=self.sources, scope=scope, reason=EDITED, now=now)
 
@@ -77,7 +79,10 @@ async def find_known_messages(
     store: MemoryStore, screened: Sequence[ScreenedMessage], *, scope: Scope, now: datetime
 ) -> KnownMessages:
     """Return the stored records of these messages, by the ids that the caller gave them."""
-    places = {message.message.id: place for place, message in enumerate(screened) if message.message.id is not None}
+    places: dict[str, int] = {}
+    for place, screened_message in enumerate(screened):
+        if screened_message.message.id is not None:
+            places[screened_message.message.id] = place
     if not places:
         return KnownMessages()
     stored = await store.from_sources(scope, list(places))
@@ -104,18 +109,22 @@ def _sorted_out(
             episodes[record.provenance.source_ids[-1]].append(record)
         else:
             memories.append(record)
-    same = frozenset(name for name, parts in episodes.items() if _says(parts, screened[places[name]]))
-    edited = frozenset(episodes) - same
+    same: set[str] = set()
+    edited: set[str] = set()
+    for message_id, parts in episodes.items():
+        is_same = _says(parts, screened[places[message_id]])
+        (same if is_same else edited).add(message_id)
+    current = [memory for memory in memories if memory.valid_to is None and memory.is_active]
     return KnownMessages(
-        repeated=frozenset(map(places.__getitem__, same)),
-        memories=tuple(memory for memory in _from(memories, same) if memory.valid_to is None and memory.is_active),
-        episodes=tuple(chain.from_iterable(map(episodes.__getitem__, edited))),
-        sources=edited,
+        repeated=frozenset(places[message_id] for message_id in same),
+        memories=tuple(_from(current, same)),
+        episodes=tuple(chain.from_iterable(episodes[message_id] for message_id in edited)),
+        sources=frozenset(edited),
         products=tuple(memory.id for memory in _from(memories, edited)),
     )
 
 
-def _from(memories: Iterable[MemoryRecord], sources: frozenset[str]) -> list[MemoryRecord]:
+def _from(memories: Iterable[MemoryRecord], sources: AbstractSet[str]) -> list[MemoryRecord]:
     return [memory for memory in memories if not sources.isdisjoint(memory.provenance.source_ids)]
 
 
@@ -124,8 +133,8 @@ def _is_raw_memory(record: MemoryRecord) -> bool:
     return record.kind is Kind.MEMORY and record.provenance.method == "raw"
 
 
-def _says(parts: Sequence[MemoryRecord], message: ScreenedMessage) -> bool:
-    return [part.content for part in parts] == split_text(message.message.content)
+def _says(parts: Sequence[MemoryRecord], screened_message: ScreenedMessage) -> bool:
+    return [part.content for part in parts] == split_text(screened_message.message.content)
 
 
 def deleted_episodes(episodes: Iterable[MemoryRecord], *, now: datetime, reason: str = EDITED) -> list[Revise]:

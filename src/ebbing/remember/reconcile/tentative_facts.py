@@ -31,28 +31,22 @@ async def drop_unmatched_tentative(
 
     What is said of somebody by a name that is known is read as what is said of "my son Arjun".
     """
-    if not any(fact.tentative for fact, _ in drafts):
-        return list(drafts)
     inserts = await embed_drafts(EmbedOptions(), [draft for _, draft in drafts])
     new_facts = [to_new_fact(fact, insert) for (fact, _), insert in zip(drafts, inserts, strict=True)]
     candidates = await find_candidates(store, new_facts, scope=context.scope, now=context.now, calibration=None)
     decisions = decide(new_facts, candidates.by_fact, confidence_threshold=0.0)
     matched: list[tuple[Fact, Draft]] = []
     for (fact, draft), decision, memories in zip(drafts, decisions, candidates.by_fact, strict=True):
-        whole = (
-            _fact_about_named_person(fact, memories, screened=screened[fact.source], context=context)
-            if fact.tentative
-            else None
-        )
+        source = screened[fact.source]
+        whole = _fact_about_named_person(fact, memories, screened=source, context=context) if fact.tentative else None
         bare_value = _begins_with_value(fact)
         if whole is None and bare_value is not None:
-            whole = _in_words_of_ended_memory(
-                fact, bare_value, decision=decision, memories=memories, speaker=screened[fact.source].message.name
-            )
+            speaker = source.message.name
+            whole = _in_words_of_ended_memory(fact, bare_value, decision=decision, memories=memories, speaker=speaker)
             if whole is None:
                 continue
         if whole is not None:
-            matched.append((whole, fact_draft(whole, screened[fact.source], context=context)))
+            matched.append((whole, fact_draft(whole, source, context=context)))
         elif not fact.tentative or not (fact.rule == NAMED_RULE or isinstance(decision, Ignore)):
             matched.append((fact, draft))
     return matched
