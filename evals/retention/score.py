@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.forgetting.usage_model import DEFAULT_USAGE_MODEL, UsageModel
-from ebbing.upkeep.fading.usage_model import fitted
+from ebbing.upkeep.fading.usage_model import fit
 from evals.retention.watch import Judged
 
 Numbers = NDArray[np.float64]
@@ -26,7 +26,7 @@ FITTED: Final = "fitted on the other half"
 
 def fitted_on(judged: Sequence[Judged]) -> UsageModel | None:
     """Coefficients for people like these; None where there is too little to fit on."""
-    return fitted([one.outcome for one in judged], before=NOTHING_KNOWN, sureness=LOOSELY)
+    return fit([one.outcome for one in judged], before=NOTHING_KNOWN, sureness=LOOSELY)
 
 
 def scored(users: Sequence[Sequence[Judged]], *, seed: int) -> dict[str, Any]:

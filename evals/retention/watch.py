@@ -12,7 +12,7 @@ from ebbing.domain.forgetting.usage_model import HORIZON_DAYS, usage_features
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.upkeep.fading.usage_model import Outcome, outcomes, retention_of
+from ebbing.upkeep.fading.usage_model import Outcome, outcomes, usage_model_of
 
 HORIZON: Final = timedelta(days=HORIZON_DAYS)
 
@@ -56,7 +56,7 @@ class Watch:
         if self._at is not None:
             found = await outcomes(store, scope, at=self._at, until=self._at + HORIZON)
             self.judged += [Judged(self._said[one.memory_id], one) for one in found if one.memory_id in self._said]
-        learned = await retention_of(store, scope)
+        learned = await usage_model_of(store, scope)
         self._at = now
         self._said = {
             record.id: Said(

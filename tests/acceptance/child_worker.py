@@ -18,7 +18,7 @@ from ebbing.ports.job_queue import Job
 from ebbing.ports.memory_store import Insert
 from ebbing.testing.chance import FixedChance
 from ebbing.upkeep.worker.stop_signal import Stop
-from ebbing.upkeep.worker.worker import AtWork, Pace, Worked, Working, run_worker
+from ebbing.upkeep.worker.worker import JobContext, WorkerDeps, WorkerLimits, WorkerStats, run_worker
 
 LEASE = timedelta(seconds=0.3)
 PIECES = 3
@@ -28,7 +28,7 @@ async def main(directory: str) -> None:
     clock, ids = SystemClock(), TimeOrderedIds()
     store = SqliteMemoryStore.open(directory, clock=clock)
 
-    async def write_down(job: Job, at_work: AtWork) -> None:
+    async def write_down(job: Job, at_work: JobContext) -> None:
         scope = job.whose or Scope("nobody")
         for piece in range(at_work.progress.get("pieces", 0), PIECES):
             source = Provenance(source_ids=(f"{job.key} {piece}",))
@@ -37,11 +37,11 @@ async def main(directory: str) -> None:
             at_work.progress["pieces"] = piece + 1
             await at_work.goes_on()
 
-    def tell(worked: Worked) -> None:
+    def tell(worked: WorkerStats) -> None:
         sys.stdout.write(f"{worked.done}\n")
         sys.stdout.flush()
 
-    working = Working(store.jobs, clock, FixedChance(), {"write": write_down}, pace=Pace(lease=LEASE))
+    working = WorkerDeps(store.jobs, clock, FixedChance(), {"write": write_down}, pace=WorkerLimits(lease=LEASE))
     sys.stdout.write("begun\n")
     sys.stdout.flush()
     await run_worker(working, stop=Stop(), once=True, told=tell)

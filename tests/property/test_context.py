@@ -21,7 +21,7 @@ from ebbing.privacy.guarding.quote import CLOSE, OPEN, block, fenced, named
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
 from ebbing.privacy.names import person_name
 from ebbing.recall.output.render import Group, Style, render
-from ebbing.recall.query.query_fallback import Talk, checked_rewrite, conversation_query
+from ebbing.recall.query.query_fallback import ConversationQuery, checked_rewrite, conversation_query
 from tests.fences import bare_lines
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -153,7 +153,9 @@ def test_injecting_twice_is_injecting_once(
 
 @given(WORDS, st.lists(WORDS, max_size=8), st.integers(0, 9), st.integers(30, 1_500))
 def test_the_conversation_never_outgrows_its_bound(question: str, said: list[str], turns: int, most: int) -> None:
-    query = conversation_query(Talk(question, [Message(text) for text in said]), turns=turns, max_chars=most)
+    query = conversation_query(
+        ConversationQuery(question, [Message(text) for text in said]), turns=turns, max_chars=most
+    )
     assert len(query) <= most
 
 

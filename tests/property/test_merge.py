@@ -90,10 +90,10 @@ def test_a_second_run_finds_nothing_whenever_it_comes(
             for text, day in log:
                 await house.said(text.strip(), day=41 + day)
             for step in (compress, abstract):
-                await step(house.using, ADA, now=NOW)
+                await step(house.deps, ADA, now=NOW)
             before = await house.active()
             for step in (compress, abstract):
-                again = await step(house.using, ADA, now=NOW)
+                again = await step(house.deps, ADA, now=NOW)
                 assert not any(again.counts.values())
                 assert again.changes == []
             assert await house.active() == before
@@ -108,8 +108,8 @@ def test_a_dry_run_tells_just_what_is_then_done(log: list[tuple[str, int]]) -> N
     async def check() -> None:
         house, _ = await filled(log, vectors=True)
         for step in (merge_repeats, abstract):
-            told = await step(house.using, ADA, now=NOW + timedelta(days=1), dry_run=True)
-            done = await step(house.using, ADA, now=NOW + timedelta(days=1))
+            told = await step(house.deps, ADA, now=NOW + timedelta(days=1), dry_run=True)
+            done = await step(house.deps, ADA, now=NOW + timedelta(days=1))
             assert told.counts == done.counts
 
     run(check())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ebbing.domain.errors import ConfigurationError
 from ebbing.domain.forgetting.usage_model import DEFAULT_USAGE_MODEL, UsageFeatures, UsageModel
-from ebbing.upkeep.fading.usage_model import LEAST, Outcome, fitted
+from ebbing.upkeep.fading.usage_model import MIN_OUTCOMES, Outcome, fit
 
 days = st.floats(0, 1e9)
 footings = st.builds(
@@ -49,17 +49,21 @@ def test_what_was_used_more_or_matters_more_is_likelier(footing: UsageFeatures, 
     assert DEFAULT_USAGE_MODEL.chance(replace(footing, importance=max(footing.importance, importance))) >= chance
 
 
-@given(st.lists(footings, min_size=LEAST, max_size=LEAST + 5), st.lists(footings, min_size=LEAST), models)
+@given(
+    st.lists(footings, min_size=MIN_OUTCOMES, max_size=MIN_OUTCOMES + 5),
+    st.lists(footings, min_size=MIN_OUTCOMES),
+    models,
+)
 def test_whatever_was_seen_what_is_learned_is_usable_the_same_each_time_and_falls_with_time(
     used: list[UsageFeatures], unused: list[UsageFeatures], before: UsageModel
 ) -> None:
     found = [Outcome("m", footing, was_used=True) for footing in used]
     found += [Outcome("m", footing, was_used=False) for footing in unused]
-    model = fitted(found, before=before)
+    model = fit(found, before=before)
     assert model is not None
     assert all(map(isfinite, model.coefficients))
     assert model.falls_with_time
-    assert model == fitted(found, before=before)
+    assert model == fit(found, before=before)
 
 
 @pytest.mark.parametrize("weight", [-15.1, 15.1, float("nan"), float("inf")])

@@ -20,7 +20,7 @@ from ebbing.domain.memory.profile import (
 )
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.language.signals.preferences import mentions
-from ebbing.people.profile_statements import Stated
+from ebbing.people.profile_statements import ProfileStatement
 from ebbing.privacy.attribution import source_of
 from ebbing.privacy.guarding.trust import TrustTier, may_change, trust_in
 
@@ -30,11 +30,11 @@ _FADING: Final = frozenset({Rank.TASTE, Rank.FACT, Rank.HABIT})
 """What is the less certain the longer it was not said; names and allergies do not go stale."""
 
 
-def draw(
-    statements: Iterable[Stated],
+def build_profile(
+    statements: Iterable[ProfileStatement],
     *,
     edits: Sequence[ProfileEdit] = (),
-    pinned: Mapping[str, Stated] | None = None,
+    pinned: Mapping[str, ProfileStatement] | None = None,
     now: datetime,
 ) -> list[ProfileEntry]:
     """The entries of a profile in their order.
@@ -49,7 +49,7 @@ def draw(
             not count.
     """
     pinned = pinned or {}
-    slots: defaultdict[str, list[Stated]] = defaultdict(list)
+    slots: defaultdict[str, list[ProfileStatement]] = defaultdict(list)
     for one in statements:
         slots[one.slot].append(one)
     said = _without_answered({slot: _settled(of_slot) for slot, of_slot in slots.items()})
@@ -78,7 +78,7 @@ def last_said(record: MemoryRecord) -> datetime:
     return max(time for time in times if time is not None)
 
 
-def _settled(of_slot: Sequence[Stated]) -> list[Stated]:
+def _settled(of_slot: Sequence[ProfileStatement]) -> list[ProfileStatement]:
     """The statement of a slot that counts, and those that say the same; the newest of them first."""
     newest_first = sorted(of_slot, key=lambda one: one.record.created_at, reverse=True)
     best = newest_first[0]
@@ -88,7 +88,7 @@ def _settled(of_slot: Sequence[Stated]) -> list[Stated]:
     return [one for one in newest_first if agree(one, best)]
 
 
-def agree(one: Stated, other: Stated) -> bool:
+def agree(one: ProfileStatement, other: ProfileStatement) -> bool:
     """Whether two statements of one slot say the same."""
     return one.section is other.section and (one.means == other.means or not _has_values(one.slot))
 
@@ -103,7 +103,7 @@ def _outweighs(older: MemoryRecord, newer: MemoryRecord) -> bool:
     return trust_in(newer) is trust_in(older) and older.confidence > newer.confidence + SURER
 
 
-def _without_answered(said: Mapping[str, list[Stated]]) -> dict[str, list[Stated]]:
+def _without_answered(said: Mapping[str, list[ProfileStatement]]) -> dict[str, list[ProfileStatement]]:
     """Of wishes about how to answer, those whose every choice a later wish makes anew are over."""
     wishes = [agreeing[0] for agreeing in said.values() if agreeing[0].manner]
     made: set[str] = set()
@@ -115,11 +115,11 @@ def _without_answered(said: Mapping[str, list[Stated]]) -> dict[str, list[Stated
     return {slot: agreeing for slot, agreeing in said.items() if slot not in over}
 
 
-def _is_avoided(one: Stated, avoided: Sequence[str]) -> bool:
+def _is_avoided(one: ProfileStatement, avoided: Sequence[str]) -> bool:
     return one.section is Section.PREFERENCES and any(mentions(one.value, thing) for thing in avoided)
 
 
-def _drawn(agreeing: Sequence[Stated], *, now: datetime) -> ProfileEntry:
+def _drawn(agreeing: Sequence[ProfileStatement], *, now: datetime) -> ProfileEntry:
     shown = agreeing[0]
     records = [one.record for one in agreeing]
     half_life = TASTE_HALF_LIFE if shown.rank in _FADING else None
@@ -144,7 +144,9 @@ def _drawn(agreeing: Sequence[Stated], *, now: datetime) -> ProfileEntry:
     )
 
 
-def _set_by_hand(pin: Stated, edit: ProfileEdit, *, said: Sequence[Stated], now: datetime) -> ProfileEntry:
+def _set_by_hand(
+    pin: ProfileStatement, edit: ProfileEdit, *, said: Sequence[ProfileStatement], now: datetime
+) -> ProfileEntry:
     """The entry as the person set it, resting on all that agrees with it, and what was said last instead."""
     others = sorted((one for one in said if one.record.id != pin.record.id), key=lambda one: one.record.created_at)
     drawn = _drawn([pin, *(one for one in others if agree(one, pin))], now=now)

@@ -14,7 +14,7 @@ from ebbing.language.claims.relations import Alias, aliases, is_word, kind_of, m
 from ebbing.language.signals.mentions import names
 from ebbing.language.signals.preferences import read_tastes
 from ebbing.language.text.analyzer import normalise
-from ebbing.people.profile_statements import YES_NO, Stated, is_order, stated
+from ebbing.people.profile_statements import YES_NO, ProfileStatement, is_order, profile_statement
 from ebbing.privacy.attribution import is_brief, source_of
 
 _BEINGS: Final = frozenset({"person", "pet"})
@@ -74,7 +74,7 @@ def graph_of(records: Iterable[MemoryRecord], *, at: datetime, past: bool, owner
     return Graph(tuple(making.entities.values()), tuple(dict.fromkeys(making.relations)))
 
 
-def around(graph: Graph, about: str, *, hops: int) -> Graph:
+def graph_near(graph: Graph, about: str, *, hops: int) -> Graph:
     """What a graph says of everybody and everything of a name, as far as so many relations lead."""
     wanted = normalise(about).strip()
     start = {
@@ -125,7 +125,7 @@ class _Making:
         """Adds what one memory tells: no order, and of what a prompt quotes only values as short as a name."""
         if is_order(record) or (record.value and not is_brief(record.value) and source_of(record) is not None):
             return
-        says = stated(record)
+        says = profile_statement(record)
         subject = SELF if says is None else self._subject(says, record)
         for word, name in dict.fromkeys((alias.word, alias.name) for alias in _aliases(record)):
             if record.attribute is None or word == record.attribute.rpartition(".")[0]:
@@ -152,7 +152,7 @@ class _Making:
             subject = self._word(owner, record=record) if owner else SELF
             self._relate(record, subject, relation=name, object_=self._named(value, kind_of(attribute), record=record))
 
-    def _subject(self, says: Stated, record: MemoryRecord) -> str:
+    def _subject(self, says: ProfileStatement, record: MemoryRecord) -> str:
         """Whom a statement without an attribute is about."""
         head, dot, _ = says.slot.partition(".")
         is_owned = dot and record.attribute is None and ":" not in head

@@ -14,7 +14,7 @@ from ebbing.domain.memory.profile import ProfileEdit, ProfileEntry, Section
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.language.text.analyzer import normalise
 from ebbing.people.build_profile import agree
-from ebbing.people.profile_statements import MAX_KEY, stated
+from ebbing.people.profile_statements import MAX_KEY, profile_statement
 from ebbing.ports.memory_store import Revise
 
 BY_HAND: Final = "profile"
@@ -22,7 +22,7 @@ BY_HAND: Final = "profile"
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedEntry:
     """An entry that a call names."""
 
     slot: str
@@ -31,17 +31,19 @@ class Named:
     memory_ids: tuple[str, ...] = ()
 
 
-def named(names: Iterable[object], entries: Sequence[ProfileEntry], *, edits: Sequence[ProfileEdit]) -> list[Named]:
+def find_entries(
+    names: Iterable[object], entries: Sequence[ProfileEntry], *, edits: Sequence[ProfileEdit]
+) -> list[NamedEntry]:
     """The entries that names mean (`home`, `preferences.jazz`), those too that were taken out before.
 
     Raises:
         InvalidInputError: a name means no entry, or several.
     """
-    known: dict[str, dict[str, Named]] = {}
+    known: dict[str, dict[str, NamedEntry]] = {}
     for edit in edits:
-        _index(known, Named(edit.slot, edit.section, edit.key))
+        _index(known, NamedEntry(edit.slot, edit.section, edit.key))
     for entry in entries:
-        _index(known, Named(entry.slot, entry.section, entry.key, entry.memory_ids))
+        _index(known, NamedEntry(entry.slot, entry.section, entry.key, entry.memory_ids))
     return [_the(known, name) for name in names]
 
 
@@ -49,18 +51,18 @@ def pins_of(told: Iterable[tuple[str | None, MemoryRecord]], *, now: datetime) -
     """The edits that make memories count as what the person set, each under the key that they gave it, if any."""
     pins = {}
     for key, record in told:
-        says = stated(record)
+        says = profile_statement(record)
         if says is not None:
             pins[says.slot] = ProfileEdit(says.slot, says.section, (key or says.key)[:MAX_KEY], now, record.id)
     return list(pins.values())
 
 
-def taken_out(entries: Iterable[Named], *, now: datetime) -> list[ProfileEdit]:
+def edits_taking_out(entries: Iterable[NamedEntry], *, now: datetime) -> list[ProfileEdit]:
     """The edits that keep entries out."""
     return [ProfileEdit(entry.slot, entry.section, entry.key, now) for entry in entries]
 
 
-def kept_from_fading(records: Iterable[MemoryRecord]) -> list[Revise]:
+def pin_records(records: Iterable[MemoryRecord]) -> list[Revise]:
     """The changes by which memories stay, whatever time passes: somebody set by hand what they say."""
     return [
         Revise(replace(record, version=record.version + 1, tags=(*record.tags, PINNED)), Event.NONE)
@@ -71,7 +73,7 @@ def kept_from_fading(records: Iterable[MemoryRecord]) -> list[Revise]:
 
 def says_the_same(record: MemoryRecord, told: MemoryRecord) -> bool:
     """Whether a memory makes the same entry as what was told."""
-    one, other = stated(record), stated(told)
+    one, other = profile_statement(record), profile_statement(told)
     return one is not None and other is not None and one.slot == other.slot and agree(one, other)
 
 
@@ -80,12 +82,12 @@ def was_set_by_hand(record: MemoryRecord) -> bool:
     return record.provenance.rule == BY_HAND and record.provenance.method == "user"
 
 
-def _index(known: dict[str, dict[str, Named]], one: Named) -> None:
+def _index(known: dict[str, dict[str, NamedEntry]], one: NamedEntry) -> None:
     for name in (one.key, f"{one.section}.{one.key}"):
         known.setdefault(normalise(name), {})[one.slot] = one
 
 
-def _the(known: dict[str, dict[str, Named]], name: object) -> Named:
+def _the(known: dict[str, dict[str, NamedEntry]], name: object) -> NamedEntry:
     if not isinstance(name, str) or not (found := known.get(normalise(name).strip())):
         raise InvalidInputError("the profile has no entry of this name: `profiles.get` shows the key of each")
     if len(found) > 1:

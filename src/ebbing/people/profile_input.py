@@ -37,7 +37,7 @@ _IDENTITY: Final = frozenset({"name", "preferred_name", "age", "birthday", "gend
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ProfileInput:
     """One thing that is told."""
 
     section: Section
@@ -48,7 +48,7 @@ class Given:
     """The statement in full, where it has one."""
 
 
-def given_in(values: object) -> list[Given]:
+def parse_profile_input(values: object) -> list[ProfileInput]:
     """What a mapping tells: `{"home": "Berlin"}`, or by sections, as `profile` shows it or as a plain list of words.
 
     Raises:
@@ -66,7 +66,7 @@ def given_in(values: object) -> list[Given]:
     return found
 
 
-def fact_of(given: Given, *, method: str, place: int = 0) -> Fact:
+def fact_of(given: ProfileInput, *, method: str, place: int = 0) -> Fact:
     """The fact that it makes: a sentence in the language of its value, with what the sentence says.
 
     Args:
@@ -99,7 +99,7 @@ def attribute_in(key: str) -> str:
     return joined if attribute_is_known(joined := name.replace(" ", "_")) else name
 
 
-def _value(given: Given, language: str) -> dict[str, Any]:
+def _value(given: ProfileInput, language: str) -> dict[str, Any]:
     if given.key is None:
         return {"text": given.text or given.value, "type": MemoryType.FACT, "tags": ("fact",)}
     attribute = attribute_in(given.key)
@@ -113,7 +113,7 @@ def _value(given: Given, language: str) -> dict[str, Any]:
     return {"text": text, "type": type_, "tags": tags, "attribute": attribute, "value": given.value}
 
 
-def _taste(given: Given, language: str) -> dict[str, Any]:
+def _taste(given: ProfileInput, language: str) -> dict[str, Any]:
     likes = given.section is Section.PREFERENCES
     return {
         "text": given.text or plain_sentence("likes" if likes else "dislikes", given.value, language=language),
@@ -125,7 +125,7 @@ def _taste(given: Given, language: str) -> dict[str, Any]:
     }
 
 
-def _rule(given: Given, language: str) -> dict[str, Any]:
+def _rule(given: ProfileInput, language: str) -> dict[str, Any]:
     """A rule in the person's words; what must be avoided for health's sake is known for that."""
     text = given.text or rule_sentence(given.value, language)
     tastes = read_tastes([text])
@@ -138,24 +138,24 @@ def _rule(given: Given, language: str) -> dict[str, Any]:
     }
 
 
-def _told(key: str, value: object) -> Iterator[Given]:
+def _told(key: str, value: object) -> Iterator[ProfileInput]:
     if not key or key in _WORKED_OUT or value is None:
         return
     if key in set(Section):
         yield from _in_section(Section(key), value)
     elif normalise(key) in _ALLERGIES:
         for one in _words(value):
-            yield Given(Section.CONSTRAINTS, None, one if read_tastes([one]).avoids else _allergic_to(one))
+            yield ProfileInput(Section.CONSTRAINTS, None, one if read_tastes([one]).avoids else _allergic_to(one))
     elif isinstance(value, Mapping):
         for name, inner in value.items():
             yield from _told(f"{key}.{name}", inner)
     else:
         words = list(_words(value))
         if words:
-            yield Given(Section.FACTS, _checked_key(_RENAMED.get(key, key)), _checked(", ".join(words)))
+            yield ProfileInput(Section.FACTS, _checked_key(_RENAMED.get(key, key)), _checked(", ".join(words)))
 
 
-def _in_section(section: Section, value: object) -> Iterator[Given]:
+def _in_section(section: Section, value: object) -> Iterator[ProfileInput]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _keyed(section, str(key), value=inner)
@@ -164,31 +164,31 @@ def _in_section(section: Section, value: object) -> Iterator[Given]:
         if isinstance(one, Mapping):
             yield from _shown(section, one)
         else:
-            yield from (Given(section, None, word) for word in _words(one))
+            yield from (ProfileInput(section, None, word) for word in _words(one))
 
 
-def _keyed(section: Section, key: str, *, value: object) -> Iterator[Given]:
+def _keyed(section: Section, key: str, *, value: object) -> Iterator[ProfileInput]:
     """Named lists of likes ("favorite_genres"), and named values, which are facts."""
     if section is Section.FACTS:
         yield from _told(key, value)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         excludes = section is Section.CONSTRAINTS and key.lower().startswith(_EXCLUDING)
         for one in _words(value):
-            yield Given(Section.DISLIKES if excludes else section, None, one)
+            yield ProfileInput(Section.DISLIKES if excludes else section, None, one)
     elif section is Section.CONSTRAINTS:
         for one in _words(value):
-            yield Given(section, None, _checked(f"{key.replace('_', ' ')}: {one}"))
+            yield ProfileInput(section, None, _checked(f"{key.replace('_', ' ')}: {one}"))
     else:
         yield from _told(key, value)
 
 
-def _shown(section: Section, entry: Mapping[str, Any]) -> Iterator[Given]:
+def _shown(section: Section, entry: Mapping[str, Any]) -> Iterator[ProfileInput]:
     """An entry as `profile` shows it; what holds for everybody is nobody's own."""
     value = entry.get("value")
     if entry.get("source") == Origin.DEFAULT or not isinstance(value, str):
         return
     text, attribute = entry.get("text"), entry.get("attribute")
-    yield Given(
+    yield ProfileInput(
         section,
         _checked_key(attribute) if isinstance(attribute, str) and section is Section.FACTS else None,
         _checked(value),

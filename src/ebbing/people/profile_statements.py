@@ -42,7 +42,7 @@ _NO_CHOICE: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class ProfileStatement:
     """What one memory says of a person."""
 
     slot: str
@@ -62,7 +62,7 @@ class Stated:
     """How they want to be answered: the choices that it makes (`language`, `tone`, `length`)."""
 
 
-def stated(record: MemoryRecord, *, speaker: str | None = None) -> Stated | None:
+def profile_statement(record: MemoryRecord, *, speaker: str | None = None) -> ProfileStatement | None:
     """What a memory says of a person; None for what has no place in a profile: events, what is over, what rests on the
     word of a tool or a document, and what gives an order that nobody may give.
 
@@ -92,7 +92,7 @@ def stated(record: MemoryRecord, *, speaker: str | None = None) -> Stated | None
     for owner in (None if record.attribute else whose, speaker and normalise(speaker)):
         if owner:
             key, slot = f"{owner}.{key}", f"{owner}.{slot}"
-    return Stated(
+    return ProfileStatement(
         slot=slot,
         section=section,
         key=key[:MAX_KEY],

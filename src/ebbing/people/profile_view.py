@@ -21,9 +21,9 @@ from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Provenan
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.text.detect_language import detect
 from ebbing.language.wording.profile_phrases import LANGUAGES, attribute_sentence, plain_sentence
-from ebbing.people.build_profile import draw
-from ebbing.people.profile_input import Given, fact_of
-from ebbing.people.profile_statements import stated
+from ebbing.people.build_profile import build_profile
+from ebbing.people.profile_input import ProfileInput, fact_of
+from ebbing.people.profile_statements import profile_statement
 from ebbing.ports.profile_store import Kept
 from ebbing.privacy.attribution import LABELS, Source
 from ebbing.privacy.guarding.quote import fenced, quote
@@ -105,7 +105,7 @@ def stand_in(entry: ProfileEntry, whose: Scope) -> MemoryRecord:
     )
 
 
-def default_entries(given: Sequence[Given], *, now: datetime) -> list[ProfileEntry]:
+def default_entries(given: Sequence[ProfileInput], *, now: datetime) -> list[ProfileEntry]:
     """Entries that hold for everybody of a tenant; none of them weighs anything."""
     facts = [fact_of(one, method=Origin.DEFAULT) for one in given]
     records = [
@@ -124,7 +124,7 @@ def default_entries(given: Sequence[Given], *, now: datetime) -> list[ProfileEnt
         )
         for place, fact in enumerate(facts)
     ]
-    statements = [says for record in records if (says := stated(record)) is not None]
+    statements = [says for record in records if (says := profile_statement(record)) is not None]
     return [
         replace(
             entry,
@@ -135,7 +135,7 @@ def default_entries(given: Sequence[Given], *, now: datetime) -> list[ProfileEnt
             importance=0.0,
             quoted_as=Source.DEFAULT,
         )
-        for entry in draw(statements, now=now)
+        for entry in build_profile(statements, now=now)
     ]
 
 

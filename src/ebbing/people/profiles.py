@@ -17,8 +17,8 @@ from ebbing.domain.memory.profile import Portrait, ProfileEdit, ProfileEntry, Sn
 from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, NEVER, TYPES, Shard, micros, moment
-from ebbing.people.build_profile import draw
-from ebbing.people.profile_statements import BINDING, PROFILE_TYPES, Stated, stated
+from ebbing.people.build_profile import build_profile
+from ebbing.people.profile_statements import BINDING, PROFILE_TYPES, ProfileStatement, profile_statement
 from ebbing.people.profile_view import SHOWN, differs, portrait, stand_in
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.profile_store import Kept
@@ -42,7 +42,7 @@ class Profiles:
 
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
-        self._read: OrderedDict[str, tuple[MemoryRecord, str | None, Stated | None]] = OrderedDict()
+        self._read: OrderedDict[str, tuple[MemoryRecord, str | None, ProfileStatement | None]] = OrderedDict()
 
     async def current(self, scope: Scope, *, now: datetime) -> tuple[Portrait, bool]:
         """The profile of the scope's owner at `now`, and whether it was kept as it stands: else it was worked out."""
@@ -150,13 +150,13 @@ class Profiles:
         several = len({one.actor for one in told if one.actor is not None}) > 1
         said = (self._stated(one, one.actor if several else None) for one in told)
         pinned = {one.id: says for one in held if (says := self._stated(one, None)) is not None}
-        return tuple(draw([one for one in said if one is not None], edits=edits, pinned=pinned, now=now))
+        return tuple(build_profile([one for one in said if one is not None], edits=edits, pinned=pinned, now=now))
 
-    def _stated(self, record: MemoryRecord, speaker: str | None) -> Stated | None:
+    def _stated(self, record: MemoryRecord, speaker: str | None) -> ProfileStatement | None:
         known = self._read.get(record.id)
         if known is not None and known[0] is record and known[1] == speaker:
             return known[2]
-        found = stated(record, speaker=speaker)
+        found = profile_statement(record, speaker=speaker)
         self._read[record.id] = (record, speaker, found)
         while len(self._read) > _REMEMBERED:
             self._read.popitem(last=False)

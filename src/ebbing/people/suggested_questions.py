@@ -13,7 +13,7 @@ _OF_OTHERS: Final = frozenset({"family", "pets"})
 _OWN: Final = frozenset({"attribute", "whether", "taste", "rule", "said", "manner"})
 
 
-def suggestions(portrait: Portrait, *, limit: int) -> list[Question]:
+def suggest_questions(portrait: Portrait, *, limit: int) -> list[Question]:
     """The first `limit` questions whose answer neither the profile tells nor the person took out of it."""
     told = [entry for entry in portrait.entries if entry.origin is not Origin.DEFAULT]
     return [one for one in questions() if not _is_known(one, told, hidden=portrait.hidden)][:limit]

@@ -20,9 +20,16 @@ from ebbing.index.shard import KINDS, Shard, micros
 from ebbing.language.wording.topics import topics
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.recall.base.row_filter import visible_rows
-from ebbing.recall.base.usage_policy import usable
+from ebbing.recall.base.usage_policy import is_usable
 from ebbing.recall.output.render import Group, Rendered, Style, render
-from ebbing.recall.query.query_fallback import Climb, Climbed, Look, Rung, Talk, climb
+from ebbing.recall.query.query_fallback import (
+    ConversationQuery,
+    FallbackOptions,
+    FallbackResult,
+    QueryStrategy,
+    SearchFn,
+    search_with_fallback,
+)
 
 RECENT: Final = timedelta(days=7)
 """How far before the newest memory what counts as recent goes back."""
@@ -37,7 +44,7 @@ class Context:
     """What was put together for one answer."""
 
     rendered: Rendered
-    rung: Rung
+    rung: QueryStrategy
     """Which step of the ladder the relevant memories come from."""
     hits: Mapping[str, Hit]
     """The relevant memories that stand in the block, by id."""
@@ -49,13 +56,13 @@ class Context:
 
 async def context(
     store: MemoryStore,
-    look: Look,
+    look: SearchFn,
     *,
     scope: Scope,
     profile: Portrait,
-    talk: Talk | None,
+    talk: ConversationQuery | None,
     query: Query,
-    how: Climb,
+    how: FallbackOptions,
     max_tokens: int,
 ) -> Context:
     """The profile, the memories that bear on the question, and the newest ones, as a block of at most `max_tokens`.
@@ -64,7 +71,9 @@ async def context(
     asks for (an allergy) has its place in the block before anything else.
     """
     now = query.now
-    climbed = Climbed((), Rung.NONE, "") if talk is None else await climb(talk, look, how=how)
+    climbed = (
+        FallbackResult((), QueryStrategy.NONE, "") if talk is None else await search_with_fallback(talk, look, how=how)
+    )
     known = await _known(store, scope, query=query, how=how)
     told = [profile.records[entry.name] for entry in profile.entries if entry.name in profile.records]
     needed = {profile.records[one.name].id for one in profile.entries if one.safety and one.name in profile.records}
@@ -106,7 +115,7 @@ class _Known:
     replacing: Collection[str]
 
 
-async def _known(store: MemoryStore, scope: Scope, *, query: Query, how: Climb) -> _Known:
+async def _known(store: MemoryStore, scope: Scope, *, query: Query, how: FallbackOptions) -> _Known:
     """What is known without a question: picked in the owner's rows, read in one call."""
     shard = await store.shard(scope)
     mask = await visible_rows(store, shard, scope=scope, query=query)
@@ -118,7 +127,7 @@ async def _known(store: MemoryStore, scope: Scope, *, query: Query, how: Climb) 
 
     def read(rows: Sequence[int]) -> list[MemoryRecord]:
         records = (found[shard.ids[row]] for row in rows if shard.ids[row] in found)
-        return [record for record in records if usable(record, session=how.session, channel=how.channel)]
+        return [record for record in records if is_usable(record, session=how.session, channel=how.channel)]
 
     return _Known(
         recent=[record for record in read(recent) if record.role is not Role.ASSISTANT],

@@ -31,7 +31,7 @@ _BEGINNING: Final = datetime(1, 1, 2, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TopicMatch:
     """One record, and why it was found: a sentence."""
 
     record: MemoryRecord
@@ -39,12 +39,12 @@ class Found:
 
 
 @dataclass(slots=True)
-class About:
+class TopicMatches:
     """What was found."""
 
-    candidates: dict[str, Found] = field(default_factory=dict)
+    candidates: dict[str, TopicMatch] = field(default_factory=dict)
     """By id, in the order of their days, the newest first."""
-    perhaps: list[Found] = field(default_factory=list)
+    perhaps: list[TopicMatch] = field(default_factory=list)
     """Near in meaning only, the nearest first."""
     topics: tuple[str, ...] = ()
     """What was looked for, as it was read."""
@@ -55,7 +55,7 @@ class About:
         return [found.record for found in self.candidates.values()]
 
 
-async def find_about(deps: SearchDeps, scope: Scope, *, asked: Asked, deleted: bool = False) -> About:
+async def find_about(deps: SearchDeps, scope: Scope, *, asked: Asked, deleted: bool = False) -> TopicMatches:
     """What says one of the topics, in whatever wording it has or had, and what belongs to that.
 
     Superseded, expired and merged records count too, deleted ones only with `deleted`. A list of topics that is said
@@ -77,7 +77,7 @@ async def find_about(deps: SearchDeps, scope: Scope, *, asked: Asked, deleted: b
     if len(kept) > MOST:
         raise TooLargeError(f"more than {MOST} memories and messages are about this: name less at once")
     ordered = sorted(kept.values(), key=lambda one: (one.record.created_at, one.record.id), reverse=True)
-    about = About({one.record.id: one for one in ordered}, topics=tuple(topic.text for topic in asked.topics))
+    about = TopicMatches({one.record.id: one for one in ordered}, topics=tuple(topic.text for topic in asked.topics))
     rest = [record for record in records if record.id not in kept and _fits(record, asked)]
     about.perhaps = await _perhaps(deps, scope, asked=asked, rest=rest, earlier=earlier)
     return about
@@ -85,7 +85,7 @@ async def find_about(deps: SearchDeps, scope: Scope, *, asked: Asked, deleted: b
 
 async def _perhaps(
     deps: SearchDeps, scope: Scope, *, asked: Asked, rest: Sequence[MemoryRecord], earlier: dict[str, list[str]]
-) -> list[Found]:
+) -> list[TopicMatch]:
     """What is shown apart, to be chosen one by one."""
     beside = _beside_tastes(rest, asked, earlier=earlier)
     shown = {one.record.id for one in beside}
@@ -93,7 +93,7 @@ async def _perhaps(
     return [*beside, *await _near(deps, scope, asked=asked, records=left)]
 
 
-def why_said(text: str, asked: Asked, *, related: Sequence[Related | None] = ()) -> str | None:
+def why_about(text: str, asked: Asked, *, related: Sequence[Related | None] = ()) -> str | None:
     """Why a text is about one of the topics; None if it is not, or says what is to stay."""
     terms = terms_of(text)
     if any(one.is_said_in(terms) for one in asked.excepted):
@@ -120,16 +120,16 @@ def related_groups(asked: Asked) -> list[Related | None]:
     return [related_to(topic.text) for topic in asked.topics]
 
 
-def _saying(records: Sequence[MemoryRecord], asked: Asked, *, earlier: dict[str, list[str]]) -> dict[str, Found]:
+def _saying(records: Sequence[MemoryRecord], asked: Asked, *, earlier: dict[str, list[str]]) -> dict[str, TopicMatch]:
     related = related_groups(asked)
-    found: dict[str, Found] = {}
+    found: dict[str, TopicMatch] = {}
     for record in records:
         if _fits(record, asked) and (why := _why(record, asked, related=related, earlier=earlier.get(record.id, ()))):
-            found[record.id] = Found(record, why)
+            found[record.id] = TopicMatch(record, why)
     return found
 
 
-def _tastes(records: Sequence[MemoryRecord], asked: Asked, *, earlier: dict[str, list[str]]) -> dict[str, Found]:
+def _tastes(records: Sequence[MemoryRecord], asked: Asked, *, earlier: dict[str, list[str]]) -> dict[str, TopicMatch]:
     """Where only what somebody likes and wants of a thing is meant: the memories of that, and their messages."""
     if not asked.tastes:
         return {}
@@ -138,11 +138,11 @@ def _tastes(records: Sequence[MemoryRecord], asked: Asked, *, earlier: dict[str,
     words = {one.record.provenance.source_text or one.record.content for one in found.values()}
     for record in records:
         if record.kind is Kind.EPISODE and _fits(record, asked) and any(one in full_text(record) for one in words):
-            found.setdefault(record.id, Found(record, "it is the message behind it"))
+            found.setdefault(record.id, TopicMatch(record, "it is the message behind it"))
     return found
 
 
-def _beside_tastes(records: Sequence[MemoryRecord], asked: Asked, *, earlier: dict[str, list[str]]) -> list[Found]:
+def _beside_tastes(records: Sequence[MemoryRecord], asked: Asked, *, earlier: dict[str, list[str]]) -> list[TopicMatch]:
     """What speaks of such a thing and tells no liking: shown apart, and chosen one by one."""
     if not asked.tastes:
         return []
@@ -161,7 +161,7 @@ def _why(
     if not asked.topics:
         return "it was said at that time"
     text = full_text(record)
-    if why := why_said(text, asked, related=related):
+    if why := why_about(text, asked, related=related):
         return why
     if _is_excepted(text, asked):
         return None
@@ -172,7 +172,7 @@ def _why(
         "an earlier wording says": earlier,
         "it is tagged": [" ".join(record.tags)],
     }
-    why = next((why for why, texts in elsewhere.items() if any(why_said(text, asked) for text in texts)), None)
+    why = next((why for why, texts in elsewhere.items() if any(why_about(text, asked) for text in texts)), None)
     return f"{why} “{_named(asked)}”" if why else None
 
 
@@ -212,25 +212,25 @@ async def _earlier_wordings(store: MemoryStore, scope: Scope) -> dict[str, list[
 
 
 async def _with_what_belongs(
-    found: dict[str, Found], by_id: dict[str, MemoryRecord], *, store: MemoryStore, scope: Scope
+    found: dict[str, TopicMatch], by_id: dict[str, MemoryRecord], *, store: MemoryStore, scope: Scope
 ) -> None:
     """Adds the messages behind what was found, and what was merged into it."""
     memories = [one.record for one in found.values() if one.record.kind is Kind.MEMORY]
     sources = {name for record in memories for name in record.provenance.source_ids}
     for record in await store.from_sources(scope, sorted(sources)):
         if record.kind is Kind.EPISODE:
-            found.setdefault(record.id, Found(record, "it is the message behind it"))
+            found.setdefault(record.id, TopicMatch(record, "it is the message behind it"))
     merged = list(memories)
     while merged:
         record = merged.pop()
         for memory_id in record.compression_sources:
             source = by_id.get(memory_id)
             if source is not None and source.superseded_by == record.id and source.id not in found:
-                found[source.id] = Found(source, "it was merged into one of them")
+                found[source.id] = TopicMatch(source, "it was merged into one of them")
                 merged.append(source)
 
 
-async def _near(deps: SearchDeps, scope: Scope, *, asked: Asked, records: Sequence[MemoryRecord]) -> list[Found]:
+async def _near(deps: SearchDeps, scope: Scope, *, asked: Asked, records: Sequence[MemoryRecord]) -> list[TopicMatch]:
     """The records of these that come nearest to a topic in meaning."""
     embedder = deps.embedder
     if embedder is None or not records or not asked.topics:
@@ -249,7 +249,7 @@ async def _near(deps: SearchDeps, scope: Scope, *, asked: Asked, records: Sequen
             nearness = np.maximum(nearness, np.where(usable, embedder.calibration.similarity(cosines), 0.0))
     best = np.argsort(-nearness, kind="stable")[:PERHAPS]
     return [
-        Found(records[at], f"it may be about it: {nearness[at]:.0%} alike in meaning")
+        TopicMatch(records[at], f"it may be about it: {nearness[at]:.0%} alike in meaning")
         for at in best.tolist()
         if nearness[at] >= NEAR
     ]

@@ -12,7 +12,7 @@ _DEEPEST: Final = 64
 """How often a memory that tells others may itself be told by one; more than a lifetime of repeats takes."""
 
 
-async def told_by(store: MemoryStore, teller: MemoryRecord) -> list[MemoryRecord]:
+async def merged_sources(store: MemoryStore, teller: MemoryRecord) -> list[MemoryRecord]:
     """The records behind a memory, oldest first; where one of them tells others itself, these stand for it."""
     scope = Scope.of(teller.whose.owner)
     found: dict[str, MemoryRecord] = {}

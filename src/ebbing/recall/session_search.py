@@ -45,7 +45,7 @@ def _fitting_from(turns: Sequence[Turn], tokens: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitting:
+class SessionMatch:
     """A turn that answers a question."""
 
     message: Message
@@ -55,7 +55,7 @@ class Fitting:
     """Share of the question's terms that it holds, in (0, 1]."""
 
 
-def fitting(query: str, turns: Sequence[Turn]) -> list[Fitting]:
+def match_session_turns(query: str, turns: Sequence[Turn]) -> list[SessionMatch]:
     """The turns, at most three, that hold at least half of a question's terms: the most fitting first, then the newest.
 
     The question itself, where it was said, does not answer it.
@@ -71,4 +71,4 @@ def fitting(query: str, turns: Sequence[Turn]) -> list[Fitting]:
     found = sorted(found, key=lambda one: -one[0])[:MOST_FITTING]
     shares = [share for share, _ in found]
     scores = relevance(shares, coverage=shares, meaning=shares)
-    return [Fitting(message, score, share) for (share, message), score in zip(found, scores, strict=True)]
+    return [SessionMatch(message, score, share) for (share, message), score in zip(found, scores, strict=True)]

@@ -11,7 +11,7 @@ import anyio
 
 from ebbing.domain.errors import ConflictError
 from ebbing.domain.memory.scope import Scope
-from ebbing.upkeep.step import Step, StepReport, Upkeeping
+from ebbing.upkeep.step import Step, StepContext, StepReport
 
 ORDER: Final = ("expire", "compress", "abstract", "consolidate", "decay", "purge", "retention", "profile", "reindex")
 """What has run out goes first; what repeats is merged before anything fades; the profile sees what is left; the index
@@ -35,8 +35,8 @@ class RoundReport:
     """How long each step took."""
 
 
-async def go_round(
-    using: Upkeeping,
+async def run_steps(
+    deps: StepContext,
     scope: Scope,
     *,
     steps: Mapping[str, Step],
@@ -56,7 +56,7 @@ async def go_round(
     left = [name for name in ORDER if name in steps]
     for number, name in enumerate(left, 1):
         began = anyio.current_time()
-        report.steps.append(await run_step(steps[name], using, scope=scope, now=now, dry_run=dry_run))
+        report.steps.append(await run_step(steps[name], deps, scope=scope, now=now, dry_run=dry_run))
         report.seconds[name] = anyio.current_time() - began
         if goes_on is not None and number < len(left) and not await goes_on(report.steps[-1]):
             report.is_complete = False
@@ -64,11 +64,11 @@ async def go_round(
     return report
 
 
-async def run_step(step: Step, using: Upkeeping, *, scope: Scope, now: datetime, dry_run: bool = False) -> StepReport:
+async def run_step(step: Step, deps: StepContext, *, scope: Scope, now: datetime, dry_run: bool = False) -> StepReport:
     """Runs one step, again where somebody else wrote in between: what it did before that is not in the report then."""
     for _ in range(_TRIES - 1):
         try:
-            return await step(using, scope, now=now, dry_run=dry_run)
+            return await step(deps, scope, now=now, dry_run=dry_run)
         except ConflictError:
             continue
-    return await step(using, scope, now=now, dry_run=dry_run)
+    return await step(deps, scope, now=now, dry_run=dry_run)

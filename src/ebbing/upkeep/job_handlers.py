@@ -15,12 +15,12 @@ from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import Job, NewJob
-from ebbing.upkeep.daily_round import ORDER, go_round, run_step
+from ebbing.upkeep.daily_round import ORDER, run_step, run_steps
 from ebbing.upkeep.repair.reindex import reindex_job
-from ebbing.upkeep.step import Step, StepReport, Upkeeping
-from ebbing.upkeep.worker.worker import STOPPED, AtWork, Duty, Undone
+from ebbing.upkeep.step import Step, StepContext, StepReport
+from ebbing.upkeep.worker.worker import STOPPED, JobContext, JobFailure, JobHandler
 
-OUT_OF_TIME: Final = Undone("out_of_time")
+OUT_OF_TIME: Final = JobFailure("out_of_time")
 _OF_THEIR_OWN: Final = frozenset({"reindex"})
 """Steps that may take longer than a round: they have jobs of their own, without its bound."""
 KEEP_ANSWERS: Final = timedelta(days=1)
@@ -30,10 +30,10 @@ _PLANNED_AT_ONCE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Duties:
+class JobHandlers:
     """What the upkeep's jobs work with."""
 
-    using: Upkeeping
+    deps: StepContext
     steps: Mapping[str, Step]
     clock: Clock
     seconds_per_owner: float
@@ -43,17 +43,17 @@ class Duties:
     after_round: Callable[[Scope], Awaitable[None]]
     """Told whose daily round is done."""
 
-    def by_kind(self) -> dict[str, Duty]:
+    def by_kind(self) -> dict[str, JobHandler]:
         """`daily`, `cleanup`, and every step by its own name."""
         steps = {name: partial(self._step, step=self.steps[name]) for name in ORDER if name in self.steps}
         return {
             **steps,
             "cleanup": self._clean_up,
             "daily": self._daily,
-            "reindex": partial(reindex_job, using=self.using),
+            "reindex": partial(reindex_job, deps=self.deps),
         }
 
-    async def _daily(self, job: Job, at_work: AtWork) -> Undone | None:
+    async def _daily(self, job: Job, at_work: JobContext) -> JobFailure | None:
         """The round of one owner; of a job that names none, plans a round for each of the tenant's owners."""
         if job.whose is None:
             return await self._plan_rounds(job)
@@ -72,26 +72,26 @@ class Duties:
             return await at_work.goes_on()
 
         with anyio.fail_after(self.seconds_per_owner):
-            report = await go_round(self._within(change), job.whose, steps=left, now=self.clock.now(), goes_on=goes_on)
+            report = await run_steps(self._within(change), job.whose, steps=left, now=self.clock.now(), goes_on=goes_on)
         if not report.is_complete:
             return STOPPED
         await self.after_round(job.whose)
         return None
 
-    async def _plan_rounds(self, job: Job) -> Undone | None:
-        owners = await self.using.store.owners(job.tenant, deleted=True)
+    async def _plan_rounds(self, job: Job) -> JobFailure | None:
+        owners = await self.deps.store.owners(job.tenant, deleted=True)
         jobs = [
             NewJob("daily", f"{job.key} {whose.owner.digest}", whose=whose, once=True)
             for whose in map(Scope.of, owners)
         ]
         for at in range(0, len(jobs), _PLANNED_AT_ONCE):
-            await self.using.store.jobs.enqueue_all(jobs[at : at + _PLANNED_AT_ONCE])
+            await self.deps.store.jobs.enqueue_all(jobs[at : at + _PLANNED_AT_ONCE])
         return None
 
-    async def _step(self, job: Job, at_work: AtWork, *, step: Step) -> Undone | None:
+    async def _step(self, job: Job, at_work: JobContext, *, step: Step) -> JobFailure | None:
         """One step for the job's owner, or for all of its tenant; who fails stops nobody else."""
-        owners = [job.whose] if job.whose else [*map(Scope.of, await self.using.store.owners(job.tenant, deleted=True))]
-        failed: Undone | None = None
+        owners = [job.whose] if job.whose else [*map(Scope.of, await self.deps.store.owners(job.tenant, deleted=True))]
+        failed: JobFailure | None = None
         begin = min(at_work.progress.get("owners_done", 0), len(owners))
         for done, scope in enumerate(owners[begin:], begin + 1):
             if not await at_work.goes_on():
@@ -100,7 +100,7 @@ class Duties:
                 with anyio.fail_after(self.seconds_per_owner):
                     await run_step(step, self._within(ChangeSet(Cause.MAINTENANCE)), scope=scope, now=self.clock.now())
             except EbbingError as error:
-                failed = Undone(error.code)
+                failed = JobFailure(error.code)
             except TimeoutError:
                 failed = OUT_OF_TIME
             at_work.progress.update(owners_done=done, owners=len(owners))
@@ -108,11 +108,11 @@ class Duties:
             at_work.progress["owners_done"] = 0
         return failed
 
-    def _within(self, change: ChangeSet) -> Upkeeping:
-        return replace(self.using, store=self.using.store.within(change))
+    def _within(self, change: ChangeSet) -> StepContext:
+        return replace(self.deps, store=self.deps.store.within(change))
 
-    async def _clean_up(self, job: Job, at_work: AtWork) -> None:
+    async def _clean_up(self, job: Job, at_work: JobContext) -> None:
         del job, at_work
         now = self.clock.now()
-        await self.using.store.jobs.drop_done(before=now - self.keep_done)
-        await self.using.store.requests.drop_answered(before=now - KEEP_ANSWERS)
+        await self.deps.store.jobs.drop_done(before=now - self.keep_done)
+        await self.deps.store.requests.drop_answered(before=now - KEEP_ANSWERS)

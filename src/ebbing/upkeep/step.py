@@ -17,7 +17,7 @@ from ebbing.ports.memory_store import MemoryStore
 
 
 @dataclass(frozen=True, slots=True)
-class Upkeeping:
+class StepContext:
     """The parts that a step works with."""
 
     store: MemoryStore
@@ -33,7 +33,7 @@ class Upkeeping:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedChange:
     """One change that a step makes, or would make."""
 
     memory_id: str
@@ -49,7 +49,7 @@ class StepReport:
 
     step: str
     counts: dict[str, int] = field(default_factory=dict)
-    changes: list[Planned] = field(default_factory=list)
+    changes: list[PlannedChange] = field(default_factory=list)
 
 
 class Step(Protocol):
@@ -64,4 +64,6 @@ class Step(Protocol):
         StoreError: the store could not do it.
     """
 
-    async def __call__(self, using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport: ...
+    async def __call__(
+        self, deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False
+    ) -> StepReport: ...

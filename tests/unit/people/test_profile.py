@@ -22,8 +22,8 @@ from ebbing.domain.memory.profile import (
 )
 from ebbing.domain.memory.record import MemoryRecord, MemoryType, Provenance, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.people.build_profile import draw
-from ebbing.people.profile_statements import Stated, stated
+from ebbing.people.build_profile import build_profile
+from ebbing.people.profile_statements import ProfileStatement, profile_statement
 from ebbing.people.profile_view import sentence, summary
 
 NOW = datetime(2024, 5, 1, 9, tzinfo=UTC)
@@ -52,8 +52,13 @@ def allergy(thing: str, **fields: Any) -> MemoryRecord:
 
 
 def drawn(*records: MemoryRecord, edits: tuple[ProfileEdit, ...] = (), pinned: tuple[MemoryRecord, ...] = ()) -> Any:
-    held = {record.id: says for record in pinned if (says := stated(record)) is not None}
-    return draw([says for record in records if (says := stated(record)) is not None], edits=edits, pinned=held, now=NOW)
+    held = {record.id: says for record in pinned if (says := profile_statement(record)) is not None}
+    return build_profile(
+        [says for record in records if (says := profile_statement(record)) is not None],
+        edits=edits,
+        pinned=held,
+        now=NOW,
+    )
 
 
 def told(entries: list[ProfileEntry]) -> list[tuple[str, str, str]]:
@@ -184,18 +189,21 @@ def test_an_old_taste_fades_and_an_old_allergy_does_not() -> None:
 
 
 def test_a_person_of_several_speakers_has_values_of_their_own() -> None:
-    lily, tom = stated(home("Rome"), speaker="Lily"), stated(home("Bern", days_ago=1), speaker="Tom")
+    lily, tom = (
+        profile_statement(home("Rome"), speaker="Lily"),
+        profile_statement(home("Bern", days_ago=1), speaker="Tom"),
+    )
     assert lily is not None
     assert tom is not None
-    assert [entry.key for entry in draw([lily, tom], now=NOW)] == ["lily.home", "tom.home"]
+    assert [entry.key for entry in build_profile([lily, tom], now=NOW)] == ["lily.home", "tom.home"]
 
 
 # ── by hand ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def slot_of(record: MemoryRecord) -> str:
-    says = stated(record)
-    assert isinstance(says, Stated)
+    says = profile_statement(record)
+    assert isinstance(says, ProfileStatement)
     return says.slot
 
 

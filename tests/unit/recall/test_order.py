@@ -18,7 +18,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros
 from ebbing.recall.base.fusion import best_rows, reciprocal_rank, zscore
 from ebbing.recall.base.recall_settings import RecallSettings
-from ebbing.recall.output.explanation import why
+from ebbing.recall.output.explanation import explain_hit
 from ebbing.recall.ranking.calibrated_score import relevance
 from tests.unit.recall.conversation_log import START, Said, answers, asked, log, read, scores
 
@@ -328,12 +328,12 @@ def hit(**fields: object) -> Hit:
     ],
 )
 def test_why_a_memory_came_back_is_told_in_a_sentence(found: dict[str, object], sentence: str) -> None:
-    assert why(hit(**found)) == sentence
+    assert explain_hit(hit(**found)) == sentence
 
 
 @given(st.floats(1e-6, 1), st.floats(1e-6, 1))
 def test_why_never_claims_nothing_as_a_reason(coverage: float, meaning: float) -> None:
-    told = why(hit(coverage=coverage, meaning=meaning))
+    told = explain_hit(hit(coverage=coverage, meaning=meaning))
     assert " 0%" not in told
     assert "0.00" not in told
     assert "secret" not in told

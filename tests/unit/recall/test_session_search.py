@@ -12,7 +12,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
 from ebbing.language.text.token_count import estimate_tokens
 from ebbing.ports.working_memory import Turn
-from ebbing.recall.session_search import fitting, last_rounds
+from ebbing.recall.session_search import last_rounds, match_session_turns
 
 ROLES = {"u": Role.USER, "a": Role.ASSISTANT, "t": Role.TOOL}
 
@@ -73,7 +73,7 @@ def test_the_last_rounds_are_an_end_within_both_limits(said: list[tuple[str, int
 )
 def test_a_turn_that_holds_the_words_of_a_question_answers_it(question: str, answer: str) -> None:
     said = turns(f"u:{answer}", "a:Noted, thank you. 好的", f"u:{question}")
-    [found] = fitting(question, said)
+    [found] = match_session_turns(question, said)
     assert found.message.content == answer
     assert 0 < found.score <= 1
     assert 0.5 <= found.coverage <= 1
@@ -81,11 +81,11 @@ def test_a_turn_that_holds_the_words_of_a_question_answers_it(question: str, ans
 
 def test_at_most_three_turns_answer_and_the_newest_of_equals_is_first() -> None:
     said = turns(*(f"u:green tea number {number}" for number in range(5)), "u:just tea")
-    found = fitting("Is there green tea?", said)
+    found = match_session_turns("Is there green tea?", said)
     assert [one.message.content for one in found] == [f"green tea number {number}" for number in (4, 3, 2)]
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
 
 
 def test_a_question_without_words_or_with_others_finds_nothing() -> None:
-    assert fitting("?!", turns("u:?!")) == []
-    assert fitting("Where did I park the car?", turns("u:I like green tea")) == []
+    assert match_session_turns("?!", turns("u:?!")) == []
+    assert match_session_turns("Where did I park the car?", turns("u:I like green tea")) == []

@@ -16,7 +16,7 @@ from ebbing.remember.vectors.embed_drafts import EmbedOptions, embed_drafts
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.ids import SequentialIds
 from ebbing.upkeep.merging.merge_duplicates import merge_repeats
-from ebbing.upkeep.step import Upkeeping
+from ebbing.upkeep.step import StepContext
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 NOW = START + timedelta(days=100)
@@ -37,7 +37,7 @@ class House:
         self.store = EphemeralMemoryStore(clock=ManualClock())
         self.embedder = embedder
         self.ids = SequentialIds()
-        self.using = Upkeeping(self.store, embedder, self.ids, policy or UpkeepPolicy(), asking)
+        self.deps = StepContext(self.store, embedder, self.ids, policy or UpkeepPolicy(), asking)
         self.store.use_model(embedder)
 
     async def said(self, text: str, *, day: int = 0, whose: Scope = ADA, **fields: Any) -> MemoryRecord:
@@ -55,5 +55,5 @@ class House:
         return list(reversed(page.records))
 
     async def merge(self, *, now: datetime = NOW, dry_run: bool = False) -> dict[str, int]:
-        report = await merge_repeats(self.using, ADA, now=now, dry_run=dry_run)
+        report = await merge_repeats(self.deps, ADA, now=now, dry_run=dry_run)
         return report.counts

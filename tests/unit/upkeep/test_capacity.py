@@ -35,7 +35,7 @@ async def test_what_lasts_stays_of_a_message_wherever_it_stands(language: str, b
     told = await house.said(" ".join((small, telling) if behind else (telling, small)))
     for day, text in enumerate(TALK[language] * 8):
         await house.said(text, day=day)
-    await decay(house.using, ADA, now=NOW)
+    await decay(house.deps, ADA, now=NOW)
     left = {record.id: record.content.lower() for record in await house.active()}
     assert sum(len(text.encode()) for text in left.values()) <= ROOM[language]
     assert ("kiwi" if language == "en" else "猕猴桃") in left[told.id]

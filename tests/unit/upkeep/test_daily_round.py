@@ -15,27 +15,27 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.ids import SequentialIds
-from ebbing.upkeep.daily_round import ORDER, go_round
-from ebbing.upkeep.step import Planned, Step, StepReport, Upkeeping
+from ebbing.upkeep.daily_round import ORDER, run_steps
+from ebbing.upkeep.step import PlannedChange, Step, StepContext, StepReport
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ADA = Scope(user_id="ada")
 
 
-def using() -> Upkeeping:
-    return Upkeeping(EphemeralMemoryStore(clock=ManualClock()), FakeEmbedder(), SequentialIds(), UpkeepPolicy())
+def deps() -> StepContext:
+    return StepContext(EphemeralMemoryStore(clock=ManualClock()), FakeEmbedder(), SequentialIds(), UpkeepPolicy())
 
 
 def noting(name: str, ran: list[str], *, conflicts: int = 0) -> Step:
     """A step that only notes that it ran, after being disturbed so many times."""
     left = [conflicts]
 
-    async def step(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+    async def step(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
         ran.append(name)
         if left[0]:
             left[0] -= 1
             raise ConflictError("somebody wrote")
-        return StepReport(name, {"done": 1}, [Planned("m1", name, "because")])
+        return StepReport(name, {"done": 1}, [PlannedChange("m1", name, "because")])
 
     return step
 
@@ -43,17 +43,17 @@ def noting(name: str, ran: list[str], *, conflicts: int = 0) -> Step:
 @pytest.mark.anyio
 async def test_the_steps_of_a_round_run_in_the_order_of_the_house_whatever_the_table_says() -> None:
     ran: list[str] = []
-    report = await go_round(using(), ADA, steps={name: noting(name, ran) for name in reversed(ORDER)}, now=NOW)
+    report = await run_steps(deps(), ADA, steps={name: noting(name, ran) for name in reversed(ORDER)}, now=NOW)
     assert ran == [step.step for step in report.steps] == [*ORDER]
 
 
 @pytest.mark.anyio
 async def test_a_step_that_was_disturbed_by_another_writer_runs_again_but_not_for_ever() -> None:
     ran: list[str] = []
-    await go_round(using(), ADA, steps={"decay": noting("decay", ran, conflicts=2)}, now=NOW)
+    await run_steps(deps(), ADA, steps={"decay": noting("decay", ran, conflicts=2)}, now=NOW)
     assert ran == ["decay"] * 3
     with pytest.raises(ConflictError):
-        await go_round(using(), ADA, steps={"decay": noting("decay", ran, conflicts=3)}, now=NOW)
+        await run_steps(deps(), ADA, steps={"decay": noting("decay", ran, conflicts=3)}, now=NOW)
 
 
 @pytest.mark.parametrize("bad", [{"grace_days": -1}, {"grace_days": float("nan")}, {"llm_timeout_seconds": 0}])

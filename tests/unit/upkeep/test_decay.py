@@ -83,15 +83,15 @@ async def test_memories_are_weighed_against_each_other_once_a_day_whoever_asks()
     there = House(policy=UpkeepPolicy(owner_text_limit_bytes=120))
     for number, text in enumerate(TALK):
         await there.said(text, day=number)
-    assert (await decay(there.using, ADA, now=NOW, dry_run=True)).counts["decayed"] > 0
-    assert (await decay(there.using, ADA, now=NOW)).counts["decayed"] > 0
+    assert (await decay(there.deps, ADA, now=NOW, dry_run=True)).counts["decayed"] > 0
+    assert (await decay(there.deps, ADA, now=NOW)).counts["decayed"] > 0
     before = await there.active()
     await there.said("The weather was really nice on that day as well, was it not?", day=90)
     for _ in range(2):
-        assert (await decay(there.using, ADA, now=NOW + timedelta(hours=1))).counts == {}
+        assert (await decay(there.deps, ADA, now=NOW + timedelta(hours=1))).counts == {}
     assert (await there.active())[:-1] == before
-    assert (await decay(there.using, ADA, now=NOW + timedelta(days=400))).counts["processed"] > 0
-    assert (await decay(there.using, ADA, now=NOW + timedelta(days=2))).counts["processed"] > 0
+    assert (await decay(there.deps, ADA, now=NOW + timedelta(days=400))).counts["processed"] > 0
+    assert (await decay(there.deps, ADA, now=NOW + timedelta(days=2))).counts["processed"] > 0
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ async def test_memories_are_weighed_where_time_or_room_may_let_one_fade(
     monkeypatch.setattr("ebbing.upkeep.fading.decay.importances", counting)
     for text in TALK:
         await there.said(text)
-    report = await decay(there.using, ADA, now=START + timedelta(days=days))
+    report = await decay(there.deps, ADA, now=START + timedelta(days=days))
     assert len(times) == weighed
     assert bool(report.counts["decayed"]) == fades
     assert report.counts["processed"] == len(TALK)
@@ -127,9 +127,9 @@ async def test_what_was_cut_short_goes_on_on_the_same_day() -> None:
 
     there.store.write = torn  # type: ignore[method-assign]
     with pytest.raises(ConflictError):
-        await decay(there.using, ADA, now=NOW)
+        await decay(there.deps, ADA, now=NOW)
     there.store.write = write  # type: ignore[method-assign]
-    assert (await decay(there.using, ADA, now=NOW)).counts["decayed"] > 0
+    assert (await decay(there.deps, ADA, now=NOW)).counts["decayed"] > 0
 
 
 async def test_a_dry_run_tells_and_changes_nothing() -> None:

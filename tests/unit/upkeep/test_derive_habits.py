@@ -37,7 +37,7 @@ async def told(house: House) -> list[MemoryRecord]:
 
 
 async def run(house: House, *, now: Any = SOON, **options: Any) -> dict[str, int]:
-    return (await abstract(house.using, ADA, now=now, **options)).counts
+    return (await abstract(house.deps, ADA, now=now, **options)).counts
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ async def test_only_what_one_person_did_and_may_be_used_in_one_place_is_counted_
 
 async def test_a_dry_run_tells_and_writes_nothing(house: House) -> None:
     await said(house, "买了咖啡", "买了一杯咖啡", "又买了咖啡")
-    report = await abstract(house.using, ADA, now=LATER, dry_run=True)
+    report = await abstract(house.deps, ADA, now=LATER, dry_run=True)
     assert report.counts == {"abstracted": 1, "raised": 0, "merged": 3}
     assert [one.what for one in report.changes] == ["abstract", "merge", "merge", "merge"]
     assert "咖啡" not in report.changes[0].why
@@ -176,12 +176,12 @@ async def test_a_dry_run_tells_and_writes_nothing(house: House) -> None:
 
 async def test_repeats_that_were_merged_before_are_counted_by_their_days(house: House) -> None:
     await said(house, "I bought coffee.", "I bought coffee!", "I bought coffee")
-    await compress(house.using, ADA, now=SOON)
+    await compress(house.deps, ADA, now=SOON)
     assert len(await house.active()) == 1
     await run(house)
     assert [one.mentions for one in await told(house)] == [3]
     await house.said("I bought coffee", day=5)
-    await compress(house.using, ADA, now=SOON + DAY)
+    await compress(house.deps, ADA, now=SOON + DAY)
     assert await run(house, now=SOON + DAY) == {"abstracted": 0, "raised": 1, "merged": 0}
     assert [one.content for one in await told(house)] == ["User often buys coffee (4 times)"]
 

@@ -20,11 +20,11 @@ from ebbing.ports.memory_store import Insert
 from ebbing.testing.chance import FixedChance
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.ids import SequentialIds
-from ebbing.upkeep.job_handlers import Duties
-from ebbing.upkeep.step import Step, StepReport, Upkeeping
+from ebbing.upkeep.job_handlers import JobHandlers
+from ebbing.upkeep.step import Step, StepContext, StepReport
 from ebbing.upkeep.worker.schedule import usual
 from ebbing.upkeep.worker.stop_signal import Stop
-from ebbing.upkeep.worker.worker import Pace, Worked, Working, run_worker
+from ebbing.upkeep.worker.worker import WorkerDeps, WorkerLimits, WorkerStats, run_worker
 
 pytestmark = pytest.mark.anyio
 
@@ -42,9 +42,9 @@ class House:
         self.ran: list[tuple[str, str | None]] = []
         self.told: list[Scope] = []
         self.hooks: dict[tuple[str, str | None], Callable[[], object]] = {}
-        upkeeping = Upkeeping(self.store, None, SequentialIds(), UpkeepPolicy())
+        upkeeping = StepContext(self.store, None, SequentialIds(), UpkeepPolicy())
         steps = {name: self.step(name) for name in names}
-        self.duties = Duties(
+        self.duties = JobHandlers(
             upkeeping, steps, self.clock, seconds_per_owner, keep_done=timedelta(days=7), after_round=self.note
         )
 
@@ -52,7 +52,7 @@ class House:
         self.told.append(scope)
 
     def step(self, name: str) -> Step:
-        async def run(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+        async def run(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
             self.ran.append((name, scope.user_id))
             hook = self.hooks.pop((name, scope.user_id), None)
             outcome = hook() if hook else None
@@ -67,15 +67,15 @@ class House:
             record = MemoryRecord(f"m of {scope}", scope, "likes tea", START, START)
             await self.store.write(scope, [Insert(record, None)])
 
-    async def work(self, *, planned: bool = True) -> Worked:
-        working = Working(
+    async def work(self, *, planned: bool = True) -> WorkerStats:
+        working = WorkerDeps(
             self.store.jobs,
             self.clock,
             FixedChance(1.0),
             self.duties.by_kind(),
             rhythms=usual(hour=3) if planned else (),
             tenants=self.store.tenants,
-            pace=Pace(idle_seconds=0.01),
+            pace=WorkerLimits(idle_seconds=0.01),
         )
         with anyio.fail_after(10):
             return await run_worker(working, stop=self.stop, once=True)
@@ -108,13 +108,13 @@ async def test_a_round_that_fails_is_tried_again_from_the_step_that_failed_and_s
     await house.fill()
     await house.store.jobs.enqueue_all([NewJob("daily", "today", tenant="default")])
     house.hooks["decay", "ada"] = fails
-    assert await house.work(planned=False) == Worked(done=2, failed=1)
+    assert await house.work(planned=False) == WorkerStats(done=2, failed=1)
     assert house.told == [BOB]
     [waiting] = await house.store.jobs.list(state=JobState.WAITING)
     assert (waiting.whose, waiting.last_error, waiting.progress) == (ADA, "store", {"steps": ["expire"]})
     house.ran.clear()
     house.clock.advance(timedelta(hours=1))
-    assert await house.work(planned=False) == Worked(done=1)
+    assert await house.work(planned=False) == WorkerStats(done=1)
     assert house.ran == [("decay", "ada"), ("purge", "ada")]
 
 
@@ -122,19 +122,19 @@ async def test_a_round_that_takes_too_long_goes_on_later() -> None:
     house = House("compress", "decay", seconds_per_owner=0.05)
     await house.store.jobs.enqueue("daily", "ada", whose=ADA)
     house.hooks["decay", "ada"] = lambda: anyio.sleep(5)
-    assert await house.work(planned=False) == Worked(failed=1)
+    assert await house.work(planned=False) == WorkerStats(failed=1)
     assert (await house.store.jobs.list())[0].last_error == "out_of_time"
     house.clock.advance(timedelta(hours=1))
-    assert await house.work(planned=False) == Worked(done=1)
+    assert await house.work(planned=False) == WorkerStats(done=1)
 
 
 async def test_a_worker_that_is_told_to_stop_leaves_a_round_between_two_steps() -> None:
     house = House("expire", "compress", "decay")
     await house.store.jobs.enqueue("daily", "ada", whose=ADA)
     house.hooks["compress", "ada"] = house.stop.set
-    assert await house.work(planned=False) == Worked(given_back=1)
+    assert await house.work(planned=False) == WorkerStats(given_back=1)
     house.stop = Stop()
-    assert await house.work(planned=False) == Worked(done=1)
+    assert await house.work(planned=False) == WorkerStats(done=1)
     assert [name for name, _ in house.ran] == ["expire", "compress", "decay"]
 
 
@@ -143,10 +143,10 @@ async def test_what_expires_is_looked_for_every_hour_and_one_bad_owner_stops_no_
     await house.fill()
     await house.store.jobs.enqueue("expire", "now")
     house.hooks["expire", "ada"] = fails
-    assert await house.work(planned=False) == Worked(failed=1)
+    assert await house.work(planned=False) == WorkerStats(failed=1)
     assert house.ran == [("expire", "ada"), ("expire", "bob")]
     house.clock.advance(timedelta(hours=1))
-    assert await house.work(planned=False) == Worked(done=1)
+    assert await house.work(planned=False) == WorkerStats(done=1)
     assert house.ran[2:] == [("expire", "ada"), ("expire", "bob")]
     house.ran.clear()
     house.clock.advance(timedelta(hours=1))
@@ -159,9 +159,9 @@ async def test_a_step_for_everybody_goes_on_where_it_was_left() -> None:
     await house.fill()
     await house.store.jobs.enqueue("expire", "now")
     house.hooks["expire", "ada"] = house.stop.set
-    assert await house.work(planned=False) == Worked(given_back=1)
+    assert await house.work(planned=False) == WorkerStats(given_back=1)
     house.stop = Stop()
-    assert await house.work(planned=False) == Worked(done=1)
+    assert await house.work(planned=False) == WorkerStats(done=1)
     assert house.ran == [("expire", "ada"), ("expire", "bob")]
 
 

@@ -16,7 +16,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Erase
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.upkeep.merging.merge_duplicates import merge_repeats
-from ebbing.upkeep.merging.merge_records import merged
+from ebbing.upkeep.merging.merge_records import merge_cluster
 from tests.unit.upkeep.house import ADA, NOW, START, House
 
 pytestmark = pytest.mark.anyio
@@ -96,7 +96,7 @@ async def test_a_second_run_finds_nothing_left(house: House) -> None:
 
 async def test_a_dry_run_tells_what_it_would_do_and_does_nothing(house: House) -> None:
     said = [await house.said("我家的狗叫小白。", day=day) for day in (0, 4)]
-    report = await merge_repeats(house.using, ADA, now=NOW, dry_run=True)
+    report = await merge_repeats(house.deps, ADA, now=NOW, dry_run=True)
     assert [(one.memory_id, one.what) for one in report.changes] == [(one.id, "merge") for one in said]
     assert "2 times, from 2026-03-02 to 2026-03-06" in report.changes[0].why
     assert "小白" not in report.changes[0].why
@@ -134,13 +134,13 @@ async def test_a_word_for_a_day_that_means_another_day_makes_another_statement(h
 
 async def test_a_day_named_by_a_word_is_written_out_where_the_word_would_move_with_the_time(house: House) -> None:
     early, late = await house.said("会议在明天上午举行。"), await house.said("会议在2026年3月3日的上午举行呢。", day=5)
-    told = merged([early, late], early, new_id="new", now=NOW).record
+    told = merge_cluster([early, late], early, new_id="new", now=NOW).record
     assert (told.content, told.created_at) == ("会议在明天上午（2026-03-03）举行。", late.created_at)
 
 
 async def test_where_that_takes_too_much_room_the_time_stays_that_of_the_words(house: House) -> None:
     early, late = await house.said("明天开会"), await house.said("3号开会", day=5)
-    told = merged([early, late], early, new_id="new", now=NOW).record
+    told = merge_cluster([early, late], early, new_id="new", now=NOW).record
     assert (told.content, told.created_at) == ("明天开会", early.created_at)
 
 

@@ -22,9 +22,9 @@ from ebbing.ports.memory_store import Insert
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.ids import SequentialIds
-from ebbing.upkeep.repair.reindex import AT_ONCE, is_due, reindex, reindex_job, reindex_owner
-from ebbing.upkeep.step import Upkeeping
-from ebbing.upkeep.worker.worker import STOPPED, AtWork, Undone
+from ebbing.upkeep.repair.reindex import BATCH_ROWS, is_due, reindex, reindex_job, reindex_owner
+from ebbing.upkeep.step import StepContext
+from ebbing.upkeep.worker.worker import STOPPED, JobContext, JobFailure
 
 pytestmark = pytest.mark.anyio
 ADA, BOB = Scope(user_id="ada"), Scope(user_id="bob")
@@ -51,9 +51,9 @@ class World:
     clock: ManualClock
     ids: SequentialIds
 
-    def using(self, embedder: FakeEmbedder | None = NEW) -> Upkeeping:
+    def deps(self, embedder: FakeEmbedder | None = NEW) -> StepContext:
         self.store.use_model(embedder)
-        return Upkeeping(self.store, embedder, self.ids, UpkeepPolicy())
+        return StepContext(self.store, embedder, self.ids, UpkeepPolicy())
 
     async def keep(self, text: str, *, scope: Scope = ADA, kind: Kind = Kind.MEMORY) -> MemoryRecord:
         """A record as an older embedder left it."""
@@ -78,20 +78,20 @@ def embedded(shard: Shard) -> int:
 
 
 async def test_every_row_gets_a_vector_of_the_new_embedder(world: World) -> None:
-    for number in range(AT_ONCE + 10):
+    for number in range(BATCH_ROWS + 10):
         await world.keep(f"note {number}")
-    using = world.using()
-    report = await reindex(using, ADA, now=world.clock.now())
-    assert report.counts == {"rows": AT_ONCE + 10, "embedded": AT_ONCE + 10, "failed": 0}
-    assert embedded(await world.store.shard(ADA)) == AT_ONCE + 10
-    again = await reindex(using, ADA, now=world.clock.now())
+    deps = world.deps()
+    report = await reindex(deps, ADA, now=world.clock.now())
+    assert report.counts == {"rows": BATCH_ROWS + 10, "embedded": BATCH_ROWS + 10, "failed": 0}
+    assert embedded(await world.store.shard(ADA)) == BATCH_ROWS + 10
+    again = await reindex(deps, ADA, now=world.clock.now())
     assert again.counts == {"rows": 0, "embedded": 0, "failed": 0}
     assert await world.store.verify() == []
 
 
 async def test_a_dry_run_lists_what_would_be_done_and_does_nothing(world: World) -> None:
     record = await world.keep("likes tea")
-    report = await reindex(world.using(), ADA, now=world.clock.now(), dry_run=True)
+    report = await reindex(world.deps(), ADA, now=world.clock.now(), dry_run=True)
     assert [(one.memory_id, one.why) for one in report.changes] == [
         (record.id, "it has no vector of the embedder in use")
     ]
@@ -104,7 +104,7 @@ async def test_another_analyser_keeps_the_vectors_that_there_are(world: World) -
     await world.store.erase(ADA)
     await world.store.write(ADA, [Insert(record, entry)])
     embedder = Picky("")
-    report = await reindex(world.using(embedder), ADA, now=world.clock.now())
+    report = await reindex(world.deps(embedder), ADA, now=world.clock.now())
     assert (report.counts["rows"], report.counts["embedded"], embedder.asked) == (1, 0, 0)
     [row] = (await world.store.shard(ADA)).vectors
     assert row == pytest.approx(NEW.embed(["kept"])[0], abs=1e-3)
@@ -112,7 +112,7 @@ async def test_another_analyser_keeps_the_vectors_that_there_are(world: World) -
 
 async def test_without_an_embedder_only_the_words_are_looked_at(world: World) -> None:
     await world.keep("likes tea")
-    report = await reindex(world.using(None), ADA, now=world.clock.now())
+    report = await reindex(world.deps(None), ADA, now=world.clock.now())
     assert report.counts["rows"] == 0
 
 
@@ -123,7 +123,7 @@ async def test_what_was_said_stays_what_was_said(world: World, flags: int) -> No
     entry = replace(entry_for(analyse("likes tea")), flags=flags)
     bare = replace(record, id="bare", provenance=Provenance(method="rule"), kind=Kind.EPISODE)
     await world.store.write(ADA, [Insert(record, entry), Insert(bare, None)])
-    await reindex(world.using(), ADA, now=world.clock.now())
+    await reindex(world.deps(), ADA, now=world.clock.now())
     shard = await world.store.shard(ADA)
     found = {
         shard.ids[row]: int(shard.flags[row] & TextFlag.UTTERANCE) for row in range(shard.size) if shard.alive[row]
@@ -134,37 +134,37 @@ async def test_what_was_said_stays_what_was_said(world: World, flags: int) -> No
 async def test_a_text_that_the_embedder_refuses_keeps_no_other_from_its_vector(world: World) -> None:
     for number in range(10):
         await world.keep("poison" if number == 4 else f"note {number}")
-    report = await reindex(world.using(Picky()), ADA, now=world.clock.now())
+    report = await reindex(world.deps(Picky()), ADA, now=world.clock.now())
     assert report.counts == {"rows": 10, "embedded": 9, "failed": 1}
     assert embedded(await world.store.shard(ADA)) == 9
 
 
 async def test_an_embedder_that_is_down_is_soon_left_alone_and_costs_nothing_that_was_done(world: World) -> None:
-    for number in range(AT_ONCE + 20):
-        await world.keep(f"note {number}" if number < AT_ONCE else f"poison {number}")
+    for number in range(BATCH_ROWS + 20):
+        await world.keep(f"note {number}" if number < BATCH_ROWS else f"poison {number}")
     embedder = Picky()
-    done = await reindex_owner(world.using(embedder), ADA)
-    assert (done.rows, done.is_complete, str(done.failure)) == (AT_ONCE, False, "refused")
+    done = await reindex_owner(world.deps(embedder), ADA)
+    assert (done.rows, done.is_complete, str(done.failure)) == (BATCH_ROWS, False, "refused")
     assert embedder.asked < 10
     embedder.word = "nothing"
-    assert (await reindex_owner(world.using(embedder), ADA)).rows == 20
+    assert (await reindex_owner(world.deps(embedder), ADA)).rows == 20
 
 
 async def test_it_stops_between_two_portions_and_goes_on_where_it_was(world: World) -> None:
-    for number in range(3 * AT_ONCE):
+    for number in range(3 * BATCH_ROWS):
         await world.keep(f"note {number}")
     answers = iter([True, False])
 
     async def goes_on() -> bool:
         return next(answers)
 
-    using = world.using()
-    first = await reindex_owner(using, ADA, goes_on=goes_on)
-    assert (first.rows, first.is_complete) == (AT_ONCE, False)
-    assert await is_due(using, ADA)
-    assert (await reindex_owner(using, ADA)).rows == 2 * AT_ONCE
-    assert not await is_due(using, ADA)
-    assert await is_due(world.using(FakeEmbedder(32)), ADA)
+    deps = world.deps()
+    first = await reindex_owner(deps, ADA, goes_on=goes_on)
+    assert (first.rows, first.is_complete) == (BATCH_ROWS, False)
+    assert await is_due(deps, ADA)
+    assert (await reindex_owner(deps, ADA)).rows == 2 * BATCH_ROWS
+    assert not await is_due(deps, ADA)
+    assert await is_due(world.deps(FakeEmbedder(32)), ADA)
 
 
 # ── as a job ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -175,8 +175,8 @@ def job(whose: Scope | None = None) -> Job:
     return Job(1, "reindex", "key", {}, JobState.RUNNING, 1, 5, now, None, None, whose=whose)
 
 
-async def worked(using: Upkeeping, at_work: AtWork, whose: Scope | None = None) -> Undone | None:
-    return await partial(reindex_job, using=using)(job(whose), at_work)
+async def worked(deps: StepContext, at_work: JobContext, whose: Scope | None = None) -> JobFailure | None:
+    return await partial(reindex_job, deps=deps)(job(whose), at_work)
 
 
 async def _always() -> bool:
@@ -186,23 +186,23 @@ async def _always() -> bool:
 async def test_the_job_of_a_tenant_does_every_owner_once(world: World) -> None:
     for scope in (ADA, BOB):
         await world.keep("likes tea", scope=scope)
-    at_work, using = AtWork({}, _always), world.using()
-    assert await worked(using, at_work) is None
+    at_work, deps = JobContext({}, _always), world.deps()
+    assert await worked(deps, at_work) is None
     assert at_work.progress == {"owners_done": 2, "owners": 2, "rows": 2}
     await world.keep("comes later, from the old embedder", scope=ADA)
-    assert await worked(using, AtWork({}, _always)) is None
+    assert await worked(deps, JobContext({}, _always)) is None
     assert embedded(await world.store.shard(ADA)) == 1, "who was done is not looked at again"
-    assert await worked(using, AtWork({}, _always), ADA) is None
+    assert await worked(deps, JobContext({}, _always), ADA) is None
     assert embedded(await world.store.shard(ADA)) == 2
 
 
 async def test_the_job_says_why_it_could_not_be_done_or_where_it_stopped(world: World) -> None:
     await world.keep("poison")
-    assert await worked(world.using(Picky()), AtWork({}, _always)) == Undone("embedding", rests=True)
+    assert await worked(world.deps(Picky()), JobContext({}, _always)) == JobFailure("embedding", rests=True)
 
     async def never() -> bool:
         return False
 
-    at_work = AtWork({}, never)
-    assert await worked(world.using(), at_work) is STOPPED
+    at_work = JobContext({}, never)
+    assert await worked(world.deps(), at_work) is STOPPED
     assert at_work.progress == {"owners_done": 0, "owners": 1, "rows": 0}

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from ebbing.domain.backoff import pause_after
 from ebbing.domain.errors import ConfigurationError
-from ebbing.upkeep.worker.schedule import DAY, HOUR, Rhythm, due, usual
+from ebbing.upkeep.worker.schedule import DAY, HOUR, ScheduleEntry, due, usual
 
 MINUTE = timedelta(minutes=1)
 MOMENTS = st.timedeltas(timedelta(0), 36_500 * DAY).map(lambda since: datetime(1990, 1, 1, tzinfo=UTC) + since)
-RHYTHMS = st.builds(Rhythm, st.just("x"), st.sampled_from([HOUR, DAY, 15 * MINUTE]), st.sampled_from([0 * HOUR, HOUR]))
+RHYTHMS = st.builds(
+    ScheduleEntry, st.just("x"), st.sampled_from([HOUR, DAY, 15 * MINUTE]), st.sampled_from([0 * HOUR, HOUR])
+)
 
 
 def at(hour: int, minute: int = 0, *, day: int = 1) -> datetime:
@@ -49,7 +51,9 @@ def test_a_day_has_hours_from_0_to_23_only(hour: int) -> None:
 
 
 @given(rhythm=RHYTHMS, now=MOMENTS, later=st.timedeltas(timedelta(0), timedelta(days=3)))
-def test_a_turn_has_begun_is_not_over_and_never_goes_back(rhythm: Rhythm, now: datetime, later: timedelta) -> None:
+def test_a_turn_has_begun_is_not_over_and_never_goes_back(
+    rhythm: ScheduleEntry, now: datetime, later: timedelta
+) -> None:
     began = rhythm.last_turn(now)
     assert began <= now < began + rhythm.every
     assert rhythm.last_turn(began) == began

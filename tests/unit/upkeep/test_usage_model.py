@@ -12,7 +12,7 @@ import pytest
 from ebbing.domain.forgetting.usage_model import DEFAULT_USAGE_MODEL, UsageFeatures, UsageModel
 from ebbing.domain.memory.feedback import Feedback, Signal
 from ebbing.domain.memory.record import MemoryRecord
-from ebbing.upkeep.fading.usage_model import LEAST, Outcome, fitted, learn, outcomes, retention_of
+from ebbing.upkeep.fading.usage_model import MIN_OUTCOMES, Outcome, fit, learn, outcomes, usage_model_of
 from tests.unit.upkeep.house import ADA, DAY, START, House
 
 TRUE = UsageModel(intercept=-1.0, idle=-0.8, uses=1.5, importance=1.0, age=0.2)
@@ -35,7 +35,7 @@ def mean_miss(model: UsageModel, found: Sequence[Outcome]) -> float:
 
 
 def test_what_is_fitted_comes_near_to_the_truth() -> None:
-    model = fitted(drawn(TRUE, count=20_000), before=DEFAULT_USAGE_MODEL)
+    model = fit(drawn(TRUE, count=20_000), before=DEFAULT_USAGE_MODEL)
     assert model is not None
     unseen = drawn(TRUE, count=2_000, seed=2)
     assert mean_miss(model, unseen) < 0.02 < mean_miss(DEFAULT_USAGE_MODEL, unseen)
@@ -43,7 +43,7 @@ def test_what_is_fitted_comes_near_to_the_truth() -> None:
 
 def test_little_is_learned_from_little_and_the_surer_one_was_the_less() -> None:
     found = drawn(TRUE, count=200)
-    loosely, firmly = (fitted(found, before=DEFAULT_USAGE_MODEL, sureness=sureness) for sureness in (1.0, 1_000.0))
+    loosely, firmly = (fit(found, before=DEFAULT_USAGE_MODEL, sureness=sureness) for sureness in (1.0, 1_000.0))
     assert loosely is not None
     assert firmly is not None
     assert abs(firmly.uses - DEFAULT_USAGE_MODEL.uses) < 0.1 < abs(loosely.uses - DEFAULT_USAGE_MODEL.uses)
@@ -52,23 +52,22 @@ def test_little_is_learned_from_little_and_the_surer_one_was_the_less() -> None:
 @pytest.mark.parametrize("was_used", [True, False])
 def test_outcomes_of_one_kind_teach_nothing(was_used: bool) -> None:
     assert (
-        fitted([replace(one, was_used=was_used) for one in drawn(TRUE, count=1_000)], before=DEFAULT_USAGE_MODEL)
-        is None
+        fit([replace(one, was_used=was_used) for one in drawn(TRUE, count=1_000)], before=DEFAULT_USAGE_MODEL) is None
     )
 
 
 @pytest.mark.parametrize("rare", [True, False])
 def test_too_few_outcomes_of_one_kind_teach_nothing_and_enough_do(rare: bool) -> None:
     others = [replace(one, was_used=not rare) for one in drawn(TRUE, count=500)]
-    few = [replace(one, was_used=rare) for one in drawn(TRUE, count=LEAST)]
-    assert fitted([*others, *few[1:]], before=DEFAULT_USAGE_MODEL) is None
-    assert fitted([*others, *few], before=DEFAULT_USAGE_MODEL) is not None
-    assert fitted([], before=DEFAULT_USAGE_MODEL) is None
+    few = [replace(one, was_used=rare) for one in drawn(TRUE, count=MIN_OUTCOMES)]
+    assert fit([*others, *few[1:]], before=DEFAULT_USAGE_MODEL) is None
+    assert fit([*others, *few], before=DEFAULT_USAGE_MODEL) is not None
+    assert fit([], before=DEFAULT_USAGE_MODEL) is None
 
 
 def test_what_would_become_likelier_with_time_is_fitted_without_time() -> None:
     rising = UsageModel(intercept=-4.0, idle=1.0, uses=0.0, importance=0.0, age=0.0)
-    model = fitted(drawn(rising, count=3_000), before=DEFAULT_USAGE_MODEL)
+    model = fit(drawn(rising, count=3_000), before=DEFAULT_USAGE_MODEL)
     assert model is not None
     assert (model.idle, model.age) == (0.0, 0.0)
 
@@ -138,21 +137,21 @@ async def owner_who_needs_what_matters(house: House, *, last_day: int) -> None:
 
 async def learned_on(house: House, day: int, *, dry_run: bool = False) -> int:
     now: datetime = START + timedelta(days=day)
-    return (await learn(house.using, ADA, now=now, dry_run=dry_run)).counts["learned"]
+    return (await learn(house.deps, ADA, now=now, dry_run=dry_run)).counts["learned"]
 
 
 @pytest.mark.anyio
 async def test_an_owners_own_log_is_learned_from_once_in_thirty_days() -> None:
     house = House()
     await owner_who_needs_what_matters(house, last_day=60)
-    assert await retention_of(house.store, ADA) == DEFAULT_USAGE_MODEL
+    assert await usage_model_of(house.store, ADA) == DEFAULT_USAGE_MODEL
     assert await learned_on(house, 60, dry_run=True) == 1
-    assert await retention_of(house.store, ADA) == DEFAULT_USAGE_MODEL
+    assert await usage_model_of(house.store, ADA) == DEFAULT_USAGE_MODEL
     assert await learned_on(house, 60) == 1
-    learned = await retention_of(house.store, ADA)
+    learned = await usage_model_of(house.store, ADA)
     assert learned != DEFAULT_USAGE_MODEL
     assert [await learned_on(house, day) for day in (60, 61, 89)] == [0, 0, 0]
-    assert await retention_of(house.store, ADA) == learned
+    assert await usage_model_of(house.store, ADA) == learned
     often, never = UsageFeatures(9, 5, 0.9, 60), UsageFeatures(60, 0, 0.3, 60)
     assert learned.chance(often) > 0.8
     assert learned.chance(never) < 0.1
@@ -163,7 +162,7 @@ async def test_without_any_feedback_what_is_usual_goes_on() -> None:
     house = House()
     await owner_who_needs_what_matters(house, last_day=0)
     assert await learned_on(house, 60) == 0
-    assert await retention_of(house.store, ADA) == DEFAULT_USAGE_MODEL
+    assert await usage_model_of(house.store, ADA) == DEFAULT_USAGE_MODEL
 
 
 @pytest.mark.anyio
@@ -171,8 +170,8 @@ async def test_what_is_kept_is_what_was_learned_to_a_hundredth() -> None:
     house = House()
     await owner_who_needs_what_matters(house, last_day=60)
     now = START + 60 * DAY
-    expected = fitted(await outcomes(house.store, ADA, at=now - 30 * DAY, until=now), before=DEFAULT_USAGE_MODEL)
+    expected = fit(await outcomes(house.store, ADA, at=now - 30 * DAY, until=now), before=DEFAULT_USAGE_MODEL)
     await learned_on(house, 60)
-    kept = await retention_of(house.store, ADA)
+    kept = await usage_model_of(house.store, ADA)
     assert expected is not None
     assert kept.coefficients == pytest.approx(expected.coefficients, abs=0.005)

@@ -19,9 +19,18 @@ from ebbing.ports.job_queue import Job, JobState
 from ebbing.testing.chance import FixedChance
 from ebbing.testing.clock import ManualClock
 from ebbing.upkeep.worker.foreground_traffic import Traffic
-from ebbing.upkeep.worker.schedule import DAY, Rhythm
+from ebbing.upkeep.worker.schedule import DAY, ScheduleEntry
 from ebbing.upkeep.worker.stop_signal import Stop
-from ebbing.upkeep.worker.worker import STOPPED, AtWork, Pace, Undone, Worked, Worker, Working, run_worker
+from ebbing.upkeep.worker.worker import (
+    STOPPED,
+    JobContext,
+    JobFailure,
+    Worker,
+    WorkerDeps,
+    WorkerLimits,
+    WorkerStats,
+    run_worker,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -37,24 +46,24 @@ class Workshop:
         self.queue = EphemeralJobQueue(self.clock)
         self.outcomes = list(outcomes)
         self.done: list[str] = []
-        pace = options.pop("pace", Pace(idle_seconds=0.01))
-        self.using = Working(
+        pace = options.pop("pace", WorkerLimits(idle_seconds=0.01))
+        self.deps = WorkerDeps(
             self.queue, self.clock, FixedChance(1.0), {"chore": self.chore, "other": self.chore}, pace=pace, **options
         )
         self.stop = Stop()
 
-    async def chore(self, job: Job, at_work: AtWork) -> Undone | None:
+    async def chore(self, job: Job, at_work: JobContext) -> JobFailure | None:
         self.done.append(job.key)
         outcome = self.outcomes.pop(0) if self.outcomes else None
-        if callable(outcome) and not isinstance(outcome, Undone):
+        if callable(outcome) and not isinstance(outcome, JobFailure):
             outcome = await outcome(job, at_work)
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
 
-    async def run(self, *, once: bool = True) -> Worked:
+    async def run(self, *, once: bool = True) -> WorkerStats:
         with anyio.fail_after(10):
-            return await run_worker(self.using, stop=self.stop, once=once)
+            return await run_worker(self.deps, stop=self.stop, once=once)
 
     async def states(self) -> list[JobState]:
         return [job.state for job in reversed(await self.queue.list())]
@@ -75,7 +84,7 @@ async def test_a_worker_does_everything_that_is_due_and_nothing_else() -> None:
         await shop.queue.enqueue("chore", key)
     await shop.queue.enqueue("chore", "tomorrow", run_at=START + DAY)
     await shop.queue.enqueue("strange", "of another program")
-    assert await shop.run() == Worked(done=2)
+    assert await shop.run() == WorkerStats(done=2)
     assert shop.done == ["a", "b"]
 
 
@@ -91,11 +100,11 @@ async def test_a_job_that_fails_waits_longer_each_time_and_is_dead_in_the_end() 
     shop = Workshop(*[StoreError("disk full: 张伟's file")] * 3)
     await shop.queue.enqueue("chore", "a", max_attempts=3)
     for wait in (1, 2):
-        assert await shop.run() == Worked(failed=1)
+        assert await shop.run() == WorkerStats(failed=1)
         [job] = await shop.queue.list()
         assert (job.last_error, job.run_at - shop.clock.now()) == ("store", wait * MINUTE)
         shop.clock.advance(wait * MINUTE)
-    assert await shop.run() == Worked(failed=1)
+    assert await shop.run() == WorkerStats(failed=1)
     assert await shop.states() == [JobState.DEAD]
 
 
@@ -114,17 +123,17 @@ async def test_whatever_a_job_raises_the_worker_lives_and_tells_no_more_than_a_c
     shop = Workshop(raised)
     for key in ("bad", "good"):
         await shop.queue.enqueue("chore", key)
-    assert await shop.run() == Worked(done=1, failed=1)
+    assert await shop.run() == WorkerStats(done=1, failed=1)
     assert (await shop.queue.list())[1].last_error == told
     assert "secret" not in caplog.text
 
 
 async def test_a_kind_that_rests_leaves_its_other_jobs_untried_until_it_is_over() -> None:
-    shop = Workshop(Undone("model_unavailable", 10 * MINUTE, rests=True))
+    shop = Workshop(JobFailure("model_unavailable", 10 * MINUTE, rests=True))
     for key in ("a", "b"):
         await shop.queue.enqueue("chore", key)
     await shop.queue.enqueue("other", "c")
-    worker = Worker(shop.using)
+    worker = Worker(shop.deps)
     assert [await worker.do_next() for _ in range(3)] == [True, True, False]
     assert shop.done == ["a", "c"]
     shop.clock.advance(10 * MINUTE)
@@ -135,10 +144,10 @@ async def test_a_kind_that_rests_leaves_its_other_jobs_untried_until_it_is_over(
 
 
 async def test_a_long_job_keeps_its_lease_and_tells_how_far_it_is() -> None:
-    shop = Workshop(pace=Pace(lease=timedelta(seconds=0.06)))
+    shop = Workshop(pace=WorkerLimits(lease=timedelta(seconds=0.06)))
     seen: list[Job | None] = []
 
-    async def long(job: Job, at_work: AtWork) -> None:
+    async def long(job: Job, at_work: JobContext) -> None:
         for piece in range(8):
             at_work.progress["pieces"] = piece
             shop.clock.advance(timedelta(seconds=0.05))  # together far beyond the lease
@@ -148,17 +157,17 @@ async def test_a_long_job_keeps_its_lease_and_tells_how_far_it_is() -> None:
 
     shop.outcomes.append(long)
     await shop.queue.enqueue("chore", "long")
-    assert await shop.run() == Worked(done=1)
+    assert await shop.run() == WorkerStats(done=1)
     assert seen[0] is None
     assert seen[1] is not None
     assert seen[1].progress["pieces"] > 3
 
 
 async def test_work_whose_lease_is_lost_is_given_up_at_once() -> None:
-    shop = Workshop(pace=Pace(lease=timedelta(seconds=0.03)))
+    shop = Workshop(pace=WorkerLimits(lease=timedelta(seconds=0.03)))
     ended: list[str] = []
 
-    async def forgotten(job: Job, at_work: AtWork) -> None:
+    async def forgotten(job: Job, at_work: JobContext) -> None:
         await shop.queue.forget_tenant("default")
         try:
             await anyio.sleep(10)
@@ -167,7 +176,7 @@ async def test_work_whose_lease_is_lost_is_given_up_at_once() -> None:
 
     shop.outcomes.append(forgotten)
     await shop.queue.enqueue("chore", "of somebody who left")
-    assert await shop.run() == Worked()
+    assert await shop.run() == WorkerStats()
     assert ended == ["cancelled"]
 
 
@@ -177,7 +186,7 @@ async def test_work_whose_lease_is_lost_is_given_up_at_once() -> None:
 async def test_a_worker_that_is_told_to_stop_finishes_its_piece_and_gives_the_rest_back() -> None:
     shop = Workshop()
 
-    async def pieces(job: Job, at_work: AtWork) -> Undone | None:
+    async def pieces(job: Job, at_work: JobContext) -> JobFailure | None:
         for piece in range(5):
             at_work.progress["done"] = piece + 1
             if piece == 2:
@@ -189,7 +198,7 @@ async def test_a_worker_that_is_told_to_stop_finishes_its_piece_and_gives_the_re
     shop.outcomes.append(pieces)
     await shop.queue.enqueue("chore", "in pieces", max_attempts=1)
     await shop.queue.enqueue("chore", "never begun")
-    assert await shop.run(once=False) == Worked(given_back=1)
+    assert await shop.run(once=False) == WorkerStats(given_back=1)
     untouched, given = await shop.queue.list()
     assert (untouched.state, untouched.attempts) == (JobState.WAITING, 0)
     assert (given.state, given.attempts, given.progress) == (JobState.WAITING, 0, {"done": 3})
@@ -211,23 +220,23 @@ async def test_a_worker_that_rests_keeps_no_word_of_what_it_has_read() -> None:
 
 
 async def test_an_idle_worker_stops_at_once_when_told_from_another_thread() -> None:
-    shop = Workshop(pace=Pace(idle_seconds=600))
+    shop = Workshop(pace=WorkerLimits(idle_seconds=600))
     threading.Timer(0.05, shop.stop.set).start()
-    assert await shop.run(once=False) == Worked()
+    assert await shop.run(once=False) == WorkerStats()
 
 
 async def test_a_worker_that_is_cancelled_gives_its_job_back() -> None:
     shop = Workshop()
     begun = asyncio.Event()
 
-    async def long(job: Job, at_work: AtWork) -> None:
+    async def long(job: Job, at_work: JobContext) -> None:
         at_work.progress["begun"] = True
         begun.set()
         await anyio.sleep(60)
 
     shop.outcomes.append(long)
     await shop.queue.enqueue("chore", "long")
-    running = asyncio.ensure_future(run_worker(shop.using, stop=shop.stop))
+    running = asyncio.ensure_future(run_worker(shop.deps, stop=shop.stop))
     await begun.wait()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -248,7 +257,7 @@ async def test_a_worker_sits_out_a_store_that_fails_and_an_only_round_tells_of_i
 
     shop = Workshop()
     queue = Failing(shop.clock)
-    working = Working(queue, shop.clock, FixedChance(), {"chore": shop.chore}, pace=shop.using.pace)
+    working = WorkerDeps(queue, shop.clock, FixedChance(), {"chore": shop.chore}, pace=shop.deps.pace)
     await queue.enqueue("chore", "a")
     with pytest.raises(StoreError):
         await run_worker(working, stop=shop.stop, once=True)
@@ -266,7 +275,9 @@ async def two_tenants() -> list[str]:
 
 
 async def test_a_turn_is_done_once_for_each_tenant_however_many_workers_look() -> None:
-    shop = Workshop(rhythms=[Rhythm("chore", DAY), Rhythm("other", DAY, for_each_tenant=False)], tenants=two_tenants)
+    shop = Workshop(
+        rhythms=[ScheduleEntry("chore", DAY), ScheduleEntry("other", DAY, for_each_tenant=False)], tenants=two_tenants
+    )
     async with anyio.create_task_group() as tasks:
         for _ in range(3):
             tasks.start_soon(shop.run)
@@ -275,13 +286,13 @@ async def test_a_turn_is_done_once_for_each_tenant_however_many_workers_look() -
         "2026-01-01T00:00+00:00 acme",
         "2026-01-01T00:00+00:00 default",
     ]
-    assert await shop.run() == Worked()  # a worker that was started anew
+    assert await shop.run() == WorkerStats()  # a worker that was started anew
     shop.clock.advance(DAY)
-    assert await shop.run() == Worked(done=3)
+    assert await shop.run() == WorkerStats(done=3)
 
 
 async def test_a_worker_that_goes_on_for_days_takes_up_each_new_turn() -> None:
-    shop = Workshop(rhythms=[Rhythm("other", DAY, for_each_tenant=False)], tenants=two_tenants)
+    shop = Workshop(rhythms=[ScheduleEntry("other", DAY, for_each_tenant=False)], tenants=two_tenants)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(lambda: shop.run(once=False))
         for days in (1, 2, 3):
@@ -296,10 +307,10 @@ async def test_a_worker_that_goes_on_for_days_takes_up_each_new_turn() -> None:
 
 async def test_work_waits_between_its_pieces_for_calls_in_flight_but_not_for_ever() -> None:
     traffic = Traffic()
-    shop = Workshop(traffic=traffic, pace=Pace(patience_seconds=30))
+    shop = Workshop(traffic=traffic, pace=WorkerLimits(patience_seconds=30))
     order: list[str] = []
 
-    async def pieces(job: Job, at_work: AtWork) -> None:
+    async def pieces(job: Job, at_work: JobContext) -> None:
         order.append("first piece")
         await at_work.goes_on()
         order.append("second piece")

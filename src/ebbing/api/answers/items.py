@@ -17,7 +17,7 @@ from ebbing.domain.memory.profile import Portrait, ProfileEntry, Section
 from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import Job
-from ebbing.recall.output.explanation import why
+from ebbing.recall.output.explanation import explain_hit
 from ebbing.recall.search import SearchResults
 from ebbing.remember.add_report import AddReport, MemoryOutcome
 from ebbing.remember.reconcile.review import Review
@@ -129,7 +129,7 @@ def explained_hit_item(hit: Hit) -> HitItem:
     if hit.session:
         details["session"] = hit.session
     item = hit_item(hit)
-    item["why"] = why(hit)
+    item["why"] = explain_hit(hit)
     item["score_details"] = {name: round(value, 4) for name, value in details.items()}
     return item
 

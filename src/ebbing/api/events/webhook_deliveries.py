@@ -16,7 +16,7 @@ from ebbing.api.threads.background_thread import Host
 from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.ports.job_queue import Job, NewJob
 from ebbing.ports.webhook_book import Webhook
-from ebbing.upkeep.worker.worker import AtWork, Duty, Undone
+from ebbing.upkeep.worker.worker import JobContext, JobFailure, JobHandler
 from ebbing.wiring.build import Components
 
 DELIVERY: Final = "webhook"
@@ -35,7 +35,7 @@ class WebhookDeliveries:
             if topic is not Topic.MEMORY_ACCESSED:
                 components.events.subscribe(topic, self._hear)
 
-    async def job_handlers(self, host: Host) -> dict[str, Duty]:
+    async def job_handlers(self, host: Host) -> dict[str, JobHandler]:
         """Return the handler that a worker delivers with."""
         return {DELIVERY: host.duty(self._deliver)}
 
@@ -68,7 +68,7 @@ class WebhookDeliveries:
             ]
         )
 
-    async def _deliver(self, job: Job, at_work: AtWork) -> Undone | None:
+    async def _deliver(self, job: Job, at_work: JobContext) -> JobFailure | None:
         del at_work
         hook = await self._components.store.webhooks.get(job.tenant, job.payload["webhook"])
         if hook is None or not hook.is_active:
@@ -86,7 +86,7 @@ class WebhookDeliveries:
             )
             return None
         asked = timedelta(seconds=done.retry_after_seconds or 0.0)
-        return Undone(done.reason or f"status {done.status}", asked)
+        return JobFailure(done.reason or f"status {done.status}", asked)
 
     async def _in_mem0_shape(self, tenant: str, payload: dict[str, Any]) -> dict[str, Any]:
         scope = await self._components.store.scope_of(tenant, payload["memory_id"])

@@ -17,7 +17,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.language.signals.forget_requests import Asked, asked_to_forget
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.working_memory import Turn
-from ebbing.recall.find_by_topic import Found, find_about, fits_time, related_groups, why_said
+from ebbing.recall.find_by_topic import TopicMatch, find_about, fits_time, related_groups, why_about
 from ebbing.remember.forget import forget_records
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.results import CandidateItem, CandidateTurn, ForgetAnswer
@@ -145,7 +145,7 @@ class TopicForgetting:
         for session in filter(scope.covers, await self._context.components.working.sessions()):
             for turn in await self._context.components.working.read(session):
                 message = turn.message
-                why = why_said(message.content, asked, related=related) if asked.topics else "it was said just now"
+                why = why_about(message.content, asked, related=related) if asked.topics else "it was said just now"
                 if why and message.id and fits_time(message.timestamp, message.role, asked=asked):
                     found.append((session, turn, why))
         return found
@@ -183,7 +183,7 @@ def _name(turn: Turn) -> tuple[str, str]:
     return turn.message.id or "", content_hash(turn.message.content)
 
 
-def _candidate(match: Found) -> CandidateItem:
+def _candidate(match: TopicMatch) -> CandidateItem:
     record = match.record
     item = cast(CandidateItem, memory_item(record))
     item["why"] = match.why

@@ -23,7 +23,7 @@ from ebbing.ports.query_rewriter import QueryRewriter
 from ebbing.privacy.names import person_name
 from ebbing.recall.base.usage_policy import DEFAULT, Policy
 from ebbing.recall.context import Context, context
-from ebbing.recall.query.query_fallback import Climb, Look, Talk
+from ebbing.recall.query.query_fallback import ConversationQuery, FallbackOptions, SearchFn
 from ebbing.recall.search import search
 from ebbing.remember.intake.parse_messages import parse_messages, parse_time
 from ebbing.results import ContextAnswer, ContextItem
@@ -124,7 +124,7 @@ class ContextBlocks:
             await self._context.publish(Topic.MEMORY_ACCESSED, scope, memory_ids=made.hits)
         return context_item(made, now)
 
-    async def _look(self, scope: Scope, asked: Query, *, is_private: bool) -> Look:
+    async def _look(self, scope: Scope, asked: Query, *, is_private: bool) -> SearchFn:
         deps = await self._context.search_deps(is_private=is_private)
 
         async def look(text: str, conversation: str = "") -> list[Hit]:
@@ -158,7 +158,7 @@ def context_item(made: Context, now: datetime) -> ContextAnswer:
     }
 
 
-def _talk(query: str | None, messages: Any, *, options: ContextOptions) -> Talk | None:
+def _talk(query: str | None, messages: Any, *, options: ContextOptions) -> ConversationQuery | None:
     """The question and what was said before it; None without a question."""
     said: Sequence[Message] = [] if messages is None else parse_messages(messages)
     given = {name: options.get(name) for name in ("user_name", "char_name")}
@@ -167,12 +167,12 @@ def _talk(query: str | None, messages: Any, *, options: ContextOptions) -> Talk 
         question = checked_query(query, include="all")
         if said and said[-1].role is Role.USER and said[-1].content == question:
             said = said[:-1]
-        return Talk(question, said, **names)
+        return ConversationQuery(question, said, **names)
     last = next((at for at in reversed(range(len(said))) if said[at].role is Role.USER), None)
-    return None if last is None else Talk(said[last].content[:MAX_QUERY_LENGTH], said[:last], **names)
+    return None if last is None else ConversationQuery(said[last].content[:MAX_QUERY_LENGTH], said[:last], **names)
 
 
-def _climb(options: ContextOptions) -> Climb:
+def _climb(options: ContextOptions) -> FallbackOptions:
     for name in options:
         if name not in ContextOptions.__annotations__:
             raise TypeError(f"get_context() got an unexpected keyword argument {name!r}")
@@ -181,7 +181,7 @@ def _climb(options: ContextOptions) -> Climb:
     topicless = options.get("min_score", DEFAULT.topicless_min_score)
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         raise InvalidInputError("min_score must be a number from 0 to 1")
-    return Climb(
+    return FallbackOptions(
         policy=Policy(
             top_k=_whole(options.get("top_k", DEFAULT.top_k), "top_k", most=MAX_TOP_K),
             min_score=score,

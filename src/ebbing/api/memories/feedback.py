@@ -9,7 +9,7 @@ from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.feedback import SIGNAL_NAMES, Feedback, Signal
-from ebbing.recall.usage.attribution import cited
+from ebbing.recall.usage.attribution import used_memories
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.results import AttributionAnswer, FeedbackAnswer
 from ebbing.validation import checked_reason
@@ -94,7 +94,7 @@ class UsageSignals:
         memories, recall_id = _recalled(found)
         answer_id = recall_id or self._context.ids.new()
         used, change = [], ChangeSet(Cause.FEEDBACK)
-        for memory_id in cited(clean_text(answer), memories, question=clean_text(question)):
+        for memory_id in used_memories(clean_text(answer), memories, question=clean_text(question)):
             scope = await self._context.find_scope(memory_id, user_id)
             if scope is not None:
                 told = Feedback(memory_id, Signal.USED, answer_id, self._context.clock.now())

@@ -11,7 +11,7 @@ from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
-from ebbing.recall.merge_sources import told_by
+from ebbing.recall.merge_sources import merged_sources
 from ebbing.remember.reconcile.unmerge import merged_records_of, unmerge
 from ebbing.results import SourcesAnswer, SplitAnswer
 
@@ -33,7 +33,7 @@ class MergeSources:
             MemoryNotFoundError: no such memory, or not this user's.
         """
         _, record = await self._record(memory_id, user_id)
-        return _sources_item(record, await told_by(self._context.store, record))
+        return _sources_item(record, await merged_sources(self._context.store, record))
 
     async def split_merged(self, memory_id: str, *, user_id: str | None = None) -> SplitAnswer:
         """Put the records back that were merged into a memory, and remove that memory.
@@ -47,7 +47,7 @@ class MergeSources:
             ConflictError: somebody else changed it in between: try again.
         """
         scope, record = await self._record(memory_id, user_id)
-        sources = await told_by(self._context.store, record)
+        sources = await merged_sources(self._context.store, record)
         merged = await merged_records_of(self._context.store, [record], scope=scope)
         if not record.is_compressed or record.provenance.method == "user":
             raise InvalidInputError("nothing was merged into this memory: there is nothing to restore")

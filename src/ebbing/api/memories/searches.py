@@ -27,7 +27,7 @@ from ebbing.ports.meter import Measure
 from ebbing.recall.list_memories import list_memories
 from ebbing.recall.search import SearchResults, search
 from ebbing.results import ExplainAnswer, HistoryItem, ListAnswer, MemoryItem, SearchAnswer
-from ebbing.upkeep.fading.usage_model import retention_of
+from ebbing.upkeep.fading.usage_model import usage_model_of
 from ebbing.validation import (
     DEFAULT_TOP_K,
     ListOptions,
@@ -252,7 +252,7 @@ class Searches:
         [record] = found
         probability = None
         if record.is_active:
-            model = await retention_of(self._context.store, scope)
+            model = await usage_model_of(self._context.store, scope)
             probability = usage_probability_item(model, usage_features(record, self._context.clock.now()))
         history = await self._context.store.history(scope, memory_id)
         return explained_item(record, history, usage_probability=probability)

@@ -9,7 +9,7 @@ from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.people.entity_graph import Entity, Graph, Relation, around, graph_of
+from ebbing.people.entity_graph import Entity, Graph, Relation, graph_near, graph_of
 from ebbing.results import EntityItem, GraphAnswer, RelationItem
 from ebbing.validation import checked_flag, checked_time
 
@@ -100,7 +100,7 @@ class Graphs:
     async def _read(self, scope: Scope, wanted: _Wanted) -> Graph:
         records = await self._told_by_memories(scope)
         graph = graph_of(records, at=wanted.moment, past=wanted.include_ended, owner_name=scope.owner.name)
-        return graph if wanted.about is None else around(graph, wanted.about, hops=wanted.hops)
+        return graph if wanted.about is None else graph_near(graph, wanted.about, hops=wanted.hops)
 
     async def _told_by_memories(self, scope: Scope) -> list[MemoryRecord]:
         found: list[MemoryRecord] = []

@@ -12,8 +12,8 @@ from ebbing.domain.filters.tree import EVERYTHING, Filter
 from ebbing.domain.memory.profile import Portrait
 from ebbing.domain.memory.scope import Scope
 from ebbing.recall.base.row_filter import apply_filter, current_rows
-from ebbing.recall.base.usage_policy import usable
-from ebbing.recall.query.query_fallback import Climb
+from ebbing.recall.base.usage_policy import is_usable
+from ebbing.recall.query.query_fallback import FallbackOptions
 
 
 class Portraits:
@@ -23,7 +23,7 @@ class Portraits:
         self._context, self._refresher = context, refresher
 
     async def get(
-        self, scope: Scope, wanted: Filter, *, now: datetime, how: Climb, is_private: bool = False
+        self, scope: Scope, wanted: Filter, *, now: datetime, how: FallbackOptions, is_private: bool = False
     ) -> Portrait:
         """Return the profile as a call may see it.
 
@@ -42,6 +42,6 @@ class Portraits:
             shard,
             among=await apply_filter(store, shard, scope=scope, mask=mask, filter_=wanted),
             now=now,
-            usable=partial(usable, session=how.session, channel=how.channel),
+            usable=partial(is_usable, session=how.session, channel=how.channel),
             by_hand=wanted == EVERYTHING,
         )

@@ -6,12 +6,12 @@ from datetime import datetime
 
 from ebbing.domain.memory.scope import Scope
 from ebbing.people.profiles import Profiles
-from ebbing.upkeep.step import StepReport, Upkeeping
+from ebbing.upkeep.step import StepContext, StepReport
 
 
-async def profile_step(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+async def profile_step(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
     """Works the owner's profile out anew where the one that is kept no longer holds; counts it as `rebuilt`."""
-    profiles = Profiles(using.store)
+    profiles = Profiles(deps.store)
     behind = await profiles.is_behind(scope, now=now)
     if behind and not dry_run:
         await profiles.refreshed(scope, now=now)

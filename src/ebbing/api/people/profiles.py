@@ -19,21 +19,21 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.wording.profile_phrases import LANGUAGES
 from ebbing.people.profile_edits import (
-    Named,
-    kept_from_fading,
-    named,
+    NamedEntry,
+    edits_taking_out,
+    find_entries,
+    pin_records,
     pins_of,
     says_the_same,
-    taken_out,
     was_set_by_hand,
 )
-from ebbing.people.profile_input import Given, fact_of, given_in
+from ebbing.people.profile_input import ProfileInput, fact_of, parse_profile_input
 from ebbing.people.profile_view import default_entries
-from ebbing.people.suggested_questions import suggestions
+from ebbing.people.suggested_questions import suggest_questions
 from ebbing.ports.event_bus import Topic
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
 from ebbing.privacy.redaction.redact import redact
-from ebbing.recall.query.query_fallback import Climb
+from ebbing.recall.query.query_fallback import FallbackOptions
 from ebbing.remember.add import store_extraction
 from ebbing.remember.edit import delete
 from ebbing.remember.extraction.extractor import Extraction
@@ -79,7 +79,9 @@ class ProfilesApi:
         """
         scope, spoken = self._profile_scope(user_id, agent_id), _checked_language(language)
         if scope != Scope.of(scope.owner):
-            portrait = await self._portraits.get(scope, EVERYTHING, now=self._context.clock.now(), how=Climb())
+            portrait = await self._portraits.get(
+                scope, EVERYTHING, now=self._context.clock.now(), how=FallbackOptions()
+            )
             return profile_item(portrait, scope, language=spoken)
         portrait = await self._context.profiles.refreshed(scope, now=self._context.clock.now())
         return profile_item(portrait, scope, language=spoken)
@@ -135,12 +137,12 @@ class ProfilesApi:
         given = [] if set is None else _without_orders(self._usable_values(set))
         kept = await self._context.store.profiles.read(scope)
         portrait, _ = await self._context.profiles.current(scope, now=self._context.clock.now())
-        out = named(_names(unset, "unset"), portrait.entries, edits=kept.edits)
-        back = named(_names(revert, "revert"), portrait.entries, edits=kept.edits)
+        out = find_entries(_names(unset, "unset"), portrait.entries, edits=kept.edits)
+        back = find_entries(_names(revert, "revert"), portrait.entries, edits=kept.edits)
         now, change = self._context.clock.now(), ChangeSet(Cause.PROFILE)
         if out or back:
             edits = self._context.store.profiles
-            await edits.edit(scope, taken_out(out, now=now), drop=[one.slot for one in back])
+            await edits.edit(scope, edits_taking_out(out, now=now), drop=[one.slot for one in back])
             await self._withdraw(scope, [*out, *back], now=now, change=change)
             if deletes:
                 await self._forget_behind(scope, out, change=change)
@@ -213,10 +215,12 @@ class ProfilesApi:
             raise InvalidInputError(f"limit must be a whole number from 1 to {MAX_QUESTIONS}")
         portrait, _ = await self._context.profiles.current(scope, now=self._context.clock.now())
         asked_in = spoken or profile_item(portrait, scope)["language"]
-        found = suggestions(portrait, limit=limit)
+        found = suggest_questions(portrait, limit=limit)
         return [{"about": one.about, "question": one.wording[asked_in]} for one in found]
 
-    async def _set_by_hand(self, scope: Scope, given: Sequence[Given], *, now: datetime, change: ChangeSet) -> None:
+    async def _set_by_hand(
+        self, scope: Scope, given: Sequence[ProfileInput], *, now: datetime, change: ChangeSet
+    ) -> None:
         told = await self._told(scope, given, origin=Origin.USER, now=now, change=change)
         store = self._context.store.within(change)
         records = {record.id: record for record in await store.get(scope, [one.memory_id for one in told])}
@@ -231,11 +235,11 @@ class ProfilesApi:
             held.append((what.key, record))
         await store.write(scope, await (await self._context.add_deps()).embed(apart))
         await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=[one.record.id for one in apart])
-        await store.write(scope, kept_from_fading(record for _, record in held))
+        await store.write(scope, pin_records(record for _, record in held))
         await store.profiles.edit(scope, pins_of(held, now=now))
 
     async def _told(
-        self, scope: Scope, given: Sequence[Given], *, origin: Origin, now: datetime, change: ChangeSet
+        self, scope: Scope, given: Sequence[ProfileInput], *, origin: Origin, now: datetime, change: ChangeSet
     ) -> list[_Told]:
         """Remembers what is told; what became of each."""
         facts = [fact_of(one, method=origin, place=place) for place, one in enumerate(given)]
@@ -262,7 +266,7 @@ class ProfilesApi:
             for one, fact, said in zip(outcomes, facts, kept, strict=True)
         ]
 
-    async def _withdraw(self, scope: Scope, entries: Sequence[Named], *, now: datetime, change: ChangeSet) -> None:
+    async def _withdraw(self, scope: Scope, entries: Sequence[NamedEntry], *, now: datetime, change: ChangeSet) -> None:
         """Deletes what the person set by hand, earlier settings too; what that had replaced holds again."""
         store, gone = self._context.store.within(change), dict[str, None]()
         records = await store.get(scope, [memory_id for entry in entries for memory_id in entry.memory_ids])
@@ -275,7 +279,7 @@ class ProfilesApi:
             records = [one for one in replaced if one.valid_to is None]
         await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=gone)
 
-    async def _forget_behind(self, scope: Scope, entries: Sequence[Named], *, change: ChangeSet) -> None:
+    async def _forget_behind(self, scope: Scope, entries: Sequence[NamedEntry], *, change: ChangeSet) -> None:
         using = self._context.write_deps(change)
         ids = [memory_id for entry in entries for memory_id in entry.memory_ids]
         gone = [record.id for record in await self._context.store.get(scope, ids)]
@@ -283,11 +287,11 @@ class ProfilesApi:
             await delete(using, memory_id, scope=scope, reason=_FORGOTTEN, hard=False)
         await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=gone)
 
-    def _usable_values(self, values: Mapping[str, Any]) -> list[Given]:
+    def _usable_values(self, values: Mapping[str, Any]) -> list[ProfileInput]:
         """What is told, without what the redaction policy takes out."""
         return [
             replace(one, value=self._allowed(one.value), text=None if one.text is None else self._allowed(one.text))
-            for one in given_in(values)
+            for one in parse_profile_input(values)
         ]
 
     def _allowed(self, text: str) -> str:
@@ -317,7 +321,7 @@ class _Told:
     is_new: bool
 
 
-def _without_orders(given: Sequence[Given]) -> Sequence[Given]:
+def _without_orders(given: Sequence[ProfileInput]) -> Sequence[ProfileInput]:
     """The values, none of which orders the assistant to do harm."""
     if any(instruction_shaped(one.text or one.value, spoken_by_user=True) is not None for one in given):
         raise InvalidInputError(

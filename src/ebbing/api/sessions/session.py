@@ -18,7 +18,7 @@ from ebbing.language.text.token_count import estimate_tokens
 from ebbing.ports.clock import Clock
 from ebbing.ports.ids import Ids
 from ebbing.ports.working_memory import Turn
-from ebbing.recall.session_search import Fitting, fitting
+from ebbing.recall.session_search import SessionMatch, match_session_turns
 from ebbing.remember.intake.parse_messages import parse_messages
 from ebbing.remember.intake.screening import off_record_places
 from ebbing.results import ChatMessage, ContextAnswer, HitItem, SessionSearchAnswer, WorkingItem
@@ -117,10 +117,12 @@ class AsyncSession:
         found: Any = await self._searches.search(query, top_k=top_k, include=include, **self._owner(), **options)
         results: list[HitItem | WorkingItem] = found if isinstance(found, list) else found["results"]
         turns = await self._buffer.heard(self._scope)
-        fits: list[Fitting] = []
+        fits: list[SessionMatch] = []
         if include != "memories" and not options.get("filters") and options.get("as_of") is None:
             least = checked_threshold(options.get("threshold"))
-            fits = [one for one in fitting(checked_query(query, include=include), turns) if one.score >= least]
+            fits = [
+                one for one in match_session_turns(checked_query(query, include=include), turns) if one.score >= least
+            ]
         here = {one.message.id: one.message.content for one in fits}
         # What left the last rounds may be stored already: it is told once.
         others = [item for item in results if not _is_told(item, here)]
@@ -176,7 +178,7 @@ class AsyncSession:
         """The options of a reading, which leaves no trace while the conversation is off the record."""
         return {**options, "private": True} if self.private else options
 
-    def _working_item(self, found: Fitting) -> WorkingItem:
+    def _working_item(self, found: SessionMatch) -> WorkingItem:
         message = found.message
         return {
             "id": message.id,

@@ -17,7 +17,7 @@ import anyio
 
 from ebbing.ports.chat_model import ChatModel, Completion, Schema, Turn
 from ebbing.ports.embedder import Calibration, Embedder, Vectors
-from ebbing.upkeep.worker.worker import Duty
+from ebbing.upkeep.worker.worker import JobHandler
 
 _Result = TypeVar("_Result")
 _Work = Callable[[], Awaitable[_Result]]
@@ -69,7 +69,7 @@ class Host:
         """What `work` returns or raises, run on this loop."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_awaited(work), self._loop))
 
-    def duty(self, duty: Duty) -> Duty:
+    def duty(self, duty: JobHandler) -> JobHandler:
         """The duty, done on this loop: for what is about models and endpoints rather than about work of its own."""
         return lambda job, at_work: self.run(lambda: duty(job, at_work))
 

@@ -14,7 +14,7 @@ from ebbing.ports.job_queue import Job, JobState
 from ebbing.results import JobItem, JobList, WorkerAnswer
 from ebbing.upkeep.worker.schedule import usual
 from ebbing.upkeep.worker.stop_signal import Stop
-from ebbing.upkeep.worker.worker import Duty, Worked, Working, run_worker
+from ebbing.upkeep.worker.worker import JobHandler, WorkerDeps, WorkerStats, run_worker
 from ebbing.validation import checked_flag, checked_limit
 
 NO_JOB: Final = "no job with this id: `jobs.list` shows the jobs"
@@ -24,7 +24,7 @@ NO_JOB: Final = "no job with this id: `jobs.list` shows the jobs"
 class JobSource(Protocol):
     """Part of the API whose work is done by jobs."""
 
-    async def job_handlers(self, host: Host) -> Mapping[str, Duty]:
+    async def job_handlers(self, host: Host) -> Mapping[str, JobHandler]:
         """Return the handler of each kind of job, for a worker off the loop of the host."""
         ...
 
@@ -65,7 +65,7 @@ class JobsApi:
         host, only_once = Host(), checked_flag(until_idle, "until_idle")
         working = await self._working(host)
 
-        def tell(worked: Worked) -> None:
+        def tell(worked: WorkerStats) -> None:
             if on_progress is not None:
                 host.soon(on_progress, _worker_answer(worked))
 
@@ -133,14 +133,14 @@ class JobsApi:
             raise JobNotFoundError(NO_JOB)
         return found
 
-    async def _working(self, host: Host) -> Working:
+    async def _working(self, host: Host) -> WorkerDeps:
         """Return what a worker works with off the loop of the host."""
         components = self._context.components
-        handlers: dict[str, Duty] = {}
+        handlers: dict[str, JobHandler] = {}
         for source in self._sources:
             handlers |= await source.job_handlers(host)
         rhythms = usual(hour=self._context.settings.maintenance_hour_utc)
-        return Working(
+        return WorkerDeps(
             self._context.store.jobs,
             self._context.clock,
             components.chance,
@@ -151,7 +151,7 @@ class JobsApi:
         )
 
 
-def _worker_answer(worked: Worked) -> WorkerAnswer:
+def _worker_answer(worked: WorkerStats) -> WorkerAnswer:
     return {
         "done": worked.done,
         "failed": worked.failed,

@@ -33,7 +33,7 @@ from ebbing.results import (
 from ebbing.upkeep.habits.derive_habits import abstract
 from ebbing.upkeep.merging.compress import compress
 from ebbing.upkeep.repair.retry_extraction import extraction, retry_extractions, unread_counts
-from ebbing.upkeep.worker.worker import Working
+from ebbing.upkeep.worker.worker import WorkerDeps
 from ebbing.validation import checked_limit
 from ebbing.wiring.diagnose import diagnose
 
@@ -231,7 +231,7 @@ class MaintenanceApi:
         jobs = self._context.store.jobs
         duties = {EXTRACTION_JOB: extraction(self._context.reextract)}
         done = await retry_extractions(
-            Working(jobs, self._context.clock, self._context.components.chance, duties), limit=most
+            WorkerDeps(jobs, self._context.clock, self._context.components.chance, duties), limit=most
         )
         left = await unread_counts(jobs, tenant=self._context.tenant)
         return {"read": done.done, "failed": done.failed, "waiting": left["waiting"], "given_up": left["given_up"]}

@@ -22,7 +22,7 @@ from ebbing.remember.add_report import AddReport
 from ebbing.remember.intake.parse_messages import omitted_parts, parse_messages
 from ebbing.remember.intake.screening import messages_on_record, screen_messages
 from ebbing.results import AddAnswer, AddFailure, EnqueueAnswer
-from ebbing.upkeep.worker.worker import AtWork, Duty, Undone
+from ebbing.upkeep.worker.worker import JobContext, JobFailure, JobHandler
 from ebbing.validation import AddOptions, checked_add_options, checked_flag, checked_metadata, named_by
 
 ADD: Final = "add"
@@ -104,7 +104,7 @@ class QueuedAdds:
         request = await self._context.store.requests.get(self._context.tenant, ADD, key=job.key)
         return None if request is None or request.answer is None else json.loads(request.answer)
 
-    async def job_handlers(self, host: Host) -> dict[str, Duty]:
+    async def job_handlers(self, host: Host) -> dict[str, JobHandler]:
         """Return the handler of accepted adds, those queued that a process accepted before it died."""
         await self._queue_what_was_accepted()
         return {ADD: host.duty(self._do_add)}
@@ -119,7 +119,7 @@ class QueuedAdds:
         ]
         await self._context.store.jobs.enqueue_all(jobs)
 
-    async def _do_add(self, job: Job, at_work: AtWork) -> Undone | None:
+    async def _do_add(self, job: Job, at_work: JobContext) -> JobFailure | None:
         del at_work
         log = self._context.store.requests
         request = await log.get(job.tenant, ADD, key=job.key)
@@ -133,7 +133,7 @@ class QueuedAdds:
         except InvalidInputError as error:
             answer = {"error": {"code": error.code, "detail": str(error)}}  # trying again would not help
         except EbbingError as error:
-            return Undone(error.code)
+            return JobFailure(error.code)
         await log.finish(request, status=200, answer=json.dumps(answer, ensure_ascii=False), whose=whose)
         return None
 

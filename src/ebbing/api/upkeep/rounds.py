@@ -21,11 +21,11 @@ from ebbing.domain.memory.pending_extraction import EXTRACTION_JOB
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.results import MaintenanceAnswer, MaintenanceChange
-from ebbing.upkeep.daily_round import RoundReport, go_round
-from ebbing.upkeep.job_handlers import Duties
+from ebbing.upkeep.daily_round import RoundReport, run_steps
+from ebbing.upkeep.job_handlers import JobHandlers
 from ebbing.upkeep.repair.retry_extraction import extraction
-from ebbing.upkeep.step import Step, Upkeeping
-from ebbing.upkeep.worker.worker import Duty
+from ebbing.upkeep.step import Step, StepContext
+from ebbing.upkeep.worker.worker import JobHandler
 from ebbing.validation import checked_flag, checked_time
 from ebbing.wiring.config.settings import Settings
 
@@ -53,15 +53,15 @@ class MaintenanceRounds:
         moment = checked_time(now, "now") or self._context.clock.now()
         dry = checked_flag(dry_run, "dry_run")
         host = Host()
-        using = await self._step_context(host)
+        deps = await self._step_context(host)
         owners = await self._owners_meant(**whose)
         tally, change = _Tally(), ChangeSet(cause)
 
         async def rounds() -> None:
             for done, scope in enumerate(owners, 1):
-                await using.breathe()
-                within = replace(using, store=using.store.within(change))
-                report = await go_round(within, scope, steps=steps, now=moment, dry_run=dry)
+                await deps.breathe()
+                within = replace(deps, store=deps.store.within(change))
+                report = await run_steps(within, scope, steps=steps, now=moment, dry_run=dry)
                 tally.add(report, with_changes=dry)
                 if progress is not None:
                     host.soon(progress, done, len(owners))
@@ -79,13 +79,13 @@ class MaintenanceRounds:
             answer["changes"] = tally.changes
         return answer
 
-    async def job_handlers(self, host: Host) -> dict[str, Duty]:
+    async def job_handlers(self, host: Host) -> dict[str, JobHandler]:
         """Return the handlers of failed extractions and of the daily round."""
         settings = self._context.settings
-        duties: dict[str, Duty] = {}
+        duties: dict[str, JobHandler] = {}
         if self._context.components.chat.asking is not None:
             duties[EXTRACTION_JOB] = host.duty(extraction(self._context.reextract))
-        daily = Duties(
+        daily = JobHandlers(
             await self._step_context(host),
             DAILY,
             self._context.clock,
@@ -101,13 +101,13 @@ class MaintenanceRounds:
                 MemoryEvent(Topic.SCHEDULE_DAILY, scope, self._context.clock.now())
             )
 
-    async def _step_context(self, host: Host) -> Upkeeping:
+    async def _step_context(self, host: Host) -> StepContext:
         """Return what the steps work with off the loop of the host, with the embedder loaded."""
-        components, using = self._context.components, await self._context.add_deps()
+        components, deps = self._context.components, await self._context.add_deps()
         asking = components.chat.asking
-        return Upkeeping(
+        return StepContext(
             components.store,
-            using.embedder and HostedEmbedder(using.embedder, host),
+            deps.embedder and HostedEmbedder(deps.embedder, host),
             components.ids,
             _upkeep_policy(components.settings),
             asking=HostedChatModel(asking.model, host) if asking else None,

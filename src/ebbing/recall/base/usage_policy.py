@@ -39,7 +39,7 @@ class Policy:
 DEFAULT: Final = Policy()
 
 
-def usable(record: MemoryRecord, *, session: str | None = None, channel: str | None = None) -> bool:
+def is_usable(record: MemoryRecord, *, session: str | None = None, channel: str | None = None) -> bool:
     """Whether a memory may be used here: it holds everywhere, or for just this session or channel, and is not held back
     for review."""
     if QUARANTINED in record.tags:
@@ -56,7 +56,7 @@ def is_standing(record: MemoryRecord) -> bool:
     return raw and bool(flags_of(normalise(record.content)) & (TextFlag.PREFERENCE | TextFlag.INSTRUCTION))
 
 
-def selected(
+def apply_usage_policy(
     hits: Sequence[Hit], policy: Policy = DEFAULT, *, session: str | None = None, advice: bool = False
 ) -> list[Hit]:
     """At most `top_k` of the hits that reach `min_score`, in their order, the session's own (at most three) first.

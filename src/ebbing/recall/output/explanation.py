@@ -16,7 +16,7 @@ _BONUSES: Final = {
 }
 
 
-def why(hit: Hit) -> str:
+def explain_hit(hit: Hit) -> str:
     """One sentence on what speaks for the memory, strongest kind of evidence first."""
     reasons: list[str] = []
     if hit.retriever_scores.get("graph", 0) > 0:

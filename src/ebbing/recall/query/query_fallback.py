@@ -21,7 +21,7 @@ from ebbing.language.text.analyzer import wants_advice
 from ebbing.language.text.detect_language import detect
 from ebbing.ports.query_rewriter import QueryRewriter, RewriteRequest
 from ebbing.privacy.guarding.strip_recalled import strip_recalled
-from ebbing.recall.base.usage_policy import DEFAULT, Policy, selected, usable
+from ebbing.recall.base.usage_policy import DEFAULT, Policy, apply_usage_policy, is_usable
 
 MAX_CONVERSATION: Final = 1_200
 """Characters of the query that holds the conversation."""
@@ -38,7 +38,7 @@ _WRAPPING: Final = "\"'“”‘’「」『』《》 "
 _SPOKEN: Final = (Role.USER, Role.ASSISTANT)
 
 
-class Rung(StrEnum):
+class QueryStrategy(StrEnum):
     """Where an answer comes from."""
 
     QUESTION = "question"
@@ -49,7 +49,7 @@ class Rung(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class ConversationQuery:
     """A question and the conversation that it closes."""
 
     question: str
@@ -72,12 +72,12 @@ class Talk:
 
 
 @dataclass(frozen=True, slots=True)
-class Climbed:
+class FallbackResult:
     """What was found, and how."""
 
     hits: tuple[Hit, ...]
     """Those that may be used, best first."""
-    rung: Rung
+    rung: QueryStrategy
     query: str
     """What was searched for on that rung."""
 
@@ -87,14 +87,14 @@ class Climbed:
         return max((hit.score for hit in self.hits), default=0.0)
 
 
-class Look(Protocol):
+class SearchFn(Protocol):
     """Searches for a text, and where it is given for the conversation around it as well: hits, best first."""
 
     def __call__(self, text: str, conversation: str = "", /) -> Awaitable[Sequence[Hit]]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Climb:
+class FallbackOptions:
     """How far to go for an answer."""
 
     policy: Policy = DEFAULT
@@ -107,7 +107,7 @@ class Climb:
     channel: str | None = None
 
 
-async def climb(talk: Talk, look: Look, *, how: Climb) -> Climbed:
+async def search_with_fallback(talk: ConversationQuery, look: SearchFn, *, how: FallbackOptions) -> FallbackResult:
     """The memories for a question, from the first step whose best memory is good enough (`Policy.enough`).
 
     1. the question itself, unless it leans on a conversation (names no topic, is short, or holds a pronoun);
@@ -133,16 +133,16 @@ async def climb(talk: Talk, look: Look, *, how: Climb) -> Climbed:
     return best
 
 
-def _names_topic(talk: Talk, how: Climb) -> bool:
+def _names_topic(talk: ConversationQuery, how: FallbackOptions) -> bool:
     """Whether the question or the conversation before it says what it is about; a question by itself has to do."""
     said = [text for _, text in _spoken(talk, how.turns)]
     return not said or not all(map(is_weak, (talk.question, *said)))
 
 
-_Step = Callable[[Talk, Look], Awaitable[Climbed]]
+_Step = Callable[[ConversationQuery, SearchFn], Awaitable[FallbackResult]]
 
 
-def _steps(talk: Talk, how: Climb) -> list[_Step]:
+def _steps(talk: ConversationQuery, how: FallbackOptions) -> list[_Step]:
     question: _Step = partial(_by_question, how=how)
     leaning: list[_Step] = []
     if _spoken(talk, how.turns):
@@ -151,11 +151,11 @@ def _steps(talk: Talk, how: Climb) -> list[_Step]:
     return [*leaning, question] if leaning and leans(talk.question) else [question, *leaning]
 
 
-async def _by_question(talk: Talk, look: Look, *, how: Climb) -> Climbed:
-    return await _found([talk.question], Rung.QUESTION, talk=talk, look=look, how=how)
+async def _by_question(talk: ConversationQuery, look: SearchFn, *, how: FallbackOptions) -> FallbackResult:
+    return await _found([talk.question], QueryStrategy.QUESTION, talk=talk, look=look, how=how)
 
 
-async def _by_both(talk: Talk, look: Look, *, how: Climb) -> Climbed:
+async def _by_both(talk: ConversationQuery, look: SearchFn, *, how: FallbackOptions) -> FallbackResult:
     """The turns of the one who asks name the topic; the other's only where those do not."""
     spoken = _spoken(talk, how.turns)
     own = [text for said, text in spoken if said.role is Role.USER]
@@ -163,24 +163,26 @@ async def _by_both(talk: Talk, look: Look, *, how: Climb) -> Climbed:
     whole = _latest(turns, talk.question, max_chars=MAX_CONVERSATION)
     if _names_topic(talk, how):
         how = replace(how, policy=replace(how.policy, min_score=how.policy.leaning_min_score))
-    return _admitted(await look(talk.question, whole), Rung.CONVERSATION, query=whole, talk=talk, how=how)
+    return _admitted(await look(talk.question, whole), QueryStrategy.CONVERSATION, query=whole, talk=talk, how=how)
 
 
-async def _by_conversation(talk: Talk, look: Look, *, how: Climb) -> Climbed:
+async def _by_conversation(talk: ConversationQuery, look: SearchFn, *, how: FallbackOptions) -> FallbackResult:
     whole = conversation_query(talk, turns=how.turns)
     turns = [text[:_MAX_PART] for _, text in _spoken(talk, how.turns)]
-    return await _found([whole, *_telling(reversed(turns))], Rung.CONVERSATION, talk=talk, look=look, how=how)
+    return await _found([whole, *_telling(reversed(turns))], QueryStrategy.CONVERSATION, talk=talk, look=look, how=how)
 
 
-async def _by_rewrite(talk: Talk, look: Look, *, how: Climb) -> Climbed:
-    query = await rewritten(talk, how=how)
+async def _by_rewrite(talk: ConversationQuery, look: SearchFn, *, how: FallbackOptions) -> FallbackResult:
+    query = await rewrite_question(talk, how=how)
     if query is None:
-        return Climbed((), Rung.NONE, talk.question)
+        return FallbackResult((), QueryStrategy.NONE, talk.question)
     parts = _telling(part.strip() for part in _CLAUSE.split(query))
-    return await _found([query, *parts], Rung.REWRITE, talk=talk, look=look, how=how)
+    return await _found([query, *parts], QueryStrategy.REWRITE, talk=talk, look=look, how=how)
 
 
-async def _found(queries: Sequence[str], rung: Rung, *, talk: Talk, look: Look, how: Climb) -> Climbed:
+async def _found(
+    queries: Sequence[str], rung: QueryStrategy, *, talk: ConversationQuery, look: SearchFn, how: FallbackOptions
+) -> FallbackResult:
     """What the first query, or one of the parts behind it, finds.
 
     A long query says several things and a memory answers one of them, so that its score for the whole is low: the best
@@ -196,10 +198,12 @@ async def _found(queries: Sequence[str], rung: Rung, *, talk: Talk, look: Look, 
     return _admitted(ordered, rung, query=queries[0], talk=talk, how=how)
 
 
-def _admitted(hits: Sequence[Hit], rung: Rung, *, query: str, talk: Talk, how: Climb) -> Climbed:
-    fitting = [hit for hit in hits if usable(hit.record, session=how.session, channel=how.channel)]
-    good = selected(fitting, how.policy, session=how.session, advice=wants_advice(talk.question))
-    return Climbed(tuple(good), rung if good else Rung.NONE, query)
+def _admitted(
+    hits: Sequence[Hit], rung: QueryStrategy, *, query: str, talk: ConversationQuery, how: FallbackOptions
+) -> FallbackResult:
+    fitting = [hit for hit in hits if is_usable(hit.record, session=how.session, channel=how.channel)]
+    good = apply_usage_policy(fitting, how.policy, session=how.session, advice=wants_advice(talk.question))
+    return FallbackResult(tuple(good), rung if good else QueryStrategy.NONE, query)
 
 
 def _telling(parts: Iterable[str]) -> list[str]:
@@ -207,7 +211,7 @@ def _telling(parts: Iterable[str]) -> list[str]:
     return list(islice((part for part in parts if part and not is_weak(part)), _MAX_PARTS))
 
 
-def conversation_query(talk: Talk, *, turns: int = 6, max_chars: int = MAX_CONVERSATION) -> str:
+def conversation_query(talk: ConversationQuery, *, turns: int = 6, max_chars: int = MAX_CONVERSATION) -> str:
     """The last turns, oldest first, and "User question: …" (用户问题：…) as the last line; at most `max_chars` long.
 
     What does not fit goes from the beginning: the nearer to the question, the likelier it is meant.
@@ -216,7 +220,7 @@ def conversation_query(talk: Talk, *, turns: int = 6, max_chars: int = MAX_CONVE
     return _latest([text for _, text in _spoken(talk, turns)], last, max_chars=max_chars)
 
 
-def rewrite_request(talk: Talk, *, turns: int = 6) -> RewriteRequest:
+def rewrite_request(talk: ConversationQuery, *, turns: int = 6) -> RewriteRequest:
     """What the rewriter is asked."""
     names = {Role.USER: talk.user_name or "user", Role.ASSISTANT: talk.char_name or "assistant"}
     lines = [f"{said.name or names[said.role]}: {' '.join(text.split())}" for said, text in _spoken(talk, turns)]
@@ -230,7 +234,7 @@ def rewrite_request(talk: Talk, *, turns: int = 6) -> RewriteRequest:
     )
 
 
-async def rewritten(talk: Talk, *, how: Climb) -> str | None:
+async def rewrite_question(talk: ConversationQuery, *, how: FallbackOptions) -> str | None:
     """The question as the rewriter puts it; None if it failed, took too long, or answered in another form."""
     if how.rewriter is None:
         return None
@@ -254,7 +258,7 @@ def checked_rewrite(answer: object) -> str | None:
     return line if 2 <= len(line) <= _MAX_REWRITTEN else None
 
 
-def _spoken(talk: Talk, turns: int) -> list[tuple[Message, str]]:
+def _spoken(talk: ConversationQuery, turns: int) -> list[tuple[Message, str]]:
     """The last turns of the two who talk, without memories that were put into them."""
     said = [(one, strip_recalled(one.content).strip()) for one in talk.before if one.role in _SPOKEN]
     return [(one, text) for one, text in said if text][-turns:] if turns > 0 else []

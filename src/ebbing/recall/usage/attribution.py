@@ -33,7 +33,7 @@ class _Said:
     telling: frozenset[str]
 
 
-def cited(answer: str, memories: Mapping[str, str], *, question: str = "") -> list[str]:
+def used_memories(answer: str, memories: Mapping[str, str], *, question: str = "") -> list[str]:
     """Ids of the memories that an answer says something of, in the order of `memories`; Chinese and English.
 
     A memory counts as used when the answer repeats enough of the words that set it apart: what the question says

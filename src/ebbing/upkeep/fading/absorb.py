@@ -16,9 +16,9 @@ from ebbing.domain.memory.record import Kind, Layer, MemoryRecord
 from ebbing.language.text.analyzer import query_terms
 from ebbing.ports.embedder import Calibration
 from ebbing.ports.memory_store import Change, Revise
-from ebbing.upkeep.fading.active_records import Living
-from ebbing.upkeep.fading.fade_record import Move
-from ebbing.upkeep.merging.merge_records import MAX_TOLD, stepped_behind
+from ebbing.upkeep.fading.active_records import ActiveRecords
+from ebbing.upkeep.fading.fade_record import StageChange
+from ebbing.upkeep.merging.merge_records import MAX_TOLD, retire_into
 
 _LOOKED_AT: Final = 3
 SHARED_WORDS: Final = 0.5
@@ -35,8 +35,13 @@ class Absorbed:
     changes: tuple[Change, ...] = ()
 
 
-def absorbed(
-    here: Living, moves: Sequence[Move], *, policy: UpkeepPolicy, calibration: Calibration | None, now: datetime
+def absorb(
+    here: ActiveRecords,
+    moves: Sequence[StageChange],
+    *,
+    policy: UpkeepPolicy,
+    calibration: Calibration | None,
+    now: datetime,
 ) -> Absorbed:
     """Finds for each fading memory a long-term one of the same sort and speaker that tells it: much the same meaning
     (from `policy.merge_similarity` on), half of its words, the same numbers. Messages as they were said are not merged:
@@ -47,7 +52,7 @@ def absorbed(
         return Absorbed()
     latest, into = _taken_over(here, fading, core=core, policy=policy, calibration=calibration)
     stepping = [
-        stepped_behind(move.record, into[move.record.id], now=now, reason=_REASON)
+        retire_into(move.record, into[move.record.id], now=now, reason=_REASON)
         for move in fading
         if move.record.id in into
     ]
@@ -56,8 +61,8 @@ def absorbed(
 
 
 def _taken_over(
-    here: Living,
-    fading: Sequence[Move],
+    here: ActiveRecords,
+    fading: Sequence[StageChange],
     *,
     core: Sequence[tuple[MemoryRecord, int]],
     policy: UpkeepPolicy,
@@ -76,7 +81,7 @@ def _taken_over(
     return latest, into
 
 
-def _core(here: Living, *, leaving: Collection[str]) -> list[tuple[MemoryRecord, int]]:
+def _core(here: ActiveRecords, *, leaving: Collection[str]) -> list[tuple[MemoryRecord, int]]:
     """The long-term memories that stay and have a vector, with their rows."""
     return [
         (record, row)
@@ -85,7 +90,7 @@ def _core(here: Living, *, leaving: Collection[str]) -> list[tuple[MemoryRecord,
     ]
 
 
-def _tells(here: Living, move: Move, *, teller: MemoryRecord, row: int) -> bool:
+def _tells(here: ActiveRecords, move: StageChange, *, teller: MemoryRecord, row: int) -> bool:
     """Whether one memory says what the fading one does, as far as words and numbers tell."""
     other = move.record
     sorts = [(one.type, one.actor, one.role, one.whose, one.polarity) for one in (teller, other)]

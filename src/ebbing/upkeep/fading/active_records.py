@@ -20,13 +20,13 @@ from ebbing.language.text.text_compression import full_text
 from ebbing.language.wording.shorten import telegraphic
 from ebbing.ports.embedder import Calibration
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.upkeep.fading.text_value import Numbers, Vocabulary, log_odds, shares, standing_of
+from ebbing.upkeep.fading.text_value import Numbers, Vocabulary, log_odds, row_values, shares
 
 _AT_ONCE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Living:
+class ActiveRecords:
     """The records that hold now, each beside its row of the shard."""
 
     shard: Shard
@@ -39,7 +39,7 @@ class Living:
         return sum(len(record.content.encode("utf-8", "surrogatepass")) for record in self.records)
 
 
-async def living(store: MemoryStore, scope: Scope, *, now: datetime) -> Living:
+async def load_active(store: MemoryStore, scope: Scope, *, now: datetime) -> ActiveRecords:
     """Reads everything of an owner that is neither deleted nor told by another, superseded, expired or at work.
 
     The records say of each use that was noted by now; the shard need not.
@@ -55,11 +55,11 @@ async def living(store: MemoryStore, scope: Scope, *, now: datetime) -> Living:
             break
     row_of = {shard.ids[row]: int(row) for row in np.flatnonzero(shard.alive)}
     there = [(record, row_of[record.id]) for record in found if record.id in row_of]
-    return Living(shard, tuple(record for record, _ in there), tuple(row for _, row in there))
+    return ActiveRecords(shard, tuple(record for record, _ in there), tuple(row for _, row in there))
 
 
 def importances(
-    here: Living, *, policy: UpkeepPolicy, calibration: Calibration | None, now: datetime
+    here: ActiveRecords, *, policy: UpkeepPolicy, calibration: Calibration | None, now: datetime
 ) -> Sequence[float]:
     """How much each record matters, in [0, 1].
 
@@ -70,7 +70,7 @@ def importances(
         return _by_seed(here, calibration=calibration, now=now)
     texts = [full_text(record) for record in here.records]
     odds = log_odds(
-        standing_of(here.shard),
+        row_values(here.shard),
         texts,
         shorts=[telegraphic(text) for text in texts],
         rows=np.array(here.rows, dtype=np.int64),
@@ -83,8 +83,8 @@ def importances(
     ]
 
 
-def _by_seed(here: Living, *, calibration: Calibration | None, now: datetime) -> list[float]:
-    novelty: Numbers = standing_of(here.shard).novelty[list(here.rows)]
+def _by_seed(here: ActiveRecords, *, calibration: Calibration | None, now: datetime) -> list[float]:
+    novelty: Numbers = row_values(here.shard).novelty[list(here.rows)]
     scarce = np.where(np.isnan(novelty), 1.0, novelty)
     if calibration is not None:
         scarce = 1.0 - calibration.similarity((1.0 - scarce).astype(np.float32)).astype(np.float64)

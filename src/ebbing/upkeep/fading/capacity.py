@@ -19,7 +19,7 @@ from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.index.shard import Shard
 from ebbing.language.text.text_units import units
 from ebbing.language.wording.shorten import joined, joint_size, kernel, says_something, telegraphic
-from ebbing.upkeep.fading.text_value import Numbers, Vocabulary, log_odds, standing_of
+from ebbing.upkeep.fading.text_value import Numbers, Vocabulary, log_odds, row_values
 
 RETENTION: Final = 0.25
 """Weight of ln(retention): what is asked for is as likely old as new."""
@@ -40,7 +40,7 @@ _PADDING: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Lodger:
+class CapacityItem:
     """A record that may be shortened."""
 
     record: MemoryRecord
@@ -70,7 +70,7 @@ class Lodger:
         )
 
 
-def shortened(shard: Shard, lodgers: Sequence[Lodger], *, over: int) -> dict[int, str]:
+def shortened(shard: Shard, lodgers: Sequence[CapacityItem], *, over: int) -> dict[int, str]:
     """Texts by the place of their lodger, for those that change, which are `over` bytes shorter in all if possible.
 
     An empty text means that nothing of the record stays.
@@ -79,7 +79,7 @@ def shortened(shard: Shard, lodgers: Sequence[Lodger], *, over: int) -> dict[int
     if saved >= over:
         return changed
     room = sum(_size(one.text) for one in lodgers) - over
-    chosen = _Pieces.of(shard, lodgers).chosen(room)
+    chosen = _TextPieces.of(shard, lodgers).chosen(room)
     fitted = {place: chosen.get(place, "") for place in range(len(lodgers))}
     return {place: text for place, text in fitted.items() if text != lodgers[place].text}
 
@@ -89,7 +89,7 @@ def brief(text: str) -> str:
     return joined([telegraphic(unit.text) for unit in units(text) if says_something(unit.text)])
 
 
-def _without_filler(lodgers: Sequence[Lodger], *, over: int) -> tuple[dict[int, str], int]:
+def _without_filler(lodgers: Sequence[CapacityItem], *, over: int) -> tuple[dict[int, str], int]:
     """Shortens what still is whole, one after the other, the least valuable first, until enough is saved."""
     changed: dict[int, str] = {}
     saved = 0
@@ -117,7 +117,7 @@ class _Choice:
 
 
 @dataclass(slots=True)
-class _Pieces:
+class _TextPieces:
     """The pieces of all lodgers."""
 
     lodger: list[int] = field(default_factory=list)
@@ -129,7 +129,7 @@ class _Pieces:
     lead: Numbers = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
-    def of(cls, shard: Shard, lodgers: Sequence[Lodger]) -> _Pieces:
+    def of(cls, shard: Shard, lodgers: Sequence[CapacityItem]) -> _TextPieces:
         """Takes every text apart and says what each piece is worth."""
         pieces, pasted = cls(), []
         for place, lodger in enumerate(lodgers):
@@ -146,7 +146,7 @@ class _Pieces:
         ]
         rows = np.array([lodgers[place].row for place in pieces.lodger], dtype=np.int64)
         odds = log_odds(
-            standing_of(shard),
+            row_values(shard),
             pieces.texts,
             shorts=pieces.shorts,
             rows=rows,

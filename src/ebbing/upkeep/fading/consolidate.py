@@ -15,13 +15,13 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, Layer
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Change, Revise
-from ebbing.upkeep.fading.active_records import Living, importances, living
-from ebbing.upkeep.step import Planned, StepReport, Upkeeping
+from ebbing.upkeep.fading.active_records import ActiveRecords, importances, load_active
+from ebbing.upkeep.step import PlannedChange, StepContext, StepReport
 
 _WRITTEN: Final = 200
 
 
-async def consolidate(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+async def consolidate(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
     """Moves memories from the short to the long term. Counts the `consolidated`.
 
     Raises:
@@ -29,33 +29,33 @@ async def consolidate(using: Upkeeping, scope: Scope, *, now: datetime, dry_run:
         StoreError: the store could not do it.
     """
     report = StepReport("consolidate", {"consolidated": 0})
-    here = await living(using.store, scope, now=now)
+    here = await load_active(deps.store, scope, now=now)
     young = [
         place
         for place, record in enumerate(here.records)
         if record.kind is Kind.MEMORY and record.layer is Layer.SHORT_TERM
     ]
     changes: list[Change] = []
-    for place, importance in (await _weighed(using, here, places=young, now=now)).items():
+    for place, importance in (await _weighed(deps, here, places=young, now=now)).items():
         record = here.records[place]
         why = earned(record, importance=importance, now=now)
         if why is not None:
             kept = replace(record, version=record.version + 1, layer=Layer.LONG_TERM)
             changes.append(Revise(kept, Event.NONE, reason=why))
-            report.changes.append(Planned(record.id, "promote", why))
+            report.changes.append(PlannedChange(record.id, "promote", why))
     report.counts["consolidated"] = len(changes)
     if not dry_run:
         for at in range(0, len(changes), _WRITTEN):
-            await using.store.write(scope, changes[at : at + _WRITTEN])
+            await deps.store.write(scope, changes[at : at + _WRITTEN])
     return report
 
 
-async def _weighed(using: Upkeeping, here: Living, *, places: Sequence[int], now: datetime) -> dict[int, float]:
+async def _weighed(deps: StepContext, here: ActiveRecords, *, places: Sequence[int], now: datetime) -> dict[int, float]:
     """How much the records at these places matter, by place; they are not weighed where that would change nothing."""
     bounds = [[earned(here.records[place], importance=share, now=now) for place in places] for share in (0.0, 1.0)]
     if bounds[0] == bounds[1]:
         return dict.fromkeys(places, 0.0)
-    calibration = using.embedder.calibration if using.embedder else None
-    weigh = partial(importances, here, policy=using.policy, calibration=calibration, now=now)
+    calibration = deps.embedder.calibration if deps.embedder else None
+    weigh = partial(importances, here, policy=deps.policy, calibration=calibration, now=now)
     weighed = await to_thread.run_sync(weigh)
     return {place: weighed[place] for place in places}

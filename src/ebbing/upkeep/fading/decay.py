@@ -25,13 +25,13 @@ from ebbing.language.text.analyzer import TextFlag
 from ebbing.language.text.text_compression import full_text
 from ebbing.ports.embedder import Calibration
 from ebbing.ports.memory_store import Change
-from ebbing.upkeep.fading.absorb import absorbed
-from ebbing.upkeep.fading.active_records import Living, importances, living
-from ebbing.upkeep.fading.capacity import Lodger, brief, shortened
-from ebbing.upkeep.fading.fade_record import Move, answering, carried_out, is_change, knows_what_was_asked
-from ebbing.upkeep.fading.text_value import standing_of
-from ebbing.upkeep.fading.usage_model import retention_of
-from ebbing.upkeep.step import Planned, StepReport, Upkeeping
+from ebbing.upkeep.fading.absorb import absorb
+from ebbing.upkeep.fading.active_records import ActiveRecords, importances, load_active
+from ebbing.upkeep.fading.capacity import CapacityItem, brief, shortened
+from ebbing.upkeep.fading.fade_record import StageChange, entry_of_answer, holds_question_terms, is_change, to_revision
+from ebbing.upkeep.fading.text_value import row_values
+from ebbing.upkeep.fading.usage_model import usage_model_of
+from ebbing.upkeep.step import PlannedChange, StepContext, StepReport
 
 MARK: Final = "decay.day"
 """Under this name the store knows the day on which an owner's memories were last weighed against each other."""
@@ -40,7 +40,7 @@ _WRITTEN: Final = 200
 _DONE: Final = {Stage.KEYWORD_ONLY: "drop vector", Stage.SHORTENED: "shorten", Stage.ARCHIVED: "pack"}
 
 
-async def decay(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+async def decay(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
     """Lets fade what time or want of room lets fade, once on each UTC day of `now`: memories are weighed against those
     that are left, and a second run would let fade what the first has spared. One that was cut short goes on.
 
@@ -53,27 +53,27 @@ async def decay(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool 
         StoreError: the store could not do it.
     """
     day = now.astimezone(UTC).date().toordinal()
-    if await using.store.mark(scope, MARK) == day:
+    if await deps.store.mark(scope, MARK) == day:
         return StepReport("decay")
-    here = await living(using.store, scope, now=now)
-    calibration = using.embedder.calibration if using.embedder else None
-    plan = partial(planned, here, policy=using.policy, calibration=calibration, now=now)
+    here = await load_active(deps.store, scope, now=now)
+    calibration = deps.embedder.calibration if deps.embedder else None
+    plan = partial(plan_changes, here, policy=deps.policy, calibration=calibration, now=now)
     moves = await to_thread.run_sync(plan) if here.records else []
     report = StepReport("decay", {"processed": len(here.records), "decayed": sum(map(is_change, moves))})
     gone = [move for move in moves if move.stage is Stage.ARCHIVED]
-    taken = absorbed(here, gone, policy=using.policy, calibration=calibration, now=now)
+    taken = absorb(here, gone, policy=deps.policy, calibration=calibration, now=now)
     changes: list[Change] = [*taken.changes]
-    needed = await retention_of(using.store, scope)
+    needed = await usage_model_of(deps.store, scope)
     for move in moves:
         if move.record.id in taken.into:
             why = "a long-term memory tells it from now on"
-            report.changes.append(Planned(move.record.id, "merge", why))
+            report.changes.append(PlannedChange(move.record.id, "merge", why))
             continue
-        change = carried_out(move, now=now)
-        changes.append(replace(change, entry=answering(move, here.shard)) if move.asked else change)
+        change = to_revision(move, now=now)
+        changes.append(replace(change, entry=entry_of_answer(move, here.shard)) if move.asked else change)
         if is_change(move):
             why = f"{move.why}; {needed.as_text(usage_features(move.record, now))}"
-            report.changes.append(Planned(move.record.id, _DONE[move.stage], why))
+            report.changes.append(PlannedChange(move.record.id, _DONE[move.stage], why))
     report.counts |= {
         "forgotten": len(gone) - len(taken.into),
         "consolidated": len(taken.into),
@@ -81,21 +81,23 @@ async def decay(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool 
     }
     if not dry_run:
         for at in range(0, len(changes), _WRITTEN):
-            await using.store.write(scope, changes[at : at + _WRITTEN])
-        await using.store.set_mark(scope, MARK, value=day)
+            await deps.store.write(scope, changes[at : at + _WRITTEN])
+        await deps.store.set_mark(scope, MARK, value=day)
     return report
 
 
-def planned(here: Living, *, policy: UpkeepPolicy, calibration: Calibration | None, now: datetime) -> list[Move]:
+def plan_changes(
+    here: ActiveRecords, *, policy: UpkeepPolicy, calibration: Calibration | None, now: datetime
+) -> list[StageChange]:
     """The moves that are due, in the order of the records."""
     if _is_at_rest(here, policy, now=now):
         return []
-    standing = standing_of(here.shard)
+    standing = row_values(here.shard)
     weighed = importances(here, policy=policy, calibration=calibration, now=now)
-    lodgers: list[Lodger] = []
-    moves: dict[int, Move] = {}
+    lodgers: list[CapacityItem] = []
+    moves: dict[int, StageChange] = {}
     for place, (record, row, importance) in enumerate(zip(here.records, here.rows, weighed, strict=True)):
-        one = Lodger(
+        one = CapacityItem(
             record=record,
             row=row,
             importance=importance,
@@ -117,7 +119,7 @@ def planned(here: Living, *, policy: UpkeepPolicy, calibration: Calibration | No
     return [moves[place] for place in sorted(moves)]
 
 
-def _tell_answers(here: Living, lodgers: Sequence[Lodger], *, moves: dict[int, Move]) -> None:
+def _tell_answers(here: ActiveRecords, lodgers: Sequence[CapacityItem], *, moves: dict[int, StageChange]) -> None:
     """Notes with each answer that stays that the question before it goes, the first time that one does."""
     near, place_of = find_neighbours(here.shard), {one.row: place for place, one in enumerate(lodgers)}
     for one in [lodgers[place] for place, move in moves.items() if move.stage is Stage.ARCHIVED]:
@@ -126,11 +128,11 @@ def _tell_answers(here: Living, lodgers: Sequence[Lodger], *, moves: dict[int, M
             continue
         at = place_of[row]
         move = moves.get(at) or _note(lodgers[at], why="the question that it answers goes")
-        if move.stage is not Stage.ARCHIVED and not knows_what_was_asked(here.shard, row):
+        if move.stage is not Stage.ARCHIVED and not holds_question_terms(here.shard, row):
             moves[at] = replace(move, asked=one.whole)
 
 
-def _is_at_rest(here: Living, policy: UpkeepPolicy, *, now: datetime) -> bool:
+def _is_at_rest(here: ActiveRecords, policy: UpkeepPolicy, *, now: datetime) -> bool:
     """Whether nothing can be due however little each record matters: then they need not be weighed."""
     if policy.owner_text_limit_bytes and here.size > policy.owner_text_limit_bytes:
         return False
@@ -149,7 +151,7 @@ def _stage_due(record: MemoryRecord, policy: UpkeepPolicy, *, remembered: float)
     return Stage.KEYWORD_ONLY if policy.owner_text_limit_bytes and is_later(stage, Stage.KEYWORD_ONLY) else stage
 
 
-def _by_time(one: Lodger, policy: UpkeepPolicy, *, now: datetime) -> Move | None:
+def _by_time(one: CapacityItem, policy: UpkeepPolicy, *, now: datetime) -> StageChange | None:
     """The move to the stage that time has come to, if that is a later one."""
     stage = _stage_due(one.record, policy, remembered=one.remembered)
     if not is_later(stage, one.record.stage):
@@ -162,7 +164,9 @@ def _by_time(one: Lodger, policy: UpkeepPolicy, *, now: datetime) -> Move | None
     return _move(one, stage, text=text, why=why)
 
 
-def _by_room(here: Living, lodgers: Sequence[Lodger], *, over: int, policy: UpkeepPolicy) -> dict[int, Move]:
+def _by_room(
+    here: ActiveRecords, lodgers: Sequence[CapacityItem], *, over: int, policy: UpkeepPolicy
+) -> dict[int, StageChange]:
     """What has to be shortened so that the rest has room, by place; nothing of what never fades."""
     places = [place for place, one in enumerate(lodgers) if one.text and not never_fades(one.record)]
     texts = shortened(here.shard, [lodgers[place] for place in places], over=over)
@@ -173,15 +177,15 @@ def _by_room(here: Living, lodgers: Sequence[Lodger], *, over: int, policy: Upke
     }
 
 
-def _move(one: Lodger, stage: Stage, *, text: str, why: str) -> Move:
-    return Move(one.record, one.row, stage, text, one.answers, one.importance, one.remembered, why)
+def _move(one: CapacityItem, stage: Stage, *, text: str, why: str) -> StageChange:
+    return StageChange(one.record, one.row, stage, text, one.answers, one.importance, one.remembered, why)
 
 
-def _note(one: Lodger, *, why: str) -> Move:
+def _note(one: CapacityItem, *, why: str) -> StageChange:
     return _move(one, one.record.stage, text=one.record.content, why=why)
 
 
-def _saved(move: Move) -> int:
+def _saved(move: StageChange) -> int:
     return _size(move.record.content) - _size(move.text)
 
 

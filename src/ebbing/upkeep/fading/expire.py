@@ -14,12 +14,12 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import NEVER, micros
 from ebbing.ports.memory_store import Revise
-from ebbing.upkeep.step import Planned, StepReport, Upkeeping
+from ebbing.upkeep.step import PlannedChange, StepContext, StepReport
 
 _WRITTEN: Final = 200
 
 
-async def expire(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+async def expire(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
     """Deletes what has run out; it can be brought back until it is purged.
 
     With `policy.ttl_on` every record that has no end yet is given the one of its type, so that no answer holds it from
@@ -30,21 +30,21 @@ async def expire(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool
         StoreError: the store could not do it.
     """
     report = StepReport("expire", {"expired": 0, "dated": 0})
-    shard = await using.store.shard(scope)
+    shard = await deps.store.shard(scope)
     wanted = shard.alive & (shard.expires <= micros(now))
-    if using.policy.ttl_on:
+    if deps.policy.ttl_on:
         wanted |= shard.alive & (shard.expires == NEVER)
     ids = [shard.ids[row] for row in np.flatnonzero(wanted)]
     for at in range(0, len(ids), _WRITTEN):
-        records = await using.store.get(scope, ids[at : at + _WRITTEN])
-        changes = [change for record in records if (change := _change(record, using, report=report, now=now))]
+        records = await deps.store.get(scope, ids[at : at + _WRITTEN])
+        changes = [change for record in records if (change := _change(record, deps, report=report, now=now))]
         if changes and not dry_run:
-            await using.store.write(scope, changes)
+            await deps.store.write(scope, changes)
     return report
 
 
-def _change(record: MemoryRecord, using: Upkeeping, *, report: StepReport, now: datetime) -> Revise | None:
-    ends = record.expires_at or (runs_out_at(record) if using.policy.ttl_on else None)
+def _change(record: MemoryRecord, deps: StepContext, *, report: StepReport, now: datetime) -> Revise | None:
+    ends = record.expires_at or (runs_out_at(record) if deps.policy.ttl_on else None)
     if ends is None:
         return None
     dated = replace(record, version=record.version + 1, expires_at=ends)
@@ -54,5 +54,5 @@ def _change(record: MemoryRecord, using: Upkeeping, *, report: StepReport, now: 
         report.counts["dated"] += 1
         return Revise(dated, Event.NONE, reason=f"it runs out on {ends:%Y-%m-%d}")
     report.counts["expired"] += 1
-    report.changes.append(Planned(record.id, "expire", f"it ran out on {ends:%Y-%m-%d}"))
+    report.changes.append(PlannedChange(record.id, "expire", f"it ran out on {ends:%Y-%m-%d}"))
     return Revise(replace(dated, deleted_at=now, delete_reason=EXPIRED), Event.DELETE, reason=EXPIRED)

@@ -17,7 +17,7 @@ from ebbing.ports.memory_store import Revise
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class StageChange:
     """What becomes of a record."""
 
     record: MemoryRecord
@@ -37,12 +37,12 @@ class Move:
     """The question that it answers, where that goes now: from then on the answer is found by its words too."""
 
 
-def is_change(move: Move) -> bool:
+def is_change(move: StageChange) -> bool:
     """Whether something fades by it; else it only notes what will be needed later."""
     return move.stage is not move.record.stage or move.text != move.record.content
 
 
-def carried_out(move: Move, *, now: datetime) -> Revise:
+def to_revision(move: StageChange, *, now: datetime) -> Revise:
     """The change that makes a move. What is cut away stays packed in the record.
 
     A shortened text is found by all that it said, in words and meaning: its index entry stays, and so does that of a
@@ -69,7 +69,7 @@ def carried_out(move: Move, *, now: datetime) -> Revise:
     return Revise(gone, Event.DELETE, reason=reason, adds_flags=flags, drops_vector=True)
 
 
-def answering(move: Move, shard: Shard) -> IndexEntry:
+def entry_of_answer(move: StageChange, shard: Shard) -> IndexEntry:
     """The index entry of an answer whose question goes: "Luna and Oliver!" is still found by "pets" and "names"."""
     record, row = move.record, move.row
     keeps = move.stage in {Stage.FULL, Stage.SHORTENED} and bool(shard.embedded[row])
@@ -83,6 +83,6 @@ def answering(move: Move, shard: Shard) -> IndexEntry:
     return replace(entry, flags=entry.flags | TextFlag.ANSWER)
 
 
-def knows_what_was_asked(shard: Shard, row: int) -> bool:
+def holds_question_terms(shard: Shard, row: int) -> bool:
     """Whether a row took over the words of its question before."""
     return bool((shard.postings.terms_of(row)["fields"] & FIELD_ASKED).any())

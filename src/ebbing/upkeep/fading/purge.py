@@ -12,14 +12,14 @@ from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import NEVER, micros
 from ebbing.ports.memory_store import Erase
-from ebbing.upkeep.step import Planned, StepReport, Upkeeping
+from ebbing.upkeep.step import PlannedChange, StepContext, StepReport
 
 _WRITTEN: Final = 200
 _NOT_BY_HAND: Final = {EXPIRED, UNDONE, TAKEN_APART}
 """Reasons of deletions that nobody asked for of that very memory."""
 
 
-async def purge(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+async def purge(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
     """Erases for good what was packed or expired longer than the grace period ago; counts the `purged`.
 
     What is kept for undoing goes as well, `policy.undo_days` after the change.
@@ -31,20 +31,20 @@ async def purge(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool 
         StoreError: the store could not do it.
     """
     report = StepReport("purge", {"purged": 0})
-    last = now - timedelta(days=using.policy.grace_days)
-    shard = await using.store.shard(scope, deleted=True)
+    last = now - timedelta(days=deps.policy.grace_days)
+    shard = await deps.store.shard(scope, deleted=True)
     rows = np.flatnonzero(~shard.alive & (shard.deleted <= micros(last)) & (shard.deleted != NEVER))
     ids = list(dict.fromkeys(shard.ids[row] for row in rows))
     for at in range(0, len(ids), _WRITTEN):
-        records = await using.store.get(scope, ids[at : at + _WRITTEN], deleted=True)
+        records = await deps.store.get(scope, ids[at : at + _WRITTEN], deleted=True)
         gone = [record for record in records if _is_over(record, last)]
         report.counts["purged"] += len(gone)
-        why = f"it could be brought back for {using.policy.grace_days:g} days"
-        report.changes += [Planned(record.id, "purge", why) for record in gone]
+        why = f"it could be brought back for {deps.policy.grace_days:g} days"
+        report.changes += [PlannedChange(record.id, "purge", why) for record in gone]
         if gone and not dry_run:
-            await using.store.write(scope, [Erase(record.id) for record in gone])
+            await deps.store.write(scope, [Erase(record.id) for record in gone])
     if not dry_run:
-        await using.store.change_log.trim(scope, before=now - timedelta(days=using.policy.undo_days))
+        await deps.store.change_log.trim(scope, before=now - timedelta(days=deps.policy.undo_days))
     return report
 
 

@@ -27,7 +27,7 @@ _LOOKED_BACK: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RowValues:
     """What the rows of a shard say about each other, by row."""
 
     novelty: Numbers
@@ -36,13 +36,13 @@ class Standing:
     """It follows, or followed, a question of somebody else."""
 
 
-def standing_of(shard: Shard) -> Standing:
+def row_values(shard: Shard) -> RowValues:
     """Works out what only the owner's other rows can tell; kept with the shard until a row changes."""
     return shard.cached("standing", lambda: _standing_of(shard))
 
 
 def log_odds(
-    standing: Standing,
+    standing: RowValues,
     texts: Sequence[str],
     *,
     shorts: Sequence[str],
@@ -125,11 +125,11 @@ def shares(values: Numbers) -> Numbers:
     return found
 
 
-def _standing_of(shard: Shard) -> Standing:
+def _standing_of(shard: Shard) -> RowValues:
     near = find_neighbours(shard)
     asks = np.append((shard.flags & TextFlag.QUESTION) != 0, False)
     answers = (near.previous >= 0) & near.previous_other & asks[near.previous]
-    return Standing(_novelty(shard), answers | ((shard.flags & TextFlag.ANSWER) != 0))
+    return RowValues(_novelty(shard), answers | ((shard.flags & TextFlag.ANSWER) != 0))
 
 
 def _novelty(shard: Shard) -> Numbers:

@@ -28,9 +28,9 @@ from ebbing.domain.memory.feedback import REINFORCING
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.upkeep.step import StepReport, Upkeeping
+from ebbing.upkeep.step import StepContext, StepReport
 
-LEAST: Final = 20
+MIN_OUTCOMES: Final = 20
 """So many memories that were used, and as many that were not, are learned from. From a handful of uses a month one
 learns chance: in the synthetic year such fits told it worse than what is usual does."""
 SURENESS: Final = 4.0
@@ -58,7 +58,7 @@ class Outcome:
     was_used: bool
 
 
-async def learn(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+async def learn(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
     """Fits the owner's coefficients once in 30 days; counts the `outcomes` looked at and the `learned` models.
 
     Too few outcomes of either kind teach nothing: then what was known before goes on.
@@ -68,21 +68,21 @@ async def learn(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool 
     """
     report = StepReport("retention", {"outcomes": 0, "learned": 0})
     today = now.astimezone(UTC).date().toordinal()
-    if today - await using.store.mark(scope, _DAY) < HORIZON_DAYS:
+    if today - await deps.store.mark(scope, _DAY) < HORIZON_DAYS:
         return report
-    found = await outcomes(using.store, scope, at=now - timedelta(days=HORIZON_DAYS), until=now)
-    before = await retention_of(using.store, scope)
-    learned = await to_thread.run_sync(partial(fitted, found, before=before))
+    found = await outcomes(deps.store, scope, at=now - timedelta(days=HORIZON_DAYS), until=now)
+    before = await usage_model_of(deps.store, scope)
+    learned = await to_thread.run_sync(partial(fit, found, before=before))
     report.counts |= {"outcomes": len(found), "learned": int(learned is not None)}
     if not dry_run:
         # The day goes first: killed in between, a month is not learned rather than learned twice.
-        await using.store.set_mark(scope, _DAY, value=today)
+        await deps.store.set_mark(scope, _DAY, value=today)
         if learned is not None:
-            await using.store.set_mark(scope, _KEPT, value=_number(learned))
+            await deps.store.set_mark(scope, _KEPT, value=_number(learned))
     return report
 
 
-async def retention_of(store: MemoryStore, scope: Scope) -> UsageModel:
+async def usage_model_of(store: MemoryStore, scope: Scope) -> UsageModel:
     """What was learned of the scope's owner; `USUAL` of whom nothing was.
 
     Raises:
@@ -110,7 +110,7 @@ async def outcomes(store: MemoryStore, scope: Scope, *, at: datetime, until: dat
     ]
 
 
-def fitted(found: Sequence[Outcome], *, before: UsageModel, sureness: float = SURENESS) -> UsageModel | None:
+def fit(found: Sequence[Outcome], *, before: UsageModel, sureness: float = SURENESS) -> UsageModel | None:
     """The coefficients that explain the outcomes best, drawn toward `before`; the same for the same outcomes.
 
     Logistic regression with a ridge penalty, by Newton's method. A fit by which a memory becomes likelier as time goes
@@ -123,7 +123,7 @@ def fitted(found: Sequence[Outcome], *, before: UsageModel, sureness: float = SU
         None where fewer than 20 were used, or fewer than 20 were not: go on with `before`.
     """
     was_used = np.array([one.was_used for one in found], dtype=np.float64)
-    if min(was_used.sum(), len(found) - was_used.sum()) < LEAST:
+    if min(was_used.sum(), len(found) - was_used.sum()) < MIN_OUTCOMES:
         return None
     features = np.array([one.footing.features for one in found], dtype=np.float64)
     drawn_to = np.array(before.coefficients)

@@ -21,16 +21,16 @@ from ebbing.upkeep.habits.habits import (
     BEHAVIOUR,
     Habit,
     Occasion,
+    habit_record,
     habits,
     is_full,
     level_of,
     occasion,
-    told_by,
 )
 from ebbing.upkeep.merging.index_entries import entries_of
-from ebbing.upkeep.merging.merge_records import stepped_behind
-from ebbing.upkeep.merging.mergeable import may_be_told, standing_rows
-from ebbing.upkeep.step import Planned, StepReport, Upkeeping
+from ebbing.upkeep.merging.merge_records import retire_into
+from ebbing.upkeep.merging.mergeable import may_be_merged, mergeable_rows
+from ebbing.upkeep.step import PlannedChange, StepContext, StepReport
 
 MARK: Final = "counted at"
 """Under this name the store knows the state of the owner in which nothing was left to count."""
@@ -50,7 +50,7 @@ class _Told:
 
 
 async def abstract(
-    using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False, level: int | None = None
+    deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False, level: int | None = None
 ) -> StepReport:
     """Tells what was done on several days by one memory with a count, and raises the count when it is done again.
 
@@ -65,22 +65,22 @@ async def abstract(
         StoreError: the store could not do it.
     """
     report = StepReport("abstract", {"abstracted": 0, "raised": 0, "merged": 0})
-    store = using.store
+    store = deps.store
     shard = await store.shard(scope)
     if level is None and shard.generation <= await store.mark(scope, MARK):
         return report
     waiting, writes = False, 0
-    for habit in await _habits(using, scope, shard=shard, now=now, by_object=level == BEHAVIOUR):
-        if not habit.occasions or not habit.is_often(using.policy.habit_min_days):
+    for habit in await _habits(deps, scope, shard=shard, now=now, by_object=level == BEHAVIOUR):
+        if not habit.occasions or not habit.is_often(deps.policy.habit_min_days):
             continue
-        told = _told(using, habit, level=level, now=now)
+        told = _told(deps, habit, level=level, now=now)
         waiting = waiting or told.waiting
         if told.record == told.known and not told.behind:
             continue
         _tell(report, told)
         if not dry_run:
-            await using.breathe()
-            await store.write(scope, await _changes(using, told, now=now))
+            await deps.breathe()
+            await store.write(scope, await _changes(deps, told, now=now))
             writes += 1
     if not dry_run and not waiting:
         await _note(store, scope, generation=shard.generation + writes)
@@ -93,16 +93,16 @@ async def _note(store: MemoryStore, scope: Scope, *, generation: int) -> None:
         await store.set_mark(scope, MARK, value=generation)
 
 
-async def _habits(using: Upkeeping, scope: Scope, *, shard: Shard, now: datetime, by_object: bool) -> list[Habit]:
-    rows = standing_rows(shard, now=now)
+async def _habits(deps: StepContext, scope: Scope, *, shard: Shard, now: datetime, by_object: bool) -> list[Habit]:
+    rows = mergeable_rows(shard, now=now)
     codes = [code for name, code in shard.attributes.items() if name.startswith(ATTRIBUTE)]
     told = rows[np.isin(shard.attribute[rows], codes)]
-    known = [one for one in await _records(using, scope, ids=[shard.ids[row] for row in told]) if one.abstraction_level]
+    known = [one for one in await _records(deps, scope, ids=[shard.ids[row] for row in told]) if one.abstraction_level]
     names = [name for one in known for name in one.compression_sources]
-    counted = await _occasions(using, await _records(using, scope, ids=names), scope=scope)
+    counted = await _occasions(deps, await _records(deps, scope, ids=names), scope=scope)
     happened = rows[_of_people(shard)[rows]]
-    records = await _records(using, scope, ids=[shard.ids[row] for row in happened])
-    fresh = await _occasions(using, [one for one in records if may_be_told(one)], scope=scope)
+    records = await _records(deps, scope, ids=[shard.ids[row] for row in happened])
+    fresh = await _occasions(deps, [one for one in records if may_be_merged(one)], scope=scope)
     return habits(known, counted, fresh=fresh, by_object=by_object)
 
 
@@ -113,18 +113,18 @@ def _of_people(shard: Shard) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return found
 
 
-async def _records(using: Upkeeping, scope: Scope, *, ids: Sequence[str]) -> list[MemoryRecord]:
+async def _records(deps: StepContext, scope: Scope, *, ids: Sequence[str]) -> list[MemoryRecord]:
     found: list[MemoryRecord] = []
     for start in range(0, len(ids), _AT_ONCE):
-        found += await using.store.get(Scope.of(scope.owner), ids[start : start + _AT_ONCE])
-        await using.breathe()
+        found += await deps.store.get(Scope.of(scope.owner), ids[start : start + _AT_ONCE])
+        await deps.breathe()
     return found
 
 
-async def _occasions(using: Upkeeping, records: Sequence[MemoryRecord], *, scope: Scope) -> list[Occasion]:
+async def _occasions(deps: StepContext, records: Sequence[MemoryRecord], *, scope: Scope) -> list[Occasion]:
     """The occasions among records; one that tells for others counts the day of each."""
     names = [name for one in records for name in one.compression_sources]
-    behind = {one.id: one for one in await _records(using, scope, ids=names)}
+    behind = {one.id: one for one in await _records(deps, scope, ids=names)}
 
     def read() -> list[Occasion]:
         found = (occasion(one, [behind[name] for name in one.compression_sources if name in behind]) for one in records)
@@ -133,13 +133,13 @@ async def _occasions(using: Upkeeping, records: Sequence[MemoryRecord], *, scope
     return await to_thread.run_sync(read)
 
 
-def _told(using: Upkeeping, habit: Habit, *, level: int | None, now: datetime) -> _Told:
-    concrete = now - timedelta(days=using.policy.concrete_days)
+def _told(deps: StepContext, habit: Habit, *, level: int | None, now: datetime) -> _Told:
+    concrete = now - timedelta(days=deps.policy.concrete_days)
     plain = [one.record for one in habit.occasions if one.done.plain and one.record.is_active]
     may_step = [one for one in plain if not never_fades(one)]
     behind = [one for one in may_step if one.created_at <= concrete]
     full = is_full(habit)
-    record = told_by(habit, level_of(habit, level), new_id=using.ids.new(), now=now)
+    record = habit_record(habit, level_of(habit, level), new_id=deps.ids.new(), now=now)
     if full and habit.known is not None:
         behind.append(habit.known)
     return _Told(record, None if full else habit.known, tuple(behind), len(behind) - full < len(may_step))
@@ -152,17 +152,17 @@ def _tell(report: StepReport, told: _Told) -> None:
     elif told.record.mentions > told.known.mentions:
         report.counts["raised"] += 1
     why = f"one memory tells that it was done on {told.record.mentions} days"
-    report.changes.append(Planned(told.record.id, "abstract", why))
-    report.changes += [Planned(one.id, "merge", why) for one in told.behind]
+    report.changes.append(PlannedChange(told.record.id, "abstract", why))
+    report.changes += [PlannedChange(one.id, "merge", why) for one in told.behind]
 
 
-async def _changes(using: Upkeeping, told: _Told, *, now: datetime) -> list[Change]:
+async def _changes(deps: StepContext, told: _Told, *, now: datetime) -> list[Change]:
     record, reason = told.record, told.record.provenance.reason or ""
     changes: list[Change] = []
     if record != told.known:
-        [entry] = await entries_of(using, [record])
+        [entry] = await entries_of(deps, [record])
         is_new = told.known is None
         changes.append(
             Insert(record, entry, reason=reason) if is_new else Revise(record, Event.UPDATE, entry=entry, reason=reason)
         )
-    return [*changes, *(stepped_behind(one, record.id, now=now, reason=reason) for one in told.behind)]
+    return [*changes, *(retire_into(one, record.id, now=now, reason=reason) for one in told.behind)]

@@ -124,7 +124,7 @@ def level_of(habit: Habit, asked: int | None) -> int:
     return max(by_now, KIND if len({thing.key for thing in things}) > 1 else BEHAVIOUR)
 
 
-def worded(habit: Habit, level: int) -> tuple[str, str]:
+def word_habit(habit: Habit, level: int) -> tuple[str, str]:
     """The statement of a level, and its language: that of most occasions."""
     occasions, times = habit.occasions, habit.times
     language = Counter(one.done.language for one in occasions).most_common(1)[0][0]
@@ -146,10 +146,10 @@ def usual_days(days: Sequence[date]) -> list[int]:
     return sorted(common) if sum(counts[one] for one in common) >= USUAL * len(days) else []
 
 
-def told_by(habit: Habit, level: int, *, new_id: str, now: datetime) -> MemoryRecord:
+def habit_record(habit: Habit, level: int, *, new_id: str, now: datetime) -> MemoryRecord:
     """The memory that tells a habit: the known one with what it tells by now, or a new one."""
     known, last = habit.known, habit.occasions[-1].record
-    text, language = worded(habit, level)
+    text, language = word_habit(habit, level)
     values: dict[str, Any] = {
         "content": text,
         "language": language,

@@ -36,7 +36,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class Rewrite:
     """A text and what wrote it."""
 
     text: str
@@ -44,14 +44,14 @@ class Wording:
     """Model and prompt; None where none was asked."""
 
 
-async def written(
+async def ask_llm_to_rewrite(
     model: ChatModel,
     purpose: Literal["merge", "review"],
     *,
     notes: Sequence[Mapping[str, str]],
     fits: Callable[[str, Sequence[Gist]], bool],
     timeout_seconds: float,
-) -> Wording | None:
+) -> Rewrite | None:
     """One text for notes (each with a `text`, and a `date` where it matters); None where the model does not answer,
     or with something that no note says or that does not fit.
 
@@ -73,7 +73,7 @@ async def written(
     if not isinstance(text, str) or not is_grounded(text, gists) or not fits(text.strip(), gists):
         _log.warning("the language model wrote what the notes do not say, or at too great length: not taken")
         return None
-    return Wording(text.strip(), f"{model.model_id} {told.version}")
+    return Rewrite(text.strip(), f"{model.model_id} {told.version}")
 
 
 def is_grounded(text: str, notes: Sequence[Gist]) -> bool:
@@ -88,7 +88,7 @@ def is_grounded(text: str, notes: Sequence[Gist]) -> bool:
     return len(gist.parts & parts) >= GROUNDED * len(gist.parts)
 
 
-def agrees(text: str, notes: Sequence[Gist]) -> bool:
+def keeps_numbers(text: str, notes: Sequence[Gist]) -> bool:
     """Whether a text keeps what all notes agree on that must not be lost: numbers, names, and what turns them."""
     gist = gist_of(text)
     kept = (

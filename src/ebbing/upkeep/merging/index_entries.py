@@ -14,14 +14,14 @@ from ebbing.index.index_entry import IndexEntry, entry_for, passage
 from ebbing.language.text.analyzer import analyse
 from ebbing.language.text.text_compression import full_text
 from ebbing.ports.embed_passages import embed_passages
-from ebbing.upkeep.step import Upkeeping
+from ebbing.upkeep.step import StepContext
 
 Vector = NDArray[np.float32]
 _log: Final = logging.getLogger(__name__)
 
 
 async def entries_of(
-    using: Upkeeping,
+    deps: StepContext,
     records: Sequence[MemoryRecord],
     *,
     known: Mapping[int, Vector] | None = None,
@@ -34,7 +34,7 @@ async def entries_of(
             faded to their words. Where the embedder fails, a record is found by its words until it is embedded anew.
         utterances: places of records whose text is a message as it was said.
     """
-    embedder = using.embedder
+    embedder = deps.embedder
     vectors: dict[int, Vector | None] = {**(known or {})}
     fresh = {
         place: passage(record)
@@ -42,7 +42,7 @@ async def entries_of(
         if place not in vectors and record.stage is Stage.FULL
     }
     if embedder is not None and fresh:
-        got = await embed_passages(embedder, list(fresh.values()), seconds=using.policy.embedding_seconds)
+        got = await embed_passages(embedder, list(fresh.values()), seconds=deps.policy.embedding_seconds)
         vectors |= zip(fresh, got.vectors, strict=True)
         if got.failure is not None:
             _log.warning("embedding failed (%s): some texts are stored without vectors", got.failure.code)

@@ -23,10 +23,10 @@ from ebbing.ports.embedder import Calibration
 from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
 from ebbing.upkeep.merging.cluster import Cluster, Pair, clusters
 from ebbing.upkeep.merging.index_entries import entries_of
-from ebbing.upkeep.merging.merge_records import Merged, merged, stepped_behind
-from ebbing.upkeep.merging.mergeable import blocks, standing_rows, statements_of
-from ebbing.upkeep.merging.reword_long import worded_anew
-from ebbing.upkeep.step import Planned, StepReport, Upkeeping
+from ebbing.upkeep.merging.merge_records import MergeResult, merge_cluster, retire_into
+from ebbing.upkeep.merging.mergeable import blocks, mergeable_rows, statements_of
+from ebbing.upkeep.merging.reword_long import reword_long
+from ebbing.upkeep.step import PlannedChange, StepContext, StepReport
 
 MARK: Final = "merged up to"
 """Under this name the store knows the last row that was compared with all others."""
@@ -38,7 +38,7 @@ _WRITTEN: Final = 32
 """Clusters in one transaction at most: short ones keep others waiting no longer than a few milliseconds."""
 
 
-async def merge_repeats(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+async def merge_repeats(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
     """Lets one record tell what several say, as far as rows came since it last looked.
 
     Counts `merged` records, the `clusters` they were in, and `saved_bytes` of readable text.
@@ -48,23 +48,23 @@ async def merge_repeats(using: Upkeeping, scope: Scope, *, now: datetime, dry_ru
         StoreError: the store could not do it.
     """
     report = StepReport("compress", {"merged": 0, "clusters": 0, "saved_bytes": 0})
-    store = using.store
+    store = deps.store
     shard = await store.shard(scope)
     seen = await store.mark(scope, MARK)
     if shard.last_seq <= seen:
         return report
-    calibration = using.embedder.calibration if using.embedder else None
-    standing = standing_rows(shard, now=now)
+    calibration = deps.embedder.calibration if deps.embedder else None
+    standing = mergeable_rows(shard, now=now)
     for rows in blocks(shard, standing):
-        found = await _found(using, shard, rows=rows, seen=seen, calibration=calibration, scope=scope)
-        made = [_merged(cluster, using, now=now) for cluster in found]
+        found = await _found(deps, shard, rows=rows, seen=seen, calibration=calibration, scope=scope)
+        made = [_merged(cluster, deps, now=now) for cluster in found]
         if not dry_run:
-            made = await worded_anew(using, made)
+            made = await reword_long(deps, made)
         for start in range(0, len(made), _WRITTEN):
             part = made[start : start + _WRITTEN]
             if not dry_run:
-                await using.breathe()
-                await _write(using, scope, made=part, shard=shard, now=now)
+                await deps.breathe()
+                await _write(deps, scope, made=part, shard=shard, now=now)
             for one in part:
                 _tell(report, one)
     if not dry_run:
@@ -73,7 +73,7 @@ async def merge_repeats(using: Upkeeping, scope: Scope, *, now: datetime, dry_ru
 
 
 async def _found(
-    using: Upkeeping,
+    deps: StepContext,
     shard: Shard,
     *,
     rows: NDArray[np.int64],
@@ -86,10 +86,10 @@ async def _found(
     fresh = (shard.seq[rows] > seen) & (shard.mentions[rows] == 1)
     if not fresh.any() or len(rows) < 2:
         return []
-    look = partial(_near, shard, rows, fresh=fresh, calibration=calibration, policy=using.policy)
+    look = partial(_near, shard, rows, fresh=fresh, calibration=calibration, policy=deps.policy)
     pairs, places = await to_thread.run_sync(look)
-    records = await _read(using.store, scope, ids=[shard.ids[row] for row in rows[places]])
-    group = partial(_grouped, shard, records=records, rows=rows[places], pairs=pairs, policy=using.policy)
+    records = await _read(deps.store, scope, ids=[shard.ids[row] for row in rows[places]])
+    group = partial(_grouped, shard, records=records, rows=rows[places], pairs=pairs, policy=deps.policy)
     return await to_thread.run_sync(group)
 
 
@@ -166,38 +166,38 @@ def _grouped(
     return clusters(statements, near, policy=policy)
 
 
-def _merged(cluster: Cluster, using: Upkeeping, *, now: datetime) -> Merged:
+def _merged(cluster: Cluster, deps: StepContext, *, now: datetime) -> MergeResult:
     records = [record for statement in cluster.members for record in statement.records]
-    return merged(records, cluster.lead.records[-1], new_id=using.ids.new(), now=now)
+    return merge_cluster(records, cluster.lead.records[-1], new_id=deps.ids.new(), now=now)
 
 
-def _tell(report: StepReport, made: Merged) -> None:
+def _tell(report: StepReport, made: MergeResult) -> None:
     report.counts["merged"] += len(made.behind)
     report.counts["clusters"] += 1
     report.counts["saved_bytes"] += made.saved_bytes
     since, until = made.record.first_said_at, made.record.created_at
     span = f"from {since:%Y-%m-%d} to {until:%Y-%m-%d}" if since and since.date() != until.date() else "on one day"
     why = f"one memory tells what was said {made.record.mentions} times, {span}"
-    report.changes += [Planned(one.id, "merge", why) for one in made.behind]
+    report.changes += [PlannedChange(one.id, "merge", why) for one in made.behind]
 
 
-async def _write(using: Upkeeping, scope: Scope, *, made: Sequence[Merged], shard: Shard, now: datetime) -> None:
+async def _write(deps: StepContext, scope: Scope, *, made: Sequence[MergeResult], shard: Shard, now: datetime) -> None:
     """The new and changed records with those that step behind them, in one transaction."""
     if not made:
         return
     changes: list[Change] = []
-    for one, entry in zip(made, await _entries(using, made, shard=shard), strict=True):
+    for one, entry in zip(made, await _entries(deps, made, shard=shard), strict=True):
         reason = one.record.provenance.reason or ""
         if one.known is None:
             changes.append(Insert(one.record, entry, reason=reason))
         else:
             event = Event.NONE if one.known.content == one.record.content else Event.UPDATE
             changes.append(Revise(one.record, event, entry=entry, reason=reason))
-        changes += [stepped_behind(other, one.record.id, now=now, reason=reason) for other in one.behind]
-    await using.store.write(scope, changes)
+        changes += [retire_into(other, one.record.id, now=now, reason=reason) for other in one.behind]
+    await deps.store.write(scope, changes)
 
 
-async def _entries(using: Upkeeping, made: Sequence[Merged], *, shard: Shard) -> list[IndexEntry]:
+async def _entries(deps: StepContext, made: Sequence[MergeResult], *, shard: Shard) -> list[IndexEntry]:
     """A record has the vector of the one whose words it has, and is a message as it was said where that one is."""
     row_of = {memory_id: row for row, memory_id in enumerate(shard.ids[: shard.size])}
     known: dict[int, NDArray[np.float32]] = {}
@@ -208,4 +208,4 @@ async def _entries(using: Upkeeping, made: Sequence[Merged], *, shard: Shard) ->
             known[place] = shard.vectors[row]
         if shard.flags[row] & TextFlag.UTTERANCE:
             said.add(place)
-    return await entries_of(using, [one.record for one in made], known=known, utterances=said)
+    return await entries_of(deps, [one.record for one in made], known=known, utterances=said)

@@ -24,7 +24,7 @@ LASTING: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergeResult:
     """What a cluster becomes."""
 
     record: MemoryRecord
@@ -42,7 +42,7 @@ class Merged:
         return before - size_of(self.record.content)
 
 
-def merged(records: Sequence[MemoryRecord], lead: MemoryRecord, *, new_id: str, now: datetime) -> Merged:
+def merge_cluster(records: Sequence[MemoryRecord], lead: MemoryRecord, *, new_id: str, now: datetime) -> MergeResult:
     """The record that tells all of these in the wording of `lead`, which is one of them.
 
     If one of them was made by merging and has room, it stays and grows; else a new one is made. It has the highest
@@ -61,10 +61,10 @@ def merged(records: Sequence[MemoryRecord], lead: MemoryRecord, *, new_id: str, 
         record = replace(
             newest, id=new_id, version=1, recorded_at=now, compression_sources=ids, is_compressed=True, **values
         )
-    return Merged(record, known, behind, lead)
+    return MergeResult(record, known, behind, lead)
 
 
-def stepped_behind(record: MemoryRecord, teller: str, *, now: datetime, reason: str) -> Revise:
+def retire_into(record: MemoryRecord, teller: str, *, now: datetime, reason: str) -> Revise:
     """The change that takes a record out of the answers because another one tells it."""
     retired = replace(record, version=record.version + 1, retired_at=now, superseded_by=teller)
     return Revise(retired, Event.MERGE, reason=reason)

@@ -60,7 +60,7 @@ class Statement:
         return size_of(self.text)
 
 
-def standing_rows(shard: Shard, *, now: datetime) -> NDArray[np.int64]:
+def mergeable_rows(shard: Shard, *, now: datetime) -> NDArray[np.int64]:
     """Rows that hold now and are in no working layer."""
     at = micros(now)
     mask = shard.alive & (shard.valid_to > at) & (shard.expires > at)
@@ -80,7 +80,7 @@ def statements_of(numbered: Iterable[tuple[int, MemoryRecord]]) -> list[Statemen
     """The statements of some records, each beside its row; those that must stay as they are are left out."""
     found: defaultdict[tuple[object, ...], list[tuple[int, MemoryRecord]]] = defaultdict(list)
     for row, record in numbered:
-        if may_be_told(record):
+        if may_be_merged(record):
             found[record.hash, matter_of(record)].append((row, record))
     return [
         Statement(tuple(sorted((record for _, record in group), key=said_order)), group[0][0])
@@ -88,7 +88,7 @@ def statements_of(numbered: Iterable[tuple[int, MemoryRecord]]) -> list[Statemen
     ]
 
 
-def may_be_told(record: MemoryRecord) -> bool:
+def may_be_merged(record: MemoryRecord) -> bool:
     """Whether another record may tell this one: not while somebody has yet to decide about it, nor once it is
     shortened, nor what depends on when it was said: a question, a word or two."""
     if not record.is_active or record.abstraction_level or not _APART.isdisjoint(record.tags):

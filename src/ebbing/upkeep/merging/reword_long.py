@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from ebbing.language.wording.paraphrase import Gist
-from ebbing.upkeep.merging.checked_rewrite import agrees, written
-from ebbing.upkeep.merging.merge_records import Merged
+from ebbing.upkeep.merging.checked_rewrite import ask_llm_to_rewrite, keeps_numbers
+from ebbing.upkeep.merging.merge_records import MergeResult
 from ebbing.upkeep.merging.mergeable import size_of
-from ebbing.upkeep.step import Upkeeping
+from ebbing.upkeep.step import StepContext
 
 LONG_ENOUGH: Final = 3
 """Records that must say a thing before a model is asked to word it."""
@@ -28,28 +28,28 @@ def is_long(text: str) -> bool:
     return len(text.split()) > MAX_WORDS
 
 
-async def worded_anew(using: Upkeeping, made: Sequence[Merged]) -> list[Merged]:
+async def reword_long(deps: StepContext, made: Sequence[MergeResult]) -> list[MergeResult]:
     """The same, with a short wording where a model finds one for what was said three times or more at length."""
     asked = [one for one in made if len(one.behind) >= LONG_ENOUGH and is_long(one.record.content)][:MAX_ASKED]
-    if using.asking is None or not asked:
+    if deps.asking is None or not asked:
         return list(made)
-    return [await _short(using, one) if one in asked else one for one in made]
+    return [await _short(deps, one) if one in asked else one for one in made]
 
 
-async def _short(using: Upkeeping, made: Merged) -> Merged:
+async def _short(deps: StepContext, made: MergeResult) -> MergeResult:
     record = made.record
 
     def fits(text: str, notes: Sequence[Gist]) -> bool:
-        return not is_long(text) and size_of(text) < size_of(record.content) and agrees(text, notes)
+        return not is_long(text) and size_of(text) < size_of(record.content) and keeps_numbers(text, notes)
 
-    assert using.asking is not None
+    assert deps.asking is not None
     texts = dict.fromkeys((record.content, *(one.content for one in made.behind)))
-    found = await written(
-        using.asking,
+    found = await ask_llm_to_rewrite(
+        deps.asking,
         "merge",
         notes=[{"text": text} for text in texts],
         fits=fits,
-        timeout_seconds=using.policy.llm_timeout_seconds,
+        timeout_seconds=deps.policy.llm_timeout_seconds,
     )
     if found is None:
         return made

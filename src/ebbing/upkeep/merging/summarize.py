@@ -17,10 +17,10 @@ from ebbing.index.shard import KINDS, ROLES, TYPES, Shard
 from ebbing.language.wording.paraphrase import Gist, gist_of
 from ebbing.ports.memory_store import Insert
 from ebbing.privacy.guarding.quote import cut
-from ebbing.upkeep.merging.checked_rewrite import Wording, written
+from ebbing.upkeep.merging.checked_rewrite import Rewrite, ask_llm_to_rewrite
 from ebbing.upkeep.merging.index_entries import entries_of
-from ebbing.upkeep.merging.mergeable import may_be_told, said_order, standing_rows
-from ebbing.upkeep.step import Planned, StepReport, Upkeeping
+from ebbing.upkeep.merging.mergeable import may_be_merged, mergeable_rows, said_order
+from ebbing.upkeep.step import PlannedChange, StepContext, StepReport
 
 MARK: Final = "summed up to"
 """Under this name the store knows the last row that was there when it was last looked at."""
@@ -48,7 +48,7 @@ class _Period:
     """Those that stand for the others, in the same order."""
 
 
-async def summarise(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+async def summarise(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
     """Sums up what happened, once more than `summary_min_records` memories of it are in no summary.
 
     The memories stay as they are. Counts the summaries as `summarized`.
@@ -57,34 +57,34 @@ async def summarise(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: b
         StoreError: the store could not do it.
     """
     report = StepReport("summarise", {"summarized": 0})
-    shard = await using.store.shard(scope)
-    if shard.last_seq <= await using.store.mark(scope, MARK):
+    shard = await deps.store.shard(scope)
+    if shard.last_seq <= await deps.store.mark(scope, MARK):
         return report
-    periods = await _periods(using, scope, shard=shard, now=now)
+    periods = await _periods(deps, scope, shard=shard, now=now)
     for period in periods:
         report.counts["summarized"] += 1
         why = f"{len(period.records)} memories of what happened are summed up"
-        report.changes.append(Planned(period.chosen[0].id, "summarise", why))
+        report.changes.append(PlannedChange(period.chosen[0].id, "summarise", why))
         if not dry_run:
-            await using.breathe()
-            record = await _record(using, period, now=now)
-            [entry] = await entries_of(using, [record])
-            await using.store.write(scope, [Insert(record, entry, reason=why)])
+            await deps.breathe()
+            record = await _record(deps, period, now=now)
+            [entry] = await entries_of(deps, [record])
+            await deps.store.write(scope, [Insert(record, entry, reason=why)])
     if not dry_run:
-        await using.store.set_mark(scope, MARK, value=shard.last_seq)
+        await deps.store.set_mark(scope, MARK, value=shard.last_seq)
     return report
 
 
-async def _periods(using: Upkeeping, scope: Scope, *, shard: Shard, now: datetime) -> list[_Period]:
+async def _periods(deps: StepContext, scope: Scope, *, shard: Shard, now: datetime) -> list[_Period]:
     rows = _eventful(shard, now=now)
-    if len(rows) <= using.policy.summary_min_records:
+    if len(rows) <= deps.policy.summary_min_records:
         return []
     row_of = {shard.ids[row]: row for row in rows.tolist()}
-    made = await using.store.telling(scope, list(row_of))
+    made = await deps.store.telling(scope, list(row_of))
     summed = {name for one in made if TAG in one.tags for name in one.compression_sources}
-    records = await using.store.get(scope, [name for name in row_of if name not in summed])
+    records = await deps.store.get(scope, [name for name in row_of if name not in summed])
     periods = []
-    for part in _parts(records, more_than=using.policy.summary_min_records):
+    for part in _parts(records, more_than=deps.policy.summary_min_records):
         likeness = _likeness(shard, [row_of[one.id] for one in part])
         periods.append(_Period(tuple(part), _chosen(part, likeness)))
     return periods
@@ -92,7 +92,7 @@ async def _periods(using: Upkeeping, scope: Scope, *, shard: Shard, now: datetim
 
 def _eventful(shard: Shard, *, now: datetime) -> NDArray[np.int64]:
     """Rows of what happened, as people told it."""
-    rows = standing_rows(shard, now=now)
+    rows = mergeable_rows(shard, now=now)
     memory, episodic = shard.kind == KINDS.index(Kind.MEMORY), shard.type == TYPES.index(MemoryType.EPISODIC)
     found: NDArray[np.int64] = rows[(memory & episodic & (shard.role != ROLES.index(Role.ASSISTANT)))[rows]]
     return found
@@ -102,7 +102,7 @@ def _parts(records: Sequence[MemoryRecord], *, more_than: int) -> list[Sequence[
     """The memories that belong together, where they are enough, in parts of about one size, none too large."""
     apart: defaultdict[tuple[str | None, str, str | None], list[MemoryRecord]] = defaultdict(list)
     for record in sorted(records, key=said_order):
-        if may_be_told(record):
+        if may_be_merged(record):
             apart[record.whose.agent_id, record.scope, record.trust].append(record)
     parts: list[Sequence[MemoryRecord]] = []
     for group in apart.values():
@@ -136,14 +136,14 @@ def _chosen(records: Sequence[MemoryRecord], likeness: NDArray[np.float32]) -> t
     return tuple(records[place] for place in sorted(chosen))
 
 
-async def _record(using: Upkeeping, period: _Period, *, now: datetime) -> MemoryRecord:
+async def _record(deps: StepContext, period: _Period, *, now: datetime) -> MemoryRecord:
     records, chosen = period.records, period.chosen
     language = Counter(one.language for one in records).most_common(1)[0][0]
-    wording = await _from_model(using, period, language=language) or Wording(_extract(chosen, language), None)
+    wording = await _from_model(deps, period, language=language) or Rewrite(_extract(chosen, language), None)
     actors = {one.actor for one in records}
     sources = dict.fromkeys(name for one in chosen for name in one.provenance.source_ids[:1])
     return MemoryRecord(
-        id=using.ids.new(),
+        id=deps.ids.new(),
         whose=replace(records[-1].whose, run_id=None) if records[-1].whose.user_id else records[-1].whose,
         content=wording.text,
         created_at=records[-1].created_at,
@@ -173,18 +173,18 @@ def _extract(chosen: Sequence[MemoryRecord], language: str) -> str:
     return ("；" if language == "zh" else "; ").join(told)
 
 
-async def _from_model(using: Upkeeping, period: _Period, *, language: str) -> Wording | None:
-    if using.asking is None:
+async def _from_model(deps: StepContext, period: _Period, *, language: str) -> Rewrite | None:
+    if deps.asking is None:
         return None
     longest = WRITTEN.get(language, WRITTEN["en"])
 
     def fits(text: str, _: Sequence[Gist]) -> bool:
         return len(text) <= longest and len(gist_of(text).units) > 1
 
-    return await written(
-        using.asking,
+    return await ask_llm_to_rewrite(
+        deps.asking,
         "review",
         notes=[{"date": f"{one.created_at:%Y-%m-%d}", "text": one.content} for one in period.records],
         fits=fits,
-        timeout_seconds=using.policy.llm_timeout_seconds,
+        timeout_seconds=deps.policy.llm_timeout_seconds,
     )

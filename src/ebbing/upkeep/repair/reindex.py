@@ -20,16 +20,16 @@ from ebbing.language.text.text_compression import full_text
 from ebbing.ports.embed_passages import embed_passages
 from ebbing.ports.job_queue import Job
 from ebbing.ports.memory_store import Outdated, Reindex
-from ebbing.upkeep.step import Planned, StepReport, Upkeeping
-from ebbing.upkeep.worker.worker import STOPPED, AtWork, Undone
+from ebbing.upkeep.step import PlannedChange, StepContext, StepReport
+from ebbing.upkeep.worker.worker import STOPPED, JobContext, JobFailure
 
-AT_ONCE: Final = 64
+BATCH_ROWS: Final = 64
 """Rows of one transaction."""
-MOST_FAILURES: Final = 3
+MAX_FAILURES: Final = 3
 """Texts that fail one after the other, each alone: then it is not the texts, and the embedder is left alone."""
 _MARK: Final = "reindexed"
 
-GoesOn = Callable[[], Awaitable[bool]]
+ShouldContinue = Callable[[], Awaitable[bool]]
 
 
 @dataclass(slots=True)
@@ -48,70 +48,70 @@ class Reindexed:
     """Why the embedder was left alone before all was done."""
 
 
-async def reindex(using: Upkeeping, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+async def reindex(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
     """The step: everything of the owner that is outdated, in small transactions; what is killed goes on where it was.
 
     An embedder that fails does not fail the step: what is left is found by its words, and done another time.
     """
     del now
     if dry_run:
-        return await _told(using, scope)
-    done = await reindex_owner(using, scope)
+        return await _told(deps, scope)
+    done = await reindex_owner(deps, scope)
     return StepReport("reindex", {"rows": done.rows, "embedded": done.embedded, "failed": done.failed})
 
 
-async def reindex_owner(using: Upkeeping, scope: Scope, *, goes_on: GoesOn | None = None) -> Reindexed:
+async def reindex_owner(deps: StepContext, scope: Scope, *, goes_on: ShouldContinue | None = None) -> Reindexed:
     """Makes the owner's outdated entries anew, a few rows at a time, until nothing is left or `goes_on` says no.
 
     Searches go on meanwhile: a row without a vector of the model in use is found by its words.
     """
     done = Reindexed()
     after = 0
-    while rows := await using.store.outdated(scope, limit=AT_ONCE, after=after):
+    while rows := await deps.store.outdated(scope, limit=BATCH_ROWS, after=after):
         if goes_on is not None and not await goes_on():
             done.is_complete = False
             return done
         try:
-            vectors = await _vectors(using, rows, done=done)
+            vectors = await _vectors(deps, rows, done=done)
         except EmbeddingError as error:
             done.is_complete, done.failure = False, error
             return done
-        changes = [_entry(one, vectors.get(one.seq), using=using) for one in rows]
-        await using.store.write(scope, changes)
+        changes = [_entry(one, vectors.get(one.seq), deps=deps) for one in rows]
+        await deps.store.write(scope, changes)
         done.rows += len(rows)
         after = rows[-1].seq
-    await using.store.set_mark(scope, _MARK, value=_state(using))
+    await deps.store.set_mark(scope, _MARK, value=_state(deps))
     return done
 
 
-async def is_due(using: Upkeeping, scope: Scope) -> bool:
+async def is_due(deps: StepContext, scope: Scope) -> bool:
     """Whether the owner was never wholly indexed with this embedder and this analyser."""
-    return await using.store.mark(scope, _MARK) != _state(using)
+    return await deps.store.mark(scope, _MARK) != _state(deps)
 
 
-async def reindex_job(job: Job, at_work: AtWork, *, using: Upkeeping) -> Undone | None:
+async def reindex_job(job: Job, at_work: JobContext, *, deps: StepContext) -> JobFailure | None:
     """Does a job of the kind `reindex`: of the owner that it names, else of each of its tenant's who was not done."""
-    owners = [job.whose] if job.whose else [*map(Scope.of, await using.store.owners(job.tenant))]
+    owners = [job.whose] if job.whose else [*map(Scope.of, await deps.store.owners(job.tenant))]
     for number, scope in enumerate(owners, 1):
-        if job.whose is None and not await is_due(using, scope):
+        if job.whose is None and not await is_due(deps, scope):
             continue
-        done = await reindex_owner(using, scope, goes_on=at_work.goes_on)
+        done = await reindex_owner(deps, scope, goes_on=at_work.goes_on)
         rows = at_work.progress.get("rows", 0) + done.rows
         at_work.progress.update(owners_done=number - (not done.is_complete), owners=len(owners), rows=rows)
         if done.failure is not None:
-            return Undone(done.failure.code, rests=True)
+            return JobFailure(done.failure.code, rests=True)
         if not done.is_complete:
             return STOPPED
     return None
 
 
-async def _told(using: Upkeeping, scope: Scope) -> StepReport:
+async def _told(deps: StepContext, scope: Scope) -> StepReport:
     report = StepReport("reindex", {"rows": 0})
     after = 0
-    while rows := await using.store.outdated(scope, limit=1_000, after=after):
+    while rows := await deps.store.outdated(scope, limit=1_000, after=after):
         after = rows[-1].seq
         report.counts["rows"] += len(rows)
-        report.changes += [Planned(one.record.id, "index", _why(one)) for one in rows]
+        report.changes += [PlannedChange(one.record.id, "index", _why(one)) for one in rows]
     return report
 
 
@@ -122,49 +122,49 @@ def _why(one: Outdated) -> str:
 
 
 async def _vectors(
-    using: Upkeeping, rows: Sequence[Outdated], *, done: Reindexed
+    deps: StepContext, rows: Sequence[Outdated], *, done: Reindexed
 ) -> dict[int, NDArray[np.float32] | None]:
     """By seq, the new vectors of those rows that need one."""
     needy = [one for one in rows if one.vector is None and not _is_faded(one.record) and one.record.content.strip()]
-    if using.embedder is None or not needy:
+    if deps.embedder is None or not needy:
         return {}
     texts = [passage(one.record) for one in needy]
-    got = await embed_passages(using.embedder, texts, seconds=using.policy.embedding_seconds)
+    got = await embed_passages(deps.embedder, texts, seconds=deps.policy.embedding_seconds)
     vectors = [*got.vectors]
     if got.failure is not None:
         begin = vectors.index(None)
-        vectors[begin:] = await _one_by_one(using, texts[begin:], done=done)
+        vectors[begin:] = await _one_by_one(deps, texts[begin:], done=done)
     done.embedded += sum(vector is not None for vector in vectors)
     return {one.seq: vector for one, vector in zip(needy, vectors, strict=True)}
 
 
-async def _one_by_one(using: Upkeeping, texts: Sequence[str], *, done: Reindexed) -> list[NDArray[np.float32] | None]:
+async def _one_by_one(deps: StepContext, texts: Sequence[str], *, done: Reindexed) -> list[NDArray[np.float32] | None]:
     """What failed together, apart: one text that the embedder does not take must not keep the others from theirs.
 
     Raises:
         EmbeddingError: several failed in a row.
     """
-    if using.embedder is None:
+    if deps.embedder is None:
         return []
     vectors: list[NDArray[np.float32] | None] = []
     in_a_row = 0
     for text in texts:
-        got = await embed_passages(using.embedder, [text], seconds=using.policy.embedding_seconds)
+        got = await embed_passages(deps.embedder, [text], seconds=deps.policy.embedding_seconds)
         vectors += got.vectors
         in_a_row = in_a_row + 1 if got.failure else 0
-        if got.failure and (in_a_row == MOST_FAILURES or in_a_row == len(texts)):
+        if got.failure and (in_a_row == MAX_FAILURES or in_a_row == len(texts)):
             raise got.failure
         done.failed += got.failure is not None
     return vectors
 
 
-def _entry(one: Outdated, vector: NDArray[np.float32] | None, *, using: Upkeeping) -> Reindex:
+def _entry(one: Outdated, vector: NDArray[np.float32] | None, *, deps: StepContext) -> Reindex:
     record = one.record
     vector = one.vector if vector is None else vector
     entry = entry_for(
         analyse(full_text(record), speaker=record.actor, said_at=record.created_at),
         vector=vector,
-        model_id=None if using.embedder is None else using.embedder.model_id,
+        model_id=None if deps.embedder is None else deps.embedder.model_id,
         utterance=record.is_verbatim if one.flags is None else bool(one.flags & TextFlag.UTTERANCE),
     )
     return Reindex(record.id, record.version, entry)
@@ -175,7 +175,7 @@ def _is_faded(record: MemoryRecord) -> bool:
     return record.stage is not Stage.FULL
 
 
-def _state(using: Upkeeping) -> int:
+def _state(deps: StepContext) -> int:
     """Names the embedder and the analyser that entries are made with, as a positive number."""
-    model = using.embedder.model_id if using.embedder else ""
+    model = deps.embedder.model_id if deps.embedder else ""
     return int.from_bytes(hashlib.blake2b(f"{ANALYZER_VERSION} {model}".encode(), digest_size=7).digest(), "big") + 1

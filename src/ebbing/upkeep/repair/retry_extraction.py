@@ -10,7 +10,7 @@ from typing import Final
 from ebbing.domain.errors import EbbingError
 from ebbing.domain.memory.pending_extraction import EXTRACTION_JOB, ExtractionFailure, PendingExtraction
 from ebbing.ports.job_queue import Job, JobQueue, JobState
-from ebbing.upkeep.worker.worker import AtWork, Duty, Undone, Worker, Working
+from ebbing.upkeep.worker.worker import JobContext, JobFailure, JobHandler, Worker, WorkerDeps
 
 Again = Callable[[PendingExtraction], Awaitable[ExtractionFailure | None]]
 """Reads the messages, stores what they say, and returns why that failed, or None."""
@@ -28,7 +28,7 @@ class Retried:
     """To be tried again later, or given up after the last attempt; `unread_counts` tells which."""
 
 
-async def retry_extractions(using: Working, *, limit: int = 20) -> Retried:
+async def retry_extractions(deps: WorkerDeps, *, limit: int = 20) -> Retried:
     """Takes up to `limit` due jobs, one after the other; stops when none is due or the model does not answer.
 
     A job is at-least-once work: messages may be read that were read already, and the decisions keep what is known. A
@@ -36,28 +36,28 @@ async def retry_extractions(using: Working, *, limit: int = 20) -> Retried:
     dead jobs stay visible, and the messages stay searchable as episodes.
 
     Args:
-        using: with a duty for `EXTRACT`, made by `extraction`, and no other.
+        deps: with a duty for `EXTRACT`, made by `extraction`, and no other.
 
     Raises:
         StoreError: the queue could not do it.
     """
-    worker = Worker(using)
+    worker = Worker(deps)
     for _ in range(limit):
         if not await worker.do_next():
             break
     return Retried(worker.worked.done, worker.worked.failed)
 
 
-def extraction(again: Again) -> Duty:
+def extraction(again: Again) -> JobHandler:
     """The duty that reads again."""
 
-    async def duty(job: Job, at_work: AtWork) -> Undone | None:
+    async def duty(job: Job, at_work: JobContext) -> JobFailure | None:
         del at_work  # one batch is one piece
         failed = await _outcome(job, again)
         if failed is None:
             return None
         asked = timedelta(seconds=failed.retry_after_seconds or 0.0)
-        return Undone(failed.reason, asked, rests=failed.reason in _DOWN)
+        return JobFailure(failed.reason, asked, rests=failed.reason in _DOWN)
 
     return duty
 

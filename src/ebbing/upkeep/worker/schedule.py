@@ -15,7 +15,7 @@ _MIDNIGHT: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Rhythm:
+class ScheduleEntry:
     """Something that comes round."""
 
     kind: str
@@ -31,7 +31,7 @@ class Rhythm:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ScheduledTurn:
     """One time that something is to be done."""
 
     kind: str
@@ -43,7 +43,7 @@ class Turn:
         return self.began.isoformat(timespec="minutes")
 
 
-def usual(*, hour: int) -> tuple[Rhythm, ...]:
+def usual(*, hour: int) -> tuple[ScheduleEntry, ...]:
     """The daily round and the cleaning up at an hour of the day (UTC, 0 to 23), what expires and the profiles hourly.
 
     Raises:
@@ -51,19 +51,19 @@ def usual(*, hour: int) -> tuple[Rhythm, ...]:
     """
     require_between("upkeep: hour", hour, least=0, most=23)
     return (
-        Rhythm("expire", HOUR),
-        Rhythm("daily", DAY, hour * HOUR),
-        Rhythm("cleanup", DAY, hour * HOUR, for_each_tenant=False),
-        Rhythm("profile", HOUR),
-        Rhythm("reindex", HOUR),
+        ScheduleEntry("expire", HOUR),
+        ScheduleEntry("daily", DAY, hour * HOUR),
+        ScheduleEntry("cleanup", DAY, hour * HOUR, for_each_tenant=False),
+        ScheduleEntry("profile", HOUR),
+        ScheduleEntry("reindex", HOUR),
     )
 
 
-def due(rhythms: Iterable[Rhythm], now: datetime, *, seen: Mapping[str, datetime]) -> list[Turn]:
+def due(rhythms: Iterable[ScheduleEntry], now: datetime, *, seen: Mapping[str, datetime]) -> list[ScheduledTurn]:
     """The turns that have begun and were not seen yet: of each kind the last one only, however long nobody looked.
 
     Args:
         seen: when the last turn began that was taken care of, by kind.
     """
-    turns = (Turn(rhythm.kind, rhythm.last_turn(now)) for rhythm in rhythms)
+    turns = (ScheduledTurn(rhythm.kind, rhythm.last_turn(now)) for rhythm in rhythms)
     return [turn for turn in turns if turn.kind not in seen or turn.began > seen[turn.kind]]

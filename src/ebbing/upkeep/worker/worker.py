@@ -20,14 +20,14 @@ from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import Job, JobQueue, JobState, NewJob
 from ebbing.ports.random_source import Chance
 from ebbing.upkeep.worker.foreground_traffic import Traffic
-from ebbing.upkeep.worker.schedule import Rhythm, due
+from ebbing.upkeep.worker.schedule import ScheduleEntry, due
 from ebbing.upkeep.worker.stop_signal import Stop
 
 _log: Final = logging.getLogger("ebbing.upkeep")
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class JobFailure:
     """Why a job was not done this time."""
 
     reason: str
@@ -38,12 +38,12 @@ class Undone:
     """Others of its kind would fare no better now: they wait as long."""
 
 
-STOPPED: Final = Undone("stopped")
+STOPPED: Final = JobFailure("stopped")
 """The worker was asked to stop, and the job was left where it can go on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class WorkerLimits:
     """How hard a worker works."""
 
     lease: timedelta = timedelta(minutes=2)
@@ -57,7 +57,7 @@ class Pace:
     longest_pause: timedelta = timedelta(hours=6)
 
 
-class AtWork:
+class JobContext:
     """What whoever does a job is given beside it."""
 
     def __init__(self, progress: Mapping[str, Any], goes_on: Callable[[], Awaitable[bool]]) -> None:
@@ -68,28 +68,28 @@ class AtWork:
         what is left, and give back `STOPPED`."""
 
 
-Duty = Callable[[Job, AtWork], Awaitable[Undone | None]]
+JobHandler = Callable[[Job, JobContext], Awaitable[JobFailure | None]]
 """Does a job of one kind; None when it is done. It may raise, and it may be done more than once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Working:
+class WorkerDeps:
     """The parts that a worker works with."""
 
     queue: JobQueue
     clock: Clock
     chance: Chance
-    duties: Mapping[str, Duty]
+    duties: Mapping[str, JobHandler]
     """By the kind of job. Those that come first are looked for first."""
-    rhythms: Sequence[Rhythm] = ()
+    rhythms: Sequence[ScheduleEntry] = ()
     tenants: Callable[[], Awaitable[Sequence[str]]] | None = None
     """Whose turns are planned."""
     traffic: Traffic = field(default_factory=Traffic)
-    pace: Pace = Pace()
+    pace: WorkerLimits = WorkerLimits()
 
 
 @dataclass(slots=True)
-class Worked:
+class WorkerStats:
     """What a worker did so far."""
 
     done: int = 0
@@ -101,8 +101,8 @@ class Worked:
 
 
 async def run_worker(
-    using: Working, *, stop: Stop, once: bool = False, told: Callable[[Worked], None] | None = None
-) -> Worked:
+    deps: WorkerDeps, *, stop: Stop, once: bool = False, told: Callable[[WorkerStats], None] | None = None
+) -> WorkerStats:
     """Plans and does what is due until `stop` is set, or with `once` until nothing is due any more.
 
     A job that fails waits, each time longer, and is dead after its last attempt. A store that fails is waited for.
@@ -114,7 +114,7 @@ async def run_worker(
         StoreError: with `once`, the store could not do it.
         StoreClosedError: the store was closed meanwhile.
     """
-    worker = Worker(using)
+    worker = Worker(deps)
     while not stop.is_set:
         try:
             await worker.plan()
@@ -131,7 +131,7 @@ async def run_worker(
             if once:
                 break
             worker.rest()
-            await stop.wait(using.pace.idle_seconds)
+            await stop.wait(deps.pace.idle_seconds)
     await worker.count()
     return worker.worked
 
@@ -139,23 +139,23 @@ async def run_worker(
 class Worker:
     """Does one job after the other."""
 
-    def __init__(self, using: Working) -> None:
-        self._using = using
+    def __init__(self, deps: WorkerDeps) -> None:
+        self._deps = deps
         self._seen: dict[str, datetime] = {}
         self._resting: dict[str, datetime] = {}
         self._counted = -1.0
         self._has_read = False
-        self.worked = Worked()
+        self.worked = WorkerStats()
 
     async def plan(self) -> None:
         """Queues the turns that have begun, once each however many workers there are."""
-        using = self._using
-        turns = due(using.rhythms, using.clock.now(), seen=self._seen)
-        if not turns or using.tenants is None:
+        deps = self._deps
+        turns = due(deps.rhythms, deps.clock.now(), seen=self._seen)
+        if not turns or deps.tenants is None:
             return
-        tenants = await using.tenants()
-        each = {rhythm.kind for rhythm in using.rhythms if rhythm.for_each_tenant}
-        await using.queue.enqueue_all(
+        tenants = await deps.tenants()
+        each = {rhythm.kind for rhythm in deps.rhythms if rhythm.for_each_tenant}
+        await deps.queue.enqueue_all(
             [
                 NewJob(turn.kind, f"{turn.name} {tenant or ''}".strip(), tenant=tenant, once=True)
                 for turn in turns
@@ -173,7 +173,7 @@ class Worker:
         job = await self._claim()
         if job is None:
             return False
-        at_work, self._has_read = AtWork(job.progress, lambda: self._goes_on(stop)), True
+        at_work, self._has_read = JobContext(job.progress, lambda: self._goes_on(stop)), True
         try:
             undone = await self._outcome(job, at_work)
         except BaseException:
@@ -193,74 +193,74 @@ class Worker:
         """Counts what waits, unless that was done less than so many seconds ago."""
         now = anyio.current_time()
         if self._counted < 0 or now - self._counted >= every_seconds:
-            self._counted, counts = now, await self._using.queue.counts()
-            waiting = (counts.get((kind, JobState.WAITING), 0) for kind in self._using.duties)
+            self._counted, counts = now, await self._deps.queue.counts()
+            waiting = (counts.get((kind, JobState.WAITING), 0) for kind in self._deps.duties)
             self.worked.waiting = sum(waiting)
 
     async def _claim(self) -> Job | None:
-        using, now = self._using, self._using.clock.now()
-        for kind in using.duties:
+        deps, now = self._deps, self._deps.clock.now()
+        for kind in deps.duties:
             if self._resting.get(kind, now) <= now:
-                job = await using.queue.claim([kind], lease=using.pace.lease)
+                job = await deps.queue.claim([kind], lease=deps.pace.lease)
                 if job is not None:
                     return job
         return None
 
     async def _goes_on(self, stop: Stop | None) -> bool:
-        await self._using.traffic.quiet(at_most=self._using.pace.patience_seconds)
+        await self._deps.traffic.quiet(at_most=self._deps.pace.patience_seconds)
         return stop is None or not stop.is_set
 
-    async def _outcome(self, job: Job, at_work: AtWork) -> Undone | None:
+    async def _outcome(self, job: Job, at_work: JobContext) -> JobFailure | None:
         """Does the job while its lease is kept, and gives it up when the lease is lost."""
-        outcome: Undone | BaseException | None = Undone("lease_lost")
+        outcome: JobFailure | BaseException | None = JobFailure("lease_lost")
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(partial(self._keep_lease, job, at_work, lost=tasks.cancel_scope.cancel))
             # `gather` takes whatever a duty raises as its result: one bad job never takes the worker down.
-            [outcome] = await asyncio.gather(self._using.duties[job.kind](job, at_work), return_exceptions=True)
+            [outcome] = await asyncio.gather(self._deps.duties[job.kind](job, at_work), return_exceptions=True)
             tasks.cancel_scope.cancel()
         return _failure(outcome, job) if isinstance(outcome, BaseException) else outcome
 
-    async def _keep_lease(self, job: Job, at_work: AtWork, *, lost: Callable[[], None]) -> None:
-        lease = self._using.pace.lease
+    async def _keep_lease(self, job: Job, at_work: JobContext, *, lost: Callable[[], None]) -> None:
+        lease = self._deps.pace.lease
         while True:
             await anyio.sleep(lease.total_seconds() / 3)
             try:
-                if not await self._using.queue.renew(job, lease=lease, progress=at_work.progress):
+                if not await self._deps.queue.renew(job, lease=lease, progress=at_work.progress):
                     lost()
             except EbbingError as error:
                 _log.warning("the lease of job %s could not be renewed: %s", job.id, error.code)
 
-    async def _settle(self, job: Job, at_work: AtWork, *, undone: Undone | None) -> None:
-        queue, worked, pace = self._using.queue, self.worked, self._using.pace
+    async def _settle(self, job: Job, at_work: JobContext, *, undone: JobFailure | None) -> None:
+        queue, worked, pace = self._deps.queue, self.worked, self._deps.pace
         if undone is None:
             worked.done += await queue.complete(job)
         elif undone is STOPPED:
             worked.given_back += await self._give_back(job, at_work)
         else:
             wait = pause_after(
-                job.attempts, first=pace.first_pause, longest=pace.longest_pause, share=self._using.chance.share()
+                job.attempts, first=pace.first_pause, longest=pace.longest_pause, share=self._deps.chance.share()
             )
             wait = max(wait, undone.retry_after)
             await self._note(job, at_work)
             worked.failed += await queue.fail(job, undone.reason, retry_after=wait)
             if undone.rests:
                 rest = max(pace.first_pause, undone.retry_after)
-                self._resting[job.kind] = self._using.clock.now() + rest
+                self._resting[job.kind] = self._deps.clock.now() + rest
 
-    async def _give_back(self, job: Job, at_work: AtWork) -> bool:
+    async def _give_back(self, job: Job, at_work: JobContext) -> bool:
         await self._note(job, at_work)
-        return await self._using.queue.release(job)
+        return await self._deps.queue.release(job)
 
-    async def _note(self, job: Job, at_work: AtWork) -> None:
+    async def _note(self, job: Job, at_work: JobContext) -> None:
         if at_work.progress != job.progress:
-            await self._using.queue.renew(job, lease=self._using.pace.lease, progress=at_work.progress)
+            await self._deps.queue.renew(job, lease=self._deps.pace.lease, progress=at_work.progress)
 
 
-def _failure(error: BaseException, job: Job) -> Undone:
+def _failure(error: BaseException, job: Job) -> JobFailure:
     """What is said of an error: its code, never its words, which may hold what was worked on."""
     if isinstance(error, EbbingError):
-        return Undone(error.code)
+        return JobFailure(error.code)
     if isinstance(error, TimeoutError):
-        return Undone("out_of_time")
+        return JobFailure("out_of_time")
     _log.error("job %s of kind %s failed unexpectedly: %s", job.id, job.kind, type(error).__name__)
-    return Undone(f"unexpected {type(error).__name__}")
+    return JobFailure(f"unexpected {type(error).__name__}")

@@ -12,7 +12,7 @@ from ebbing.client.service import HostPolicy
 from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Provenance, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.recall.base.usage_policy import DEFAULT, Policy, is_standing, selected, usable
+from ebbing.recall.base.usage_policy import DEFAULT, Policy, apply_usage_policy, is_standing, is_usable
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 
@@ -35,32 +35,32 @@ def test_scores_where_right_and_wrong_answers_overlap_hide_no_answer(
 ) -> None:
     hits = [hit(str(number), score) for number, score in enumerate(sorted(scores, reverse=True))]
     bound = Policy(top_k=policy.top_k, min_score=policy.min_score)
-    assert selected(hits, bound) == hits[:5]
+    assert apply_usage_policy(hits, bound) == hits[:5]
     assert policy.max_chars == 1_200
 
 
 def test_threshold_and_number_both_hold() -> None:
     hits = [hit(str(n), 0.9 - n / 20) for n in range(10)]
-    assert texts(selected(hits)) == ["0", "1", "2", "3", "4"]
-    assert texts(selected(hits, Policy(min_score=0.8))) == ["0", "1", "2"]
-    assert selected([hit("weak", 0.29)]) == []
-    assert texts(selected([hit("just", 0.3)])) == ["just"]
+    assert texts(apply_usage_policy(hits)) == ["0", "1", "2", "3", "4"]
+    assert texts(apply_usage_policy(hits, Policy(min_score=0.8))) == ["0", "1", "2"]
+    assert apply_usage_policy([hit("weak", 0.29)]) == []
+    assert texts(apply_usage_policy([hit("just", 0.3)])) == ["just"]
 
 
 def test_memories_of_the_session_come_first_but_three_at_most() -> None:
     hits = [hit("g1", 0.95), *(hit(f"s{n}", 0.9 - n / 50, scope="session:x") for n in range(4)), hit("g2", 0.7)]
-    assert texts(selected(hits, session="x")) == ["s0", "s1", "s2", "g1", "s3"]
-    assert texts(selected(hits)) == ["g1", "s0", "s1", "s2", "s3"]
+    assert texts(apply_usage_policy(hits, session="x")) == ["s0", "s1", "s2", "g1", "s3"]
+    assert texts(apply_usage_policy(hits)) == ["g1", "s0", "s1", "s2", "s3"]
 
 
 def test_a_memory_of_another_session_or_channel_may_not_be_used() -> None:
-    assert usable(record("a"), session="x")
-    assert usable(record("a", scope="session:x"), session="x")
-    assert not usable(record("a", scope="session:y"), session="x")
-    assert not usable(record("a", scope="session:x"))
-    assert not usable(record("a", scope="session:None"))
-    assert usable(record("a", scope="channel:web"), channel="web")
-    assert not usable(record("a", scope="channel:web"), channel="app")
+    assert is_usable(record("a"), session="x")
+    assert is_usable(record("a", scope="session:x"), session="x")
+    assert not is_usable(record("a", scope="session:y"), session="x")
+    assert not is_usable(record("a", scope="session:x"))
+    assert not is_usable(record("a", scope="session:None"))
+    assert is_usable(record("a", scope="channel:web"), channel="web")
+    assert not is_usable(record("a", scope="channel:web"), channel="app")
 
 
 def test_advice_starts_from_likes_and_limits_at_half_the_score() -> None:
@@ -70,8 +70,8 @@ def test_advice_starts_from_likes_and_limits_at_half_the_score() -> None:
         hit("lives", 0.25),
         hit("hates", 0.14, type=MemoryType.PREFERENCE),
     ]
-    assert selected(hits) == []
-    assert texts(selected(hits, advice=True)) == ["allergic", "likes"]
+    assert apply_usage_policy(hits) == []
+    assert texts(apply_usage_policy(hits, advice=True)) == ["allergic", "likes"]
 
 
 def test_a_raw_sentence_may_state_a_limit_too() -> None:

@@ -17,20 +17,20 @@ from ebbing.ports.query_rewriter import RewriteRequest
 from ebbing.privacy.guarding.quote import block
 from ebbing.recall.base.usage_policy import Policy
 from ebbing.recall.query.query_fallback import (
-    Climb,
-    Rung,
-    Talk,
+    ConversationQuery,
+    FallbackOptions,
+    QueryStrategy,
     checked_rewrite,
-    climb,
     conversation_query,
     rewrite_request,
+    search_with_fallback,
 )
 from ebbing.testing.rewriter import FakeQueryRewriter
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 BEFORE = (Message("我昨晚失眠了"), Message("辛苦了", Role.ASSISTANT))
-WEAK = Talk("你今天有什么不一样？", BEFORE)
-CLEAR = Talk("我家的猫平时最喜欢睡在哪里？", BEFORE)
+WEAK = ConversationQuery("你今天有什么不一样？", BEFORE)
+CLEAR = ConversationQuery("我家的猫平时最喜欢睡在哪里？", BEFORE)
 
 pytestmark = pytest.mark.anyio
 
@@ -58,55 +58,62 @@ class Shelf:
 
 async def test_a_clear_question_is_answered_by_itself() -> None:
     shelf = Shelf({"猫": 0.9})
-    found = await climb(CLEAR, shelf.look, how=Climb())
-    assert (found.rung, found.query) == (Rung.QUESTION, "我家的猫平时最喜欢睡在哪里？")
+    found = await search_with_fallback(CLEAR, shelf.look, how=FallbackOptions())
+    assert (found.rung, found.query) == (QueryStrategy.QUESTION, "我家的猫平时最喜欢睡在哪里？")
     assert shelf.queries == ["我家的猫平时最喜欢睡在哪里？"]
 
 
 async def test_a_weak_question_is_searched_for_with_its_conversation_at_once() -> None:
     shelf = Shelf({"失眠": 0.8, "今天": 0.9})
-    found = await climb(WEAK, shelf.look, how=Climb())
-    assert found.rung is Rung.CONVERSATION
+    found = await search_with_fallback(WEAK, shelf.look, how=FallbackOptions())
+    assert found.rung is QueryStrategy.CONVERSATION
     assert found.query == "我昨晚失眠了\n你今天有什么不一样？"
     assert [one.record.content for one in found.hits] == ["今天", "失眠"]
 
 
 async def test_a_clear_question_whose_best_score_is_too_low_is_tried_with_its_conversation() -> None:
     shelf = Shelf({"猫": 0.59, "失眠": 0.6})
-    found = await climb(CLEAR, shelf.look, how=Climb())
-    assert (found.rung, [one.record.content for one in found.hits]) == (Rung.CONVERSATION, ["失眠", "猫"])
+    found = await search_with_fallback(CLEAR, shelf.look, how=FallbackOptions())
+    assert (found.rung, [one.record.content for one in found.hits]) == (QueryStrategy.CONVERSATION, ["失眠", "猫"])
     assert shelf.queries[0] == "我家的猫平时最喜欢睡在哪里？"
 
 
 async def test_a_middling_answer_is_kept_where_no_later_step_finds_a_better_one() -> None:
-    found = await climb(
-        CLEAR, Shelf({"我家的猫平时最喜欢睡在哪里？": 0.5, "失眠": 0.4}, broken="失眠").look, how=Climb()
+    found = await search_with_fallback(
+        CLEAR, Shelf({"我家的猫平时最喜欢睡在哪里？": 0.5, "失眠": 0.4}, broken="失眠").look, how=FallbackOptions()
     )
-    assert (found.rung, [one.record.content for one in found.hits]) == (Rung.QUESTION, ["我家的猫平时最喜欢睡在哪里？"])
+    assert (found.rung, [one.record.content for one in found.hits]) == (
+        QueryStrategy.QUESTION,
+        ["我家的猫平时最喜欢睡在哪里？"],
+    )
 
 
 async def test_a_weak_question_without_a_conversation_is_searched_for_as_it_is() -> None:
     shelf = Shelf({"今天": 0.9})
-    found = await climb(Talk("你今天有什么不一样？"), shelf.look, how=Climb(rewriter=FakeQueryRewriter("失眠")))
-    assert (found.rung, shelf.queries) == (Rung.QUESTION, ["你今天有什么不一样？"])
+    found = await search_with_fallback(
+        ConversationQuery("你今天有什么不一样？"), shelf.look, how=FallbackOptions(rewriter=FakeQueryRewriter("失眠"))
+    )
+    assert (found.rung, shelf.queries) == (QueryStrategy.QUESTION, ["你今天有什么不一样？"])
 
 
 async def test_a_rewrite_is_asked_for_only_when_both_cheaper_steps_found_nothing() -> None:
     rewriter = FakeQueryRewriter("用户昨晚失眠，询问今天状态有何变化")
     shelf = Shelf({"状态": 0.9})
-    found = await climb(WEAK, shelf.look, how=Climb(rewriter=rewriter))
-    assert (found.rung, found.query) == (Rung.REWRITE, "用户昨晚失眠，询问今天状态有何变化")
+    found = await search_with_fallback(WEAK, shelf.look, how=FallbackOptions(rewriter=rewriter))
+    assert (found.rung, found.query) == (QueryStrategy.REWRITE, "用户昨晚失眠，询问今天状态有何变化")
     assert [one.user_question for one in rewriter.requests] == ["你今天有什么不一样？"]
 
     unused = FakeQueryRewriter("状态")
-    assert (await climb(WEAK, Shelf({"失眠": 0.9}).look, how=Climb(rewriter=unused))).rung is Rung.CONVERSATION
+    assert (
+        await search_with_fallback(WEAK, Shelf({"失眠": 0.9}).look, how=FallbackOptions(rewriter=unused))
+    ).rung is QueryStrategy.CONVERSATION
     assert unused.requests == []
 
 
 async def test_the_question_alone_comes_last_when_it_is_weak() -> None:
     shelf = Shelf({"用户问题": 0.1})
-    found = await climb(WEAK, shelf.look, how=Climb(rewriter=FakeQueryRewriter("状态")))
-    assert found.rung is Rung.NONE
+    found = await search_with_fallback(WEAK, shelf.look, how=FallbackOptions(rewriter=FakeQueryRewriter("状态")))
+    assert found.rung is QueryStrategy.NONE
     assert found.hits == ()
     assert shelf.queries[-2:] == ["状态", "你今天有什么不一样？"]
 
@@ -126,48 +133,48 @@ async def test_the_question_alone_comes_last_when_it_is_weak() -> None:
 async def test_a_rewriter_that_fails_leaves_what_the_other_steps_found(rewriter: FakeQueryRewriter) -> None:
     shelf = Shelf({"状态": 0.9, "不一样？": 0.7})
     weak_only = Shelf({"状态": 0.9})
-    how = Climb(policy=Policy(min_score=0.8), rewriter=rewriter, rewrite_seconds=0.05)
-    assert (await climb(WEAK, weak_only.look, how=how)).rung is Rung.NONE
-    assert (await climb(CLEAR, shelf.look, how=how)).rung is Rung.NONE
+    how = FallbackOptions(policy=Policy(min_score=0.8), rewriter=rewriter, rewrite_seconds=0.05)
+    assert (await search_with_fallback(WEAK, weak_only.look, how=how)).rung is QueryStrategy.NONE
+    assert (await search_with_fallback(CLEAR, shelf.look, how=how)).rung is QueryStrategy.NONE
     assert len(rewriter.requests) == 2
 
 
 async def test_a_search_that_breaks_on_a_later_step_does_not_break_the_answer() -> None:
     shelf = Shelf({"今天": 0.9}, broken="用户问题")
-    assert (await climb(CLEAR, shelf.look, how=Climb())).rung is Rung.NONE
+    assert (await search_with_fallback(CLEAR, shelf.look, how=FallbackOptions())).rung is QueryStrategy.NONE
     with pytest.raises(EmbeddingError):
-        await climb(CLEAR, Shelf({}, broken="猫").look, how=Climb())
+        await search_with_fallback(CLEAR, Shelf({}, broken="猫").look, how=FallbackOptions())
 
 
 def test_the_conversation_keeps_its_end_within_1200_characters() -> None:
     turns = [Message(f"{n}" * 500) for n in range(6)]
-    query = conversation_query(Talk("What was that?", turns))
+    query = conversation_query(ConversationQuery("What was that?", turns))
     assert len(query) == 1_200
     assert query.splitlines()[-1] == "User question: What was that?"
     assert query.splitlines()[-2] == "5" * 500
     assert query.startswith("3")
     assert "2" not in query
-    assert len(conversation_query(Talk("x" * 4_000, turns))) == 1_200
+    assert len(conversation_query(ConversationQuery("x" * 4_000, turns))) == 1_200
 
 
 def test_only_the_last_turns_of_the_two_who_talk_count() -> None:
     turns = [Message("old"), Message("secret", Role.SYSTEM), Message("a"), Message("call()", Role.TOOL), Message("b")]
-    assert conversation_query(Talk("And?", turns), turns=2) == "a\nb\nUser question: And?"
-    assert conversation_query(Talk("And?", turns), turns=0) == "User question: And?"
+    assert conversation_query(ConversationQuery("And?", turns), turns=2) == "a\nb\nUser question: And?"
+    assert conversation_query(ConversationQuery("And?", turns), turns=0) == "User question: And?"
 
 
 def test_memories_that_were_put_into_a_turn_are_not_searched_for_again() -> None:
     turns = [Message(f"hello\n\n{block(['User likes tea'])}")]
-    assert conversation_query(Talk("And?", turns)) == "hello\nUser question: And?"
+    assert conversation_query(ConversationQuery("And?", turns)) == "hello\nUser question: And?"
 
 
 def test_the_label_is_in_the_language_of_the_question() -> None:
-    assert conversation_query(Talk("😀", [Message("我很累")])).endswith("用户问题：😀")
-    assert conversation_query(Talk("why?", [Message("我很累")])).endswith("User question: why?")
+    assert conversation_query(ConversationQuery("😀", [Message("我很累")])).endswith("用户问题：😀")
+    assert conversation_query(ConversationQuery("why?", [Message("我很累")])).endswith("User question: why?")
 
 
 def test_the_rewriter_is_given_names_question_and_conversation_as_json() -> None:
-    request = rewrite_request(Talk("你今天有什么不一样？", BEFORE, user_name="小雨", char_name="阿尔法"))
+    request = rewrite_request(ConversationQuery("你今天有什么不一样？", BEFORE, user_name="小雨", char_name="阿尔法"))
     assert json.loads(request.as_json()) == {
         "user_name": "小雨",
         "char_name": "阿尔法",
@@ -178,10 +185,13 @@ def test_the_rewriter_is_given_names_question_and_conversation_as_json() -> None
 
 
 def test_a_speaker_with_a_name_of_their_own_keeps_it_and_lines_stay_lines() -> None:
-    request = rewrite_request(Talk("And?", [Message("one\ntwo", name="Ann"), Message("x" * 3_000)]))
+    request = rewrite_request(ConversationQuery("And?", [Message("one\ntwo", name="Ann"), Message("x" * 3_000)]))
     assert request.recent_conversation.startswith("user: xxx")
     assert len(request.recent_conversation) <= 1_200
-    assert rewrite_request(Talk("And?", [Message("one\ntwo", name="Ann")])).recent_conversation == "Ann: one two"
+    assert (
+        rewrite_request(ConversationQuery("And?", [Message("one\ntwo", name="Ann")])).recent_conversation
+        == "Ann: one two"
+    )
 
 
 @pytest.mark.parametrize(

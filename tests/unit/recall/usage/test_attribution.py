@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ebbing.recall.usage.attribution import cited
+from ebbing.recall.usage.attribution import used_memories
 
 ENGLISH = {
     "sister": "Melanie's sister Lin moved to Suzhou in 2021",
@@ -33,7 +33,7 @@ CHINESE = {
     ],
 )
 def test_an_english_answer_is_traced_to_its_memories(answer: str, question: str, used: list[str]) -> None:
-    assert cited(answer, ENGLISH, question=question) == used
+    assert used_memories(answer, ENGLISH, question=question) == used
 
 
 @pytest.mark.parametrize(
@@ -47,23 +47,23 @@ def test_an_english_answer_is_traced_to_its_memories(answer: str, question: str,
     ],
 )
 def test_a_chinese_answer_is_traced_to_its_memories(answer: str, question: str, used: list[str]) -> None:
-    assert cited(answer, CHINESE, question=question) == used
+    assert used_memories(answer, CHINESE, question=question) == used
 
 
 def test_repeating_the_question_uses_no_memory() -> None:
     question = "Did Melanie move to Suzhou in 2021?"
-    assert cited(question, {"sister": "Melanie moved to Suzhou in 2021"}, question=question) == []
+    assert used_memories(question, {"sister": "Melanie moved to Suzhou in 2021"}, question=question) == []
 
 
 def test_another_number_is_another_fact() -> None:
     memories = {"old": "The rent is 900 a month", "new": "The rent is 1200 a month"}
-    assert cited("It is 1200 now.", memories, question="What is the rent a month?") == ["new"]
+    assert used_memories("It is 1200 now.", memories, question="What is the rent a month?") == ["new"]
 
 
 def test_what_all_memories_say_sets_none_apart() -> None:
     memories = {str(number): f"Notes about the garden, part {number}" for number in range(3, 30)}
-    assert cited("The garden!", {**memories, "x": "The roses need water"}) == []
+    assert used_memories("The garden!", {**memories, "x": "The roses need water"}) == []
 
 
 def test_odd_texts_are_no_reason_to_fail() -> None:
-    assert cited("\x00\ud800 ok", {"a": "", "b": "\ud800", "c": "？！"}) == []
+    assert used_memories("\x00\ud800 ok", {"a": "", "b": "\ud800", "c": "？！"}) == []

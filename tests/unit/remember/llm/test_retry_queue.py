@@ -25,7 +25,7 @@ from ebbing.testing.chance import FixedChance
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
 from ebbing.upkeep.repair.retry_extraction import Retried, extraction, retry_extractions, unread_counts
-from ebbing.upkeep.worker.worker import Working
+from ebbing.upkeep.worker.worker import WorkerDeps
 
 pytestmark = pytest.mark.anyio
 
@@ -123,7 +123,7 @@ class Round:
 
     async def run(self, after: timedelta = timedelta(minutes=2), **options: Any) -> Retried:
         self.clock.advance(after)
-        working = Working(self.queue, self.clock, FixedChance(), {EXTRACTION_JOB: extraction(self.again)})
+        working = WorkerDeps(self.queue, self.clock, FixedChance(), {EXTRACTION_JOB: extraction(self.again)})
         return await retry_extractions(working, **options)
 
 
