@@ -39,14 +39,14 @@ def is_read_from(record: MemoryRecord, message: MemoryRecord) -> bool:
 
 
 async def forget_records(
-    store: MemoryStore, reasons: Mapping[str, str], *, scope: Scope, hard: bool, reason: str | None, now: datetime
+    store: MemoryStore, agreed_hashes: Mapping[str, str], *, scope: Scope, hard: bool, reason: str | None, now: datetime
 ) -> ForgetReport:
     """Delete records as long as each still says what it said; what is gone by now is left out.
 
     A memory that tells some of them together with others is taken apart first, so that the others go on telling.
 
     Args:
-        reasons: id to the hash of the content that was agreed on.
+        agreed_hashes: id to the hash of the content that was agreed on.
         hard: for good; else marked, with the reason, and restored on demand.
 
     Raises:
@@ -54,11 +54,13 @@ async def forget_records(
     """
     for attempt in range(1, MAX_ATTEMPTS + 1):
         generation = (await store.shard(scope)).generation
-        records = await store.get(scope, list(reasons), deleted=True)
-        if any(record.hash != reasons[record.id] for record in records):
+        records = await store.get(scope, list(agreed_hashes), deleted=True)
+        if any(record.hash != agreed_hashes[record.id] for record in records):
             raise ConflictError("one of the memories says something else by now: ask again what would be forgotten")
         try:
-            if await _taken_apart(store, records, reasons=reasons, scope=scope, moment=None if hard else now):
+            if await _taken_apart(
+                store, records, agreed_hashes=agreed_hashes, scope=scope, moment=None if hard else now
+            ):
                 continue
             gone = [record for record in records if hard or record.deleted_at is None]
             changes = _erasures(gone) if hard else _deletions(gone, reason=reason or REASON, now=now)
@@ -76,7 +78,7 @@ async def _taken_apart(
     store: MemoryStore,
     records: Sequence[MemoryRecord],
     *,
-    reasons: Mapping[str, str],
+    agreed_hashes: Mapping[str, str],
     scope: Scope,
     moment: datetime | None,
 ) -> bool:
@@ -84,7 +86,7 @@ async def _taken_apart(
     mixed = [
         teller
         for teller in await merged_records_of(store, records, scope=scope)
-        if (teller.id not in reasons or not set(teller.compression_sources) <= reasons.keys())
+        if (teller.id not in agreed_hashes or not set(teller.compression_sources) <= agreed_hashes.keys())
         and not (moment is not None and is_apart(teller))
     ]
     changes = (await unmerge_changes(store, mixed, scope=scope, moment=moment)).changes

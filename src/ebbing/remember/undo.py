@@ -80,8 +80,10 @@ async def undo(
             if attempt == MAX_ATTEMPTS:
                 raise
             continue
-        bare = [change.record.id for change in changes if isinstance(change, Revise) and _wants_vector(change)]
-        await deps.note_missing_vectors(bare, scope)
+        ids_without_vector = [
+            change.record.id for change in changes if isinstance(change, Revise) and _wants_vector(change)
+        ]
+        await deps.note_missing_vectors(ids_without_vector, scope)
         touched = logged.inserted + logged.revised + logged.erased
         gone = touched - len(records) if memory_id is None else 0
         return _report(plan, gone=max(0, gone))
@@ -133,24 +135,25 @@ def _leave_what_hangs_on_them(records: Iterable[RecordChange], left: dict[str, s
 async def _meet_rivals(deps: AddDeps, plan: _Plan, *, scope: Scope, since: LoggedChange, yields: bool) -> None:
     """See to it that no memory becomes current beside one that it cannot stand beside, and did not stand beside."""
     store, now = deps.store, deps.clock.now()
-    coming = [
-        restored
-        for restored in plan.records.values()
-        if is_current(restored) and not is_current(plan.done[restored.id].now)
-    ]
-    leaving = {restored.id for restored in plan.records.values() if not is_current(restored)}
+    coming: list[MemoryRecord] = []
+    leaving: set[str] = set()
+    for record in plan.records.values():
+        if not is_current(record):
+            leaving.add(record.id)
+        elif not is_current(plan.done[record.id].now):
+            coming.append(record)
     for record in coming:
-        rivals = await rivals_of(store, record, scope=scope, now=now, without=leaving)
-        rivals = [
-            restored
-            for restored in rivals
-            if restored.id not in plan.rivals and not await _was_current(store, restored, scope=scope, since=since)
-        ]
+        rivals: list[MemoryRecord] = []
+        for rival in await rivals_of(store, record, scope=scope, now=now, without=leaving):
+            is_new = rival.id not in plan.rivals
+            if is_new and not await _was_current(store, rival, scope=scope, since=since):
+                rivals.append(rival)
         if rivals and not yields:
             plan.left[record.id] = HAS_RIVAL
             del plan.records[record.id]
             continue
-        plan.rivals |= {restored.id: (restored, record.id) for restored in rivals}
+        for rival in rivals:
+            plan.rivals[rival.id] = (rival, record.id)
 
 
 async def _was_current(store: MemoryStore, record: MemoryRecord, *, scope: Scope, since: LoggedChange) -> bool:

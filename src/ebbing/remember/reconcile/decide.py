@@ -31,6 +31,7 @@ from ebbing.domain.conflict.decision import (
     Keep,
     Supersede,
     Update,
+    changed_by,
     closed_by,
 )
 from ebbing.domain.memory.record import MemoryRecord
@@ -225,17 +226,15 @@ def _agreed(fact: NewFact, proposal: LlmProposal | None, *, own: Decision, memor
         return own
     if isinstance(own, Keep) and own.reason == _SAME_WORDS:
         return own
-    named = {
-        memory.record.id: memory
-        for memory in memories
-        if proposal.versions.get(memory.record.id) == memory.record.version
-    }
-    named_ids = (decision.memory_id,) if isinstance(decision, Keep | Update) else ()
-    ended = closed_by(decision)
-    if not named.keys() >= {*named_ids, *ended}:
+    unchanged: dict[str, KnownMemory] = {}
+    for memory in memories:
+        if proposal.versions.get(memory.record.id) == memory.record.version:
+            unchanged[memory.record.id] = memory
+    named_ids = changed_by(decision)
+    if not unchanged.keys() >= {*named_ids}:
         return own
-    changed = ended + (named_ids if isinstance(decision, Update) else ())
-    if any(_may_not_change(named[memory], fact) for memory in changed):
+    reworded_ids = closed_by(decision) if isinstance(decision, Keep) else named_ids
+    if any(_may_not_change(unchanged[memory_id], fact) for memory_id in reworded_ids):
         return own
     return decision
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from ebbing.domain.conflict.decision import Update
+from ebbing.domain.conflict.decision import Decision, Update
+from ebbing.domain.memory.record import MemoryRecord
 from ebbing.index.index_entry import IndexEntry
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.facts.drafts import Draft
@@ -27,20 +28,25 @@ async def ask_llm(
 
     It is not asked about what is not to be kept anyway, nor about what the rules only suspect to be news.
     """
-    pairs = zip(facts, candidates, strict=True)
-    open_pairs = [pair for pair in pairs if pair[1] and _is_open(pair[0], confidence_threshold)]
-    if not open_pairs:
+    open_facts: list[NewFact] = []
+    shown: list[list[MemoryRecord]] = []
+    for fact, memories in zip(facts, candidates, strict=True):
+        if memories and _is_open(fact, confidence_threshold):
+            open_facts.append(fact)
+            shown.append([memory.record for memory in memories])
+    if not open_facts:
         return None
-    decided = await decide_with_model(
+    answer = await decide_with_model(
         llm,
-        [fact.fact for fact, _ in open_pairs],
-        related=[[fact.record for fact in memories] for _, memories in open_pairs],
-        said_at=[fact.record.created_at for fact, _ in open_pairs],
+        [fact.fact for fact in open_facts],
+        related=shown,
+        said_at=[fact.record.created_at for fact in open_facts],
     )
-    answers = zip(open_pairs, decided.decisions, strict=True)
-    decisions = {fact.record.id: decision for (fact, _), decision in answers if decision is not None}
-    shown = chain.from_iterable(memories for _, memories in open_pairs)
-    return LlmProposal(decisions, {memories.record.id: memories.record.version for memories in shown})
+    decisions: dict[str, Decision] = {}
+    for fact, decision in zip(open_facts, answer.decisions, strict=True):
+        if decision is not None:
+            decisions[fact.record.id] = decision
+    return LlmProposal(decisions, {record.id: record.version for record in chain.from_iterable(shown)})
 
 
 def _is_open(fact: NewFact, confidence_threshold: float) -> bool:
