@@ -1,6 +1,6 @@
 """A worker in a process of its own, as that of `ebbing serve` is: prints `begun`, then a JSON line with what it did.
 
-Run as `python -m evals.upkeep.child DIRECTORY`. With `--upkeep` it is `ebbing upkeep` instead, which times each step,
+Run as `python -m evals.upkeep.child DIRECTORY`. With `--upkeep` it is `ebbing maintain` instead, which times each step,
 and with `--decay` it is `Memory.decay` for everybody.
 """
 

@@ -50,7 +50,7 @@ def decay(folder: Path) -> dict[str, Any]:
 
 
 def alone(folder: Path) -> dict[str, Any]:
-    """`ebbing upkeep` with nobody searching: what each step did and how long it took."""
+    """`ebbing maintain` with nobody searching: what each step did and how long it took."""
     worked = _child(folder, "--upkeep")
     return {
         "round": {name: worked[name] for name in ("seconds", "cpu_seconds", "owners")},

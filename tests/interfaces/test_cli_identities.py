@@ -33,8 +33,8 @@ def test_two_users_become_one_and_two_again(ebbing: Ebbing) -> None:
     assert "rock" in ebbing("list", "-u", "ada").out
     [merge] = ebbing("identities", "merges", "-u", "bob", "--json").json
     assert "bob → ada" in ebbing("identities", "merges").out
-    assert "bob has their own" in ebbing("identities", "undo", merge["id"]).out
+    assert "bob has their own" in ebbing("identities", "unmerge", merge["id"]).out
     assert "rock" in ebbing("list", "-u", "bob").out
     assert "undone" in ebbing("identities", "merges").out
-    assert ebbing("identities", "undo", merge["id"]).code == 2
+    assert ebbing("identities", "unmerge", merge["id"]).code == 2
     assert ebbing("identities", "merge", "ada", "nobody", "-y").code == 1

@@ -19,8 +19,8 @@ MAKES_STORE = {
 }
 """Commands that may begin a store, or that need none."""
 ARGUMENTS = {
-    **dict.fromkeys(("show", "history", "restore", "expand", "forget"), ("01a2",)),
-    **dict.fromkeys(("jobs show", "jobs retry", "identities undo"), ("1",)),
+    **dict.fromkeys(("show", "history", "restore", "sources", "delete"), ("01a2",)),
+    **dict.fromkeys(("jobs show", "jobs retry", "identities unmerge"), ("1",)),
     **dict.fromkeys(("search", "keys revoke", "profile unset", "backup create"), ("tea",)),
     "review": ("01a2", "keep"),
     **dict.fromkeys(("update", "identities unlink", "identities merge"), ("01a2", "tea")),
@@ -95,7 +95,7 @@ def test_an_unknown_user_does_not_look_like_an_empty_one(ebbing: Ebbing, command
     assert "did you mean" not in ebbing(*command, "-u", "somebody else").out
 
 
-@pytest.mark.parametrize("command", [("export",), ("forget", "--all", "--yes")])
+@pytest.mark.parametrize("command", [("export",), ("delete", "--all", "--yes")])
 def test_exporting_or_erasing_an_unknown_user_is_an_error(ebbing: Ebbing, command: tuple[str, ...]) -> None:
     ebbing("add", "I live in Leeds.", "-u", "emma")
     ended = ebbing(*command, "-u", "emmma")

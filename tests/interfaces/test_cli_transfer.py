@@ -103,7 +103,7 @@ def imported(ebbing: Ebbing, file: Path, *options: str) -> dict[str, Any]:
 def test_a_chat_is_imported_whatever_program_wrote_it(ebbing: Ebbing, tmp_path: Path, name: str) -> None:
     file = tmp_path / "chat.json"
     file.write_text(FILES[name], encoding="utf-8")
-    report = imported(ebbing, file, "--raw")
+    report = imported(ebbing, file, "--no-extract")
     assert (report["messages"], report["bad_lines"]) == (2, [])
     said = ebbing("list", "-u", "emma", "--json").json["results"]
     assert {(one["memory"], one["role"]) for one in said} == {
@@ -124,7 +124,7 @@ def test_a_second_import_stores_nothing_twice(ebbing: Ebbing, tmp_path: Path, na
 def test_times_and_names_of_a_chat_are_kept(ebbing: Ebbing, tmp_path: Path) -> None:
     file = tmp_path / "Ash - 2025-03-04.jsonl"
     file.write_text(FILES["sillytavern"])
-    imported(ebbing, file, "--raw")
+    imported(ebbing, file, "--no-extract")
     said = ebbing("list", "-u", "emma", "--json").json["results"]
     assert [(one["actor_id"], one["created_at"], one["run_id"]) for one in said] == [
         ("Ash", "2025-03-04T19:03:00+00:00", "Ash - 2025-03-04"),
@@ -136,19 +136,19 @@ def test_a_stopped_import_goes_on_where_it_stopped(ebbing: Ebbing, tmp_path: Pat
     lines = [json.dumps({"role": "user", "content": f"Fact number {number}"}) + "\n" for number in range(50)]
     file = tmp_path / "chat.jsonl"
     file.write_text("".join(lines[:40]))
-    assert imported(ebbing, file, "--raw")["messages"] == 40
+    assert imported(ebbing, file, "--no-extract")["messages"] == 40
     file.write_text("".join(lines))
-    report = imported(ebbing, file, "--raw")
+    report = imported(ebbing, file, "--no-extract")
     assert (report["messages"], report["already_stored"]) == (10, 40)
 
 
 def test_what_was_forgotten_on_purpose_does_not_come_back(ebbing: Ebbing, tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     file.write_text(FILES["messages"])
-    imported(ebbing, file, "--raw")
+    imported(ebbing, file, "--no-extract")
     [memory_id, _] = [one["id"] for one in ebbing("list", "-u", "emma", "--json").json["results"]]
-    ebbing("forget", memory_id)
-    assert imported(ebbing, file, "--raw")["already_stored"] == 2
+    ebbing("delete", memory_id)
+    assert imported(ebbing, file, "--no-extract")["already_stored"] == 2
     assert len(ebbing("list", "-u", "emma", "--json").json["results"]) == 1
 
 
@@ -161,10 +161,10 @@ def test_bad_lines_are_counted_with_their_numbers_and_stop_nothing(ebbing: Ebbin
     ]
     file = tmp_path / "chat.jsonl"
     file.write_text(good + "".join(bad) + "\n" + "".join(late) + "\n" + good.replace("Tom", "Priya"))
-    report = imported(ebbing, file, "--raw")
+    report = imported(ebbing, file, "--no-extract")
     assert report["messages"] == 2
     assert sorted(one["line"] for one in report["bad_lines"] if one["line"] != 1) == [2, 3, 4, 7, 8]
-    told = ebbing("import", file, "-u", "emma", "--raw")
+    told = ebbing("import", file, "-u", "emma", "--no-extract")
     assert told.code == 0
     assert "line 2: not valid JSON" in told.out
 
@@ -189,7 +189,7 @@ def test_every_user_of_a_file_keeps_their_own_messages(ebbing: Ebbing, tmp_path:
         '{"role": "user", "content": "Tom eats no shellfish", "user_id": "emma"}\n'
         '{"role": "user", "content": "Priya bakes buns", "user_id": "priya"}\n'
     )
-    assert ebbing("import", file, "--raw", "--json").json["messages"] == 2
+    assert ebbing("import", file, "--no-extract", "--json").json["messages"] == 2
     for user, word in (("emma", "shellfish"), ("priya", "buns")):
         [one] = ebbing("list", "-u", user, "--json").json["results"]
         assert word in one["memory"]
@@ -221,9 +221,9 @@ def lived_in(ebbing: Ebbing) -> list[str]:
     ebbing("add", "I live in Leeds.", "-u", "emma", "--id", "m1", "--name", "Emma")
     ids = []
     for text in ("Tom likes tea", "豆包是一只橘猫"):
-        ids.append(ebbing("add", text, "-u", "emma", "--raw", "--json").json["results"][0]["id"])
+        ids.append(ebbing("add", text, "-u", "emma", "--no-extract", "--json").json["results"][0]["id"])
     ebbing("update", ids[0], "Tom likes cocoa")
-    ebbing("forget", ids[1], "--reason", "not mine")
+    ebbing("delete", ids[1], "--reason", "not mine")
     return ids
 
 

@@ -1,4 +1,4 @@
-"""`ebbing upkeep`, `ebbing worker`, `ebbing jobs`: what happens while nobody asks, on the command line."""
+"""`ebbing maintain`, `ebbing worker`, `ebbing jobs`: what happens while nobody asks, on the command line."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ def filled(ebbing: Ebbing) -> Ebbing:
 
 
 def test_the_round_of_everybody_or_of_one_is_done_on_demand(filled: Ebbing) -> None:
-    assert filled("upkeep", "--json").json["owners"] == 2
-    assert filled("upkeep", "--user", "ada", "--json").json["owners"] == 1
-    assert "2 owners looked after" in filled("upkeep").out
+    assert filled("maintain", "--json").json["owners"] == 2
+    assert filled("maintain", "--user", "ada", "--json").json["owners"] == 1
+    assert "2 owners looked after" in filled("maintain").out
 
 
 def test_a_dry_run_goes_by_the_date_that_it_is_given_and_changes_nothing(filled: Ebbing) -> None:
     before = filled("export", "--user", "ada").out
-    told = filled("upkeep", "--dry-run", "--date", "2031-01-01", "--json").json
+    told = filled("maintain", "--dry-run", "--now", "2031-01-01", "--json").json
     assert (told["now"], told["dry_run"]) == ("2031-01-01T00:00:00+00:00", True)
     assert (
         "2 owners would be looked after, as of 2031-01-01 00:00"
-        in filled("upkeep", "--dry-run", "--date", "2031-01-01").out
+        in filled("maintain", "--dry-run", "--now", "2031-01-01").out
     )
     assert filled("export", "--user", "ada").out == before
-    assert filled("upkeep", "--date", "some day").code == 2
+    assert filled("maintain", "--now", "some day").code == 2
 
 
 def test_a_worker_does_what_is_due_once_and_the_jobs_tell_of_it(filled: Ebbing) -> None:

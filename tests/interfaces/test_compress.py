@@ -236,16 +236,19 @@ def test_the_whole_round_merges_and_counts_and_then_rests(memory: Memory) -> Non
 
 def test_the_command_line_merges_and_expands(ebbing: Ebbing) -> None:
     for number, text in enumerate(TEA):
-        assert ebbing("add", text, "--user", "ada", "--raw", "--when", f"2026-03-0{number + 1}T09:00:00Z").code == 0
-    assert "3 memories would be told by 1" in ebbing("compress", "--dry-run").out
-    assert ebbing("compress", "--user", "ada", "--json").json["merged"] == 3
+        assert (
+            ebbing("add", text, "--user", "ada", "--no-extract", "--timestamp", f"2026-03-0{number + 1}T09:00:00Z").code
+            == 0
+        )
+    assert "3 memories would be told by 1" in ebbing("merge-duplicates", "--dry-run").out
+    assert ebbing("merge-duplicates", "--user", "ada", "--json").json["merged"] == 3
     [one] = ebbing("list", "--user", "ada", "--json").json["results"]
-    shown = ebbing("expand", one["id"]).out
+    shown = ebbing("sources", one["id"]).out
     assert "3 times, 2026-03-01 09:00 UTC to 2026-03-03 09:00 UTC" in shown
     assert shown.index(TEA[0]) < shown.index(TEA[1])
-    assert "0 habits would be new" in ebbing("abstract", "--dry-run", "--level", "2").out
-    assert ebbing("abstract", "--user", "ada", "--json").json["abstracted"] == 0
-    assert ebbing("expand", one["id"], "--restore", "--json").json["restored"] == 3
+    assert "0 habits would be new" in ebbing("derive-habits", "--dry-run", "--level", "2").out
+    assert ebbing("derive-habits", "--user", "ada", "--json").json["abstracted"] == 0
+    assert ebbing("sources", one["id"], "--restore", "--json").json["restored"] == 3
     assert len(ebbing("list", "--user", "ada", "--json").json["results"]) == 3
 
 

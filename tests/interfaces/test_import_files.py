@@ -100,13 +100,13 @@ def contents(ebbing: Ebbing) -> list[str]:
 def test_a_chinese_chat_is_read_in_the_encoding_that_it_was_saved_in(
     ebbing: Ebbing, tmp_path: Path, encoding: str, text: str
 ) -> None:
-    report = ebbing("import", written(tmp_path, text.encode(encoding)), "-u", "emma", "--raw", "--json").json
+    report = ebbing("import", written(tmp_path, text.encode(encoding)), "-u", "emma", "--no-extract", "--json").json
     assert (report["messages"], report["bad_lines"]) == (3, [])
     assert sorted(contents(ebbing)) == sorted(str(message["content"]) for message in TALK)
 
 
 def test_a_big5_chat_is_not_taken_for_simplified_chinese(ebbing: Ebbing, tmp_path: Path) -> None:
-    ebbing("import", written(tmp_path, TRADITIONAL.encode("big5")), "-u", "emma", "--raw")
+    ebbing("import", written(tmp_path, TRADITIONAL.encode("big5")), "-u", "emma", "--no-extract")
     assert contents(ebbing) == [BIG5]
 
 
@@ -123,7 +123,7 @@ def test_an_encoding_that_is_not_certain_is_asked_for(ebbing: Ebbing, tmp_path: 
     file = written(tmp_path, line.encode(encoding))
     ended = ebbing("import", file, "-u", "emma")
     assert (ended.code, "--encoding" in ended.err) == (2, True)
-    assert ebbing("import", file, "-u", "emma", "--raw", "--encoding", encoding, "--json").json["messages"] == 1
+    assert ebbing("import", file, "-u", "emma", "--no-extract", "--encoding", encoding, "--json").json["messages"] == 1
     assert contents(ebbing) == [text]
 
 
@@ -156,7 +156,7 @@ def test_a_damaged_line_of_a_good_file_is_named_and_the_others_are_read(ebbing: 
     good = [json.dumps({"role": "user", "content": text}, ensure_ascii=False).encode() for text in said]
     damaged = b'{"role": "user", "content": "\xe6\x88"}'
     report = ebbing(
-        "import", written(tmp_path, b"\n".join([*good, damaged, b""])), "-u", "emma", "--raw", "--json"
+        "import", written(tmp_path, b"\n".join([*good, damaged, b""])), "-u", "emma", "--no-extract", "--json"
     ).json
     assert report["messages"] == 4
     assert report["bad_lines"] == [{"line": 5, "reason": "it holds bytes that are not UTF-8"}]
@@ -211,17 +211,17 @@ def test_every_kind_of_wrong_file_has_a_message_of_its_own(ebbing: Ebbing, tmp_p
 def test_the_zip_of_a_chatgpt_export_is_read_as_it_was_downloaded(ebbing: Ebbing, tmp_path: Path) -> None:
     members = zipped(user__json="{}", chat__html="<html/>", conversations__json=json.dumps(CHATGPT))
     file = written(tmp_path, members, "export.zip")
-    report = ebbing("import", file, "-u", "emma", "--raw", "--json").json
+    report = ebbing("import", file, "-u", "emma", "--no-extract", "--json").json
     assert report["messages"] == 1
     [item] = ebbing("list", "-u", "emma", "--json").json["results"]
     assert (item["memory"], item["created_at"][:10]) == ("Tom eats no shellfish", "2025-03-04")
-    assert ebbing("import", file, "-u", "emma", "--raw", "--json").json["already_stored"] == 1
+    assert ebbing("import", file, "-u", "emma", "--no-extract", "--json").json["already_stored"] == 1
 
 
 def test_an_export_in_several_parts_is_read_whole(ebbing: Ebbing, tmp_path: Path) -> None:
     parts = {f"conversations-{part}__json": json.dumps([{**CHATGPT[0], "id": f"c{part}"}]) for part in range(3)}
     file = written(tmp_path, zipped(**parts), "export.zip")
-    report = ebbing("import", file, "-u", "emma", "--raw", "--json").json
+    report = ebbing("import", file, "-u", "emma", "--no-extract", "--json").json
     assert (report["messages"], report["bad_lines"]) == (3, [])
 
 
@@ -277,7 +277,7 @@ def test_an_epoch_number_counts_in_whichever_unit_and_under_whichever_key(
     ebbing: Ebbing, tmp_path: Path, number: float, key: str
 ) -> None:
     line = json.dumps({"role": "user", "content": "Tom likes tea", key: number})
-    ebbing("import", written(tmp_path, line), "-u", "emma", "--raw")
+    ebbing("import", written(tmp_path, line), "-u", "emma", "--no-extract")
     [item] = ebbing("list", "-u", "emma", "--json").json["results"]
     assert item["created_at"].startswith("2024-05-01T10:20:00")
 
@@ -293,7 +293,7 @@ def test_an_epoch_number_counts_in_whichever_unit_and_under_whichever_key(
 def test_a_time_that_cannot_be_read_is_reported_and_never_becomes_today(
     ebbing: Ebbing, tmp_path: Path, message: dict[str, Any]
 ) -> None:
-    ended = ebbing("import", written(tmp_path, json.dumps(message)), "-u", "emma", "--raw", "--json")
+    ended = ebbing("import", written(tmp_path, json.dumps(message)), "-u", "emma", "--no-extract", "--json")
     [bad] = json.loads(ended.out)["bad_lines"]
     assert (ended.code, "time under" in bad["reason"]) == (1, True)
 
@@ -312,10 +312,10 @@ def test_a_stopped_import_says_what_is_stored_and_goes_on_when_it_is_repeated(
 
     with monkeypatch.context() as patch:
         patch.setattr(Intake, "_take_turns", stopped)
-        ended = ebbing("import", file, "-u", "emma", "--raw")
+        ended = ebbing("import", file, "-u", "emma", "--no-extract")
     assert (ended.code, f"{2 * AT_ONCE} messages stored" in ended.out) == (130, True)
     assert "the same command goes on" in ended.err
-    again = ebbing("import", file, "-u", "emma", "--raw", "--json").json
+    again = ebbing("import", file, "-u", "emma", "--no-extract", "--json").json
     assert (again["messages"], again["already_stored"]) == (AT_ONCE, 2 * AT_ONCE)
 
 

@@ -107,9 +107,8 @@ async def _about_chat(components: Components) -> list[Finding]:
     found = [_finding("model", "on" if components.chat.asking else "off", detail=components.chat.note)]
     left = await unread_counts(components.store.jobs, tenant=components.settings.tenant)
     if any(left.values()):
-        detail = (
-            f"{left['waiting']} batches of messages wait to be read again (ebbing retry), {left['given_up']} given up"
-        )
+        waiting = f"{left['waiting']} batches of messages wait to be read again (ebbing retry-extraction)"
+        detail = f"{waiting}, {left['given_up']} given up"
         found.append(_finding("unread", "attention", detail=detail))
     return found
 
@@ -134,13 +133,13 @@ def _about_counts(stats: StoreStats, embedder: Embedder | None) -> Iterator[Find
     held = f"{stats.memories} memories and {stats.episodes} episodes of {stats.owners} owners, {stats.deleted} deleted"
     yield _finding("contents", "on", detail=f"{held}, {stats.bytes_on_disk / 2**20:.1f} MiB on disk")
     if not stats.is_scrubbed:
-        detail = "removed texts still lie in unused parts of the file: overwritten soon; `ebbing compact` does it now"
+        detail = "removed texts still lie in unused parts of the file: overwritten soon; `ebbing vacuum` does it now"
         yield _finding("erasure", "attention", detail=detail)
     if embedder is not None and stats.without_vector:
         of = stats.by_model.get(embedder.model_id, 0) + stats.without_vector
         detail = (
             f"{stats.without_vector} of {of} rows have no vector of this embedder yet and are"
-            " found by keyword only: `ebbing worker` makes them by and by, `ebbing upkeep` at once"
+            " found by keyword only: `ebbing worker` makes them by and by, `ebbing maintain` at once"
         )
         yield _finding("vectors", "attention", detail=detail)
 

@@ -62,10 +62,10 @@ class Report:
 class Intake:
     """Stores what a reader gives, and counts."""
 
-    def __init__(self, session: Session, *, raw: bool) -> None:
+    def __init__(self, session: Session, *, infer: bool) -> None:
         self.report = Report()
         self._session = session
-        self._raw = raw
+        self._infer = infer
         self._changes: dict[str | None, str] = {}
         """Per owner, the change that everything of this run belongs to."""
         self._stored: dict[str, set[Key]] = {}
@@ -125,13 +125,13 @@ class Intake:
         metadata = dict(turns[0].metadata)
         owner = whose["user_id"] or whose["agent_id"] or whose["run_id"]
         begun = self._changes.get(owner)
-        done = self._session.memory.add(messages, **whose, metadata=metadata, infer=not self._raw, change_id=begun)
+        done = self._session.memory.add(messages, **whose, metadata=metadata, infer=self._infer, change_id=begun)
         if done["change_id"] is not None:
             self._changes[owner] = done["change_id"]
             self._name(done["change_id"])
         self.report.messages += len(turns)
         self._count_omitted(messages)
-        if not self._raw:
+        if self._infer:
             self.report.memories += sum(result["event"] == "ADD" for result in done["results"])
 
     def _take_records(self, records: Sequence[Exported]) -> None:

@@ -1,4 +1,4 @@
-"""Commands that make few memories of many, and many of few: compress, abstract, expand."""
+"""Commands that make few memories of many, and many of few: merge-duplicates, derive-habits, sources."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ebbing.interfaces.cli.session import Session, command
 
 def register(app: typer.Typer) -> None:
     """Adds the commands of this module to the app."""
-    command(app, "compress", scoped=True)(compress)
-    command(app, "abstract", scoped=True)(abstract)
-    command(app, "expand")(expand)
+    command(app, "merge-duplicates", scoped=True)(merge_duplicates)
+    command(app, "derive-habits", scoped=True)(derive_habits)
+    command(app, "sources")(sources)
 
 
-def compress(
+def merge_duplicates(
     session: Session,
     *,
-    date: Annotated[str | None, typer.Option(help="The time to go by, ISO 8601; now if not given.")] = None,
+    now: Annotated[str | None, typer.Option(help="The time to go by, ISO 8601; the present if not given.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")] = False,
 ) -> None:
     """Let one memory tell what several say, of one owner or, if nobody is named, of everybody."""
     whose = {"user_id": session.named_user, "agent_id": session.agent, "run_id": session.run}
-    done = session.memory.maintenance.merge_duplicates(**whose, now=date, dry_run=dry_run)
+    done = session.memory.maintenance.merge_duplicates(**whose, now=now, dry_run=dry_run)
     if session.screen.as_json:
         session.screen.emit(done)
         return
@@ -36,10 +36,10 @@ def compress(
     )
 
 
-def abstract(
+def derive_habits(
     session: Session,
     *,
-    date: Annotated[str | None, typer.Option(help="The time to go by, ISO 8601; now if not given.")] = None,
+    now: Annotated[str | None, typer.Option(help="The time to go by, ISO 8601; the present if not given.")] = None,
     level: Annotated[
         int | None, typer.Option(min=1, max=3, help="How general; as far as it carries if not given.")
     ] = None,
@@ -47,7 +47,7 @@ def abstract(
 ) -> None:
     """Tell by one memory, with a count, what was done again and again; of everybody if nobody is named."""
     whose = {"user_id": session.named_user, "agent_id": session.agent, "run_id": session.run}
-    done = session.memory.maintenance.derive_habits(**whose, now=date, level=level, dry_run=dry_run)
+    done = session.memory.maintenance.derive_habits(**whose, now=now, level=level, dry_run=dry_run)
     if session.screen.as_json:
         session.screen.emit(done)
         return
@@ -58,7 +58,7 @@ def abstract(
     )
 
 
-def expand(
+def sources(
     session: Session,
     memory_id: Annotated[str, typer.Argument(help="Id of the memory.")],
     *,

@@ -20,8 +20,8 @@ def register(app: typer.Typer) -> None:
     """Adds the commands of this module to the app."""
     command(app, "stats")(stats)
     command(app, "doctor")(doctor)
-    command(app, "retry")(retry)
-    command(app, "compact")(compact)
+    command(app, "retry-extraction")(retry_extraction)
+    command(app, "vacuum")(vacuum)
 
 
 def stats(session: Session) -> None:
@@ -47,7 +47,7 @@ def stats(session: Session) -> None:
     session.screen.say((f"{'on disk':<{width}}", "dim"), f"{counts['bytes_on_disk'] / 2**20:>9.1f} MiB")
 
 
-def retry(
+def retry_extraction(
     session: Session,
     *,
     limit: Annotated[int, typer.Option("--limit", "-n", help="Batches at most, 1 to 1,000.")] = 20,
@@ -63,7 +63,7 @@ def retry(
         )
 
 
-def compact(session: Session) -> None:
+def vacuum(session: Session) -> None:
     """Write the store's file anew: gives unused space back and leaves no trace of what was removed."""
     done = session.memory.maintenance.vacuum()
     if session.screen.as_json:

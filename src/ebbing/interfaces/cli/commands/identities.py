@@ -13,7 +13,7 @@ from ebbing.interfaces.cli.output import day, dotted, minute
 from ebbing.interfaces.cli.session import Session, command
 
 Channel = Annotated[str, typer.Argument(help="Where they come from: web, wechat, slack …")]
-Name = Annotated[str, typer.Argument(help="What they are called there.")]
+ChannelUserId = Annotated[str, typer.Argument(help="What they are called there.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
     command(group, "link", makes_store=True)(link)
     command(group, "unlink")(unlink)
     command(group, "merge")(merge)
-    command(group, "undo")(undo)
+    command(group, "unmerge")(unmerge)
     command(group, "merges")(merges)
     app.add_typer(group, name="identities")
 
@@ -48,21 +48,21 @@ def list_identities(
         session.screen.say(f"There is more: --cursor '{page['next_cursor']}'")
 
 
-def resolve(session: Session, channel: Channel, *, name: Name) -> None:
+def resolve(session: Session, channel: Channel, *, channel_user_id: ChannelUserId) -> None:
     """Show whose memory somebody from a channel has; somebody new gets an id."""
-    _answer(session, session.memory.identities.resolve(channel, name))
+    _answer(session, session.memory.identities.resolve(channel, channel_user_id))
 
 
-def link(session: Session, channel: Channel, *, name: Name) -> None:
+def link(session: Session, channel: Channel, *, channel_user_id: ChannelUserId) -> None:
     """Make a name one of this user's (--user)."""
     if session.user is None:
         raise InvalidInputError("whose name is it? Give --user ID")
-    _answer(session, session.memory.identities.link(channel, name, user_id=session.user))
+    _answer(session, session.memory.identities.link(channel, channel_user_id, user_id=session.user))
 
 
-def unlink(session: Session, channel: Channel, *, name: Name) -> None:
+def unlink(session: Session, channel: Channel, *, channel_user_id: ChannelUserId) -> None:
     """Forget a name; the memories stay whose they are."""
-    done = session.memory.identities.unlink(channel, name)
+    done = session.memory.identities.unlink(channel, channel_user_id)
     if session.screen.as_json:
         session.screen.emit(done)
     else:
@@ -71,23 +71,23 @@ def unlink(session: Session, channel: Channel, *, name: Name) -> None:
 
 def merge(
     session: Session,
-    into: Annotated[str, typer.Argument(help="User id of the one who stays.")],
+    target_user_id: Annotated[str, typer.Argument(help="User id of the one who stays.")],
     *,
-    merged: Annotated[str, typer.Argument(help="User id of the one whose memories move.")],
+    source_user_id: Annotated[str, typer.Argument(help="User id of the one whose memories move.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Make two users one; `ebbing identities undo` parts them again."""
+    """Make two users one; `ebbing identities unmerge` parts them again."""
     if not yes and not session.screen.as_json and sys.stdin.isatty():
-        typer.confirm(f"Move everything of {merged} to {into}?", abort=True, err=True)
-    done = session.memory.identities.merge(into, merged)
+        typer.confirm(f"Move everything of {source_user_id} to {target_user_id}?", abort=True, err=True)
+    done = session.memory.identities.merge(target_user_id, source_user_id)
     session.memory.audit.record("identities merge", actor="cli", target=str(done["id"]))
-    _tell(session, done, line=f"{done['memories']} memories and {done['episodes']} messages moved to {into}")
+    _tell(session, done, line=f"{done['memories']} memories and {done['episodes']} messages moved to {target_user_id}")
 
 
-def undo(session: Session, merge_id: Annotated[int, typer.Argument(help="Number of the merge.")]) -> None:
+def unmerge(session: Session, merge_id: Annotated[int, typer.Argument(help="Number of the merge.")]) -> None:
     """Part again whom a merge made one."""
     done = session.memory.identities.unmerge(merge_id)
-    session.memory.audit.record("identities undo", actor="cli", target=str(merge_id))
+    session.memory.audit.record("identities unmerge", actor="cli", target=str(merge_id))
     _tell(session, done, line=f"{done['source_user_id']} has their own memories again")
 
 

@@ -50,10 +50,12 @@ def import_file(
     *,
     form: Annotated[Format | None, typer.Option("--format", help="Its format; else told from its look.")] = None,
     encoding: Annotated[str | None, typer.Option("--encoding", help="Its text encoding; else recognised.")] = None,
-    raw: Annotated[bool, typer.Option("--raw", help="Store messages as they are, without reading facts.")] = False,
+    no_extract: Annotated[
+        bool, typer.Option("--no-extract", help="Store messages as they are, without reading facts.")
+    ] = False,
 ) -> None:
     """Remember a chat export, or bring back what `ebbing export` wrote. Repeated, it stores nothing twice."""
-    intake = Intake(session, raw=raw)
+    intake = Intake(session, infer=not no_extract)
     name = "stdin" if file == STDIN else file.stem
     try:
         with _opened(session.screen, file, report=intake.report) as (stream, watched):

@@ -34,7 +34,7 @@ class State(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Adds the commands of this module to the app."""
-    command(app, "upkeep", scoped=True)(upkeep)
+    command(app, "maintain", scoped=True)(maintain)
     command(app, "worker", about_somebody=False, makes_store=True)(worker)
     group = typer.Typer(help="What the worker has to do.", no_args_is_help=True, pretty_exceptions_enable=False)
     command(group, "list", about_somebody=False)(list_jobs)
@@ -43,10 +43,10 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="jobs")
 
 
-def upkeep(
+def maintain(
     session: Session,
     *,
-    date: Annotated[str | None, typer.Option(help="The time to go by, ISO 8601; now if not given.")] = None,
+    now: Annotated[str | None, typer.Option(help="The time to go by, ISO 8601; the present if not given.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be done, and why.")] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="Changes that a dry run shows.")] = 50,
 ) -> None:
@@ -55,7 +55,7 @@ def upkeep(
     whose = {"user_id": session.named_user, "agent_id": session.agent, "run_id": session.run}
     try:
         with _bar(screen, "owners") as progress:
-            done = session.memory.maintenance.run(**whose, now=date, dry_run=dry_run, progress=progress)
+            done = session.memory.maintenance.run(**whose, now=now, dry_run=dry_run, progress=progress)
     except KeyboardInterrupt:
         screen.aside.print("stopped: what was done stays, and the next round does the rest")
         raise typer.Exit(FAILED) from None

@@ -24,6 +24,7 @@ def register(app: typer.Typer) -> None:
     """Adds the commands of this module to the app."""
     command(app, "add", scoped=True, makes_store=True)(add)
     command(app, "update")(update)
+    command(app, "delete", scoped=True)(delete)
     command(app, "forget", scoped=True)(forget)
     command(app, "restore")(restore)
 
@@ -35,14 +36,16 @@ def add(
     role: Annotated[str, typer.Option(help="Who said it: user or assistant.")] = "user",
     name: Annotated[str | None, typer.Option(help="The speaker's name.")] = None,
     message_id: Annotated[str | None, typer.Option("--id", help="The message's id; it is stored once only.")] = None,
-    when: Annotated[str | None, typer.Option(help="When it was said, ISO 8601; now if not given.")] = None,
-    raw: Annotated[bool, typer.Option("--raw", help="Store it as it is, without reading facts from it.")] = False,
+    timestamp: Annotated[str | None, typer.Option(help="When it was said, ISO 8601; now if not given.")] = None,
+    no_extract: Annotated[
+        bool, typer.Option("--no-extract", help="Store it as it is, without reading facts from it.")
+    ] = False,
     private: Annotated[bool, typer.Option("--private", help="Off the record: nothing of it is written.")] = False,
 ) -> None:
     """Remember something that was said."""
     words = sys.stdin.read() if text == ["-"] else " ".join(text)
-    message = {"role": role, "content": words, "name": name, "id": message_id, "timestamp": when}
-    done = session.memory.add([message], **session.whose(), infer=not raw, private=private)
+    message = {"role": role, "content": words, "name": name, "id": message_id, "timestamp": timestamp}
+    done = session.memory.add([message], **session.whose(), infer=not no_extract, private=private)
     screen = session.screen
     if screen.as_json:
         screen.emit(done)
@@ -69,32 +72,20 @@ def update(
         session.screen.say("Now: ", (item["memory"], "bold"))
 
 
-def forget(
+def delete(
     session: Session,
     memory_ids: Annotated[list[str] | None, typer.Argument(help="Ids of memories.")] = None,
     *,
     hard: Annotated[bool, typer.Option("--hard", help="For good: it cannot be restored.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Everything of this user, for good.")] = False,
-    about: Annotated[
-        str | None, typer.Option("--about", help="What to forget, in your own words: it is shown first.")
-    ] = None,
-    confirm: Annotated[
-        str | None, typer.Option("--confirm", help="Token of what --about showed with --json: does just that.")
-    ] = None,
     reason: Reason = None,
     yes: Yes = False,
 ) -> None:
-    """Take memories out of every answer; `restore` brings them back, unless --hard or --all."""
-    if [everything, bool(memory_ids), about is not None, confirm is not None].count(True) != 1:
-        raise InvalidInputError("give the ids of what to forget, or --about, or --confirm, or --all: one of these")
-    if about is not None:
-        _forget_about(session, about, hard=hard, reason=reason, yes=yes)
-        return
-    if confirm is not None:
-        _forget_shown(session, confirm, hard=hard, reason=reason)
-        return
+    """Delete memories; `restore` brings them back, unless --hard or --all."""
+    if everything == bool(memory_ids):
+        raise InvalidInputError("give the ids of what to delete, or --all: one of these")
     if everything:
-        _forget_everything(session, yes=yes)
+        _delete_everything(session, yes=yes)
         return
     ids = memory_ids or []
     if hard:
@@ -102,14 +93,36 @@ def forget(
     for memory_id in ids:
         session.memory.delete(memory_id, reason=reason, hard=hard, user_id=session.user)
     if session.screen.as_json:
-        session.screen.emit({"forgotten": ids, "hard": hard})
+        session.screen.emit({"deleted": ids, "hard": hard})
     else:
-        how = "erased for good" if hard else "forgotten; `ebbing restore ID` brings it back"
-        session.screen.say(f"{len(ids)} {how}")
+        outcome = "erased for good" if hard else "deleted; `ebbing restore ID` brings it back"
+        session.screen.say(f"{len(ids)} {outcome}")
+
+
+def forget(
+    session: Session,
+    *,
+    about: Annotated[
+        str | None, typer.Option("--about", help="What to forget, in your own words: it is shown first.")
+    ] = None,
+    confirm: Annotated[
+        str | None, typer.Option("--confirm", help="Token of what --about showed with --json: does just that.")
+    ] = None,
+    hard: Annotated[bool, typer.Option("--hard", help="For good: it cannot be restored.")] = False,
+    reason: Reason = None,
+    yes: Yes = False,
+) -> None:
+    """Forget what was said about something; `delete` takes the ids of memories."""
+    if (about is None) == (confirm is None):
+        raise InvalidInputError("give --about, or --confirm: one of these; `ebbing delete` takes ids")
+    if about is not None:
+        _forget_about(session, about, hard=hard, reason=reason, yes=yes)
+    else:
+        _forget_shown(session, confirm, hard=hard, reason=reason)
 
 
 def restore(session: Session, memory_id: Annotated[str, typer.Argument(help="Id of the memory.")]) -> None:
-    """Bring a forgotten memory back."""
+    """Bring a deleted memory back."""
     item = session.memory.restore(memory_id, user_id=session.user)
     if session.screen.as_json:
         session.screen.emit(item)
@@ -130,7 +143,7 @@ def _forget_about(session: Session, about: str, *, hard: bool, reason: str | Non
         if not items and (missing := session.owner_missing()):
             screen.say(missing)
         if found["perhaps"]:
-            head = "These may be about it too, and stay; `ebbing forget ID` forgets one:"
+            head = "These may be about it too, and stay; `ebbing delete ID` deletes one:"
             _show_items(session, found["perhaps"], head=head)
     if items:
         _ask(session, "Erase them for good?" if hard else "Forget them?", yes=yes)
@@ -156,7 +169,7 @@ def _show_items(session: Session, items: Sequence[Mapping[str, Any]], *, head: s
         screen.say(f"… and {len(items) - SHOWN} more (--json lists all)", indent=2)
 
 
-def _forget_everything(session: Session, *, yes: bool) -> None:
+def _delete_everything(session: Session, *, yes: bool) -> None:
     whose = session.whose()
     if missing := session.owner_missing():
         raise NotFoundError(missing)
@@ -172,7 +185,7 @@ def _forget_everything(session: Session, *, yes: bool) -> None:
         )
         if not done["scrubbed"]:
             session.screen.say(
-                "On the disk they are overwritten as soon as nobody else reads; `ebbing compact` does it now."
+                "On the disk they are overwritten as soon as nobody else reads; `ebbing vacuum` does it now."
             )
 
 
