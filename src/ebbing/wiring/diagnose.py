@@ -45,7 +45,7 @@ async def diagnose(components: Components) -> dict[str, Any]:
         *_about_store(components.settings),
         *_about_embedder(components, embedder, failure=failure),
         await _about_reranker(components),
-        await _about_reader(components),
+        await _about_reader(components, failure=failure),
         *await _about_chat(components),
         await _about_upkeep(components),
         *_about_counts(stats, embedder),
@@ -94,7 +94,9 @@ async def _about_reranker(components: Components) -> Finding:
     return _finding("reranker", "attention" if notes else "off", detail=notes[-1] if notes else "none is set")
 
 
-async def _about_reader(components: Components) -> Finding:
+async def _about_reader(components: Components, *, failure: str | None) -> Finding:
+    if failure is not None:
+        return _finding("reader", "off", detail="the embedder cannot load: rules alone read what is said")
     reader = await components.reader.get()
     if reader is not None:
         return _finding("reader", "on", detail=f"version {reader.version}")
