@@ -1,4 +1,4 @@
-"""Who may do what."""
+"""The roles of credentials."""
 
 from __future__ import annotations
 

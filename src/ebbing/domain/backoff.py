@@ -1,4 +1,4 @@
-"""How long something that failed is left alone."""
+"""The wait after a failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that somebody may choose, within bounds."""
+"""The check that a number lies within bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large and how deeply nested a value may be that comes from outside; checked without recursion."""
+"""The limits on the size and the depth of a value from outside; checked without recursion."""
 
 from __future__ import annotations
 

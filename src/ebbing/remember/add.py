@@ -106,7 +106,7 @@ async def _extract(
 
 
 class StoredExtraction(NamedTuple):
-    """What became of the facts of some messages, and of the messages."""
+    """The outcomes of the facts of some messages, and the stored messages."""
 
     outcomes: Sequence[MemoryOutcome]
     """One a fact."""

@@ -15,7 +15,7 @@ ALREADY_STORED = "this message is already stored"
 
 
 class MemoryOutcome(NamedTuple):
-    """What became of one fact or raw message."""
+    """The outcome of one fact or raw message."""
 
     memory_id: str | None
     """The memory that holds it; None if none does."""

@@ -47,7 +47,7 @@ MAX_ATTEMPTS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What somebody changes of a memory by hand; None leaves it as it is."""
+    """The changes that a person makes to a memory; None leaves a field as it is."""
 
     text: str | None = None
     metadata: Mapping[str, Any] | None = None

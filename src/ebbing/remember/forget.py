@@ -1,4 +1,4 @@
-"""Deleting what somebody agreed to have forgotten: just that, as it was shown, or nothing."""
+"""The deletion of memories that a person agreed to forget: those alone, as they were shown, or none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REASON: Final = "forgotten on request"
 
 @dataclass(frozen=True, slots=True)
 class ForgetReport:
-    """What went."""
+    """The deleted records."""
 
     ids: tuple[str, ...]
     memories: int = 0

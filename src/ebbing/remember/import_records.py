@@ -25,7 +25,7 @@ REASON: Final = "imported"
 
 @dataclass(slots=True)
 class ImportReport:
-    """What became of the records."""
+    """The outcome of an import."""
 
     imported: int = 0
     already_stored: int = 0

@@ -1,4 +1,4 @@
-"""What one record becomes when a change set that touched it is undone, whatever else became of it since."""
+"""The record that an undo restores, with later changes to other fields kept."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ HAS_RIVAL: Final = "another value of it is current by now"
 
 @dataclass(frozen=True, slots=True)
 class UndoReport:
-    """What was taken back."""
+    """The outcome of an undo."""
 
     restored: tuple[str, ...] = ()
     """Ids of memories that are as they were before."""
@@ -44,7 +44,7 @@ class UndoReport:
 
 @dataclass(slots=True)
 class _Plan:
-    """What is to be written, and what is told of it."""
+    """The changes to write, and the report about them."""
 
     records: dict[str, MemoryRecord] = field(default_factory=dict)
     """By id, as they are to become."""
@@ -124,7 +124,7 @@ def _planned(records: Sequence[RecordChange], *, force: bool, now: datetime) -> 
 
 
 def _leave_what_hangs_on_them(records: Iterable[RecordChange], left: dict[str, str]) -> None:
-    """What stepped aside for a memory that is left alone stays aside: else both would count."""
+    """Leave the rivals of a memory that is left alone as they are: else both would be current."""
     for done in records:
         in_its_place = done.after.superseded_by
         is_aside = done.before is not None and done.before.superseded_by != in_its_place

@@ -1,1 +1,1 @@
-"""How two statements stand to each other, and what may be closed."""
+"""The comparison of two statements, and the closing of memories."""

@@ -1,4 +1,4 @@
-"""Whether a statement may end a memory: the check that every closing passes, whoever proposes it.
+"""The check that a statement may close a memory. Every closing passes it, by rules or by a model.
 
 A closing needs the same subject, and a matching attribute, object or thing that both name; a name in common is not
 enough. What warns of harm is ended only by a statement that names it. A statement may end two memories at most.

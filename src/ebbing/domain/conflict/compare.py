@@ -1,4 +1,4 @@
-"""Whether what was just heard goes with what is known: the same, more of the same, a contradiction, or another matter.
+"""The comparison of a new claim with a known one: the same, more, a contradiction, or another matter.
 
 Pure rules over two claims, that is over two statements in a form in which they can be compared (`language.claims` reads
 them from text). Newer wins; who is older, or trusted less, is decided by the caller (`remember.reconcile.decide`).
@@ -33,7 +33,7 @@ MIN_SHARED_WORDS: Final = 0.5
 
 
 class Relation(StrEnum):
-    """How a new claim stands to a known one."""
+    """The relation of a new claim to a known one."""
 
     SAME = "same"
     """It is known already."""

@@ -1,4 +1,4 @@
-"""What to do about a fact that was just heard, and why."""
+"""The decision about a fact, with its reason."""
 
 from __future__ import annotations
 

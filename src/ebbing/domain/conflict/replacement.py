@@ -1,4 +1,4 @@
-"""Whether a statement of something new leaves no room for a known one, although neither gives an attribute.
+"""The check that a statement replaces a known one although neither gives an attribute.
 
 Three ways in which people say so, whatever the matter is: the same words with another thing in one place ("we deploy on
 Mondays now"), a thing that is named and has become another ("switched the laptop to Linux"), an aim that was reached

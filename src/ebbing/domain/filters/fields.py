@@ -1,4 +1,4 @@
-"""What a filter can ask about: every field with its names, what it holds, and how it is read from a record."""
+"""The fields of filters: their names, their values, and how they are read from a record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METADATA: Final = "metadata."
 
 
 class Op(StrEnum):
-    """How a field is compared; `PRESENT` is written as the bare value `*`."""
+    """The operators of filters; `PRESENT` is written as the bare value `*`."""
 
     EQ = "eq"
     NE = "ne"
@@ -36,7 +36,7 @@ _PARTS: Final = (Op.CONTAINS, Op.ICONTAINS)
 
 
 class Sort(StrEnum):
-    """What a field holds."""
+    """The type of a field's values."""
 
     TEXT = "text"
     CHOICE = "choice"

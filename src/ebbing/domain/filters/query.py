@@ -1,4 +1,4 @@
-"""What is asked of the memory, and what comes back."""
+"""The query of a search, and the hits that it returns."""
 
 from __future__ import annotations
 

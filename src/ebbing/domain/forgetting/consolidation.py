@@ -1,4 +1,4 @@
-"""What a memory must have shown to belong to the long term."""
+"""The conditions under which a memory enters the long-term layer."""
 
 from __future__ import annotations
 

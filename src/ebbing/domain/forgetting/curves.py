@@ -1,4 +1,4 @@
-"""How well a memory is still remembered: curves over the time since it was last of use.
+"""Forgetting curves: the strength of a memory over the time since its last use.
 
 A curve gives a number to order memories by and to act on at a threshold of its own. It is no probability: measured on
 real logs, the raw value of either curve predicts worse than a constant.

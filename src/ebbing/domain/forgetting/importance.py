@@ -1,4 +1,4 @@
-"""How much a new memory matters, in [0, 1]: by what its text holds, or by the formula of the first design.
+"""The importance of a new memory, in [0, 1]: by its text, or by the formula of the first design.
 
 Pure functions; the numbers that go in are worked out by `remember.reconcile.importance`.
 """
@@ -41,7 +41,7 @@ def seed_importance(memory_type: MemoryType, *, scarcity: float, age_days: float
 
 @dataclass(frozen=True, slots=True)
 class Substance:
-    """What a text holds, as far as the text alone tells."""
+    """The features of a text."""
 
     specifics: int
     """Names, numbers and dates."""

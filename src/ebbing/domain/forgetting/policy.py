@@ -1,4 +1,4 @@
-"""How memories are looked after: the choices of whoever runs the memory."""
+"""The policy of maintenance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a use lengthens the time that a memory lasts, and how a correction shortens it: the stability of FSRS-6.
+"""The stability of FSRS-6: a use makes a memory last longer, a correction shortens it.
 
 FSRS-6 is the scheduler of spaced repetition fitted on some 700 million reviews. Of its 21 default weights these are
 the ones that speak of stability after a review; the difficulty, which it works out from grades, is fixed here, because

@@ -1,4 +1,4 @@
-"""How likely a memory is needed again: a probability, which no forgetting curve is.
+"""The probability that a memory is needed again, which no forgetting curve gives.
 
 p = 1 / (1 + e^-z), z = intercept + idle · ln(1 + t) + uses · ln(1 + n) + importance · I + age · ln(1 + a). Here t is
 the days since the memory was last of use (else since it was last said), n how often it was of use, I its importance,
@@ -29,7 +29,7 @@ _MAX_LOG_ODDS: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class UsageFeatures:
-    """What of a memory at one moment says how likely it is needed."""
+    """The features of a memory at one moment that tell how likely it is needed."""
 
     idle_days: float
     """Since it was last of use, else since it was last said; 0 or more."""

@@ -1,4 +1,4 @@
-"""What a memory was at a moment: undoes what its history tells of the time after."""
+"""A memory as it was at a moment: the later changes of its history are taken back."""
 
 from __future__ import annotations
 

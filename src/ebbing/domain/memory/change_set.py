@@ -11,7 +11,7 @@ from ebbing.domain.memory.scope import Owner
 
 
 class Cause(StrEnum):
-    """What kind of call or work wrote a change set."""
+    """The kind of call or work that wrote a change set."""
 
     ADD = "add"
     UPDATE = "update"
@@ -41,7 +41,7 @@ class Cause(StrEnum):
 
 @dataclass(slots=True)
 class ChangeSet:
-    """What a call is about to write; the store fills in the names.
+    """The change sets of one call, by owner; the store fills in the ids.
 
     A call that writes to several owners makes one change set of each.
     """

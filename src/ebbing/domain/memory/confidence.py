@@ -1,4 +1,4 @@
-"""How far a memory can be trusted when it is read: what was sure once grows less sure with time."""
+"""The confidence of a memory when it is read, which falls with time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of a memory that was recalled."""
+"""The feedback about a memory that was returned."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 
 class Signal(StrEnum):
-    """What a caller can say about a memory that an answer held."""
+    """The signals of feedback about a memory that an answer held."""
 
     USED = "used"
     """The answer was made with it."""
@@ -49,7 +49,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How often a memory was returned, and what was said about it since."""
+    """The number of times that a memory was returned, and the feedback since."""
 
     returned: int = 0
     last_returned_at: datetime | None = None

@@ -1,4 +1,4 @@
-"""What happened to a memory, for its history."""
+"""The events in the history of a memory."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ EXTRACTION_JOB: Final = "extract"
 
 
 class WriteMode(StrEnum):
-    """How what is said becomes memories."""
+    """The mode of reading messages."""
 
     RULES = "rules"
     """By the rules of the language packs, without a model."""

@@ -26,7 +26,7 @@ class Section(StrEnum):
 
 
 class Origin(StrEnum):
-    """Where an entry comes from, the weightiest first."""
+    """The origin of an entry, the weightiest first."""
 
     USER = "user"
     """The person set it by hand: it wins over everything that is heard."""
@@ -39,7 +39,7 @@ class Origin(StrEnum):
 
 
 class Rank(StrEnum):
-    """What an entry is to a person, what matters most first."""
+    """The rank of an entry, the most important first."""
 
     IDENTITY = "identity"
     BINDING = "binding"
@@ -92,7 +92,7 @@ class ProfileEntry:
 
 @dataclass(frozen=True, slots=True)
 class ProfileEdit:
-    """What a person did to an entry by hand; it outlasts every rebuild."""
+    """An edit of an entry by the person; it outlasts every rebuild."""
 
     slot: str
     """What the entry speaks of."""

@@ -1,4 +1,4 @@
-"""What a memory is made of."""
+"""The record of a memory, and its parts."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ RESERVED_TAGS: Final = frozenset({"pending_deletion", QUARANTINED, NEEDS_REVIEW}
 
 
 class Kind(StrEnum):
-    """What the row is: something concluded or kept on purpose, or a raw message kept as evidence."""
+    """The kind of a row: a memory, or a raw message that is kept as evidence."""
 
     MEMORY = "memory"
     EPISODE = "episode"
 
 
 class MemoryType(StrEnum):
-    """What sort of knowledge a memory holds."""
+    """The type of knowledge that a memory holds."""
 
     EPISODIC = "episodic"
     SEMANTIC = "semantic"
@@ -54,7 +54,7 @@ def type_of_tags(tags: Sequence[str]) -> MemoryType:
 
 
 class Layer(StrEnum):
-    """Where in the three-layer model a memory lives."""
+    """The layer of a memory."""
 
     WORKING = "working"
     SHORT_TERM = "short_term"
@@ -62,7 +62,7 @@ class Layer(StrEnum):
 
 
 class Stage(StrEnum):
-    """How far a memory has faded. Each stage can be undone until the record is erased."""
+    """The stage of fading. Each can be undone until the record is erased."""
 
     FULL = "full"
     KEYWORD_ONLY = "keyword_only"
@@ -74,7 +74,7 @@ class Stage(StrEnum):
 
 
 class Role(StrEnum):
-    """Who spoke the words behind a memory."""
+    """The role of the speaker."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -84,7 +84,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a memory comes from: enough to show the evidence and to judge how far to trust it."""
+    """The origin of a memory: enough to show the evidence and to judge its trust."""
 
     source_ids: tuple[str, ...] = ()
     """Ids of the messages behind the memory, as the caller named them."""

@@ -1,4 +1,4 @@
-"""How likely it is that using a memory misleads: it may be unsure, old, or beside the point."""
+"""The risk that a memory misleads: it may be unsure, old, or irrelevant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose memory it is, and which part of it a call may touch."""
+"""The scope of a call: an owner, and the part of their memory that the call may touch."""
 
 from __future__ import annotations
 

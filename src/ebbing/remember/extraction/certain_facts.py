@@ -1,4 +1,4 @@
-"""Whose fact it is and whether it is so must be certain: else there is no fact, and the message alone is kept.
+"""The checks that a fact's subject and polarity are certain; without them only the message is stored.
 
 The rules read a clause; what is asked here is whether the clause may stand alone. A subject that was left out is the
 speaker only where nobody else has been spoken of, in the message or just before it. Every negation of the words must

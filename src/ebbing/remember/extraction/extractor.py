@@ -32,7 +32,7 @@ _POINTS_BACK: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What was read, and who may be asked what it changes."""
+    """The facts that were read, and the model that may be asked about them."""
 
     facts: tuple[Fact, ...]
     failed: ExtractionFailure | None = None

@@ -67,7 +67,7 @@ def _is_unlikely(fact: Fact, statement: Statement, *, pack: Pack, aside: bool) -
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """How a statement weighs."""
+    """The weight of a statement."""
 
     score: float
     """Log-odds of its being worth remembering for long."""

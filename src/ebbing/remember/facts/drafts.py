@@ -35,7 +35,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class DraftContext:
-    """What all records of one call share, and what names them."""
+    """The fields that all records of one call share, and the source of their ids."""
 
     scope: Scope
     metadata: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""A fact that was just heard, as the record that it would become and the claim that it makes."""
+"""New facts and known memories, each with the claim that it makes."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def without_value(memory: KnownMemory) -> KnownMemory:
 
 
 def trust_of(record: MemoryRecord) -> TrustTier:
-    """Whose word a memory rests on; the speaker's role says it where nobody noted it."""
+    """Return the trust of a memory; where none is noted, the speaker's role decides."""
     if record.trust is not None:
         return TrustTier(record.trust)
     return (tier_of(record.role) if record.role else None) or TrustTier.USER

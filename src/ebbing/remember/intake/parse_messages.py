@@ -1,4 +1,4 @@
-"""Whatever a caller passes as `messages` becomes a list of clean `Message` values, or a typed error."""
+"""The `messages` argument becomes a list of clean `Message` values, or raises a typed error."""
 
 from __future__ import annotations
 

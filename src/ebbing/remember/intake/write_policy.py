@@ -1,4 +1,4 @@
-"""What may be stored, and how sure one must be."""
+"""The policy of writing: what may be stored, and with which confidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking a model within a time budget, so that whatever it does the caller gets an answer or a reason."""
+"""Calls of a language model within a time budget; the caller gets an answer or a reason."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LlmOptions:
-    """What the steps with a model work with. The prompts stand in for ours where they are given."""
+    """The model and its limits. Prompts that are set replace the built-in prompts."""
 
     model: ChatModel
     fact_prompt: str | None = None

@@ -1,4 +1,4 @@
-"""What to do about facts, decided by a language model that sees what is known already."""
+"""Decisions about facts by a language model that sees the known memories."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAX_SHOWN_CHARS: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What a model decided."""
+    """The decisions of a model."""
 
     decisions: tuple[Decision | None, ...] = ()
     """One a fact, in order. None where nothing known resembles it or the model said nothing usable: for the resolver

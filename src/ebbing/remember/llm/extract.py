@@ -28,7 +28,7 @@ _HOPELESS: Final = frozenset({"model_unavailable", "model_timeout", "out_of_time
 
 @dataclass(frozen=True, slots=True)
 class LlmExtraction:
-    """What was read, and what was not."""
+    """The facts that a model read, and why it failed."""
 
     facts: tuple[Fact, ...] = ()
     failed: ExtractionFailure | None = None
@@ -37,7 +37,7 @@ class LlmExtraction:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What stays the same for all chunks of one conversation."""
+    """The settings that all chunks of one conversation share."""
 
     llm: LlmOptions
     prompt: Prompt

@@ -1,4 +1,4 @@
-"""What a model wrote, taken apart and checked: every item by itself, so that a bad one never loses the others."""
+"""The parser of a model's answer. Each item is checked by itself, so that a bad item loses no other."""
 
 from __future__ import annotations
 

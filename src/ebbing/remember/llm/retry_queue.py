@@ -21,7 +21,7 @@ MAX_ATTEMPTS = 10
 
 @dataclass(frozen=True, slots=True)
 class RetriedExtraction:
-    """What was read at another try; `source` of a fact is an index into these messages."""
+    """The facts of another attempt; `source` of a fact is an index into these messages."""
 
     messages: tuple[Message, ...]
     extraction: LlmExtraction

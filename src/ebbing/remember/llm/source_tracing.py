@@ -1,4 +1,4 @@
-"""Where in a conversation a statement comes from: what cannot be traced to a message was made up."""
+"""The message that a statement comes from; a statement that no message holds is invented."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What a model reads at once."""
+    """The part of a conversation that a model reads at once."""
 
     pieces: tuple[Piece, ...]
     context: tuple[Piece, ...] = ()

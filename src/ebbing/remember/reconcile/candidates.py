@@ -1,4 +1,4 @@
-"""Which memories a fact may have to do with: the same words, attribute or object, much the same text or meaning."""
+"""The memories that a fact may repeat or contradict: of the same words, attribute, object or meaning."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MIN_SIMILARITY: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class CandidateSet:
-    """What is known around some facts."""
+    """The candidates of some facts."""
 
     by_fact: tuple[tuple[KnownMemory, ...], ...]
     """For each fact, without repeats."""

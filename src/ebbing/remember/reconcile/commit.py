@@ -29,7 +29,7 @@ MAX_ATTEMPTS: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What was written."""
+    """The facts, decisions and records of a commit."""
 
     facts: Sequence[NewFact]
     decisions: Sequence[Decision]
@@ -66,7 +66,7 @@ async def commit_facts(
 
 @dataclass(frozen=True, slots=True)
 class _LlmAdvice:
-    """What a language model would do, asked once for all attempts."""
+    """The advice of a language model, asked once for all attempts."""
 
     proposal: LlmProposal | None = None
     wordings: Mapping[str, IndexEntry | None] = field(default_factory=dict)

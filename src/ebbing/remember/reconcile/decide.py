@@ -1,4 +1,4 @@
-"""What to do about each fact, given what is known around it: the deterministic decider.
+"""The decision about each fact, by rules alone, given its candidates.
 
 A fact and a memory are compared by `conflict.compare`; here stands who wins. The newer one does, unless the older one
 is surer by more than 0.2; what the user said is never changed by what a tool or a document says. A language model may
@@ -47,7 +47,7 @@ _NOTHING_KNOWN: Final = "no related memory"
 
 @dataclass(frozen=True, slots=True)
 class LlmProposal:
-    """What a language model would do."""
+    """The decisions that a language model proposes."""
 
     decisions: Mapping[str, Decision] = field(default_factory=dict)
     """By the id of the memory that the fact would become."""
@@ -136,7 +136,7 @@ def _as_the_only_value(decision: Decision, fact: NewFact, *, memories: Sequence[
 
 @dataclass(slots=True)
 class _View:
-    """What is known once the decisions so far are carried out."""
+    """The known memories as the decisions so far leave them."""
 
     new: dict[str, KnownMemory] = field(default_factory=dict)
     closed: set[str] = field(default_factory=set)

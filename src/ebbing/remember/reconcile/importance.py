@@ -1,4 +1,4 @@
-"""How much each new fact matters, given its text and what is known around it."""
+"""The importance of each new fact, by its text and its candidates."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _REOPENED: Final = "what had replaced it was withdrawn"
 
 @dataclass(frozen=True, slots=True)
 class KnownMessages:
-    """What is known of the messages of a call."""
+    """The stored messages among those of a call, and the memories that they led to."""
 
     repeated: frozenset[int] = frozenset()
     """Places of messages that are stored in just these words."""

@@ -1,4 +1,4 @@
-"""What a language model would do about facts, before it is judged by `decide`."""
+"""The proposals of a language model about facts, which `decide` judges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits for somebody's decision: memories that may end others, and messages that nothing was learnt from."""
+"""Reviews: memories that may close others, and quarantined messages, which wait for a person's decision."""
 
 from __future__ import annotations
 

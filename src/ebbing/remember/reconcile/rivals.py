@@ -1,4 +1,4 @@
-"""Which current memories a memory that becomes current again cannot stand beside."""
+"""The rivals of a memory that becomes current again: memories that contradict it."""
 
 from __future__ import annotations
 

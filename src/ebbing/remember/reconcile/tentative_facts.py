@@ -1,4 +1,4 @@
-"""Which statements that no rule reads tell something after all: of people known by name, or of what is over or new."""
+"""Tentative facts: statements that no rule reads, kept if they are about a known person or end a known memory."""
 
 from __future__ import annotations
 

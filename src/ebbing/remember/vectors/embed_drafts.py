@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class EmbedOptions:
-    """How texts get their vectors on the way in."""
+    """The embedder and its limits."""
 
     embedder: Embedder | None = None
     seconds: float = EMBEDDING_SECONDS
