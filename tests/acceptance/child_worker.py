@@ -44,7 +44,7 @@ async def main(directory: str) -> None:
     working = WorkerDeps(store.jobs, clock, FixedChance(), {"write": write_down}, pace=WorkerLimits(lease=LEASE))
     sys.stdout.write("begun\n")
     sys.stdout.flush()
-    await run_worker(working, stop=Stop(), once=True, told=tell)
+    await run_worker(working, stop=Stop(), once=True, on_progress=tell)
     await store.aclose()
 
 

@@ -28,9 +28,9 @@ def position(cursor: str | None) -> tuple[int, int]:
         raise InvalidInputError("the cursor is not one that a page gave: start again without one")
     try:
         created, _, seq = base64.urlsafe_b64decode(cursor.encode()).decode().partition(".")
-        found = int(created), int(seq)
+        place = int(created), int(seq)
     except ValueError as error:
         raise InvalidInputError("the cursor is not one that a page gave: start again without one") from error
-    if max(map(abs, found)) > START[0]:
+    if max(map(abs, place)) > START[0]:
         raise InvalidInputError("the cursor is not one that a page gave: start again without one")
-    return found
+    return place

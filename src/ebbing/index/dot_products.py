@@ -21,20 +21,20 @@ def along(matrix: Matrix, vector: Matrix) -> Matrix:
     """Dot products of each row, shape (rows,), with one vector."""
     step = max(1, _PIECE // max(len(vector), 1))
     if len(matrix) <= step:
-        found: Matrix = matrix.dot(vector)
-        return found
-    found = np.empty(len(matrix), dtype=np.float32)
+        products: Matrix = matrix.dot(vector)
+        return products
+    products = np.empty(len(matrix), dtype=np.float32)
     for at in range(0, len(matrix), step):
-        np.matmul(matrix[at : at + step], vector, out=found[at : at + step])
-    return found
+        np.matmul(matrix[at : at + step], vector, out=products[at : at + step])
+    return products
 
 
 def between(rows: Matrix, others: Matrix) -> Matrix:
     """Dot products of each row with each other one, shape (rows, others)."""
     step = max(1, int((_PIECE / max(rows.shape[1], 1)) ** 0.5))
-    found = np.empty((len(rows), len(others)), dtype=np.float32)
+    products = np.empty((len(rows), len(others)), dtype=np.float32)
     for first in range(0, len(rows), step):
         for second in range(0, len(others), step):
             piece = (slice(first, first + step), slice(second, second + step))
-            np.matmul(rows[piece[0]], others[piece[1]].T, out=found[piece])
-    return found
+            np.matmul(rows[piece[0]], others[piece[1]].T, out=products[piece])
+    return products

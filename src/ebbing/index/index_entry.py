@@ -65,7 +65,7 @@ def entry_for(
 
     A vector of zeros counts as no vector, and so does one that holds no number somewhere: it would spoil every search.
     """
-    return _told(unread_entry(vector=vector, model_id=model_id, utterance=utterance), analysis)
+    return _with_keywords(unread_entry(vector=vector, model_id=model_id, utterance=utterance), analysis)
 
 
 def unread_entry(
@@ -85,10 +85,10 @@ def read_entry(entry: IndexEntry, record: MemoryRecord) -> IndexEntry:
     """The entry with the keywords of the record that it belongs to, if it has none yet."""
     if entry.analyzer != UNREAD:
         return entry
-    return _told(entry, analyse(full_text(record), speaker=record.actor, said_at=record.created_at))
+    return _with_keywords(entry, analyse(full_text(record), speaker=record.actor, said_at=record.created_at))
 
 
-def _told(entry: IndexEntry, analysis: Analysis) -> IndexEntry:
+def _with_keywords(entry: IndexEntry, analysis: Analysis) -> IndexEntry:
     flags = entry.flags | int(analysis.flags)
     numbers = _signed(_digest("\x1f".join(sorted(analysis.numbers)))) if analysis.numbers else 0
     return IndexEntry(pack(analysis), analysis.length, flags, numbers, ANALYZER_VERSION, entry.model_id, entry.vector)
@@ -113,8 +113,8 @@ def pack(analysis: Analysis) -> Terms:
     if analysis.length > MAX_FREQUENCY:
         counts = {key: min(frequency, MAX_FREQUENCY) for key, frequency in counts.items()}
     fields: dict[int, int] = {}
-    told = ((analysis.speaker, FIELD_SPEAKER), (analysis.date, FIELD_DATE), (analysis.asked, FIELD_ASKED))
-    for field_terms, bit in told:
+    field_groups = ((analysis.speaker, FIELD_SPEAKER), (analysis.date, FIELD_DATE), (analysis.asked, FIELD_ASKED))
+    for field_terms, bit in field_groups:
         for key in map(term_hash, field_terms):
             fields[key] = fields.get(key, 0) | bit
             counts.setdefault(key, 0)

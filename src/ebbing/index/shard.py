@@ -223,8 +223,8 @@ class Shard:
                 self._forget_record(self.ids[at])
 
     def _forget_record(self, memory_id: str) -> None:
-        for known in (self.records, self.compared, self.as_written):
-            known.pop(memory_id, None)
+        for cache in (self.records, self.compared, self.as_written):
+            cache.pop(memory_id, None)
 
     def _tables(self) -> Iterable[tuple[str, InternedNames]]:
         names = {"agent": self.agents, "run": self.runs, "actor": self.actors}

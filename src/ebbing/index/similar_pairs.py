@@ -18,8 +18,8 @@ _AT_ONCE: Final = 512
 def _nearness(shard: Shard, rows: Rows, *, others: Rows) -> NDArray[np.float32]:
     """Cosines of shape (rows, others); −1 where the numbers in the two texts differ: they never say the same."""
     numbers = shard.numbers[rows][:, None] == shard.numbers[others][None, :]
-    found: NDArray[np.float32] = np.where(numbers, shard.vectors[rows] @ shard.vectors[others].T, np.float32(-1))
-    return found
+    cosines: NDArray[np.float32] = np.where(numbers, shard.vectors[rows] @ shard.vectors[others].T, np.float32(-1))
+    return cosines
 
 
 def near_pairs(shard: Shard, rows: Rows, *, fresh: NDArray[np.bool_], cosine: float) -> tuple[Rows, Rows]:
@@ -28,9 +28,9 @@ def near_pairs(shard: Shard, rows: Rows, *, fresh: NDArray[np.bool_], cosine: fl
     Each pair comes once, as positions in `rows`; rows without a vector are near nothing.
     """
     firsts, seconds = [], []
-    asked = np.flatnonzero(fresh & shard.embedded[rows])
-    for start in range(0, len(asked), _AT_ONCE):
-        part = asked[start : start + _AT_ONCE]
+    candidates = np.flatnonzero(fresh & shard.embedded[rows])
+    for start in range(0, len(candidates), _AT_ONCE):
+        part = candidates[start : start + _AT_ONCE]
         first, second = np.nonzero(_nearness(shard, rows[part], others=rows) >= cosine)
         first = part[first]
         once = (first < second) | ((first > second) & ~fresh[second])
@@ -50,8 +50,8 @@ def overlapping_pairs(shard: Shard, rows: Rows, *, fresh: NDArray[np.bool_], lea
     size = np.fromiter(map(len, terms), dtype=np.int64, count=len(rows))
     firsts, seconds = [], []
     for first in np.flatnonzero(fresh).tolist():
-        found = shard.postings.find(terms[first])
-        at = place[found.rows[found.tf > 0]]
+        matches = shard.postings.find(terms[first])
+        at = place[matches.rows[matches.tf > 0]]
         common = np.bincount(at[at >= 0], minlength=len(rows))
         alike = common >= least * np.maximum(np.minimum(size, size[first]), 1)
         second = np.flatnonzero(alike & (shard.numbers[rows] == shard.numbers[rows[first]]))

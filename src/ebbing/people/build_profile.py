@@ -50,19 +50,19 @@ def build_profile(
     """
     pinned = pinned or {}
     slots: defaultdict[str, list[ProfileStatement]] = defaultdict(list)
-    for one in statements:
-        slots[one.slot].append(one)
-    said = _without_answered({slot: _settled(of_slot) for slot, of_slot in slots.items()})
-    avoided = [thing for agreeing in said.values() for thing in agreeing[0].avoids]
+    for statement in statements:
+        slots[statement.slot].append(statement)
+    by_slot = _without_answered({slot: _settled(of_slot) for slot, of_slot in slots.items()})
+    avoided = [thing for agreeing in by_slot.values() for thing in agreeing[0].avoids]
     by_hand = {edit.slot: edit for edit in edits if edit.memory_id is None or edit.memory_id in pinned}
     drawn = [
         _drawn(agreeing, now=now)
-        for slot, agreeing in said.items()
+        for slot, agreeing in by_slot.items()
         if slot not in by_hand and not agreeing[0].denied and not _is_avoided(agreeing[0], avoided)
     ]
     for slot, edit in by_hand.items():
         if edit.memory_id is not None:
-            drawn.append(_set_by_hand(pinned[edit.memory_id], edit, said=slots.get(slot, ()), now=now))
+            drawn.append(_set_by_hand(pinned[edit.memory_id], edit, statements=slots.get(slot, ()), now=now))
     return in_order({entry.name: entry for entry in drawn}.values())
 
 
@@ -80,17 +80,17 @@ def last_said(record: MemoryRecord) -> datetime:
 
 def _settled(of_slot: Sequence[ProfileStatement]) -> list[ProfileStatement]:
     """The statement of a slot that counts, and those that say the same; the newest of them first."""
-    newest_first = sorted(of_slot, key=lambda one: one.record.created_at, reverse=True)
+    newest_first = sorted(of_slot, key=lambda statement: statement.record.created_at, reverse=True)
     best = newest_first[0]
     for older in newest_first[1:]:
         if not agree(older, best) and _outweighs(older.record, best.record):
             best = older
-    return [one for one in newest_first if agree(one, best)]
+    return [statement for statement in newest_first if agree(statement, best)]
 
 
-def agree(one: ProfileStatement, other: ProfileStatement) -> bool:
+def agree(first: ProfileStatement, other: ProfileStatement) -> bool:
     """Whether two statements of one slot say the same."""
-    return one.section is other.section and (one.means == other.means or not _has_values(one.slot))
+    return first.section is other.section and (first.means == other.means or not _has_values(first.slot))
 
 
 def _has_values(slot: str) -> bool:
@@ -103,27 +103,27 @@ def _outweighs(older: MemoryRecord, newer: MemoryRecord) -> bool:
     return trust_in(newer) is trust_in(older) and older.confidence > newer.confidence + SURER
 
 
-def _without_answered(said: Mapping[str, list[ProfileStatement]]) -> dict[str, list[ProfileStatement]]:
+def _without_answered(by_slot: Mapping[str, list[ProfileStatement]]) -> dict[str, list[ProfileStatement]]:
     """Of wishes about how to answer, those whose every choice a later wish makes anew are over."""
-    wishes = [agreeing[0] for agreeing in said.values() if agreeing[0].manner]
+    wishes = [agreeing[0] for agreeing in by_slot.values() if agreeing[0].manner]
     made: set[str] = set()
     over: set[str] = set()
-    for wish in sorted(wishes, key=lambda one: one.record.created_at, reverse=True):
+    for wish in sorted(wishes, key=lambda wish: wish.record.created_at, reverse=True):
         if wish.manner <= made:
             over.add(wish.slot)
         made |= wish.manner
-    return {slot: agreeing for slot, agreeing in said.items() if slot not in over}
+    return {slot: agreeing for slot, agreeing in by_slot.items() if slot not in over}
 
 
-def _is_avoided(one: ProfileStatement, avoided: Sequence[str]) -> bool:
-    return one.section is Section.PREFERENCES and any(mentions(one.value, thing) for thing in avoided)
+def _is_avoided(statement: ProfileStatement, avoided: Sequence[str]) -> bool:
+    return statement.section is Section.PREFERENCES and any(mentions(statement.value, thing) for thing in avoided)
 
 
 def _drawn(agreeing: Sequence[ProfileStatement], *, now: datetime) -> ProfileEntry:
     shown = agreeing[0]
-    records = [one.record for one in agreeing]
+    records = [statement.record for statement in agreeing]
     half_life = TASTE_HALF_LIFE if shown.rank in _FADING else None
-    said = [(record.confidence, times_said(record), last_said(record)) for record in records]
+    tellings = [(record.confidence, times_said(record), last_said(record)) for record in records]
     return ProfileEntry(
         section=shown.section,
         key=shown.key,
@@ -131,26 +131,29 @@ def _drawn(agreeing: Sequence[ProfileStatement], *, now: datetime) -> ProfileEnt
         value=shown.value,
         text=shown.record.content,
         rank=shown.rank,
-        weight=weight_of(said, now=now, half_life=half_life),
-        mentions=sum(times for _, times, _ in said),
+        weight=weight_of(tellings, now=now, half_life=half_life),
+        mentions=sum(times for _, times, _ in tellings),
         importance=max(record.importance for record in records),
         first_at=min(record.first_said_at or record.created_at for record in records),
-        last_at=max(at for _, _, at in said),
+        last_at=max(at for _, _, at in tellings),
         memory_ids=tuple(record.id for record in records),
         origin=Origin.IMPORT if trust_in(shown.record) is TrustTier.IMPORT else Origin.MEMORY,
         language=shown.record.language,
-        safety=any(one.safety for one in agreeing),
+        safety=any(statement.safety for statement in agreeing),
         quoted_as=source_of(shown.record),
     )
 
 
 def _set_by_hand(
-    pin: ProfileStatement, edit: ProfileEdit, *, said: Sequence[ProfileStatement], now: datetime
+    pin: ProfileStatement, edit: ProfileEdit, *, statements: Sequence[ProfileStatement], now: datetime
 ) -> ProfileEntry:
     """The entry as the person set it, resting on all that agrees with it, and what was said last instead."""
-    others = sorted((one for one in said if one.record.id != pin.record.id), key=lambda one: one.record.created_at)
-    drawn = _drawn([pin, *(one for one in others if agree(one, pin))], now=now)
-    against = [one.value for one in others if not agree(one, pin)]
+    others = sorted(
+        (statement for statement in statements if statement.record.id != pin.record.id),
+        key=lambda statement: statement.record.created_at,
+    )
+    drawn = _drawn([pin, *(statement for statement in others if agree(statement, pin))], now=now)
+    against = [statement.value for statement in others if not agree(statement, pin)]
     return replace(
         drawn,
         section=edit.section,

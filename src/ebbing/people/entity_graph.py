@@ -66,21 +66,25 @@ def graph_of(records: Iterable[MemoryRecord], *, at: datetime, past: bool, owner
         past: what ended before that is told as well, with when it did.
         owner_name: what the person is called where no memory says their name.
     """
-    held = [one for one in records if one.created_at <= at and (past or one.valid_to is None or one.valid_to > at)]
-    held.sort(key=lambda record: (record.created_at, record.recorded_at))
-    making = _Making(owner_name, _known_names(held, at=at))
-    for record in held:
+    current = [
+        record
+        for record in records
+        if record.created_at <= at and (past or record.valid_to is None or record.valid_to > at)
+    ]
+    current.sort(key=lambda record: (record.created_at, record.recorded_at))
+    making = _Making(owner_name, _known_names(current, at=at))
+    for record in current:
         making.take(record)
     return Graph(tuple(making.entities.values()), tuple(dict.fromkeys(making.relations)))
 
 
 def graph_near(graph: Graph, about: str, *, hops: int) -> Graph:
     """What a graph says of everybody and everything of a name, as far as so many relations lead."""
-    wanted = normalise(about).strip()
+    name = normalise(about).strip()
     start = {
-        one.id
-        for one in graph.entities
-        if wanted in {one.id, normalise(one.name), *(normalise(alias) for alias in one.aliases)}
+        entity.id
+        for entity in graph.entities
+        if name in {entity.id, normalise(entity.name), *(normalise(alias) for alias in entity.aliases)}
     }
     near: dict[str, set[str]] = {}
     for relation in graph.relations:
@@ -89,26 +93,28 @@ def graph_near(graph: Graph, about: str, *, hops: int) -> Graph:
     reached = dict.fromkeys(start, 0)
     queue = deque(start)
     while queue:
-        one = queue.popleft()
-        if reached[one] < hops and (one != SELF or SELF in start):  # everything is near the person: it leads nowhere
-            for other in near.get(one, set()) - reached.keys():
-                reached[other] = reached[one] + 1
+        entity = queue.popleft()
+        if reached[entity] < hops and (
+            entity != SELF or SELF in start
+        ):  # everything is near the person: it leads nowhere
+            for other in near.get(entity, set()) - reached.keys():
+                reached[other] = reached[entity] + 1
                 queue.append(other)
     return Graph(
-        tuple(one for one in graph.entities if one.id in reached),
-        tuple(one for one in graph.relations if one.subject in reached and one.object in reached),
+        tuple(entity for entity in graph.entities if entity.id in reached),
+        tuple(entity for entity in graph.relations if entity.subject in reached and entity.object in reached),
     )
 
 
 def _known_names(records: Sequence[MemoryRecord], *, at: datetime) -> dict[str, str]:
     """By word ("sister"), the name it stands for, where just one is told that holds."""
-    told: dict[str, dict[str, str]] = {}
+    names_by_word: dict[str, dict[str, str]] = {}
     for record in records:
         if record.valid_to is None or record.valid_to > at:
             for alias in _aliases(record):
                 if means_one(alias.word):
-                    told.setdefault(alias.word, {})[normalise(alias.name)] = alias.name
-    return {word: next(iter(names.values())) for word, names in told.items() if len(names) == 1}
+                    names_by_word.setdefault(alias.word, {})[normalise(alias.name)] = alias.name
+    return {word: next(iter(names.values())) for word, names in names_by_word.items() if len(names) == 1}
 
 
 def _aliases(record: MemoryRecord) -> tuple[Alias, ...]:
@@ -138,9 +144,9 @@ class _Making:
         for thing in self._avoided(record):
             self._relate(record, subject, relation="avoids", object_=self._named(thing, "topic", record=record))
         for name in names(record.content):
-            known = self.entities.get(normalise(name))
-            if known is not None and record.id not in known.memory_ids:
-                known.memory_ids.append(record.id)
+            entity = self.entities.get(normalise(name))
+            if entity is not None and record.id not in entity.memory_ids:
+                entity.memory_ids.append(record.id)
 
     def _value(self, record: MemoryRecord, attribute: str, *, value: str) -> None:
         owner, _, name = attribute.rpartition(".")
@@ -165,16 +171,18 @@ class _Making:
             yield from (thing for thing in read_tastes([text]).avoids if thing in text)
 
     def _call_self(self, name: str, record: MemoryRecord) -> None:
-        one = self.entities[SELF]
-        if one.name != name:
-            one.aliases = [*dict.fromkeys((*one.aliases, one.name))]
-            one.name = name
-        one.memory_ids.append(record.id)
+        person = self.entities[SELF]
+        if person.name != name:
+            person.aliases = [*dict.fromkeys((*person.aliases, person.name))]
+            person.name = name
+        person.memory_ids.append(record.id)
 
     def _word(self, word: str, *, record: MemoryRecord) -> str:
         """Whoever a word stands for: somebody of a known name, or somebody who has only the word."""
-        beside = (alias.name for alias in aliases(record.content) if alias.word in word.split() or alias.word == word)
-        name = next(beside, None) or self._known_names.get(word)
+        names_told = (
+            alias.name for alias in aliases(record.content) if alias.word in word.split() or alias.word == word
+        )
+        name = next(names_told, None) or self._known_names.get(word)
         if name is not None:
             kind = next((kind_of(None, part) for part in (word, *word.split()) if is_word(part)), "person")
             return self._named(name, kind, record=record, alias=word if word in self._known_names else None)
@@ -182,18 +190,18 @@ class _Making:
 
     def _named(self, name: str, kind: str, *, record: MemoryRecord, alias: str | None = None) -> str:
         key = normalise(name).strip()
-        known = self.entities.get(key)
-        if known is not None and {known.kind, kind} <= _BEINGS and known.kind != kind:
+        existing = self.entities.get(key)
+        if existing is not None and {existing.kind, kind} <= _BEINGS and existing.kind != kind:
             key = f"{key} ({kind})"  # a friend and a cat of one name
-        one = self.entities.setdefault(key, Entity(key, name, kind))
-        if one.kind in {"thing", "topic"}:
-            one.kind = kind
-        if record.id not in one.memory_ids:
-            one.memory_ids.append(record.id)
-        words = [word for word, known in self._known_names.items() if normalise(known) == key]
+        entity = self.entities.setdefault(key, Entity(key, name, kind))
+        if entity.kind in {"thing", "topic"}:
+            entity.kind = kind
+        if record.id not in entity.memory_ids:
+            entity.memory_ids.append(record.id)
+        words = [word for word, existing in self._known_names.items() if normalise(existing) == key]
         for word in (*words, *((alias,) if alias else ())):
-            if word not in one.aliases:
-                one.aliases.append(word)
+            if word not in entity.aliases:
+                entity.aliases.append(word)
         return key
 
     def _relate(self, record: MemoryRecord, subject: str, *, relation: str, object_: str) -> None:

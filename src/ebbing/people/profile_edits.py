@@ -39,18 +39,18 @@ def find_entries(
     Raises:
         InvalidInputError: a name means no entry, or several.
     """
-    known: dict[str, dict[str, NamedEntry]] = {}
+    by_name: dict[str, dict[str, NamedEntry]] = {}
     for edit in edits:
-        _index(known, NamedEntry(edit.slot, edit.section, edit.key))
+        _index(by_name, NamedEntry(edit.slot, edit.section, edit.key))
     for entry in entries:
-        _index(known, NamedEntry(entry.slot, entry.section, entry.key, entry.memory_ids))
-    return [_the(known, name) for name in names]
+        _index(by_name, NamedEntry(entry.slot, entry.section, entry.key, entry.memory_ids))
+    return [_the(by_name, name) for name in names]
 
 
-def pins_of(told: Iterable[tuple[str | None, MemoryRecord]], *, now: datetime) -> list[ProfileEdit]:
+def pins_of(keyed_records: Iterable[tuple[str | None, MemoryRecord]], *, now: datetime) -> list[ProfileEdit]:
     """The edits that make memories count as what the person set, each under the key that they gave it, if any."""
     pins = {}
-    for key, record in told:
+    for key, record in keyed_records:
         says = profile_statement(record)
         if says is not None:
             pins[says.slot] = ProfileEdit(says.slot, says.section, (key or says.key)[:MAX_KEY], now, record.id)
@@ -71,10 +71,10 @@ def pin_records(records: Iterable[MemoryRecord]) -> list[Revise]:
     ]
 
 
-def says_the_same(record: MemoryRecord, told: MemoryRecord) -> bool:
+def says_the_same(record: MemoryRecord, other_record: MemoryRecord) -> bool:
     """Whether a memory makes the same entry as what was told."""
-    one, other = profile_statement(record), profile_statement(told)
-    return one is not None and other is not None and one.slot == other.slot and agree(one, other)
+    first, other = profile_statement(record), profile_statement(other_record)
+    return first is not None and other is not None and first.slot == other.slot and agree(first, other)
 
 
 def was_set_by_hand(record: MemoryRecord) -> bool:
@@ -82,15 +82,15 @@ def was_set_by_hand(record: MemoryRecord) -> bool:
     return record.provenance.rule == BY_HAND and record.provenance.method == "user"
 
 
-def _index(known: dict[str, dict[str, NamedEntry]], one: NamedEntry) -> None:
-    for name in (one.key, f"{one.section}.{one.key}"):
-        known.setdefault(normalise(name), {})[one.slot] = one
+def _index(by_name: dict[str, dict[str, NamedEntry]], entry: NamedEntry) -> None:
+    for name in (entry.key, f"{entry.section}.{entry.key}"):
+        by_name.setdefault(normalise(name), {})[entry.slot] = entry
 
 
-def _the(known: dict[str, dict[str, NamedEntry]], name: object) -> NamedEntry:
-    if not isinstance(name, str) or not (found := known.get(normalise(name).strip())):
+def _the(by_name: dict[str, dict[str, NamedEntry]], name: object) -> NamedEntry:
+    if not isinstance(name, str) or not (matches := by_name.get(normalise(name).strip())):
         raise InvalidInputError("the profile has no entry of this name: `profiles.get` shows the key of each")
-    if len(found) > 1:
-        sections = ", ".join(sorted({one.section for one in found.values()}))
+    if len(matches) > 1:
+        sections = ", ".join(sorted({entry.section for entry in matches.values()}))
         raise InvalidInputError(f"several entries have this key: name the section too ({sections}), as in section.key")
-    return next(iter(found.values()))
+    return next(iter(matches.values()))

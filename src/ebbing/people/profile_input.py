@@ -23,7 +23,7 @@ from ebbing.language.wording.profile_phrases import (
     rule_sentence,
 )
 
-MAX_GIVEN: Final = 500
+MAX_ENTRIES: Final = 500
 """Entries of one call."""
 MAX_KEY: Final = 80
 MAX_VALUE: Final = 400
@@ -58,28 +58,28 @@ def parse_profile_input(values: object) -> list[ProfileInput]:
     check_nesting(values, "a profile")
     if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):
         raise InvalidInputError('a profile is a dict, such as {"home": "Berlin", "preferences": ["jazz"]}')
-    found = list(dict.fromkeys(one for key, value in values.items() for one in _told(key.strip(), value)))
-    if not found:
+    inputs = list(dict.fromkeys(entry for key, value in values.items() for entry in _read_value(key.strip(), value)))
+    if not inputs:
         raise InvalidInputError('nothing to tell: give values, such as {"home": "Berlin", "preferences": ["jazz"]}')
-    if len(found) > MAX_GIVEN:
-        raise TooLargeError(f"more than {MAX_GIVEN} entries in one call: pass them in several")
-    return found
+    if len(inputs) > MAX_ENTRIES:
+        raise TooLargeError(f"more than {MAX_ENTRIES} entries in one call: pass them in several")
+    return inputs
 
 
-def fact_of(given: ProfileInput, *, method: str, place: int = 0) -> Fact:
+def fact_of(entry: ProfileInput, *, method: str, place: int = 0) -> Fact:
     """The fact that it makes: a sentence in the language of its value, with what the sentence says.
 
     Args:
         method: `user` for what the person set by hand, `import` for what they brought along.
         place: of its message in the call.
     """
-    language = "zh" if "zh" in {detect(given.value), detect(given.key or "")} else "en"
-    if given.section is Section.CONSTRAINTS:
-        made = _rule(given, language)
-    elif given.section is Section.FACTS:
-        made = _value(given, language)
+    language = "zh" if "zh" in {detect(entry.value), detect(entry.key or "")} else "en"
+    if entry.section is Section.CONSTRAINTS:
+        made = _rule(entry, language)
+    elif entry.section is Section.FACTS:
+        made = _value(entry, language)
     else:
-        made = _taste(given, language)
+        made = _taste(entry, language)
     if method == Origin.USER:
         made["tags"] = (*made["tags"], PINNED)
     return Fact(
@@ -99,56 +99,56 @@ def attribute_in(key: str) -> str:
     return joined if attribute_is_known(joined := name.replace(" ", "_")) else name
 
 
-def _value(given: ProfileInput, language: str) -> dict[str, Any]:
-    if given.key is None:
-        return {"text": given.text or given.value, "type": MemoryType.FACT, "tags": ("fact",)}
-    attribute = attribute_in(given.key)
-    text = given.text or attribute_sentence(attribute, given.value, language=language)
+def _value(entry: ProfileInput, language: str) -> dict[str, Any]:
+    if entry.key is None:
+        return {"text": entry.text or entry.value, "type": MemoryType.FACT, "tags": ("fact",)}
+    attribute = attribute_in(entry.key)
+    text = entry.text or attribute_sentence(attribute, entry.value, language=language)
     if text is None:
         other = "en" if language == "zh" else "zh"
-        text = attribute_sentence(attribute, given.value, language=other) or f"{attribute}: {given.value}"
+        text = attribute_sentence(attribute, entry.value, language=other) or f"{attribute}: {entry.value}"
     diet = attribute == "diet"
     tags = ("constraint", "diet") if diet else ("fact", "identity") if attribute in _IDENTITY else ("fact",)
     type_ = MemoryType.CONSTRAINT if diet else MemoryType.FACT
-    return {"text": text, "type": type_, "tags": tags, "attribute": attribute, "value": given.value}
+    return {"text": text, "type": type_, "tags": tags, "attribute": attribute, "value": entry.value}
 
 
-def _taste(given: ProfileInput, language: str) -> dict[str, Any]:
-    likes = given.section is Section.PREFERENCES
+def _taste(entry: ProfileInput, language: str) -> dict[str, Any]:
+    likes = entry.section is Section.PREFERENCES
     return {
-        "text": given.text or plain_sentence("likes" if likes else "dislikes", given.value, language=language),
+        "text": entry.text or plain_sentence("likes" if likes else "dislikes", entry.value, language=language),
         "type": MemoryType.PREFERENCE,
         "tags": ("preference",) if likes else ("preference", "dislike"),
-        "value": given.value,
-        "object": given.value,
+        "value": entry.value,
+        "object": entry.value,
         "polarity": 1 if likes else -1,
     }
 
 
-def _rule(given: ProfileInput, language: str) -> dict[str, Any]:
+def _rule(entry: ProfileInput, language: str) -> dict[str, Any]:
     """A rule in the person's words; what must be avoided for health's sake is known for that."""
-    text = given.text or rule_sentence(given.value, language)
+    text = entry.text or rule_sentence(entry.value, language)
     tastes = read_tastes([text])
     procedure = tastes.manner != Manner() and not tastes.avoids
     return {
         "text": text,
         "type": MemoryType.PROCEDURAL if procedure else MemoryType.CONSTRAINT,
         "tags": ("constraint", "health") if tastes.avoids else ("constraint",),
-        "value": tastes.avoids[0] if len(tastes.avoids) == 1 else given.value,
+        "value": tastes.avoids[0] if len(tastes.avoids) == 1 else entry.value,
     }
 
 
-def _told(key: str, value: object) -> Iterator[ProfileInput]:
+def _read_value(key: str, value: object) -> Iterator[ProfileInput]:
     if not key or key in _WORKED_OUT or value is None:
         return
     if key in set(Section):
         yield from _in_section(Section(key), value)
     elif normalise(key) in _ALLERGIES:
-        for one in _words(value):
-            yield ProfileInput(Section.CONSTRAINTS, None, one if read_tastes([one]).avoids else _allergic_to(one))
+        for word in _words(value):
+            yield ProfileInput(Section.CONSTRAINTS, None, word if read_tastes([word]).avoids else _allergic_to(word))
     elif isinstance(value, Mapping):
         for name, inner in value.items():
-            yield from _told(f"{key}.{name}", inner)
+            yield from _read_value(f"{key}.{name}", inner)
     else:
         words = list(_words(value))
         if words:
@@ -160,26 +160,26 @@ def _in_section(section: Section, value: object) -> Iterator[ProfileInput]:
         for key, inner in value.items():
             yield from _keyed(section, str(key), value=inner)
         return
-    for one in value if isinstance(value, Sequence) and not isinstance(value, str) else [value]:
-        if isinstance(one, Mapping):
-            yield from _shown(section, one)
+    for element in value if isinstance(value, Sequence) and not isinstance(value, str) else [value]:
+        if isinstance(element, Mapping):
+            yield from _shown(section, element)
         else:
-            yield from (ProfileInput(section, None, word) for word in _words(one))
+            yield from (ProfileInput(section, None, word) for word in _words(element))
 
 
 def _keyed(section: Section, key: str, *, value: object) -> Iterator[ProfileInput]:
     """Named lists of likes ("favorite_genres"), and named values, which are facts."""
     if section is Section.FACTS:
-        yield from _told(key, value)
+        yield from _read_value(key, value)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         excludes = section is Section.CONSTRAINTS and key.lower().startswith(_EXCLUDING)
-        for one in _words(value):
-            yield ProfileInput(Section.DISLIKES if excludes else section, None, one)
+        for word in _words(value):
+            yield ProfileInput(Section.DISLIKES if excludes else section, None, word)
     elif section is Section.CONSTRAINTS:
-        for one in _words(value):
-            yield ProfileInput(section, None, _checked(f"{key.replace('_', ' ')}: {one}"))
+        for word in _words(value):
+            yield ProfileInput(section, None, _checked(f"{key.replace('_', ' ')}: {word}"))
     else:
-        yield from _told(key, value)
+        yield from _read_value(key, value)
 
 
 def _shown(section: Section, entry: Mapping[str, Any]) -> Iterator[ProfileInput]:
@@ -206,8 +206,8 @@ def _words(value: object) -> Iterator[str]:
     elif isinstance(value, int | float):
         yield json.dumps(value)
     else:
-        for one in value:
-            yield from _words(one)
+        for element in value:
+            yield from _words(element)
 
 
 def _allergic_to(thing: str) -> str:

@@ -79,17 +79,17 @@ def profile_statement(record: MemoryRecord, *, speaker: str | None = None) -> Pr
     if not safety and record.attribute is None and record.type is MemoryType.FACT and _is_over(normal):
         return None
     language = _language(record)
-    whose = _whose(record.content, language)
-    section = _section(record, whose)
+    relation = _subject_of(record.content, language)
+    section = _section(record, relation)
     key, slot = _named(record, section=section, normal=normal, language=language)
     value = record.value or bare(record.content)
     if _answer(record) is not None:
         key = value = tastes.avoids[0] if len(tastes.avoids) == 1 else bare(record.content)
         key, slot = normalise(key), f"whether:{record.attribute}"
-    manner = _manner(tastes) if record.type is MemoryType.PROCEDURAL and whose is None else _NO_CHOICE
+    manner = _manner(tastes) if record.type is MemoryType.PROCEDURAL and relation is None else _NO_CHOICE
     if manner:
         slot = f"manner:{'+'.join(sorted(manner))}"
-    for owner in (None if record.attribute else whose, speaker and normalise(speaker)):
+    for owner in (None if record.attribute else relation, speaker and normalise(speaker)):
         if owner:
             key, slot = f"{owner}.{key}", f"{owner}.{slot}"
     return ProfileStatement(
@@ -101,7 +101,7 @@ def profile_statement(record: MemoryRecord, *, speaker: str | None = None) -> Pr
         safety=safety,
         record=record,
         means=value_of(record.value, record.attribute) if record.value else frozenset({slot}),
-        avoids=_avoided(record, tastes) if whose is None and not denied else (),
+        avoids=_avoided(record, tastes) if relation is None and not denied else (),
         denied=denied,
         manner=manner,
     )
@@ -120,20 +120,20 @@ def bare(text: str) -> str:
 
 def _answer(record: MemoryRecord) -> str | None:
     """`yes` or `no`, where the attribute asks whether something is so ("can speak french")."""
-    said = normalise(record.value).strip() if record.attribute and record.value else ""
-    return said if said in YES_NO else None
+    value = normalise(record.value).strip() if record.attribute and record.value else ""
+    return value if value in YES_NO else None
 
 
 def _named(record: MemoryRecord, *, section: Section, normal: str, language: str) -> tuple[str, str]:
     """The key under which it is shown, and the slot."""
     if record.attribute is not None:
         return record.attribute, f"attribute:{record.attribute}"
-    said = normalise(record.value).strip() if record.value else ""
-    if record.polarity and record.type is MemoryType.PREFERENCE and said:
-        head, beside = object_of(record.value, language)
-        return said, f"taste:{' '.join(sorted(head))}|{' '.join(sorted(beside))}"
-    if section is Section.CONSTRAINTS and said:
-        return said, f"rule:{said}"
+    value = normalise(record.value).strip() if record.value else ""
+    if record.polarity and record.type is MemoryType.PREFERENCE and value:
+        head, details = object_of(record.value, language)
+        return value, f"taste:{' '.join(sorted(head))}|{' '.join(sorted(details))}"
+    if section is Section.CONSTRAINTS and value:
+        return value, f"rule:{value}"
     statement = bare(normal)
     return statement, f"said:{statement}"
 
@@ -151,10 +151,10 @@ def _manner(tastes: Tastes) -> frozenset[str]:
     return frozenset(name for name, choice in choices.items() if choice)
 
 
-def _section(record: MemoryRecord, whose: str | None) -> Section:
+def _section(record: MemoryRecord, relation: str | None) -> Section:
     if record.type in BINDING and not (record.type is MemoryType.PROCEDURAL and record.attribute):
         return Section.CONSTRAINTS
-    if record.type is MemoryType.PREFERENCE and whose is None:
+    if record.type is MemoryType.PREFERENCE and relation is None:
         disliked = record.polarity < 0 or (not record.polarity and "dislike" in record.tags)
         return Section.DISLIKES if disliked else Section.PREFERENCES
     return Section.FACTS
@@ -170,10 +170,10 @@ def _rank(record: MemoryRecord, section: Section, *, safety: bool) -> Rank:
     return Rank.HABIT if record.type is MemoryType.SEMANTIC else Rank.FACT
 
 
-def _whose(text: str, language: str) -> str | None:
+def _subject_of(text: str, language: str) -> str | None:
     """The relation that a statement is about ("sister"), None for the person."""
-    found = changes().subject[language].match(text)
-    return normalise(found["who"]) if found else None
+    match = changes().subject[language].match(text)
+    return normalise(match["who"]) if match else None
 
 
 def _forbids(record: MemoryRecord) -> bool:

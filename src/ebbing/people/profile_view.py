@@ -38,11 +38,11 @@ _TYPES: Final[Mapping[Section, MemoryType]] = {
 }
 
 
-def portrait(snapshot: Snapshot, kept: Kept) -> Portrait:
+def portrait(snapshot: Snapshot, stored: Kept) -> Portrait:
     """The entries of a snapshot and, where it says nothing, what holds for everybody of the tenant."""
-    hidden = frozenset(edit.slot for edit in kept.edits if edit.memory_id is None)
-    known = {entry.slot for entry in snapshot.entries} | hidden
-    more = [entry for entry in kept.defaults if entry.slot not in known]
+    hidden = frozenset(edit.slot for edit in stored.edits if edit.memory_id is None)
+    slots = {entry.slot for entry in snapshot.entries} | hidden
+    more = [entry for entry in stored.defaults if entry.slot not in slots]
     entries = in_order([*snapshot.entries, *more]) if more else list(snapshot.entries)
     return Portrait(
         entries=tuple(entries),
@@ -78,9 +78,9 @@ def _sentence(entry: ProfileEntry, language: str) -> str:
     own = entry.text.rstrip(".。 ")
     if (entry.language == "zh") == (language == "zh"):
         return own
-    kind, _, what = entry.slot.partition(":")
+    kind, _, name = entry.slot.partition(":")
     if kind == "attribute":
-        return attribute_sentence(what, entry.value, language=language) or own
+        return attribute_sentence(name, entry.value, language=language) or own
     if kind == "taste":
         return plain_sentence(
             "dislikes" if entry.section is Section.DISLIKES else "likes", entry.value, language=language
@@ -88,11 +88,11 @@ def _sentence(entry: ProfileEntry, language: str) -> str:
     return own
 
 
-def stand_in(entry: ProfileEntry, whose: Scope) -> MemoryRecord:
+def stand_in(entry: ProfileEntry, scope: Scope) -> MemoryRecord:
     """A record for an entry that no memory holds, so that it can be shown beside those that one does."""
     return MemoryRecord(
         id=f"{entry.origin}:{entry.name}",
-        whose=whose,
+        whose=scope,
         content=entry.text,
         created_at=entry.last_at,
         recorded_at=entry.last_at,
@@ -105,9 +105,9 @@ def stand_in(entry: ProfileEntry, whose: Scope) -> MemoryRecord:
     )
 
 
-def default_entries(given: Sequence[ProfileInput], *, now: datetime) -> list[ProfileEntry]:
+def default_entries(inputs: Sequence[ProfileInput], *, now: datetime) -> list[ProfileEntry]:
     """Entries that hold for everybody of a tenant; none of them weighs anything."""
-    facts = [fact_of(one, method=Origin.DEFAULT) for one in given]
+    facts = [fact_of(entry_input, method=Origin.DEFAULT) for entry_input in inputs]
     records = [
         MemoryRecord(
             id=f"default:{place}",
@@ -139,10 +139,10 @@ def default_entries(given: Sequence[ProfileInput], *, now: datetime) -> list[Pro
     ]
 
 
-def differs(one: Sequence[ProfileEntry], other: Sequence[ProfileEntry]) -> bool:
+def differs(first: Sequence[ProfileEntry], other: Sequence[ProfileEntry]) -> bool:
     """Whether two profiles say different things, whatever they weigh and rest on."""
 
     def says(entries: Sequence[ProfileEntry]) -> set[tuple[str, str, str, Origin]]:
         return {(entry.name, entry.value, entry.text, entry.origin) for entry in entries}
 
-    return says(one) != says(other)
+    return says(first) != says(other)

@@ -47,19 +47,19 @@ class Profiles:
     async def current(self, scope: Scope, *, now: datetime) -> tuple[Portrait, bool]:
         """The profile of the scope's owner at `now`, and whether it was kept as it stands: else it was worked out."""
         whole = Scope.of(scope.owner)
-        kept = await self._store.profiles.read(whole)
-        if (snapshot := _valid(kept, now)) is not None:
-            return await self._shown(portrait(snapshot, kept), whole), True
+        stored = await self._store.profiles.read(whole)
+        if (snapshot := _valid(stored, now)) is not None:
+            return await self._shown(portrait(snapshot, stored), whole), True
         shard = await self._store.shard(whole)
-        snapshot = await self._made(whole, shard, kept=kept, now=now)
-        return await self._shown(portrait(snapshot, kept), whole, shard=shard), False
+        snapshot = await self._made(whole, shard, stored=stored, now=now)
+        return await self._shown(portrait(snapshot, stored), whole, shard=shard), False
 
     async def of_part(
         self,
         scope: Scope,
         shard: Shard,
         *,
-        among: Mask,
+        mask: Mask,
         now: datetime,
         usable: Callable[[MemoryRecord], bool],
         by_hand: bool,
@@ -71,14 +71,14 @@ class Profiles:
             usable: whether a memory may be used at all where this is for.
             by_hand: what the person set counts also where its memory is not among the rows, and so do the defaults.
         """
-        kept = await self._store.profiles.read(scope)
-        records = [one for one in await self._records(scope, shard, among=among & _typed(shard)) if usable(one)]
+        stored = await self._store.profiles.read(scope)
+        records = [record for record in await self._records(scope, shard, mask=mask & _typed(shard)) if usable(record)]
         if not by_hand:
             ids = {record.id for record in records}
-            edits = (edit if edit.memory_id in ids else replace(edit, memory_id=None) for edit in kept.edits)
-            kept = replace(kept, edits=tuple(edits), defaults=())
-        snapshot = await self._drawn(records, scope, kept=kept, now=now)
-        return await self._shown(portrait(snapshot, kept), scope, shard=shard)
+            edits = (edit if edit.memory_id in ids else replace(edit, memory_id=None) for edit in stored.edits)
+            stored = replace(stored, edits=tuple(edits), defaults=())
+        snapshot = await self._drawn(records, scope, stored=stored, now=now)
+        return await self._shown(portrait(snapshot, stored), scope, shard=shard)
 
     async def refreshed(self, scope: Scope, *, now: datetime, anew: bool = False) -> Portrait:
         """The same as `current`, kept for the next time where it was worked out.
@@ -91,15 +91,15 @@ class Profiles:
         """
         whole = Scope.of(scope.owner)
         for attempt in range(1, _ATTEMPTS + 1):
-            kept = await self._store.profiles.read(whole)
-            valid = _valid(kept, now)
+            stored = await self._store.profiles.read(whole)
+            valid = _valid(stored, now)
             if valid is not None and not anew:
-                return await self._shown(portrait(valid, kept), whole)
+                return await self._shown(portrait(valid, stored), whole)
             shard = await self._store.shard(whole)
-            snapshot = await self._made(whole, shard, kept=kept, now=now)
-            done = await self._store.profiles.keep(whole, snapshot, seen=kept.revision)
+            snapshot = await self._made(whole, shard, stored=stored, now=now)
+            done = await self._store.profiles.keep(whole, snapshot, seen=stored.revision)
             if done or attempt == _ATTEMPTS or shard.generation < 0:
-                return await self._shown(portrait(snapshot, kept), whole, shard=shard)
+                return await self._shown(portrait(snapshot, stored), whole, shard=shard)
         raise AssertionError("the loop returns")
 
     def let_go(self) -> None:
@@ -114,100 +114,106 @@ class Profiles:
         """Whether there is no profile that still holds."""
         return _valid(await self._store.profiles.read(Scope.of(scope.owner)), now) is None
 
-    async def _made(self, scope: Scope, shard: Shard, *, kept: Kept, now: datetime) -> Snapshot:
+    async def _made(self, scope: Scope, shard: Shard, *, stored: Kept, now: datetime) -> Snapshot:
         """A new snapshot of everything that is true at `now`, wherever it may be told."""
         at = micros(now)
         living = shard.alive & (shard.kind == KINDS.index(Kind.MEMORY)) & _typed(shard)
-        among = living & (shard.valid_to > at) & (shard.expires > at)
-        records = await self._records(scope, shard, among=among)
-        snapshot = await self._drawn([one for one in records if one.scope == "global"], scope, kept=kept, now=now)
-        before = kept.snapshot
+        mask = living & (shard.valid_to > at) & (shard.expires > at)
+        records = await self._records(scope, shard, mask=mask)
+        snapshot = await self._drawn(
+            [record for record in records if record.scope == "global"], scope, stored=stored, now=now
+        )
+        before = stored.snapshot
         changed = before is None or before.generation < 0 or differs(before.entries, snapshot.entries)
         return replace(
             snapshot,
             version=(before.version if before is not None else 0) + changed,
             generation=shard.generation,
-            holds_until=min(now + FRESH, _first_end(shard, among) or now + FRESH),
+            holds_until=min(now + FRESH, _first_end(shard, mask) or now + FRESH),
         )
 
-    async def _drawn(self, records: Sequence[MemoryRecord], scope: Scope, *, kept: Kept, now: datetime) -> Snapshot:
-        pins = [edit.memory_id for edit in kept.edits if edit.memory_id is not None]
-        held = await self._store.get(Scope.of(scope.owner), pins) if pins else []
-        told = [one for one in records if scope.user_id is None or one.role is not Role.ASSISTANT]
-        work = partial(self._entries, told, held, edits=kept.edits, now=now)
-        entries = work() if len(told) <= _INLINE else await to_thread.run_sync(work)
-        return Snapshot(1, -1, now, now + FRESH, len(told), entries)
+    async def _drawn(self, records: Sequence[MemoryRecord], scope: Scope, *, stored: Kept, now: datetime) -> Snapshot:
+        pins = [edit.memory_id for edit in stored.edits if edit.memory_id is not None]
+        pinned_records = await self._store.get(Scope.of(scope.owner), pins) if pins else []
+        statements = [record for record in records if scope.user_id is None or record.role is not Role.ASSISTANT]
+        work = partial(self._entries, statements, pinned_records, edits=stored.edits, now=now)
+        entries = work() if len(statements) <= _INLINE else await to_thread.run_sync(work)
+        return Snapshot(1, -1, now, now + FRESH, len(statements), entries)
 
     def _entries(
         self,
-        told: Sequence[MemoryRecord],
-        held: Sequence[MemoryRecord],
+        records: Sequence[MemoryRecord],
+        pinned_records: Sequence[MemoryRecord],
         *,
         edits: Sequence[ProfileEdit],
         now: datetime,
     ) -> tuple[ProfileEntry, ...]:
         """What memories and edits come to; where several people speak under names of their own, by name."""
-        several = len({one.actor for one in told if one.actor is not None}) > 1
-        said = (self._stated(one, one.actor if several else None) for one in told)
-        pinned = {one.id: says for one in held if (says := self._stated(one, None)) is not None}
-        return tuple(build_profile([one for one in said if one is not None], edits=edits, pinned=pinned, now=now))
+        several = len({record.actor for record in records if record.actor is not None}) > 1
+        statements = (self._stated(record, record.actor if several else None) for record in records)
+        pinned = {record.id: says for record in pinned_records if (says := self._stated(record, None)) is not None}
+        return tuple(
+            build_profile([record for record in statements if record is not None], edits=edits, pinned=pinned, now=now)
+        )
 
     def _stated(self, record: MemoryRecord, speaker: str | None) -> ProfileStatement | None:
-        known = self._read.get(record.id)
-        if known is not None and known[0] is record and known[1] == speaker:
-            return known[2]
-        found = profile_statement(record, speaker=speaker)
-        self._read[record.id] = (record, speaker, found)
+        cached = self._read.get(record.id)
+        if cached is not None and cached[0] is record and cached[1] == speaker:
+            return cached[2]
+        statement = profile_statement(record, speaker=speaker)
+        self._read[record.id] = (record, speaker, statement)
         while len(self._read) > _REMEMBERED:
             self._read.popitem(last=False)
-        return found
+        return statement
 
-    async def _records(self, scope: Scope, shard: Shard, *, among: Mask) -> list[MemoryRecord]:
+    async def _records(self, scope: Scope, shard: Shard, *, mask: Mask) -> list[MemoryRecord]:
         """The memories of rows; the shard keeps those that were read until their row changes."""
-        ids = [shard.ids[row] for row in _chosen(shard, among)]
+        ids = [shard.ids[row] for row in _chosen(shard, mask)]
         missing = [memory_id for memory_id in ids if memory_id not in shard.records]
         if missing:
             shard.records.update((record.id, record) for record in await self._store.get(scope, missing))
         return [record for memory_id in ids if (record := shard.record(memory_id)) is not None]
 
-    async def _shown(self, found: Portrait, scope: Scope, *, shard: Shard | None = None) -> Portrait:
+    async def _shown(self, profile: Portrait, scope: Scope, *, shard: Shard | None = None) -> Portrait:
         """The portrait with a record for each entry that stands in a context; the shard may have read some."""
-        shown = shortened(found.entries, count=SHOWN)
-        known = {} if shard is None else shard.records
+        shown = shortened(profile.entries, count=SHOWN)
+        cached = {} if shard is None else shard.records
         firsts = [entry.memory_ids[0] for entry in shown if entry.memory_ids]
-        missing = [memory_id for memory_id in firsts if memory_id not in known]
-        read = {one.id: one for one in await self._store.get(Scope.of(scope.owner), missing)} if missing else {}
+        missing = [memory_id for memory_id in firsts if memory_id not in cached]
+        read = (
+            {record.id: record for record in await self._store.get(Scope.of(scope.owner), missing)} if missing else {}
+        )
 
         def record_of(entry: ProfileEntry) -> MemoryRecord:
             first = entry.memory_ids[0] if entry.memory_ids else ""
-            return known.get(first) or read.get(first) or stand_in(entry, scope)
+            return cached.get(first) or read.get(first) or stand_in(entry, scope)
 
-        return replace(found, records={entry.name: record_of(entry) for entry in shown})
+        return replace(profile, records={entry.name: record_of(entry) for entry in shown})
 
 
-def _valid(kept: Kept, now: datetime) -> Snapshot | None:
+def _valid(stored: Kept, now: datetime) -> Snapshot | None:
     """The snapshot, if it is up to date with the memories, and as of `now`."""
-    snapshot = kept.snapshot
-    if snapshot is None or snapshot.generation < 0 or snapshot.generation != kept.generation:
+    snapshot = stored.snapshot
+    if snapshot is None or snapshot.generation < 0 or snapshot.generation != stored.generation:
         return None
     return snapshot if snapshot.built_at <= now < snapshot.holds_until else None
 
 
 def _typed(shard: Shard) -> Mask:
-    typed: Mask = np.isin(shard.type, [TYPES.index(one) for one in PROFILE_TYPES])
+    typed: Mask = np.isin(shard.type, [TYPES.index(type_) for type_ in PROFILE_TYPES])
     return typed
 
 
-def _chosen(shard: Shard, among: Mask) -> list[int]:
-    rows = np.flatnonzero(among)
+def _chosen(shard: Shard, mask: Mask) -> list[int]:
+    rows = np.flatnonzero(mask)
     if len(rows) > MAX_READ:
-        binding = np.isin(shard.type[rows], [TYPES.index(one) for one in BINDING])
+        binding = np.isin(shard.type[rows], [TYPES.index(type_) for type_ in BINDING])
         order = np.lexsort((shard.created[rows], shard.importance[rows], shard.attribute[rows] > 0, binding))
         rows = rows[order[-MAX_READ:]]
     return [int(row) for row in rows]
 
 
-def _first_end(shard: Shard, among: Mask) -> datetime | None:
+def _first_end(shard: Shard, mask: Mask) -> datetime | None:
     """When the first of the rows is no longer true or expires."""
-    first = min(int(times[among].min(initial=NEVER)) for times in (shard.valid_to, shard.expires))
+    first = min(int(times[mask].min(initial=NEVER)) for times in (shard.valid_to, shard.expires))
     return None if first == NEVER else moment(first)

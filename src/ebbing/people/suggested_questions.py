@@ -15,8 +15,8 @@ _OWN: Final = frozenset({"attribute", "whether", "taste", "rule", "said", "manne
 
 def suggest_questions(portrait: Portrait, *, limit: int) -> list[Question]:
     """The first `limit` questions whose answer neither the profile tells nor the person took out of it."""
-    told = [entry for entry in portrait.entries if entry.origin is not Origin.DEFAULT]
-    return [one for one in questions() if not _is_known(one, told, hidden=portrait.hidden)][:limit]
+    entries = [entry for entry in portrait.entries if entry.origin is not Origin.DEFAULT]
+    return [question for question in questions() if not _is_known(question, entries, hidden=portrait.hidden)][:limit]
 
 
 def _is_known(question: Question, entries: list[ProfileEntry], *, hidden: frozenset[str]) -> bool:
@@ -30,5 +30,5 @@ def _is_known(question: Question, entries: list[ProfileEntry], *, hidden: frozen
 
 
 def _is_own(entry: ProfileEntry) -> bool:
-    kind, _, what = entry.slot.partition(":")
-    return kind in _OWN and not (kind == "attribute" and "." in what and not what.startswith("favourite."))
+    kind, _, name = entry.slot.partition(":")
+    return kind in _OWN and not (kind == "attribute" and "." in name and not name.startswith("favourite."))

@@ -62,7 +62,7 @@ async def context(
     profile: Portrait,
     talk: ConversationQuery | None,
     query: Query,
-    how: FallbackOptions,
+    options: FallbackOptions,
     max_tokens: int,
 ) -> Context:
     """The profile, the memories that bear on the question, and the newest ones, as a block of at most `max_tokens`.
@@ -71,28 +71,29 @@ async def context(
     asks for (an allergy) has its place in the block before anything else.
     """
     now = query.now
-    climbed = (
-        FallbackResult((), QueryStrategy.NONE, "") if talk is None else await search_with_fallback(talk, look, how=how)
-    )
-    known = await _known(store, scope, query=query, how=how)
-    told = [profile.records[entry.name] for entry in profile.entries if entry.name in profile.records]
-    needed = {profile.records[one.name].id for one in profile.entries if one.safety and one.name in profile.records}
+    result = FallbackResult((), QueryStrategy.NONE, "")
+    if talk is not None:
+        result = await search_with_fallback(talk, look, options=options)
+    scope_records = await _read_scope(store, scope, query=query, options=options)
+    shown = [entry for entry in profile.entries if entry.name in profile.records]
+    profile_records = [profile.records[entry.name] for entry in shown]
+    needed = {profile.records[entry.name].id for entry in shown if entry.safety}
     groups: dict[Group, Sequence[MemoryRecord]] = {
-        "relevant": [hit.record for hit in climbed.hits],
-        "profile": told,
-        "recent": [record for record in known.recent if record.kind is Kind.MEMORY],
+        "relevant": [hit.record for hit in result.hits],
+        "profile": profile_records,
+        "recent": [record for record in scope_records.recent if record.kind is Kind.MEMORY],
     }
-    language = talk.language if talk is not None else _language_of([*told, *known.recent])
-    style = Style(language, now, known.replacing, needed)
+    language = talk.language if talk is not None else _language_of([*profile_records, *scope_records.recent])
+    style = Style(language, now, scope_records.replacing, needed)
     rendered = render(groups, style=style, max_tokens=max_tokens)
-    hits = _hits_of(rendered.shown["relevant"], climbed.hits)
+    hits = _hits_of(rendered.shown["relevant"], result.hits)
     return Context(
         rendered=rendered,
-        rung=climbed.rung,
+        rung=result.rung,
         hits=hits,
         risks=_risks(hits, now),
         profile_summary=profile.summaries.get(language, ""),
-        recent_topics=tuple(topics([record.content for record in known.recent])),
+        recent_topics=tuple(topics([record.content for record in scope_records.recent])),
     )
 
 
@@ -100,22 +101,22 @@ def _hits_of(shown: Sequence[MemoryRecord], hits: Sequence[Hit]) -> dict[str, Hi
     """The hit behind each memory, by the memory's id: itself, or the message that it was read from."""
     by_id = {hit.record.id: hit for hit in hits}
     by_words = {hit.record.hash: hit for hit in hits}
-    found: dict[str, Hit] = {}
+    hits_by_record: dict[str, Hit] = {}
     for record in shown:
         hit = by_id.get(record.id) or by_words.get(content_hash(record.provenance.source_text or record.content))
         if hit is not None:
-            found[record.id] = replace(hit, record=record)
-    return found
+            hits_by_record[record.id] = replace(hit, record=record)
+    return hits_by_record
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _ScopeRecords:
     recent: list[MemoryRecord]
     """The newest first; the person's own messages too."""
     replacing: Collection[str]
 
 
-async def _known(store: MemoryStore, scope: Scope, *, query: Query, how: FallbackOptions) -> _Known:
+async def _read_scope(store: MemoryStore, scope: Scope, *, query: Query, options: FallbackOptions) -> _ScopeRecords:
     """What is known without a question: picked in the owner's rows, read in one call."""
     shard = await store.shard(scope)
     mask = await visible_rows(store, shard, scope=scope, query=query)
@@ -123,27 +124,27 @@ async def _known(store: MemoryStore, scope: Scope, *, query: Query, how: Fallbac
     recent = _first(mask & _recent(shard, mask), shard.created, count=MAX_RECENT)
     ended = _first(shard.alive & memory & (shard.valid_to <= micros(query.now)), shard.valid_to, count=_READ_ENDED)
     ids = dict.fromkeys(shard.ids[row] for row in (*recent, *ended))
-    found = {record.id: record for record in await store.get(scope, list(ids))}
+    by_id = {record.id: record for record in await store.get(scope, list(ids))}
 
     def read(rows: Sequence[int]) -> list[MemoryRecord]:
-        records = (found[shard.ids[row]] for row in rows if shard.ids[row] in found)
-        return [record for record in records if is_usable(record, session=how.session, channel=how.channel)]
+        records = (by_id[shard.ids[row]] for row in rows if shard.ids[row] in by_id)
+        return [record for record in records if is_usable(record, session=options.session, channel=options.channel)]
 
-    return _Known(
+    return _ScopeRecords(
         recent=[record for record in read(recent) if record.role is not Role.ASSISTANT],
         replacing={record.superseded_by for record in read(ended) if record.superseded_by is not None},
     )
 
 
-def _recent(shard: Shard, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    newest = int(shard.created[among].max(initial=0))
+def _recent(shard: Shard, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    newest = int(shard.created[mask].max(initial=0))
     late: NDArray[np.bool_] = shard.created >= newest - int(RECENT.total_seconds() * 1e6)
     return late
 
 
-def _first(among: NDArray[np.bool_], *by: NDArray[np.generic], count: int) -> list[int]:
+def _first(mask: NDArray[np.bool_], *by: NDArray[np.generic], count: int) -> list[int]:
     """The `count` rows of the mask with the largest values, by the first array, then by the next."""
-    rows = np.flatnonzero(among)
+    rows = np.flatnonzero(mask)
     order = np.lexsort([rows, *(values[rows] for values in reversed(by))])
     return [int(row) for row in rows[order[::-1]][:count]]
 

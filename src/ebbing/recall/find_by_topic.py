@@ -19,11 +19,11 @@ from ebbing.ports.memory_store import MemoryStore
 from ebbing.recall.query.embed_query import embed_query
 from ebbing.recall.search import SearchDeps
 
-MOST: Final = 5_000
+MAX_CANDIDATES: Final = 5_000
 """Candidates of one request."""
-PERHAPS: Final = 10
+MAX_PERHAPS: Final = 10
 """Memories that come near in meaning alone."""
-NEAR: Final = 0.1
+MIN_SIMILARITY: Final = 0.1
 """Least calibrated similarity of these, in [0, 1]. A short topic and a statement about it that does not name it have
 little more in common for a small embedder than two unrelated texts: so these are shown apart, and chosen one by one."""
 _PAGE: Final = 500
@@ -52,10 +52,10 @@ class TopicMatches:
     @property
     def most_wanted(self) -> list[MemoryRecord]:
         """The records of the candidates."""
-        return [found.record for found in self.candidates.values()]
+        return [match.record for match in self.candidates.values()]
 
 
-async def find_about(deps: SearchDeps, scope: Scope, *, asked: Asked, deleted: bool = False) -> TopicMatches:
+async def find_about(deps: SearchDeps, scope: Scope, *, request: Asked, deleted: bool = False) -> TopicMatches:
     """What says one of the topics, in whatever wording it has or had, and what belongs to that.
 
     Superseded, expired and merged records count too, deleted ones only with `deleted`. A list of topics that is said
@@ -66,39 +66,43 @@ async def find_about(deps: SearchDeps, scope: Scope, *, asked: Asked, deleted: b
     """
     records = [record async for record in _all(deps.store, scope, deleted=deleted)]
     earlier = await _earlier_wordings(deps.store, scope)
-    found = _saying(records, asked, earlier=earlier)
-    if not found and asked.parts:
-        asked = replace(asked, topics=asked.parts, parts=())
-        found = _saying(records, asked, earlier=earlier)
-    found |= _tastes(records, asked, earlier=earlier)
+    matches = _saying(records, request, earlier=earlier)
+    if not matches and request.parts:
+        request = replace(request, topics=request.parts, parts=())
+        matches = _saying(records, request, earlier=earlier)
+    matches |= _tastes(records, request, earlier=earlier)
     by_id = {record.id: record for record in records}
-    await _with_what_belongs(found, by_id, store=deps.store, scope=scope)
-    kept = {memory_id: one for memory_id, one in found.items() if not _is_excepted(full_text(one.record), asked)}
-    if len(kept) > MOST:
-        raise TooLargeError(f"more than {MOST} memories and messages are about this: name less at once")
-    ordered = sorted(kept.values(), key=lambda one: (one.record.created_at, one.record.id), reverse=True)
-    about = TopicMatches({one.record.id: one for one in ordered}, topics=tuple(topic.text for topic in asked.topics))
-    rest = [record for record in records if record.id not in kept and _fits(record, asked)]
-    about.perhaps = await _perhaps(deps, scope, asked=asked, rest=rest, earlier=earlier)
+    await _add_related(matches, by_id, store=deps.store, scope=scope)
+    included = {
+        memory_id: match for memory_id, match in matches.items() if not _is_excepted(full_text(match.record), request)
+    }
+    if len(included) > MAX_CANDIDATES:
+        raise TooLargeError(f"more than {MAX_CANDIDATES} memories and messages are about this: name less at once")
+    ordered = sorted(included.values(), key=lambda match: (match.record.created_at, match.record.id), reverse=True)
+    about = TopicMatches(
+        {match.record.id: match for match in ordered}, topics=tuple(topic.text for topic in request.topics)
+    )
+    rest = [record for record in records if record.id not in included and _fits(record, request)]
+    about.perhaps = await _perhaps(deps, scope, request=request, rest=rest, earlier=earlier)
     return about
 
 
 async def _perhaps(
-    deps: SearchDeps, scope: Scope, *, asked: Asked, rest: Sequence[MemoryRecord], earlier: dict[str, list[str]]
+    deps: SearchDeps, scope: Scope, *, request: Asked, rest: Sequence[MemoryRecord], earlier: dict[str, list[str]]
 ) -> list[TopicMatch]:
     """What is shown apart, to be chosen one by one."""
-    beside = _beside_tastes(rest, asked, earlier=earlier)
-    shown = {one.record.id for one in beside}
+    separate = _other_mentions(rest, request, earlier=earlier)
+    shown = {match.record.id for match in separate}
     left = [record for record in rest if record.id not in shown]
-    return [*beside, *await _near(deps, scope, asked=asked, records=left)]
+    return [*separate, *await _near(deps, scope, request=request, records=left)]
 
 
-def why_about(text: str, asked: Asked, *, related: Sequence[Related | None] = ()) -> str | None:
+def why_about(text: str, request: Asked, *, related: Sequence[Related | None] = ()) -> str | None:
     """Why a text is about one of the topics; None if it is not, or says what is to stay."""
     terms = terms_of(text)
-    if any(one.is_said_in(terms) for one in asked.excepted):
+    if any(topic.is_said_in(terms) for topic in request.excepted):
         return None
-    for topic in asked.topics:
+    for topic in request.topics:
         if topic.is_said_in(terms):
             return f"it says “{topic.text}”"
     for group in related:
@@ -108,46 +112,54 @@ def why_about(text: str, asked: Asked, *, related: Sequence[Related | None] = ()
     return None
 
 
-def fits_time(said_at: datetime | None, role: Role | None, *, asked: Asked) -> bool:
+def fits_time(said_at: datetime | None, role: Role | None, *, request: Asked) -> bool:
     """Whether something was said at the time, and by whom, the request names."""
-    if asked.speaker is not None and role is not asked.speaker:
+    if request.speaker is not None and role is not request.speaker:
         return False
-    return not asked.spans or (said_at is not None and any(start <= said_at < end for start, end in asked.spans))
+    return not request.spans or (said_at is not None and any(start <= said_at < end for start, end in request.spans))
 
 
-def related_groups(asked: Asked) -> list[Related | None]:
+def related_groups(request: Asked) -> list[Related | None]:
     """The words that have to do with each of the topics."""
-    return [related_to(topic.text) for topic in asked.topics]
+    return [related_to(topic.text) for topic in request.topics]
 
 
-def _saying(records: Sequence[MemoryRecord], asked: Asked, *, earlier: dict[str, list[str]]) -> dict[str, TopicMatch]:
-    related = related_groups(asked)
-    found: dict[str, TopicMatch] = {}
+def _saying(records: Sequence[MemoryRecord], request: Asked, *, earlier: dict[str, list[str]]) -> dict[str, TopicMatch]:
+    related = related_groups(request)
+    matches: dict[str, TopicMatch] = {}
     for record in records:
-        if _fits(record, asked) and (why := _why(record, asked, related=related, earlier=earlier.get(record.id, ()))):
-            found[record.id] = TopicMatch(record, why)
-    return found
+        if _fits(record, request) and (
+            why := _why(record, request, related=related, earlier=earlier.get(record.id, ()))
+        ):
+            matches[record.id] = TopicMatch(record, why)
+    return matches
 
 
-def _tastes(records: Sequence[MemoryRecord], asked: Asked, *, earlier: dict[str, list[str]]) -> dict[str, TopicMatch]:
+def _tastes(records: Sequence[MemoryRecord], request: Asked, *, earlier: dict[str, list[str]]) -> dict[str, TopicMatch]:
     """Where only what somebody likes and wants of a thing is meant: the memories of that, and their messages."""
-    if not asked.tastes:
+    if not request.tastes:
         return {}
-    saying = _saying(records, replace(asked, topics=asked.tastes, parts=()), earlier=earlier)
-    found = {name: one for name, one in saying.items() if is_taste(one.record)}
-    words = {one.record.provenance.source_text or one.record.content for one in found.values()}
+    saying = _saying(records, replace(request, topics=request.tastes, parts=()), earlier=earlier)
+    matches = {name: match for name, match in saying.items() if is_taste(match.record)}
+    words = {match.record.provenance.source_text or match.record.content for match in matches.values()}
     for record in records:
-        if record.kind is Kind.EPISODE and _fits(record, asked) and any(one in full_text(record) for one in words):
-            found.setdefault(record.id, TopicMatch(record, "it is the message behind it"))
-    return found
+        if (
+            record.kind is Kind.EPISODE
+            and _fits(record, request)
+            and any(match in full_text(record) for match in words)
+        ):
+            matches.setdefault(record.id, TopicMatch(record, "it is the message behind it"))
+    return matches
 
 
-def _beside_tastes(records: Sequence[MemoryRecord], asked: Asked, *, earlier: dict[str, list[str]]) -> list[TopicMatch]:
+def _other_mentions(
+    records: Sequence[MemoryRecord], request: Asked, *, earlier: dict[str, list[str]]
+) -> list[TopicMatch]:
     """What speaks of such a thing and tells no liking: shown apart, and chosen one by one."""
-    if not asked.tastes:
+    if not request.tastes:
         return []
-    saying = _saying(records, replace(asked, topics=asked.tastes, parts=()), earlier=earlier)
-    return [replace(one, why=f"{one.why}, and tells no preference") for one in saying.values()][:PERHAPS]
+    saying = _saying(records, replace(request, topics=request.tastes, parts=()), earlier=earlier)
+    return [replace(match, why=f"{match.why}, and tells no preference") for match in saying.values()][:MAX_PERHAPS]
 
 
 def is_taste(record: MemoryRecord) -> bool:
@@ -156,14 +168,14 @@ def is_taste(record: MemoryRecord) -> bool:
 
 
 def _why(
-    record: MemoryRecord, asked: Asked, *, related: Sequence[Related | None], earlier: Sequence[str]
+    record: MemoryRecord, request: Asked, *, related: Sequence[Related | None], earlier: Sequence[str]
 ) -> str | None:
-    if not asked.topics:
+    if not request.topics:
         return "it was said at that time"
     text = full_text(record)
-    if why := why_about(text, asked, related=related):
+    if why := why_about(text, request, related=related):
         return why
-    if _is_excepted(text, asked):
+    if _is_excepted(text, request):
         return None
     if record.attribute and any(group and record.attribute in group.attributes for group in related):
         return f"it gives the {record.attribute}"
@@ -172,21 +184,21 @@ def _why(
         "an earlier wording says": earlier,
         "it is tagged": [" ".join(record.tags)],
     }
-    why = next((why for why, texts in elsewhere.items() if any(why_about(text, asked) for text in texts)), None)
-    return f"{why} “{_named(asked)}”" if why else None
+    why = next((why for why, texts in elsewhere.items() if any(why_about(text, request) for text in texts)), None)
+    return f"{why} “{_named(request)}”" if why else None
 
 
-def _named(asked: Asked) -> str:
-    return "”, “".join(topic.text for topic in asked.topics)
+def _named(request: Asked) -> str:
+    return "”, “".join(topic.text for topic in request.topics)
 
 
-def _fits(record: MemoryRecord, asked: Asked) -> bool:
-    return fits_time(record.created_at, record.role, asked=asked)
+def _fits(record: MemoryRecord, request: Asked) -> bool:
+    return fits_time(record.created_at, record.role, request=request)
 
 
-def _is_excepted(text: str, asked: Asked) -> bool:
-    terms = terms_of(text) if asked.excepted else frozenset()
-    return any(one.is_said_in(terms) for one in asked.excepted)
+def _is_excepted(text: str, request: Asked) -> bool:
+    terms = terms_of(text) if request.excepted else frozenset()
+    return any(topic.is_said_in(terms) for topic in request.excepted)
 
 
 async def _all(store: MemoryStore, scope: Scope, *, deleted: bool) -> AsyncIterator[MemoryRecord]:
@@ -211,29 +223,29 @@ async def _earlier_wordings(store: MemoryStore, scope: Scope) -> dict[str, list[
     return wordings
 
 
-async def _with_what_belongs(
-    found: dict[str, TopicMatch], by_id: dict[str, MemoryRecord], *, store: MemoryStore, scope: Scope
+async def _add_related(
+    matches: dict[str, TopicMatch], by_id: dict[str, MemoryRecord], *, store: MemoryStore, scope: Scope
 ) -> None:
     """Adds the messages behind what was found, and what was merged into it."""
-    memories = [one.record for one in found.values() if one.record.kind is Kind.MEMORY]
+    memories = [match.record for match in matches.values() if match.record.kind is Kind.MEMORY]
     sources = {name for record in memories for name in record.provenance.source_ids}
     for record in await store.from_sources(scope, sorted(sources)):
         if record.kind is Kind.EPISODE:
-            found.setdefault(record.id, TopicMatch(record, "it is the message behind it"))
+            matches.setdefault(record.id, TopicMatch(record, "it is the message behind it"))
     merged = list(memories)
     while merged:
         record = merged.pop()
         for memory_id in record.compression_sources:
             source = by_id.get(memory_id)
-            if source is not None and source.superseded_by == record.id and source.id not in found:
-                found[source.id] = TopicMatch(source, "it was merged into one of them")
+            if source is not None and source.superseded_by == record.id and source.id not in matches:
+                matches[source.id] = TopicMatch(source, "it was merged into one of them")
                 merged.append(source)
 
 
-async def _near(deps: SearchDeps, scope: Scope, *, asked: Asked, records: Sequence[MemoryRecord]) -> list[TopicMatch]:
+async def _near(deps: SearchDeps, scope: Scope, *, request: Asked, records: Sequence[MemoryRecord]) -> list[TopicMatch]:
     """The records of these that come nearest to a topic in meaning."""
     embedder = deps.embedder
-    if embedder is None or not records or not asked.topics:
+    if embedder is None or not records or not request.topics:
         return []
     shard = await deps.store.shard(scope)
     if not shard.size:
@@ -241,15 +253,15 @@ async def _near(deps: SearchDeps, scope: Scope, *, asked: Asked, records: Sequen
     row_of = {memory_id: row for row, memory_id in enumerate(shard.ids[: shard.size])}
     rows = np.array([row_of.get(record.id, -1) for record in records])
     nearness = np.zeros(len(records), dtype=np.float32)
-    for topic in asked.topics:
+    for topic in request.topics:
         embedding = await embed_query(embedder, topic.text, timeout_seconds=deps.settings.deadline_seconds)
         if embedding.vector is not None and len(embedding.vector) == shard.dim:
             cosines = shard.vectors[rows] @ embedding.vector
             usable = (rows >= 0) & shard.embedded[rows]
             nearness = np.maximum(nearness, np.where(usable, embedder.calibration.similarity(cosines), 0.0))
-    best = np.argsort(-nearness, kind="stable")[:PERHAPS]
+    best = np.argsort(-nearness, kind="stable")[:MAX_PERHAPS]
     return [
         TopicMatch(records[at], f"it may be about it: {nearness[at]:.0%} alike in meaning")
         for at in best.tolist()
-        if nearness[at] >= NEAR
+        if nearness[at] >= MIN_SIMILARITY
     ]

@@ -15,13 +15,16 @@ _DEEPEST: Final = 64
 async def merged_sources(store: MemoryStore, teller: MemoryRecord) -> list[MemoryRecord]:
     """The records behind a memory, oldest first; where one of them tells others itself, these stand for it."""
     scope = Scope.of(teller.whose.owner)
-    found: dict[str, MemoryRecord] = {}
+    records_by_id: dict[str, MemoryRecord] = {}
     waiting = [teller]
     for _ in range(_DEEPEST):
-        ids = dict.fromkeys(name for one in waiting for name in one.compression_sources if name not in found)
+        ids = dict.fromkeys(
+            name for record in waiting for name in record.compression_sources if name not in records_by_id
+        )
         records = await store.get(scope, list(ids)) if ids else []
-        waiting = [one for one in records if one.is_compressed]
-        found |= {one.id: one for one in records}
+        waiting = [record for record in records if record.is_compressed]
+        records_by_id |= {record.id: record for record in records}
         if not waiting:
             break
-    return sorted((one for one in found.values() if not one.is_compressed), key=lambda one: (one.created_at, one.id))
+    sources = [record for record in records_by_id.values() if not record.is_compressed]
+    return sorted(sources, key=lambda record: (record.created_at, record.id))

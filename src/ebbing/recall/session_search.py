@@ -60,15 +60,15 @@ def match_session_turns(query: str, turns: Sequence[Turn]) -> list[SessionMatch]
 
     The question itself, where it was said, does not answer it.
     """
-    asked, itself = set(query_terms(query)), content_hash(query)
-    if not asked:
+    terms, itself = set(query_terms(query)), content_hash(query)
+    if not terms:
         return []
-    found: list[tuple[float, Message]] = []
+    matches: list[tuple[float, Message]] = []
     for turn in reversed(turns[-_LOOKED_AT:]):
-        share = len(asked.intersection(query_terms(turn.message.content))) / len(asked)
+        share = len(terms.intersection(query_terms(turn.message.content))) / len(terms)
         if share >= LEAST_COVERAGE and content_hash(turn.message.content) != itself:
-            found.append((share, turn.message))
-    found = sorted(found, key=lambda one: -one[0])[:MOST_FITTING]
-    shares = [share for share, _ in found]
+            matches.append((share, turn.message))
+    matches = sorted(matches, key=lambda match: -match[0])[:MOST_FITTING]
+    shares = [share for share, _ in matches]
     scores = relevance(shares, coverage=shares, meaning=shares)
-    return [SessionMatch(message, score, share) for (share, message), score in zip(found, scores, strict=True)]
+    return [SessionMatch(message, score, share) for (share, message), score in zip(matches, scores, strict=True)]

@@ -81,8 +81,8 @@ class JobHandlers:
     async def _plan_rounds(self, job: Job) -> JobFailure | None:
         owners = await self.deps.store.owners(job.tenant, deleted=True)
         jobs = [
-            NewJob("daily", f"{job.key} {whose.owner.digest}", whose=whose, once=True)
-            for whose in map(Scope.of, owners)
+            NewJob("daily", f"{job.key} {scope.owner.digest}", whose=scope, once=True)
+            for scope in map(Scope.of, owners)
         ]
         for at in range(0, len(jobs), _PLANNED_AT_ONCE):
             await self.deps.store.jobs.enqueue_all(jobs[at : at + _PLANNED_AT_ONCE])

@@ -37,7 +37,7 @@ class PlannedChange:
     """One change that a step makes, or would make."""
 
     memory_id: str
-    what: str
+    action: str
     """`fade`, `merge`, `purge` …: one word of the step."""
     why: str
     """A sentence for the owner of the memory."""

@@ -169,7 +169,7 @@ async def test_a_dry_run_tells_and_writes_nothing(house: House) -> None:
     await said(house, "买了咖啡", "买了一杯咖啡", "又买了咖啡")
     report = await abstract(house.deps, ADA, now=LATER, dry_run=True)
     assert report.counts == {"abstracted": 1, "raised": 0, "merged": 3}
-    assert [one.what for one in report.changes] == ["abstract", "merge", "merge", "merge"]
+    assert [one.action for one in report.changes] == ["abstract", "merge", "merge", "merge"]
     assert "咖啡" not in report.changes[0].why
     assert len(await house.active()) == 3
 

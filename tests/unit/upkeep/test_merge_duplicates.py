@@ -97,7 +97,7 @@ async def test_a_second_run_finds_nothing_left(house: House) -> None:
 async def test_a_dry_run_tells_what_it_would_do_and_does_nothing(house: House) -> None:
     said = [await house.said("我家的狗叫小白。", day=day) for day in (0, 4)]
     report = await merge_repeats(house.deps, ADA, now=NOW, dry_run=True)
-    assert [(one.memory_id, one.what) for one in report.changes] == [(one.id, "merge") for one in said]
+    assert [(one.memory_id, one.action) for one in report.changes] == [(one.id, "merge") for one in said]
     assert "2 times, from 2026-03-02 to 2026-03-06" in report.changes[0].why
     assert "小白" not in report.changes[0].why
     assert await house.active() == said

@@ -92,7 +92,7 @@ class TopicForgetting:
     async def _show(self, text: str, scope: Scope, *, hard: bool) -> ForgetAnswer:
         now = self._context.clock.now()
         asked = asked_to_forget(text, now=now)
-        found = await find_about(await self._context.search_deps(), scope, asked=asked, deleted=hard)
+        found = await find_about(await self._context.search_deps(), scope, request=asked, deleted=hard)
         turns = await self._turns_about(asked, scope)
         offer = ForgetOffer(
             now + TOKEN_LIFETIME,
@@ -146,7 +146,7 @@ class TopicForgetting:
             for turn in await self._context.components.working.read(session):
                 message = turn.message
                 why = why_about(message.content, asked, related=related) if asked.topics else "it was said just now"
-                if why and message.id and fits_time(message.timestamp, message.role, asked=asked):
+                if why and message.id and fits_time(message.timestamp, message.role, request=asked):
                     found.append((session, turn, why))
         return found
 

@@ -97,7 +97,7 @@ class ContextBlocks:
         Raises:
             InvalidInputError: unusable words, or no owner.
         """
-        how = _climb({"rewriter": self._context.components.chat.rewriter, **options})
+        fallback = _climb({"rewriter": self._context.components.chat.rewriter, **options})
         scope, wanted = self._context.scope_and_filter(
             user_id=user_id, agent_id=agent_id, run_id=run_id, filters=options.get("filters")
         )
@@ -106,16 +106,16 @@ class ContextBlocks:
         now = self._context.clock.now() if reference_date is None else parse_time(reference_date, "reference_date")
         is_private = checked_flag(options.get("private", False), "private")
         present = () if talk is None else talk.hashes
-        asked = Query("", min(_LOOKED_AT * how.policy.top_k, MAX_TOP_K), now, filter=wanted, present=present)
+        asked = Query("", min(_LOOKED_AT * fallback.policy.top_k, MAX_TOP_K), now, filter=wanted, present=present)
         asked.timezone = checked_timezone(options.get("timezone"), self._context.settings.timezone)
         made = await context(
             self._context.store,
             await self._look(scope, asked, is_private=is_private),
             scope=scope,
-            profile=await self._portraits.get(scope, wanted, now=now, how=how, is_private=is_private),
+            profile=await self._portraits.get(scope, wanted, now=now, fallback=fallback, is_private=is_private),
             talk=talk,
             query=asked,
-            how=how,
+            options=fallback,
             max_tokens=tokens,
         )
         if not is_private:

@@ -80,7 +80,7 @@ class ProfilesApi:
         scope, spoken = self._profile_scope(user_id, agent_id), _checked_language(language)
         if scope != Scope.of(scope.owner):
             portrait = await self._portraits.get(
-                scope, EVERYTHING, now=self._context.clock.now(), how=FallbackOptions()
+                scope, EVERYTHING, now=self._context.clock.now(), fallback=FallbackOptions()
             )
             return profile_item(portrait, scope, language=spoken)
         portrait = await self._context.profiles.refreshed(scope, now=self._context.clock.now())

@@ -70,7 +70,7 @@ class JobsApi:
                 host.soon(on_progress, _worker_answer(worked))
 
         told = tell if on_progress else None
-        worked = await beside(lambda: run_worker(working, stop=stop or Stop(), once=only_once, told=told))
+        worked = await beside(lambda: run_worker(working, stop=stop or Stop(), once=only_once, on_progress=told))
         return _worker_answer(worked)
 
     async def list(self, *, state: str | None = None, kind: str | None = None, limit: int = 100) -> JobList:

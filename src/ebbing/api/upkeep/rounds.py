@@ -154,7 +154,7 @@ def changes_of(report: RoundReport) -> list[MaintenanceChange]:
     """Return what a round changed, or would."""
     ids = owner_ids(Scope.of(report.scope.owner))
     return [
-        {**ids, "step": step.step, "memory_id": change.memory_id, "action": change.what, "reason": change.why}
+        {**ids, "step": step.step, "memory_id": change.memory_id, "action": change.action, "reason": change.why}
         for step in report.steps
         for change in step.changes
     ]

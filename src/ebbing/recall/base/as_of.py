@@ -45,13 +45,16 @@ async def shard_as_of(store: MemoryStore, embedder: Embedder | None, *, scope: S
         & (shard.valid_to > at)
         & (shard.expires > at)
     )
-    told: defaultdict[str, list[HistoryEntry]] = defaultdict(list)
+    entries_by_id: defaultdict[str, list[HistoryEntry]] = defaultdict(list)
     for entry in await store.histories(scope, changed_after=moment):
-        told[entry.memory_id].append(entry)
-    if told:
-        records = await store.get(scope, list(told), deleted=True)
+        entries_by_id[entry.memory_id].append(entry)
+    if entries_by_id:
+        records = await store.get(scope, list(entries_by_id), deleted=True)
         await _take_back(
-            shard, embedder, records=[as_it_was(one, told[one.id], moment=moment) for one in records], moment=moment
+            shard,
+            embedder,
+            records=[as_it_was(record, entries_by_id[record.id], moment=moment) for record in records],
+            moment=moment,
         )
     while len(views) >= MAX_VIEWS:
         views.pop(next(iter(views)), None)

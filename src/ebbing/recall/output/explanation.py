@@ -20,8 +20,8 @@ def explain_hit(hit: Hit) -> str:
     """One sentence on what speaks for the memory, strongest kind of evidence first."""
     reasons: list[str] = []
     if hit.retriever_scores.get("graph", 0) > 0:
-        told = "it tells of somebody whom the question names by another word"
-        reasons.append(f"{told}, and holds {hit.coverage:.0%} of its wording in that word")
+        linked = "it tells of somebody whom the question names by another word"
+        reasons.append(f"{linked}, and holds {hit.coverage:.0%} of its wording in that word")
     elif hit.coverage > 0:
         reasons.append(f"it holds {max(hit.coverage, 0.01):.0%} of the question's wording")
     elif hit.retriever_scores.get("keyword", 0) > 0:
@@ -32,5 +32,5 @@ def explain_hit(hit: Hit) -> str:
     reasons.extend(reason for route, reason in _BONUSES.items() if hit.retriever_scores.get(route, 0) > 0)
     if hit.duplicate_ids:
         reasons.append(f"it was said {len(hit.duplicate_ids) + 1} times")
-    found = "; ".join(reasons) or "nothing nearer is known"
-    return f"{found[0].upper()}{found[1:]}."
+    text = "; ".join(reasons) or "nothing nearer is known"
+    return f"{text[0].upper()}{text[1:]}."

@@ -72,7 +72,7 @@ def render(groups: Mapping[Group, Sequence[MemoryRecord]], *, style: Style, max_
                 spent += estimate_tokens(line) + (0 if lines[group] else title)
                 lines[group].append((record, line))
     for written in lines.values():
-        written.sort(key=lambda one: one[0].created_at)
+        written.sort(key=lambda line: line[0].created_at)
     shown = {group: tuple(record for record, _ in lines[group]) for group in _ORDER}
     if not any(shown.values()):
         return Rendered("", 0, shown)
@@ -104,15 +104,15 @@ def distinct(groups: Mapping[Group, Sequence[MemoryRecord]]) -> dict[Group, list
         if record.provenance.source_text
     }
     seen: set[str] = set()
-    kept: dict[Group, list[MemoryRecord]] = {}
+    groups_left: dict[Group, list[MemoryRecord]] = {}
     for group, _ in _FILLED:
-        kept[group] = []
-        for given in groups.get(group, ()):
-            record = retold.get(given.hash, given) if given.provenance.method == "raw" else given
+        groups_left[group] = []
+        for original in groups.get(group, ()):
+            record = retold.get(original.hash, original) if original.provenance.method == "raw" else original
             if seen.isdisjoint({record.id, record.hash}):
-                kept[group].append(record)
+                groups_left[group].append(record)
                 seen |= {record.id, record.hash}
-    return kept
+    return groups_left
 
 
 def line_of(record: MemoryRecord, style: Style, *, width: int = _WIDTHS[0]) -> str:

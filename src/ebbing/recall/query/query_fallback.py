@@ -60,15 +60,15 @@ class ConversationQuery:
     @property
     def hashes(self) -> tuple[str, ...]:
         """Content hashes of what the conversation holds, the question included; none without a conversation."""
-        said = [strip_recalled(message.content) for message in self.before]
-        said += [self.question] if said else []
-        return tuple(dict.fromkeys(map(content_hash, said)))
+        texts = [strip_recalled(message.content) for message in self.before]
+        texts += [self.question] if texts else []
+        return tuple(dict.fromkeys(map(content_hash, texts)))
 
     @property
     def language(self) -> str:
         """`zh` or `en`: that of the question, else of the turn before it."""
-        known = (detect(text) for text in (self.question, *(said.content for said in reversed(self.before))))
-        return next((language for language in known if language in _USER_QUESTION), "en")
+        languages = (detect(text) for text in (self.question, *(message.content for message in reversed(self.before))))
+        return next((language for language in languages if language in _USER_QUESTION), "en")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class FallbackOptions:
     channel: str | None = None
 
 
-async def search_with_fallback(talk: ConversationQuery, look: SearchFn, *, how: FallbackOptions) -> FallbackResult:
+async def search_with_fallback(talk: ConversationQuery, look: SearchFn, *, options: FallbackOptions) -> FallbackResult:
     """The memories for a question, from the first step whose best memory is good enough (`Policy.enough`).
 
     1. the question itself, unless it leans on a conversation (names no topic, is short, or holds a pronoun);
@@ -118,70 +118,74 @@ async def search_with_fallback(talk: ConversationQuery, look: SearchFn, *, how: 
     A question that leans comes last of all by itself. Where no step is good enough, the one with the best score
     counts. A step after the first that fails leaves what was found before it.
     """
-    if not _names_topic(talk, how):
-        how = replace(how, policy=replace(how.policy, min_score=how.policy.topicless_min_score))
-    steps = _steps(talk, how)
+    if not _names_topic(talk, options):
+        options = replace(options, policy=replace(options.policy, min_score=options.policy.topicless_min_score))
+    steps = _steps(talk, options)
     best = await steps[0](talk, look)
     for step in steps[1:]:
-        if best.score >= how.policy.enough:
+        if best.score >= options.policy.enough:
             return best
         try:
-            found = await step(talk, look)
+            result = await step(talk, look)
         except EbbingError:
             continue
-        best = found if found.score > best.score else best
+        best = result if result.score > best.score else best
     return best
 
 
-def _names_topic(talk: ConversationQuery, how: FallbackOptions) -> bool:
+def _names_topic(talk: ConversationQuery, options: FallbackOptions) -> bool:
     """Whether the question or the conversation before it says what it is about; a question by itself has to do."""
-    said = [text for _, text in _spoken(talk, how.turns)]
-    return not said or not all(map(is_weak, (talk.question, *said)))
+    texts = [text for _, text in _spoken(talk, options.turns)]
+    return not texts or not all(map(is_weak, (talk.question, *texts)))
 
 
 _Step = Callable[[ConversationQuery, SearchFn], Awaitable[FallbackResult]]
 
 
-def _steps(talk: ConversationQuery, how: FallbackOptions) -> list[_Step]:
-    question: _Step = partial(_by_question, how=how)
+def _steps(talk: ConversationQuery, options: FallbackOptions) -> list[_Step]:
+    question: _Step = partial(_by_question, options=options)
     leaning: list[_Step] = []
-    if _spoken(talk, how.turns):
-        leaning = [partial(_by_both if leans(talk.question) else _by_conversation, how=how)]
-        leaning += [] if how.rewriter is None else [partial(_by_rewrite, how=how)]
+    if _spoken(talk, options.turns):
+        leaning = [partial(_by_both if leans(talk.question) else _by_conversation, options=options)]
+        leaning += [] if options.rewriter is None else [partial(_by_rewrite, options=options)]
     return [*leaning, question] if leaning and leans(talk.question) else [question, *leaning]
 
 
-async def _by_question(talk: ConversationQuery, look: SearchFn, *, how: FallbackOptions) -> FallbackResult:
-    return await _found([talk.question], QueryStrategy.QUESTION, talk=talk, look=look, how=how)
+async def _by_question(talk: ConversationQuery, look: SearchFn, *, options: FallbackOptions) -> FallbackResult:
+    return await _search_each([talk.question], QueryStrategy.QUESTION, talk=talk, look=look, options=options)
 
 
-async def _by_both(talk: ConversationQuery, look: SearchFn, *, how: FallbackOptions) -> FallbackResult:
+async def _by_both(talk: ConversationQuery, look: SearchFn, *, options: FallbackOptions) -> FallbackResult:
     """The turns of the one who asks name the topic; the other's only where those do not."""
-    spoken = _spoken(talk, how.turns)
-    own = [text for said, text in spoken if said.role is Role.USER]
+    spoken = _spoken(talk, options.turns)
+    own = [text for message, text in spoken if message.role is Role.USER]
     turns = [text for _, text in spoken] if all(map(is_weak, own)) else own
     whole = _latest(turns, talk.question, max_chars=MAX_CONVERSATION)
-    if _names_topic(talk, how):
-        how = replace(how, policy=replace(how.policy, min_score=how.policy.leaning_min_score))
-    return _admitted(await look(talk.question, whole), QueryStrategy.CONVERSATION, query=whole, talk=talk, how=how)
+    if _names_topic(talk, options):
+        options = replace(options, policy=replace(options.policy, min_score=options.policy.leaning_min_score))
+    return _admitted(
+        await look(talk.question, whole), QueryStrategy.CONVERSATION, query=whole, talk=talk, options=options
+    )
 
 
-async def _by_conversation(talk: ConversationQuery, look: SearchFn, *, how: FallbackOptions) -> FallbackResult:
-    whole = conversation_query(talk, turns=how.turns)
-    turns = [text[:_MAX_PART] for _, text in _spoken(talk, how.turns)]
-    return await _found([whole, *_telling(reversed(turns))], QueryStrategy.CONVERSATION, talk=talk, look=look, how=how)
+async def _by_conversation(talk: ConversationQuery, look: SearchFn, *, options: FallbackOptions) -> FallbackResult:
+    whole = conversation_query(talk, turns=options.turns)
+    turns = [text[:_MAX_PART] for _, text in _spoken(talk, options.turns)]
+    return await _search_each(
+        [whole, *_telling(reversed(turns))], QueryStrategy.CONVERSATION, talk=talk, look=look, options=options
+    )
 
 
-async def _by_rewrite(talk: ConversationQuery, look: SearchFn, *, how: FallbackOptions) -> FallbackResult:
-    query = await rewrite_question(talk, how=how)
+async def _by_rewrite(talk: ConversationQuery, look: SearchFn, *, options: FallbackOptions) -> FallbackResult:
+    query = await rewrite_question(talk, options=options)
     if query is None:
         return FallbackResult((), QueryStrategy.NONE, talk.question)
     parts = _telling(part.strip() for part in _CLAUSE.split(query))
-    return await _found([query, *parts], QueryStrategy.REWRITE, talk=talk, look=look, how=how)
+    return await _search_each([query, *parts], QueryStrategy.REWRITE, talk=talk, look=look, options=options)
 
 
-async def _found(
-    queries: Sequence[str], rung: QueryStrategy, *, talk: ConversationQuery, look: SearchFn, how: FallbackOptions
+async def _search_each(
+    queries: Sequence[str], rung: QueryStrategy, *, talk: ConversationQuery, look: SearchFn, options: FallbackOptions
 ) -> FallbackResult:
     """What the first query, or one of the parts behind it, finds.
 
@@ -191,18 +195,18 @@ async def _found(
     best: dict[str, Hit] = {}
     for query in dict.fromkeys(queries):
         for hit in await look(query):
-            known = best.get(hit.record.id)
-            if known is None or hit.score > known.score:
+            earlier = best.get(hit.record.id)
+            if earlier is None or hit.score > earlier.score:
                 best[hit.record.id] = hit
     ordered = sorted(best.values(), key=lambda hit: -hit.score) if len(queries) > 1 else list(best.values())
-    return _admitted(ordered, rung, query=queries[0], talk=talk, how=how)
+    return _admitted(ordered, rung, query=queries[0], talk=talk, options=options)
 
 
 def _admitted(
-    hits: Sequence[Hit], rung: QueryStrategy, *, query: str, talk: ConversationQuery, how: FallbackOptions
+    hits: Sequence[Hit], rung: QueryStrategy, *, query: str, talk: ConversationQuery, options: FallbackOptions
 ) -> FallbackResult:
-    fitting = [hit for hit in hits if is_usable(hit.record, session=how.session, channel=how.channel)]
-    good = apply_usage_policy(fitting, how.policy, session=how.session, advice=wants_advice(talk.question))
+    fitting = [hit for hit in hits if is_usable(hit.record, session=options.session, channel=options.channel)]
+    good = apply_usage_policy(fitting, options.policy, session=options.session, advice=wants_advice(talk.question))
     return FallbackResult(tuple(good), rung if good else QueryStrategy.NONE, query)
 
 
@@ -223,7 +227,9 @@ def conversation_query(talk: ConversationQuery, *, turns: int = 6, max_chars: in
 def rewrite_request(talk: ConversationQuery, *, turns: int = 6) -> RewriteRequest:
     """What the rewriter is asked."""
     names = {Role.USER: talk.user_name or "user", Role.ASSISTANT: talk.char_name or "assistant"}
-    lines = [f"{said.name or names[said.role]}: {' '.join(text.split())}" for said, text in _spoken(talk, turns)]
+    lines = [
+        f"{message.name or names[message.role]}: {' '.join(text.split())}" for message, text in _spoken(talk, turns)
+    ]
     return RewriteRequest(
         user_name=names[Role.USER],
         char_name=names[Role.ASSISTANT],
@@ -234,14 +240,14 @@ def rewrite_request(talk: ConversationQuery, *, turns: int = 6) -> RewriteReques
     )
 
 
-async def rewrite_question(talk: ConversationQuery, *, how: FallbackOptions) -> str | None:
+async def rewrite_question(talk: ConversationQuery, *, options: FallbackOptions) -> str | None:
     """The question as the rewriter puts it; None if it failed, took too long, or answered in another form."""
-    if how.rewriter is None:
+    if options.rewriter is None:
         return None
     answer: str | None = None
-    with anyio.move_on_after(how.rewrite_seconds):
+    with anyio.move_on_after(options.rewrite_seconds):
         try:
-            answer = await how.rewriter.rewrite(rewrite_request(talk, turns=how.turns))
+            answer = await options.rewriter.rewrite(rewrite_request(talk, turns=options.turns))
         except (EbbingError, OSError, RuntimeError, ValueError, LookupError, TypeError):
             return None  # a rewriter is somebody else's model: whatever it trips over, recall goes on without it
     return checked_rewrite(answer)
@@ -260,18 +266,20 @@ def checked_rewrite(answer: object) -> str | None:
 
 def _spoken(talk: ConversationQuery, turns: int) -> list[tuple[Message, str]]:
     """The last turns of the two who talk, without memories that were put into them."""
-    said = [(one, strip_recalled(one.content).strip()) for one in talk.before if one.role in _SPOKEN]
-    return [(one, text) for one, text in said if text][-turns:] if turns > 0 else []
+    turns_spoken = [
+        (message, strip_recalled(message.content).strip()) for message in talk.before if message.role in _SPOKEN
+    ]
+    return [(message, text) for message, text in turns_spoken if text][-turns:] if turns > 0 else []
 
 
 def _latest(lines: Sequence[str], last: str, *, max_chars: int) -> str:
     """As many of the lines from the end as fit before the last one; the first that does not fit gives its own end."""
-    kept = [last]
+    parts = [last]
     room = max_chars - len(last)
     for line in reversed(lines):
         if room < 2:
             break
         part = line[-(room - 1) :]
-        kept.append(part)
+        parts.append(part)
         room -= len(part) + 1
-    return "\n".join(reversed(kept))
+    return "\n".join(reversed(parts))

@@ -26,7 +26,7 @@ _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _TextTerms:
     """What a text says: its words, and which of them are numbers or names."""
 
     words: frozenset[str]
@@ -45,34 +45,41 @@ def used_memories(answer: str, memories: Mapping[str, str], *, question: str = "
         memories: id and text of what was recalled.
         question: what was asked, so that an answer that repeats it credits nothing for that.
     """
-    said, asked = _read(answer[:MAX_ANSWER]), _read(question)
-    held = {memory_id: _read(text) for memory_id, text in memories.items()}
-    among = Counter(word for text in held.values() for word in text.words)
-    few = max(2, len(held) / 2)
-    return [memory_id for memory_id, text in held.items() if _is_used(text, said, asked=asked, among=among, few=few)]
+    answer_terms, question_terms = _read(answer[:MAX_ANSWER]), _read(question)
+    memory_terms = {memory_id: _read(text) for memory_id, text in memories.items()}
+    counts = Counter(word for terms in memory_terms.values() for word in terms.words)
+    max_count = max(2, len(memory_terms) / 2)
+    return [
+        memory_id
+        for memory_id, terms in memory_terms.items()
+        if _is_used(terms, answer_terms, question=question_terms, counts=counts, max_count=max_count)
+    ]
 
 
-def _is_used(text: _Said, said: _Said, *, asked: _Said, among: Counter[str], few: float) -> bool:
-    own = text.words - asked.words
-    shared = {word for word in own & said.words if among[word] <= few}
-    smaller = min(_weight(own, text, among=among), _weight(said.words - asked.words, said, among=among))
+def _is_used(
+    memory: _TextTerms, answer: _TextTerms, *, question: _TextTerms, counts: Counter[str], max_count: float
+) -> bool:
+    own = memory.words - question.words
+    shared = {word for word in own & answer.words if counts[word] <= max_count}
+    answer_weight = _weight(answer.words - question.words, answer, counts=counts)
+    smaller = min(_weight(own, memory, counts=counts), answer_weight)
     if not shared or not smaller:
         return False
-    share = _weight(shared, text, among=among) / smaller
-    telling = any(word in text.telling and among[word] == 1 for word in shared)
-    return share >= (SHARE_WITH_TELLING if telling else SHARE)
+    share = _weight(shared, memory, counts=counts) / smaller
+    is_telling = any(word in memory.telling and counts[word] == 1 for word in shared)
+    return share >= (SHARE_WITH_TELLING if is_telling else SHARE)
 
 
-def _weight(words: Collection[str], text: _Said, *, among: Counter[str]) -> float:
-    """What words tell: less the more memories have them."""
-    return sum((TELLING_WEIGHT if word in text.telling else 1.0) / max(among[word], 1) for word in words)
+def _weight(words: Collection[str], text: _TextTerms, *, counts: Counter[str]) -> float:
+    """Return what words tell: less the more memories have them."""
+    return sum((TELLING_WEIGHT if word in text.telling else 1.0) / max(counts[word], 1) for word in words)
 
 
-def _read(text: str) -> _Said:
+def _read(text: str) -> _TextTerms:
     normal = normalise(text)
     numbers = figures(normal)
     names = frozenset(term for name in _NAME.findall(text) for term in query_terms(name))
     terms = query_terms(text)
     content = frozenset(terms)  # a pair of characters tells nothing if one of them alone is a stop word
     words = frozenset(term for term in terms if not _HAN.match(term) or (len(term) > 1 and content.issuperset(term)))
-    return _Said(words | numbers, numbers | names)
+    return _TextTerms(words | numbers, numbers | names)

@@ -74,7 +74,10 @@ def _taken_over(
     into: dict[str, str] = {}
     for move, row in zip(fading, calibration.similarity(cosines), strict=True):
         near = [core[at] for at in np.argsort(-row)[:_LOOKED_AT] if row[at] >= policy.merge_similarity]
-        teller = next((latest[one.id] for one, at in near if _tells(here, move, teller=latest[one.id], row=at)), None)
+        teller = next(
+            (latest[candidate.id] for candidate, at in near if _tells(here, move, teller=latest[candidate.id], row=at)),
+            None,
+        )
         if teller is not None:
             into[move.record.id] = teller.id
             latest[teller.id] = _telling(teller, move.record)
@@ -93,13 +96,13 @@ def _core(here: ActiveRecords, *, leaving: Collection[str]) -> list[tuple[Memory
 def _tells(here: ActiveRecords, move: StageChange, *, teller: MemoryRecord, row: int) -> bool:
     """Whether one memory says what the fading one does, as far as words and numbers tell."""
     other = move.record
-    sorts = [(one.type, one.actor, one.role, one.whose, one.polarity) for one in (teller, other)]
+    sorts = [(record.type, record.actor, record.role, record.whose, record.polarity) for record in (teller, other)]
     known_number, number = here.shard.numbers[row], here.shard.numbers[move.row]
     if sorts[0] != sorts[1] or number not in {0, known_number}:
         return False
     words = set(query_terms(other.content))
-    known = set(query_terms(teller.content))
-    return len(words & known) >= SHARED_WORDS * len(words) and len(teller.compression_sources) < MAX_TOLD
+    teller_words = set(query_terms(teller.content))
+    return len(words & teller_words) >= SHARED_WORDS * len(words) and len(teller.compression_sources) < MAX_TOLD
 
 
 def _telling(teller: MemoryRecord, other: MemoryRecord) -> MemoryRecord:

@@ -45,17 +45,17 @@ async def load_active(store: MemoryStore, scope: Scope, *, now: datetime) -> Act
     The records say of each use that was noted by now; the shard need not.
     """
     shard = await store.shard(scope)
-    found: list[MemoryRecord] = []
+    records: list[MemoryRecord] = []
     cursor: str | None = None
     while True:
         page = await store.page(scope, kinds=tuple(Kind), limit=_AT_ONCE, cursor=cursor)
-        found += [record for record in page.records if _holds(record, now)]
+        records += [record for record in page.records if _holds(record, now)]
         cursor = page.next_cursor
         if cursor is None:
             break
     row_of = {shard.ids[row]: int(row) for row in np.flatnonzero(shard.alive)}
-    there = [(record, row_of[record.id]) for record in found if record.id in row_of]
-    return ActiveRecords(shard, tuple(record for record, _ in there), tuple(row for _, row in there))
+    with_rows = [(record, row_of[record.id]) for record in records if record.id in row_of]
+    return ActiveRecords(shard, tuple(record for record, _ in with_rows), tuple(row for _, row in with_rows))
 
 
 def importances(

@@ -27,7 +27,7 @@ KERNEL_FROM: Final = 60
 """Bytes of a shortened piece from which its rarest words alone are an alternative to the whole."""
 KERNEL_SHARE: Final = 0.6
 """Share of what a piece is worth that its rarest half is worth."""
-KNOWN: Final = 3.0
+PROTECTED: Final = 3.0
 """Log-odds that what is known of a person is ahead of what was merely said, however often."""
 ASSISTANT: Final = -1.0
 """Log-odds of what an assistant said: people come back to their own words. Recall weighs it by a third as well."""
@@ -65,7 +65,7 @@ class CapacityItem:
             RETENTION * log(max(self.remembered, 1e-6))
             + 1.5 * min(record.access_count, 2)
             + 0.5 * log(times_said(record))
-            + (KNOWN if self.is_protected and record.kind is Kind.MEMORY else 0.0)
+            + (PROTECTED if self.is_protected and record.kind is Kind.MEMORY else 0.0)
             + (ASSISTANT if record.role is Role.ASSISTANT else 0.0)
         )
 
@@ -78,7 +78,7 @@ def shortened(shard: Shard, lodgers: Sequence[CapacityItem], *, over: int) -> di
     changed, saved = _without_filler(lodgers, over=over)
     if saved >= over:
         return changed
-    room = sum(_size(one.text) for one in lodgers) - over
+    room = sum(_size(item.text) for item in lodgers) - over
     chosen = _TextPieces.of(shard, lodgers).chosen(room)
     fitted = {place: chosen.get(place, "") for place in range(len(lodgers))}
     return {place: text for place, text in fitted.items() if text != lodgers[place].text}
@@ -93,7 +93,7 @@ def _without_filler(lodgers: Sequence[CapacityItem], *, over: int) -> tuple[dict
     """Shortens what still is whole, one after the other, the least valuable first, until enough is saved."""
     changed: dict[int, str] = {}
     saved = 0
-    whole = [place for place, one in enumerate(lodgers) if one.text == one.whole]
+    whole = [place for place, item in enumerate(lodgers) if item.text == item.whole]
     for place in sorted(whole, key=lambda at: lodgers[at].standing + 3 * lodgers[at].importance):
         if saved >= over:
             break
@@ -162,7 +162,7 @@ class _TextPieces:
         """The text of every lodger, made of the pieces that are worth most for their bytes."""
         level = np.zeros(len(self.texts), dtype=np.int8)
         begun: set[int] = set()
-        for choice in sorted(self._choices(), key=lambda one: -one.value):
+        for choice in sorted(self._choices(), key=lambda item: -item.value):
             if choice.needs_kernel and not level[choice.piece]:
                 continue
             lodger = self.lodger[choice.piece]
@@ -171,11 +171,11 @@ class _TextPieces:
                 room -= size
                 begun.add(lodger)
                 level[choice.piece] = 2 if choice.is_whole else 1
-        kept: defaultdict[int, list[str]] = defaultdict(list)
+        parts: defaultdict[int, list[str]] = defaultdict(list)
         for piece, lodger in enumerate(self.lodger):
             if level[piece]:
-                kept[lodger].append(self.shorts[piece] if level[piece] == 2 else self.kernels[piece])
-        return {lodger: joined(kept[lodger]) for lodger in dict.fromkeys(self.lodger)}
+                parts[lodger].append(self.shorts[piece] if level[piece] == 2 else self.kernels[piece])
+        return {lodger: joined(parts[lodger]) for lodger in dict.fromkeys(self.lodger)}
 
     def _choices(self) -> Iterator[_Choice]:
         for piece, short in enumerate(self.shorts):

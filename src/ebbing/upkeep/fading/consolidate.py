@@ -40,8 +40,8 @@ async def consolidate(deps: StepContext, scope: Scope, *, now: datetime, dry_run
         record = here.records[place]
         why = earned(record, importance=importance, now=now)
         if why is not None:
-            kept = replace(record, version=record.version + 1, layer=Layer.LONG_TERM)
-            changes.append(Revise(kept, Event.NONE, reason=why))
+            promoted = replace(record, version=record.version + 1, layer=Layer.LONG_TERM)
+            changes.append(Revise(promoted, Event.NONE, reason=why))
             report.changes.append(PlannedChange(record.id, "promote", why))
     report.counts["consolidated"] = len(changes)
     if not dry_run:

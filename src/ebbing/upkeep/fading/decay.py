@@ -70,7 +70,7 @@ async def decay(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool
             report.changes.append(PlannedChange(move.record.id, "merge", why))
             continue
         change = to_revision(move, now=now)
-        changes.append(replace(change, entry=entry_of_answer(move, here.shard)) if move.asked else change)
+        changes.append(replace(change, entry=entry_of_answer(move, here.shard)) if move.question else change)
         if is_change(move):
             why = f"{move.why}; {needed.as_text(usage_features(move.record, now))}"
             report.changes.append(PlannedChange(move.record.id, _DONE[move.stage], why))
@@ -97,7 +97,7 @@ def plan_changes(
     lodgers: list[CapacityItem] = []
     moves: dict[int, StageChange] = {}
     for place, (record, row, importance) in enumerate(zip(here.records, here.rows, weighed, strict=True)):
-        one = CapacityItem(
+        item = CapacityItem(
             record=record,
             row=row,
             importance=importance,
@@ -107,12 +107,12 @@ def plan_changes(
             text=record.content,
             whole=full_text(record),
         )
-        move = _by_time(one, policy, now=now)
+        move = _by_time(item, policy, now=now)
         if move is not None:
             moves[place] = move
-            one = replace(one, text=move.text)
-        lodgers.append(one)
-    over = sum(_size(one.text) for one in lodgers) - policy.owner_text_limit_bytes
+            item = replace(item, text=move.text)
+        lodgers.append(item)
+    over = sum(_size(item.text) for item in lodgers) - policy.owner_text_limit_bytes
     if policy.owner_text_limit_bytes and over > 0:
         moves |= _by_room(here, lodgers, over=over, policy=policy)
     _tell_answers(here, lodgers, moves=moves)
@@ -121,24 +121,26 @@ def plan_changes(
 
 def _tell_answers(here: ActiveRecords, lodgers: Sequence[CapacityItem], *, moves: dict[int, StageChange]) -> None:
     """Notes with each answer that stays that the question before it goes, the first time that one does."""
-    near, place_of = find_neighbours(here.shard), {one.row: place for place, one in enumerate(lodgers)}
-    for one in [lodgers[place] for place, move in moves.items() if move.stage is Stage.ARCHIVED]:
-        row = int(near.next[one.row])
-        if row not in place_of or not near.previous_other[row] or not here.shard.flags[one.row] & TextFlag.QUESTION:
+    near, place_of = find_neighbours(here.shard), {item.row: place for place, item in enumerate(lodgers)}
+    for item in [lodgers[place] for place, move in moves.items() if move.stage is Stage.ARCHIVED]:
+        row = int(near.next[item.row])
+        if row not in place_of or not near.previous_other[row] or not here.shard.flags[item.row] & TextFlag.QUESTION:
             continue
         at = place_of[row]
         move = moves.get(at) or _note(lodgers[at], why="the question that it answers goes")
         if move.stage is not Stage.ARCHIVED and not holds_question_terms(here.shard, row):
-            moves[at] = replace(move, asked=one.whole)
+            moves[at] = replace(move, question=item.whole)
 
 
 def _is_at_rest(here: ActiveRecords, policy: UpkeepPolicy, *, now: datetime) -> bool:
     """Whether nothing can be due however little each record matters: then they need not be weighed."""
     if policy.owner_text_limit_bytes and here.size > policy.owner_text_limit_bytes:
         return False
-    least = (retention(replace(one, importance=0.0), now, curve=policy.curve) for one in here.records)
-    due = (_stage_due(one, policy, remembered=remembered) for one, remembered in zip(here.records, least, strict=True))
-    return not any(is_later(stage, one.stage) for one, stage in zip(here.records, due, strict=True))
+    least = (retention(replace(item, importance=0.0), now, curve=policy.curve) for item in here.records)
+    due = (
+        _stage_due(item, policy, remembered=remembered) for item, remembered in zip(here.records, least, strict=True)
+    )
+    return not any(is_later(stage, item.stage) for item, stage in zip(here.records, due, strict=True))
 
 
 def _stage_due(record: MemoryRecord, policy: UpkeepPolicy, *, remembered: float) -> Stage:
@@ -151,24 +153,24 @@ def _stage_due(record: MemoryRecord, policy: UpkeepPolicy, *, remembered: float)
     return Stage.KEYWORD_ONLY if policy.owner_text_limit_bytes and is_later(stage, Stage.KEYWORD_ONLY) else stage
 
 
-def _by_time(one: CapacityItem, policy: UpkeepPolicy, *, now: datetime) -> StageChange | None:
+def _by_time(item: CapacityItem, policy: UpkeepPolicy, *, now: datetime) -> StageChange | None:
     """The move to the stage that time has come to, if that is a later one."""
-    stage = _stage_due(one.record, policy, remembered=one.remembered)
-    if not is_later(stage, one.record.stage):
+    stage = _stage_due(item.record, policy, remembered=item.remembered)
+    if not is_later(stage, item.record.stage):
         return None
-    text = brief(one.text) if stage is Stage.SHORTENED else one.text
-    days = idle_days(one.record, now)
+    text = brief(item.text) if stage is Stage.SHORTENED else item.text
+    days = idle_days(item.record, now)
     why = f"it was of no use for {days:.0f} days"
     if stage is Stage.ARCHIVED or not text:
-        return _move(one, Stage.ARCHIVED, text="", why=why)
-    return _move(one, stage, text=text, why=why)
+        return _move(item, Stage.ARCHIVED, text="", why=why)
+    return _move(item, stage, text=text, why=why)
 
 
 def _by_room(
     here: ActiveRecords, lodgers: Sequence[CapacityItem], *, over: int, policy: UpkeepPolicy
 ) -> dict[int, StageChange]:
     """What has to be shortened so that the rest has room, by place; nothing of what never fades."""
-    places = [place for place, one in enumerate(lodgers) if one.text and not never_fades(one.record)]
+    places = [place for place, item in enumerate(lodgers) if item.text and not never_fades(item.record)]
     texts = shortened(here.shard, [lodgers[place] for place in places], over=over)
     why = f"there is room for {policy.owner_text_limit_bytes:,} bytes, and other memories are worth more of it"
     return {
@@ -177,12 +179,12 @@ def _by_room(
     }
 
 
-def _move(one: CapacityItem, stage: Stage, *, text: str, why: str) -> StageChange:
-    return StageChange(one.record, one.row, stage, text, one.answers, one.importance, one.remembered, why)
+def _move(item: CapacityItem, stage: Stage, *, text: str, why: str) -> StageChange:
+    return StageChange(item.record, item.row, stage, text, item.answers, item.importance, item.remembered, why)
 
 
-def _note(one: CapacityItem, *, why: str) -> StageChange:
-    return _move(one, one.record.stage, text=one.record.content, why=why)
+def _note(item: CapacityItem, *, why: str) -> StageChange:
+    return _move(item, item.record.stage, text=item.record.content, why=why)
 
 
 def _saved(move: StageChange) -> int:

@@ -31,10 +31,10 @@ async def expire(deps: StepContext, scope: Scope, *, now: datetime, dry_run: boo
     """
     report = StepReport("expire", {"expired": 0, "dated": 0})
     shard = await deps.store.shard(scope)
-    wanted = shard.alive & (shard.expires <= micros(now))
+    mask = shard.alive & (shard.expires <= micros(now))
     if deps.policy.ttl_on:
-        wanted |= shard.alive & (shard.expires == NEVER)
-    ids = [shard.ids[row] for row in np.flatnonzero(wanted)]
+        mask |= shard.alive & (shard.expires == NEVER)
+    ids = [shard.ids[row] for row in np.flatnonzero(mask)]
     for at in range(0, len(ids), _WRITTEN):
         records = await deps.store.get(scope, ids[at : at + _WRITTEN])
         changes = [change for record in records if (change := _change(record, deps, report=report, now=now))]

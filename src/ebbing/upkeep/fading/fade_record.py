@@ -33,7 +33,7 @@ class StageChange:
     """Retention, in [0, 1]."""
     why: str
     """A sentence for the owner."""
-    asked: str = ""
+    question: str = ""
     """The question that it answers, where that goes now: from then on the answer is found by its words too."""
 
 
@@ -73,9 +73,9 @@ def entry_of_answer(move: StageChange, shard: Shard) -> IndexEntry:
     """The index entry of an answer whose question goes: "Luna and Oliver!" is still found by "pets" and "names"."""
     record, row = move.record, move.row
     keeps = move.stage in {Stage.FULL, Stage.SHORTENED} and bool(shard.embedded[row])
-    said = analyse(full_text(record), speaker=record.actor, said_at=record.created_at)
+    analysis = analyse(full_text(record), speaker=record.actor, said_at=record.created_at)
     entry = entry_for(
-        replace(said, asked=query_terms(move.asked)),
+        replace(analysis, asked=query_terms(move.question)),
         vector=shard.vectors[row] if keeps else None,
         model_id=shard.model_id if keeps else None,
         utterance=bool(shard.flags[row] & TextFlag.UTTERANCE),

@@ -61,21 +61,21 @@ def log_odds(
     """
     if not len(texts):
         return np.zeros(0)
-    held = [holding(text) for text in texts]
+    salience = [holding(text) for text in texts]
     signals = {
         "length": np.log1p([len(short.encode("utf-8", "surrogatepass")) for short in shorts]),
         "says": np.array([says_something(text) for text in texts], dtype=np.float64),
         "idf": np.array([words.mean_rarity(text) for text in texts]),
         "answers": standing.answers[rows].astype(np.float64),
         "novelty": standing.novelty[rows],
-        "states": _column(held, "states"),
-        "specifics": np.log1p(_column(held, "specifics")),
-        "asks": _column(held, "asks"),
+        "states": _column(salience, "states"),
+        "specifics": np.log1p(_column(salience, "specifics")),
+        "asks": _column(salience, "asks"),
     }
     odds = np.full(len(texts), USUAL_ODDS)
     for name, weight in WORTH.items():
         odds += weight * _standard(signals[name])
-    odds += LASTING * _column(held, "lasts")
+    odds += LASTING * _column(salience, "lasts")
     return odds if pasted is None else odds + PASTED * pasted
 
 
@@ -84,12 +84,12 @@ class Vocabulary:
     everywhere would look rare where it is left."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        held = Counter[str]()
+        counts = Counter[str]()
         for text in texts:
-            held.update(_terms(text))
-        frequency = {count: _idf(count, texts=len(texts)) for count in {0, *held.values()}}
+            counts.update(_terms(text))
+        frequency = {count: _idf(count, texts=len(texts)) for count in {0, *counts.values()}}
         self._unknown = frequency[0]
-        self._rarity = {term: frequency[count] for term, count in held.items()}
+        self._rarity = {term: frequency[count] for term, count in counts.items()}
 
     def rarity(self, word: str) -> float:
         """Inverse document frequency of a word, that of its rarest term; 0 for a word that is no term."""
@@ -97,16 +97,16 @@ class Vocabulary:
 
     def mean_rarity(self, text: str) -> float:
         """Mean inverse document frequency of the terms of a text."""
-        found = self._rarities(text)
-        return sum(found) / len(found) if found else 0.0
+        rarities = self._rarities(text)
+        return sum(rarities) / len(rarities) if rarities else 0.0
 
     def _rarities(self, text: str) -> list[float]:
         return [self._rarity.get(term, self._unknown) for term in _terms(text)]
 
 
-def _idf(held: int, *, texts: int) -> float:
+def _idf(document_count: int, *, texts: int) -> float:
     """Inverse document frequency of a term that so many of the texts hold."""
-    return log1p((texts - held + 0.5) / (held + 0.5))
+    return log1p((texts - document_count + 0.5) / (document_count + 0.5))
 
 
 @bounded_text_cache(32_768)
@@ -121,8 +121,8 @@ def shares(values: Numbers) -> Numbers:
     ordered = np.sort(values)
     below = np.searchsorted(ordered, values, side="left")
     upto = np.searchsorted(ordered, values, side="right")
-    found: Numbers = (below + (upto - below - 1) / 2) / (len(values) - 1)
-    return found
+    ranks: Numbers = (below + (upto - below - 1) / 2) / (len(values) - 1)
+    return ranks
 
 
 def _standing_of(shard: Shard) -> RowValues:
@@ -151,17 +151,17 @@ def _novelty(shard: Shard) -> Numbers:
     return novelty
 
 
-def _column(held: Sequence[Holding], name: str) -> Numbers:
-    return np.array([getattr(one, name) for one in held], dtype=np.float64)
+def _column(salience: Sequence[Holding], name: str) -> Numbers:
+    return np.array([getattr(value, name) for value in salience], dtype=np.float64)
 
 
 def _standard(values: Numbers) -> Numbers:
     """Standard scores; 0 for what is unknown, and for all where all are alike."""
-    known = ~np.isnan(values)
-    if not known.any():
+    is_known = ~np.isnan(values)
+    if not is_known.any():
         return np.zeros(len(values))
-    spread = float(values[known].std())
+    spread = float(values[is_known].std())
     if spread < 1e-9:
         return np.zeros(len(values))
-    found: Numbers = np.where(known, (values - values[known].mean()) / spread, 0.0)
-    return found
+    scores: Numbers = np.where(is_known, (values - values[is_known].mean()) / spread, 0.0)
+    return scores

@@ -37,8 +37,8 @@ SURENESS: Final = 4.0
 """How firmly coefficients are drawn toward those that were known: the precision (1 / variance) of each …"""
 _OF_THE_INTERCEPT: Final = 0.1
 """… and its share for the intercept: people differ more in how much they ask than in what they ask for."""
-_KEPT: Final = "retention"
-_DAY: Final = "retention.day"
+_MODEL_MARK: Final = "retention"
+_DAY_MARK: Final = "retention.day"
 _STEPS_A_UNIT: Final = 128
 _BITS: Final = 12
 _ROUNDS: Final = 25
@@ -68,17 +68,17 @@ async def learn(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool
     """
     report = StepReport("retention", {"outcomes": 0, "learned": 0})
     today = now.astimezone(UTC).date().toordinal()
-    if today - await deps.store.mark(scope, _DAY) < HORIZON_DAYS:
+    if today - await deps.store.mark(scope, _DAY_MARK) < HORIZON_DAYS:
         return report
-    found = await outcomes(deps.store, scope, at=now - timedelta(days=HORIZON_DAYS), until=now)
+    results = await outcomes(deps.store, scope, at=now - timedelta(days=HORIZON_DAYS), until=now)
     before = await usage_model_of(deps.store, scope)
-    learned = await to_thread.run_sync(partial(fit, found, before=before))
-    report.counts |= {"outcomes": len(found), "learned": int(learned is not None)}
+    learned = await to_thread.run_sync(partial(fit, results, before=before))
+    report.counts |= {"outcomes": len(results), "learned": int(learned is not None)}
     if not dry_run:
         # The day goes first: killed in between, a month is not learned rather than learned twice.
-        await deps.store.set_mark(scope, _DAY, value=today)
+        await deps.store.set_mark(scope, _DAY_MARK, value=today)
         if learned is not None:
-            await deps.store.set_mark(scope, _KEPT, value=_number(learned))
+            await deps.store.set_mark(scope, _MODEL_MARK, value=_number(learned))
     return report
 
 
@@ -88,7 +88,7 @@ async def usage_model_of(store: MemoryStore, scope: Scope) -> UsageModel:
     Raises:
         StoreError: the store could not do it.
     """
-    number = await store.mark(scope, _KEPT)
+    number = await store.mark(scope, _MODEL_MARK)
     return _model(number) if number else DEFAULT_USAGE_MODEL
 
 
@@ -104,13 +104,13 @@ async def outcomes(store: MemoryStore, scope: Scope, *, at: datetime, until: dat
     records, uses = await _log(store, scope)
     used = {name for name, moments in uses.items() if any(at < moment <= until for moment in moments)}
     return [
-        Outcome(record.id, _stood(record, at, uses=uses.get(record.id, ())), not used.isdisjoint(_told_by(record)))
+        Outcome(record.id, _stood(record, at, uses=uses.get(record.id, ())), not used.isdisjoint(_ids_of(record)))
         for record in records
         if _was_there(record, at)
     ]
 
 
-def fit(found: Sequence[Outcome], *, before: UsageModel, sureness: float = SURENESS) -> UsageModel | None:
+def fit(results: Sequence[Outcome], *, before: UsageModel, sureness: float = SURENESS) -> UsageModel | None:
     """The coefficients that explain the outcomes best, drawn toward `before`; the same for the same outcomes.
 
     Logistic regression with a ridge penalty, by Newton's method. A fit by which a memory becomes likelier as time goes
@@ -122,10 +122,10 @@ def fit(found: Sequence[Outcome], *, before: UsageModel, sureness: float = SUREN
     Returns:
         None where fewer than 20 were used, or fewer than 20 were not: go on with `before`.
     """
-    was_used = np.array([one.was_used for one in found], dtype=np.float64)
-    if min(was_used.sum(), len(found) - was_used.sum()) < MIN_OUTCOMES:
+    was_used = np.array([outcome.was_used for outcome in results], dtype=np.float64)
+    if min(was_used.sum(), len(results) - was_used.sum()) < MIN_OUTCOMES:
         return None
-    features = np.array([one.footing.features for one in found], dtype=np.float64)
+    features = np.array([outcome.footing.features for outcome in results], dtype=np.float64)
     drawn_to = np.array(before.coefficients)
 
     def model(columns: list[int]) -> UsageModel:
@@ -134,7 +134,7 @@ def fit(found: Sequence[Outcome], *, before: UsageModel, sureness: float = SUREN
         weights[columns] = _newton(features[:, columns], was_used, drawn_to=drawn_to[columns], firm=firm)
         return UsageModel(*np.clip(weights, -MAX_COEFFICIENT, MAX_COEFFICIENT).tolist())
 
-    return next(one for one in map(model, _TRIED) if one.falls_with_time)
+    return next(fitted for fitted in map(model, _TRIED) if fitted.falls_with_time)
 
 
 _TRIED: Final = ([0, 1, 2, 3, 4], [0, 1, 2, 3], [0, 2, 3])
@@ -150,14 +150,14 @@ def _newton(features: Numbers, was_used: Numbers, *, drawn_to: Numbers, firm: Nu
         bend = (features.T * (chances * (1 - chances))) @ features + np.diag(firm)
         step = np.linalg.solve(bend, slope)
         for _ in range(_ROUNDS):
-            there = weights + step
-            lost = _loss(features, was_used, weights=there) + float(np.sum(firm * (there - drawn_to) ** 2)) / 2
+            candidate = weights + step
+            lost = _loss(features, was_used, weights=candidate) + float(np.sum(firm * (candidate - drawn_to) ** 2)) / 2
             if lost <= loss:
                 break
             step = step / 2
         else:
             break
-        weights, gained, loss = there, loss - lost, lost
+        weights, gained, loss = candidate, loss - lost, lost
         if gained < _CLOSE:
             break
     return weights
@@ -186,10 +186,10 @@ async def _log(store: MemoryStore, scope: Scope) -> tuple[list[MemoryRecord], di
     uses: dict[str, Sequence[datetime]] = {}
     for record in records:
         if record.access_count:
-            known = await store.usage.usage(scope, record.id)
+            usage = await store.usage.usage(scope, record.id)
             # Used and praised in one answer is one use.
             uses[record.id] = [
-                *{told.recall_id: told.at for told in known.feedback if told.signal in REINFORCING}.values()
+                *{signal.recall_id: signal.at for signal in usage.feedback if signal.signal in REINFORCING}.values()
             ]
     return records, uses
 
@@ -200,7 +200,7 @@ def _was_there(record: MemoryRecord, at: datetime) -> bool:
     return begun and record.layer is not Layer.WORKING and all(end is None or end > at for end in ends)
 
 
-def _told_by(record: MemoryRecord) -> set[str]:
+def _ids_of(record: MemoryRecord) -> set[str]:
     """Under which ids it may have been of use since."""
     return {record.id, record.superseded_by or ""} if record.retired_at is not None else {record.id}
 

@@ -25,7 +25,7 @@ from ebbing.upkeep.habits.habits import (
     habits,
     is_full,
     level_of,
-    occasion,
+    read_occasion,
 )
 from ebbing.upkeep.merging.index_entries import entries_of
 from ebbing.upkeep.merging.merge_records import retire_into
@@ -38,11 +38,11 @@ _AT_ONCE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _HabitPlan:
     """What is to be done about one habit."""
 
     record: MemoryRecord
-    known: MemoryRecord | None
+    existing: MemoryRecord | None
     behind: tuple[MemoryRecord, ...]
     """Records that step behind it now."""
     waiting: bool
@@ -73,14 +73,14 @@ async def abstract(
     for habit in await _habits(deps, scope, shard=shard, now=now, by_object=level == BEHAVIOUR):
         if not habit.occasions or not habit.is_often(deps.policy.habit_min_days):
             continue
-        told = _told(deps, habit, level=level, now=now)
-        waiting = waiting or told.waiting
-        if told.record == told.known and not told.behind:
+        plan = _plan(deps, habit, level=level, now=now)
+        waiting = waiting or plan.waiting
+        if plan.record == plan.existing and not plan.behind:
             continue
-        _tell(report, told)
+        _report(report, plan)
         if not dry_run:
             await deps.breathe()
-            await store.write(scope, await _changes(deps, told, now=now))
+            await store.write(scope, await _changes(deps, plan, now=now))
             writes += 1
     if not dry_run and not waiting:
         await _note(store, scope, generation=shard.generation + writes)
@@ -96,73 +96,80 @@ async def _note(store: MemoryStore, scope: Scope, *, generation: int) -> None:
 async def _habits(deps: StepContext, scope: Scope, *, shard: Shard, now: datetime, by_object: bool) -> list[Habit]:
     rows = mergeable_rows(shard, now=now)
     codes = [code for name, code in shard.attributes.items() if name.startswith(ATTRIBUTE)]
-    told = rows[np.isin(shard.attribute[rows], codes)]
-    known = [one for one in await _records(deps, scope, ids=[shard.ids[row] for row in told]) if one.abstraction_level]
-    names = [name for one in known for name in one.compression_sources]
+    habit_rows = rows[np.isin(shard.attribute[rows], codes)]
+    existing = [
+        record
+        for record in await _records(deps, scope, ids=[shard.ids[row] for row in habit_rows])
+        if record.abstraction_level
+    ]
+    names = [name for record in existing for name in record.compression_sources]
     counted = await _occasions(deps, await _records(deps, scope, ids=names), scope=scope)
     happened = rows[_of_people(shard)[rows]]
     records = await _records(deps, scope, ids=[shard.ids[row] for row in happened])
-    fresh = await _occasions(deps, [one for one in records if may_be_merged(one)], scope=scope)
-    return habits(known, counted, fresh=fresh, by_object=by_object)
+    fresh = await _occasions(deps, [record for record in records if may_be_merged(record)], scope=scope)
+    return habits(existing, counted, fresh=fresh, by_object=by_object)
 
 
 def _of_people(shard: Shard) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Rows of what happened, as people told it."""
     memory, episodic = shard.kind == KINDS.index(Kind.MEMORY), shard.type == TYPES.index(MemoryType.EPISODIC)
-    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = memory & episodic & (shard.role != ROLES.index(Role.ASSISTANT))
-    return found
+    mask: np.ndarray[tuple[int], np.dtype[np.bool_]] = memory & episodic & (shard.role != ROLES.index(Role.ASSISTANT))
+    return mask
 
 
 async def _records(deps: StepContext, scope: Scope, *, ids: Sequence[str]) -> list[MemoryRecord]:
-    found: list[MemoryRecord] = []
+    records: list[MemoryRecord] = []
     for start in range(0, len(ids), _AT_ONCE):
-        found += await deps.store.get(Scope.of(scope.owner), ids[start : start + _AT_ONCE])
+        records += await deps.store.get(Scope.of(scope.owner), ids[start : start + _AT_ONCE])
         await deps.breathe()
-    return found
+    return records
 
 
 async def _occasions(deps: StepContext, records: Sequence[MemoryRecord], *, scope: Scope) -> list[Occasion]:
     """The occasions among records; one that tells for others counts the day of each."""
-    names = [name for one in records for name in one.compression_sources]
-    behind = {one.id: one for one in await _records(deps, scope, ids=names)}
+    names = [name for record in records for name in record.compression_sources]
+    behind = {record.id: record for record in await _records(deps, scope, ids=names)}
 
     def read() -> list[Occasion]:
-        found = (occasion(one, [behind[name] for name in one.compression_sources if name in behind]) for one in records)
-        return [one for one in found if one is not None]
+        occasions = (
+            read_occasion(record, [behind[name] for name in record.compression_sources if name in behind])
+            for record in records
+        )
+        return [record for record in occasions if record is not None]
 
     return await to_thread.run_sync(read)
 
 
-def _told(deps: StepContext, habit: Habit, *, level: int | None, now: datetime) -> _Told:
+def _plan(deps: StepContext, habit: Habit, *, level: int | None, now: datetime) -> _HabitPlan:
     concrete = now - timedelta(days=deps.policy.concrete_days)
-    plain = [one.record for one in habit.occasions if one.done.plain and one.record.is_active]
-    may_step = [one for one in plain if not never_fades(one)]
-    behind = [one for one in may_step if one.created_at <= concrete]
+    plain = [occasion.record for occasion in habit.occasions if occasion.done.plain and occasion.record.is_active]
+    may_step = [occasion for occasion in plain if not never_fades(occasion)]
+    behind = [occasion for occasion in may_step if occasion.created_at <= concrete]
     full = is_full(habit)
     record = habit_record(habit, level_of(habit, level), new_id=deps.ids.new(), now=now)
-    if full and habit.known is not None:
-        behind.append(habit.known)
-    return _Told(record, None if full else habit.known, tuple(behind), len(behind) - full < len(may_step))
+    if full and habit.existing is not None:
+        behind.append(habit.existing)
+    return _HabitPlan(record, None if full else habit.existing, tuple(behind), len(behind) - full < len(may_step))
 
 
-def _tell(report: StepReport, told: _Told) -> None:
-    report.counts["merged"] += len(told.behind)
-    if told.known is None:
+def _report(report: StepReport, plan: _HabitPlan) -> None:
+    report.counts["merged"] += len(plan.behind)
+    if plan.existing is None:
         report.counts["abstracted"] += 1
-    elif told.record.mentions > told.known.mentions:
+    elif plan.record.mentions > plan.existing.mentions:
         report.counts["raised"] += 1
-    why = f"one memory tells that it was done on {told.record.mentions} days"
-    report.changes.append(PlannedChange(told.record.id, "abstract", why))
-    report.changes += [PlannedChange(one.id, "merge", why) for one in told.behind]
+    why = f"one memory tells that it was done on {plan.record.mentions} days"
+    report.changes.append(PlannedChange(plan.record.id, "abstract", why))
+    report.changes += [PlannedChange(record.id, "merge", why) for record in plan.behind]
 
 
-async def _changes(deps: StepContext, told: _Told, *, now: datetime) -> list[Change]:
-    record, reason = told.record, told.record.provenance.reason or ""
+async def _changes(deps: StepContext, plan: _HabitPlan, *, now: datetime) -> list[Change]:
+    record, reason = plan.record, plan.record.provenance.reason or ""
     changes: list[Change] = []
-    if record != told.known:
+    if record != plan.existing:
         [entry] = await entries_of(deps, [record])
-        is_new = told.known is None
+        is_new = plan.existing is None
         changes.append(
             Insert(record, entry, reason=reason) if is_new else Revise(record, Event.UPDATE, entry=entry, reason=reason)
         )
-    return [*changes, *(retire_into(one, record.id, now=now, reason=reason) for one in told.behind)]
+    return [*changes, *(retire_into(source, record.id, now=now, reason=reason) for source in plan.behind)]

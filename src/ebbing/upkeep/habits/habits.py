@@ -45,7 +45,7 @@ class Habit:
 
     key: str
     """Of the activity and its object, or its category (`Done.key`)."""
-    known: MemoryRecord | None = None
+    existing: MemoryRecord | None = None
     counted: list[Occasion] = field(default_factory=list)
     """Those that the known memory was made of, as far as they can still be read."""
     fresh: list[Occasion] = field(default_factory=list)
@@ -53,39 +53,41 @@ class Habit:
     @property
     def occasions(self) -> list[Occasion]:
         """All of them, oldest first."""
-        return sorted([*self.counted, *self.fresh], key=lambda one: said_order(one.record))
+        return sorted([*self.counted, *self.fresh], key=lambda occasion: said_order(occasion.record))
 
     @property
     def days(self) -> list[date]:
         """Each day once, in order."""
-        return sorted({day for one in self.occasions for day in one.days})
+        return sorted({day for occasion in self.occasions for day in occasion.days})
 
     @property
     def times(self) -> int:
         """On how many days it was done; what was counted once stays counted when its source is gone."""
-        if self.known is None:
+        if self.existing is None:
             return len(self.days)
-        counted = {day for one in self.counted for day in one.days}
-        return max(self.known.mentions, len(counted)) + len({day for one in self.fresh for day in one.days} - counted)
+        counted = {day for occasion in self.counted for day in occasion.days}
+        return max(self.existing.mentions, len(counted)) + len(
+            {day for occasion in self.fresh for day in occasion.days} - counted
+        )
 
     def is_often(self, least: int) -> bool:
         """Whether it was done on so many days, not too far apart; what is told already stays told."""
         days = self.days
-        return self.known is not None or (len(days) >= least and days[-1] - days[-least] <= RECENT)
+        return self.existing is not None or (len(days) >= least and days[-1] - days[-least] <= RECENT)
 
 
-def occasion(record: MemoryRecord, told: Sequence[MemoryRecord] = ()) -> Occasion | None:
+def read_occasion(record: MemoryRecord, sources: Sequence[MemoryRecord] = ()) -> Occasion | None:
     """What a record tells of, on the day of each telling that it stands for; None where it tells of nothing done."""
     done = read_done(record.content, said_at=record.created_at)
     if done is None:
         return None
-    each = [read_done(one.content, said_at=one.created_at) for one in told]
-    days = {one.day for one in each if one is not None} or {done.day}
+    each = [read_done(reading.content, said_at=reading.created_at) for reading in sources]
+    days = {reading.day for reading in each if reading is not None} or {done.day}
     return Occasion(record, done, frozenset(days))
 
 
 def habits(
-    known: Iterable[MemoryRecord], counted: Iterable[Occasion], *, fresh: Iterable[Occasion], by_object: bool
+    existing: Iterable[MemoryRecord], counted: Iterable[Occasion], *, fresh: Iterable[Occasion], by_object: bool
 ) -> list[Habit]:
     """What was done by whom, and where it may be used.
 
@@ -93,32 +95,32 @@ def habits(
         counted: occasions that the known memories were made of.
         by_object: count only the very same objects together, not those of one kind.
     """
-    found: dict[tuple[object, ...], Habit] = {}
+    habits_by_key: dict[tuple[object, ...], Habit] = {}
     teller: dict[str, Habit] = {}
-    for record in known:
+    for record in existing:
         key = (record.attribute or "").removeprefix(ATTRIBUTE)
-        habit = found.setdefault((*_whose(record), key), Habit(key, record))
+        habit = habits_by_key.setdefault((*_speaker_of(record), key), Habit(key, record))
         teller.update(dict.fromkeys(record.compression_sources, habit))
-    for one in counted:
-        teller[one.record.id].counted.append(one)
-    for one in fresh:
-        if one.record.id not in teller:
-            key = _key(one.done, by_object=by_object)
-            found.setdefault((*_whose(one.record), key), Habit(key)).fresh.append(one)
-    return list(found.values())
+    for occasion in counted:
+        teller[occasion.record.id].counted.append(occasion)
+    for occasion in fresh:
+        if occasion.record.id not in teller:
+            key = _key(occasion.done, by_object=by_object)
+            habits_by_key.setdefault((*_speaker_of(occasion.record), key), Habit(key)).fresh.append(occasion)
+    return list(habits_by_key.values())
 
 
-def level_of(habit: Habit, asked: int | None) -> int:
+def level_of(habit: Habit, requested: int | None) -> int:
     """How general a statement the occasions carry, and at least as general as it is told by now.
 
     Args:
         asked: go as far as that, whatever the count; things of no known kind have no second level.
     """
-    things = [one.done.thing for one in habit.occasions if one.done.thing]
-    by_now = habit.known.abstraction_level if habit.known else BEHAVIOUR
+    things = [occasion.done.thing for occasion in habit.occasions if occasion.done.thing]
+    by_now = habit.existing.abstraction_level if habit.existing else BEHAVIOUR
     has_kind = any(thing.category is not None for thing in things)
-    if asked is not None:
-        return max(by_now, asked if asked != KIND or has_kind else BEHAVIOUR)
+    if requested is not None:
+        return max(by_now, requested if requested != KIND or has_kind else BEHAVIOUR)
     if habit.times >= PATTERN_TIMES and len({day.isocalendar()[:2] for day in habit.days}) >= PATTERN_WEEKS:
         return PATTERN
     return max(by_now, KIND if len({thing.key for thing in things}) > 1 else BEHAVIOUR)
@@ -127,13 +129,15 @@ def level_of(habit: Habit, asked: int | None) -> int:
 def word_habit(habit: Habit, level: int) -> tuple[str, str]:
     """The statement of a level, and its language: that of most occasions."""
     occasions, times = habit.occasions, habit.times
-    language = Counter(one.done.language for one in occasions).most_common(1)[0][0]
+    language = Counter(occasion.done.language for occasion in occasions).most_common(1)[0][0]
     subject = occasions[-1].record.actor
     if level == PATTERN:
         since = _first_said(habit).date()
         days = usual_days(habit.days)
         return told_as_habit(habit.key, days, language=language, times=times, since=since, subject=subject), language
-    names = Counter(one.done.thing.name for one in occasions if one.done.thing and one.done.language == language)
+    names = Counter(
+        occasion.done.thing.name for occasion in occasions if occasion.done.thing and occasion.done.language == language
+    )
     things = [name for name, _ in names.most_common()]
     text = told_often(habit.key, things, language=language, times=times, subject=subject, general=level == KIND)
     return text, language
@@ -143,28 +147,30 @@ def usual_days(days: Sequence[date]) -> list[int]:
     """The weekdays (Monday is 0) on which most occasions fall, at most three; none where they are spread wider."""
     counts = Counter(day.weekday() for day in days)
     common = [weekday for weekday, count in counts.most_common(3) if count > 1]
-    return sorted(common) if sum(counts[one] for one in common) >= USUAL * len(days) else []
+    return sorted(common) if sum(counts[weekday] for weekday in common) >= USUAL * len(days) else []
 
 
 def habit_record(habit: Habit, level: int, *, new_id: str, now: datetime) -> MemoryRecord:
     """The memory that tells a habit: the known one with what it tells by now, or a new one."""
-    known, last = habit.known, habit.occasions[-1].record
+    existing, last = habit.existing, habit.occasions[-1].record
     text, language = word_habit(habit, level)
     values: dict[str, Any] = {
         "content": text,
         "language": language,
-        "created_at": max(last.created_at, known.created_at) if known else last.created_at,
+        "created_at": max(last.created_at, existing.created_at) if existing else last.created_at,
         "first_said_at": _first_said(habit),
         "mentions": habit.times,
-        "importance": max([one.record.importance for one in habit.occasions] + ([known.importance] if known else [])),
+        "importance": max(
+            [occasion.record.importance for occasion in habit.occasions] + ([existing.importance] if existing else [])
+        ),
         "tags": (f"abstraction_level_{level}",),
         "abstraction_level": level,
         "compression_sources": _sources(habit),
-        "provenance": Provenance(source_ids=_said(habit), method="merge", reason=f"done on {habit.times} days"),
+        "provenance": Provenance(source_ids=_source_ids(habit), method="merge", reason=f"done on {habit.times} days"),
     }
-    if known is not None and not is_full(habit):
-        record = replace(known, **values)
-        return known if record == known else replace(record, version=known.version + 1)
+    if existing is not None and not is_full(habit):
+        record = replace(existing, **values)
+        return existing if record == existing else replace(record, version=existing.version + 1)
     return MemoryRecord(
         id=new_id,
         whose=replace(last.whose, run_id=None) if last.whose.user_id or last.whose.agent_id else last.whose,
@@ -184,30 +190,30 @@ def habit_record(habit: Habit, level: int, *, new_id: str, now: datetime) -> Mem
 
 def is_full(habit: Habit) -> bool:
     """Whether the known memory tells so many that another one has to tell it together with what is new."""
-    return habit.known is not None and len(habit.known.compression_sources) + len(habit.fresh) > MAX_TOLD
+    return habit.existing is not None and len(habit.existing.compression_sources) + len(habit.fresh) > MAX_TOLD
 
 
 def _sources(habit: Habit) -> tuple[str, ...]:
-    fresh = [one.record.id for one in sorted(habit.fresh, key=lambda one: said_order(one.record))]
-    if habit.known is None:
+    fresh = [occasion.record.id for occasion in sorted(habit.fresh, key=lambda occasion: said_order(occasion.record))]
+    if habit.existing is None:
         return tuple(fresh)
-    return (habit.known.id, *fresh) if is_full(habit) else (*habit.known.compression_sources, *fresh)
+    return (habit.existing.id, *fresh) if is_full(habit) else (*habit.existing.compression_sources, *fresh)
 
 
-def _said(habit: Habit) -> tuple[str, ...]:
-    known = habit.known.provenance.source_ids if habit.known else ()
-    fresh = (name for one in habit.occasions for name in one.record.provenance.source_ids[:1])
-    return tuple(dict.fromkeys((*known, *fresh)))[-MAX_NAMED:]
+def _source_ids(habit: Habit) -> tuple[str, ...]:
+    existing = habit.existing.provenance.source_ids if habit.existing else ()
+    fresh = (name for occasion in habit.occasions for name in occasion.record.provenance.source_ids[:1])
+    return tuple(dict.fromkeys((*existing, *fresh)))[-MAX_NAMED:]
 
 
 def _first_said(habit: Habit) -> datetime:
-    moments = [one.record.first_said_at or one.record.created_at for one in habit.occasions]
-    if habit.known is not None and habit.known.first_said_at is not None:
-        moments.append(habit.known.first_said_at)
+    moments = [occasion.record.first_said_at or occasion.record.created_at for occasion in habit.occasions]
+    if habit.existing is not None and habit.existing.first_said_at is not None:
+        moments.append(habit.existing.first_said_at)
     return min(moments)
 
 
-def _whose(record: MemoryRecord) -> tuple[str | None, str, str | None, str | None]:
+def _speaker_of(record: MemoryRecord) -> tuple[str | None, str, str | None, str | None]:
     return record.whose.agent_id, record.scope, record.actor, record.trust
 
 

@@ -58,8 +58,8 @@ async def ask_llm_to_rewrite(
     Never raises for what the model does.
     """
     shown = [{**note, "text": cut(note["text"], MAX_NOTE)} for note in notes[:MAX_NOTES]]
-    told = prompt(purpose, detect(" ".join(note["text"] for note in shown)))
-    messages = [Turn("system", told.text), Turn("user", json.dumps({"notes": shown}, ensure_ascii=False))]
+    instructions = prompt(purpose, detect(" ".join(note["text"] for note in shown)))
+    messages = [Turn("system", instructions.text), Turn("user", json.dumps({"notes": shown}, ensure_ascii=False))]
     try:
         with anyio.fail_after(timeout_seconds + 1.0):
             answer = await model.complete(
@@ -73,7 +73,7 @@ async def ask_llm_to_rewrite(
     if not isinstance(text, str) or not is_grounded(text, gists) or not fits(text.strip(), gists):
         _log.warning("the language model wrote what the notes do not say, or at too great length: not taken")
         return None
-    return Rewrite(text.strip(), f"{model.model_id} {told.version}")
+    return Rewrite(text.strip(), f"{model.model_id} {instructions.version}")
 
 
 def is_grounded(text: str, notes: Sequence[Gist]) -> bool:
@@ -81,8 +81,8 @@ def is_grounded(text: str, notes: Sequence[Gist]) -> bool:
     gist = gist_of(text)
     parts = frozenset[str]().union(*(note.parts for note in notes))
     numbers = frozenset[str]().union(*(note.numbers for note in notes))
-    known = {part.removeprefix("=") for part in parts} | frozenset[str]().union(*(note.names for note in notes))
-    strange = [name for name in gist.names if name not in known and f"={name}" not in parts]
+    known_names = {part.removeprefix("=") for part in parts} | frozenset[str]().union(*(note.names for note in notes))
+    strange = [name for name in gist.names if name not in known_names and f"={name}" not in parts]
     if not gist.units or strange or not gist.numbers <= numbers or instruction_shaped(text) is not None:
         return False
     return len(gist.parts & parts) >= GROUNDED * len(gist.parts)
@@ -91,10 +91,10 @@ def is_grounded(text: str, notes: Sequence[Gist]) -> bool:
 def keeps_numbers(text: str, notes: Sequence[Gist]) -> bool:
     """Whether a text keeps what all notes agree on that must not be lost: numbers, names, and what turns them."""
     gist = gist_of(text)
-    kept = (
+    comparisons = (
         (gist.numbers, [note.numbers for note in notes]),
         (gist.names, [note.names for note in notes]),
         (gist.turns, [note.turns for note in notes]),
         (gist.signs, [note.signs for note in notes]),
     )
-    return all(frozenset.intersection(*agreed) <= there for there, agreed in kept)
+    return all(frozenset.intersection(*agreed) <= parts for parts, agreed in comparisons)

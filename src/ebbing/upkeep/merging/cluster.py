@@ -48,32 +48,32 @@ def clusters(statements: Sequence[Statement], pairs: Sequence[Pair], *, policy: 
     """
     told_by: dict[int, set[int]] = defaultdict(set)
     for pair in pairs:
-        one, other = statements[pair.first], statements[pair.second]
-        if tells(one, other, similarity=pair.similarity, policy=policy):
+        first, other = statements[pair.first], statements[pair.second]
+        if tells(first, other, similarity=pair.similarity, policy=policy):
             told_by[pair.first].add(pair.second)
-        if tells(other, one, similarity=pair.similarity, policy=policy):
+        if tells(other, first, similarity=pair.similarity, policy=policy):
             told_by[pair.second].add(pair.first)
     groups = _covering(statements, told_by)
     taken = set[int]().union(*groups)
-    groups += [{place} for place, one in enumerate(statements) if len(one.records) > 1 and place not in taken]
-    found = [_cluster(statements, group, told_by=told_by) for group in groups]
+    groups += [{place} for place, first in enumerate(statements) if len(first.records) > 1 and place not in taken]
+    all_clusters = [_cluster(statements, group, told_by=told_by) for group in groups]
     least = policy.merge_min_records
-    return [one for one in found if sum(len(statement.records) for statement in one.members) >= least]
+    return [first for first in all_clusters if sum(len(statement.records) for statement in first.members) >= least]
 
 
-def tells(one: Statement, other: Statement, *, similarity: float, policy: UpkeepPolicy) -> bool:
+def tells(teller: Statement, other: Statement, *, similarity: float, policy: UpkeepPolicy) -> bool:
     """Whether a record with the text of `one` would say what `other` says.
 
     Short: it holds all its words in their order, and little more. Long: most of the words of each are in the other.
     """
-    if one.matter != other.matter or not comparable(one.gist, other.gist):
+    if teller.matter != other.matter or not comparable(teller.gist, other.gist):
         return False
-    length, shorter = len(one.gist.units), min(len(one.gist.units), len(other.gist.units))
+    length, shorter = len(teller.gist.units), min(len(teller.gist.units), len(other.gist.units))
     if shorter >= LONG_UNITS and similarity >= policy.merge_similarity:
-        return max(news(one.gist, other.gist), news(other.gist, one.gist)) <= SHARED_NEWS
+        return max(news(teller.gist, other.gist), news(other.gist, teller.gist)) <= SHARED_NEWS
     if similarity < policy.merge_held_similarity or length - len(other.gist.units) > MORE * length:
         return False
-    return holds(one.gist, other.gist)
+    return holds(teller.gist, other.gist)
 
 
 def _covering(statements: Sequence[Statement], told_by: Mapping[int, set[int]]) -> list[set[int]]:
@@ -81,7 +81,7 @@ def _covering(statements: Sequence[Statement], told_by: Mapping[int, set[int]]) 
     free = set(range(len(statements)))
 
     def worth(place: int) -> int:
-        return sum(statements[one].mentions for one in told_by[place] & free)
+        return sum(statements[other].mentions for other in told_by[place] & free)
 
     heap = [(-worth(place), statements[place].size, place) for place in told_by]
     heapq.heapify(heap)

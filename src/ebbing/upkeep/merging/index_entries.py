@@ -24,7 +24,7 @@ async def entries_of(
     deps: StepContext,
     records: Sequence[MemoryRecord],
     *,
-    known: Mapping[int, Vector] | None = None,
+    vectors_at_hand: Mapping[int, Vector] | None = None,
     utterances: Collection[int] = (),
 ) -> list[IndexEntry]:
     """One entry a record, in order.
@@ -35,7 +35,7 @@ async def entries_of(
         utterances: places of records whose text is a message as it was said.
     """
     embedder = deps.embedder
-    vectors: dict[int, Vector | None] = {**(known or {})}
+    vectors: dict[int, Vector | None] = {**(vectors_at_hand or {})}
     fresh = {
         place: passage(record)
         for place, record in enumerate(records)

@@ -56,8 +56,8 @@ async def merge_repeats(deps: StepContext, scope: Scope, *, now: datetime, dry_r
     calibration = deps.embedder.calibration if deps.embedder else None
     standing = mergeable_rows(shard, now=now)
     for rows in blocks(shard, standing):
-        found = await _found(deps, shard, rows=rows, seen=seen, calibration=calibration, scope=scope)
-        made = [_merged(cluster, deps, now=now) for cluster in found]
+        found_clusters = await _find_clusters(deps, shard, rows=rows, seen=seen, calibration=calibration, scope=scope)
+        made = [_merged(cluster, deps, now=now) for cluster in found_clusters]
         if not dry_run:
             made = await reword_long(deps, made)
         for start in range(0, len(made), _WRITTEN):
@@ -65,14 +65,14 @@ async def merge_repeats(deps: StepContext, scope: Scope, *, now: datetime, dry_r
             if not dry_run:
                 await deps.breathe()
                 await _write(deps, scope, made=part, shard=shard, now=now)
-            for one in part:
-                _tell(report, one)
+            for result in part:
+                _report(report, result)
     if not dry_run:
         await store.set_mark(scope, MARK, value=shard.last_seq)
     return report
 
 
-async def _found(
+async def _find_clusters(
     deps: StepContext,
     shard: Shard,
     *,
@@ -110,20 +110,20 @@ def _near(
     code = np.searchsorted(digests, shard.digest[rows])
     is_fresh = np.bincount(code, weights=fresh) > 0
     distinct = rows[first]
-    found: _Near = {}
+    near: _Near = {}
     if calibration is not None:
         cosine = calibration.cosine(policy.merge_held_similarity)
         ones, others = near_pairs(shard, distinct, fresh=is_fresh, cosine=cosine)
         cosines = np.einsum("ij,ij->i", shard.vectors[distinct[ones]], shard.vectors[distinct[others]])
-        found |= _by_digest(digests, ones, others=others, similarity=calibration.similarity(cosines))
+        near |= _by_digest(digests, ones, others=others, similarity=calibration.similarity(cosines))
     bare = ~shard.embedded[distinct]
     if bare.any():
         ones, others = overlapping_pairs(shard, distinct, fresh=is_fresh & bare, least=SHARED_TERMS)
         alike = np.full(len(ones), policy.merge_similarity, dtype=np.float32)
-        found = _by_digest(digests, ones, others=others, similarity=alike) | found
-    involved = {digest for pair in found for digest in pair}
-    wanted = np.isin(digests, list(involved)) | ((times > 1) & is_fresh)
-    return found, np.flatnonzero(wanted[code])
+        near = _by_digest(digests, ones, others=others, similarity=alike) | near
+    involved = {digest for pair in near for digest in pair}
+    is_involved = np.isin(digests, list(involved)) | ((times > 1) & is_fresh)
+    return near, np.flatnonzero(is_involved[code])
 
 
 def _by_digest(
@@ -138,10 +138,10 @@ def _by_digest(
 
 
 async def _read(store: MemoryStore, scope: Scope, *, ids: Sequence[str]) -> dict[str, MemoryRecord]:
-    found: dict[str, MemoryRecord] = {}
+    records: dict[str, MemoryRecord] = {}
     for start in range(0, len(ids), _AT_ONCE):
-        found |= {record.id: record for record in await store.get(scope, ids[start : start + _AT_ONCE])}
-    return found
+        records |= {record.id: record for record in await store.get(scope, ids[start : start + _AT_ONCE])}
+    return records
 
 
 def _grouped(
@@ -152,15 +152,15 @@ def _grouped(
     pairs: _Near,
     policy: UpkeepPolicy,
 ) -> list[Cluster]:
-    there = ((row, records[shard.ids[row]]) for row in rows.tolist() if shard.ids[row] in records)
-    statements = statements_of(there)
+    numbered = ((row, records[shard.ids[row]]) for row in rows.tolist() if shard.ids[row] in records)
+    statements = statements_of(numbered)
     places: dict[int, list[int]] = {}
     for place, statement in enumerate(statements):
         places.setdefault(int(shard.digest[statement.row]), []).append(place)
     near = [
-        Pair(one, other, similarity)
+        Pair(first_place, other, similarity)
         for (first, second), similarity in pairs.items()
-        for one in places.get(first, ())
+        for first_place in places.get(first, ())
         for other in places.get(second, ())
     ]
     return clusters(statements, near, policy=policy)
@@ -171,14 +171,14 @@ def _merged(cluster: Cluster, deps: StepContext, *, now: datetime) -> MergeResul
     return merge_cluster(records, cluster.lead.records[-1], new_id=deps.ids.new(), now=now)
 
 
-def _tell(report: StepReport, made: MergeResult) -> None:
+def _report(report: StepReport, made: MergeResult) -> None:
     report.counts["merged"] += len(made.behind)
     report.counts["clusters"] += 1
     report.counts["saved_bytes"] += made.saved_bytes
     since, until = made.record.first_said_at, made.record.created_at
     span = f"from {since:%Y-%m-%d} to {until:%Y-%m-%d}" if since and since.date() != until.date() else "on one day"
     why = f"one memory tells what was said {made.record.mentions} times, {span}"
-    report.changes += [PlannedChange(one.id, "merge", why) for one in made.behind]
+    report.changes += [PlannedChange(source.id, "merge", why) for source in made.behind]
 
 
 async def _write(deps: StepContext, scope: Scope, *, made: Sequence[MergeResult], shard: Shard, now: datetime) -> None:
@@ -186,26 +186,28 @@ async def _write(deps: StepContext, scope: Scope, *, made: Sequence[MergeResult]
     if not made:
         return
     changes: list[Change] = []
-    for one, entry in zip(made, await _entries(deps, made, shard=shard), strict=True):
-        reason = one.record.provenance.reason or ""
-        if one.known is None:
-            changes.append(Insert(one.record, entry, reason=reason))
+    for result, entry in zip(made, await _entries(deps, made, shard=shard), strict=True):
+        reason = result.record.provenance.reason or ""
+        if result.existing is None:
+            changes.append(Insert(result.record, entry, reason=reason))
         else:
-            event = Event.NONE if one.known.content == one.record.content else Event.UPDATE
-            changes.append(Revise(one.record, event, entry=entry, reason=reason))
-        changes += [retire_into(other, one.record.id, now=now, reason=reason) for other in one.behind]
+            event = Event.NONE if result.existing.content == result.record.content else Event.UPDATE
+            changes.append(Revise(result.record, event, entry=entry, reason=reason))
+        changes += [retire_into(other, result.record.id, now=now, reason=reason) for other in result.behind]
     await deps.store.write(scope, changes)
 
 
 async def _entries(deps: StepContext, made: Sequence[MergeResult], *, shard: Shard) -> list[IndexEntry]:
     """A record has the vector of the one whose words it has, and is a message as it was said where that one is."""
     row_of = {memory_id: row for row, memory_id in enumerate(shard.ids[: shard.size])}
-    known: dict[int, NDArray[np.float32]] = {}
-    said: set[int] = set()
-    for place, one in enumerate(made):
-        row = row_of[one.source.id]
-        if shard.embedded[row] and one.record.content == one.source.content:
-            known[place] = shard.vectors[row]
+    vectors_at_hand: dict[int, NDArray[np.float32]] = {}
+    utterances: set[int] = set()
+    for place, result in enumerate(made):
+        row = row_of[result.source.id]
+        if shard.embedded[row] and result.record.content == result.source.content:
+            vectors_at_hand[place] = shard.vectors[row]
         if shard.flags[row] & TextFlag.UTTERANCE:
-            said.add(place)
-    return await entries_of(deps, [one.record for one in made], known=known, utterances=said)
+            utterances.add(place)
+    return await entries_of(
+        deps, [result.record for result in made], vectors_at_hand=vectors_at_hand, utterances=utterances
+    )

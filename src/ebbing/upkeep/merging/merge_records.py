@@ -28,7 +28,7 @@ class MergeResult:
     """What a cluster becomes."""
 
     record: MemoryRecord
-    known: MemoryRecord | None
+    existing: MemoryRecord | None
     """The record as it was, where it was there before and tells more now."""
     behind: tuple[MemoryRecord, ...]
     """The records that it tells from now on, as they are stored."""
@@ -38,7 +38,7 @@ class MergeResult:
     @property
     def saved_bytes(self) -> int:
         """Readable bytes less than before; never below 0."""
-        before = bytes_of(self.behind) + (size_of(self.known.content) if self.known else 0)
+        before = bytes_of(self.behind) + (size_of(self.existing.content) if self.existing else 0)
         return before - size_of(self.record.content)
 
 
@@ -49,19 +49,25 @@ def merge_cluster(records: Sequence[MemoryRecord], lead: MemoryRecord, *, new_id
     importance, the newest time, and how often and since when the thing was said.
     """
     ordered = sorted(records, key=said_order)
-    tellers = [one for one in ordered if one.is_compressed and len(one.compression_sources) < MAX_TOLD - len(ordered)]
-    known = tellers[0] if len(tellers) == 1 else None
-    behind = tuple(one for one in ordered if one is not known)
-    newest, ids = ordered[-1], tuple(one.id for one in behind)
+    tellers = [
+        member
+        for member in ordered
+        if member.is_compressed and len(member.compression_sources) < MAX_TOLD - len(ordered)
+    ]
+    existing = tellers[0] if len(tellers) == 1 else None
+    behind = tuple(member for member in ordered if member is not existing)
+    newest, ids = ordered[-1], tuple(member.id for member in behind)
     values = _together(ordered) | _wording(lead, newest=newest, room=bytes_of(ordered))
-    if known is not None:
-        sources = (*known.compression_sources, *ids)
-        record = replace(known, version=known.version + 1, compression_sources=sources, whose=newest.whose, **values)
+    if existing is not None:
+        sources = (*existing.compression_sources, *ids)
+        record = replace(
+            existing, version=existing.version + 1, compression_sources=sources, whose=newest.whose, **values
+        )
     else:
         record = replace(
             newest, id=new_id, version=1, recorded_at=now, compression_sources=ids, is_compressed=True, **values
         )
-    return MergeResult(record, known, behind, lead)
+    return MergeResult(record, existing, behind, lead)
 
 
 def retire_into(record: MemoryRecord, teller: str, *, now: datetime, reason: str) -> Revise:
@@ -76,23 +82,23 @@ def _wording(lead: MemoryRecord, *, newest: MemoryRecord, room: int) -> dict[str
     A day that the text names by a word ("yesterday") is written out where the word would mean another one by the time
     of the newest telling; where that takes more than `room` bytes, the time stays that of the words.
     """
-    text, said = lead.content, newest.created_at
+    text, said_at = lead.content, newest.created_at
     dated = absolute(text, now=lead.created_at)
-    if dated != absolute(text, now=said):
-        text, said = (dated, said) if size_of(dated) < room else (text, lead.created_at)
+    if dated != absolute(text, now=said_at):
+        text, said_at = (dated, said_at) if size_of(dated) < room else (text, lead.created_at)
     names = ("language", "attribute", "value", "object", "polarity", "actor", "role")
-    return {"content": text, "created_at": said, **{name: getattr(lead, name) for name in names}}
+    return {"content": text, "created_at": said_at, **{name: getattr(lead, name) for name in names}}
 
 
 def _together(ordered: Sequence[MemoryRecord]) -> dict[str, Any]:
     newest = ordered[-1]
-    each = {name: [getattr(one, name) for one in ordered] for name in _SUMMED_UP}
+    each = {name: [getattr(record, name) for record in ordered] for name in _SUMMED_UP}
     mentions = sum(each["mentions"])
     lasts = times_said(replace(newest, mentions=mentions)) >= LASTING or Layer.LONG_TERM in each["layer"]
-    said = _few(name for one in ordered for name in one.provenance.source_ids)
+    source_ids = _few(name for record in ordered for name in record.provenance.source_ids)
     return {
         **{name: max(each[name]) for name in ("importance", "confidence", "strength", "growth")},
-        "first_said_at": min(one.first_said_at or one.created_at for one in ordered),
+        "first_said_at": min(record.first_said_at or record.created_at for record in ordered),
         "mentions": mentions,
         "layer": Layer.LONG_TERM if lasts else newest.layer,
         "stage": Stage.FULL if Stage.FULL in each["stage"] else Stage.KEYWORD_ONLY,
@@ -103,7 +109,7 @@ def _together(ordered: Sequence[MemoryRecord]) -> dict[str, Any]:
         "tags": _few(chain.from_iterable(each["tags"])),
         "related_ids": _few(chain.from_iterable(each["related_ids"])),
         "metadata": _shared(each["metadata"]),
-        "provenance": replace(newest.provenance, source_ids=said, reason=f"it was said {mentions} times"),
+        "provenance": replace(newest.provenance, source_ids=source_ids, reason=f"it was said {mentions} times"),
     }
 
 
@@ -115,8 +121,8 @@ _SUMMED_UP: Final = (
 
 def _if_all(pick: Callable[[Iterable[datetime]], datetime], moments: Sequence[datetime | None]) -> datetime | None:
     """The earliest or latest of some moments; None if one is missing, which means "for ever"."""
-    there = [moment for moment in moments if moment is not None]
-    return pick(there) if len(there) == len(moments) else None
+    known_moments = [moment for moment in moments if moment is not None]
+    return pick(known_moments) if len(known_moments) == len(moments) else None
 
 
 def _few(names: Iterable[str]) -> tuple[str, ...]:
@@ -127,4 +133,8 @@ def _few(names: Iterable[str]) -> tuple[str, ...]:
 def _shared(all_metadata: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What every record's metadata says alike; a source keeps the rest."""
     first, *others = all_metadata
-    return {name: value for name, value in first.items() if all(name in one and one[name] == value for one in others)}
+    return {
+        name: value
+        for name, value in first.items()
+        if all(name in metadata and metadata[name] == value for metadata in others)
+    }

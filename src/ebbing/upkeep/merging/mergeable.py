@@ -78,13 +78,13 @@ def blocks(shard: Shard, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 def statements_of(numbered: Iterable[tuple[int, MemoryRecord]]) -> list[Statement]:
     """The statements of some records, each beside its row; those that must stay as they are are left out."""
-    found: defaultdict[tuple[object, ...], list[tuple[int, MemoryRecord]]] = defaultdict(list)
+    groups: defaultdict[tuple[object, ...], list[tuple[int, MemoryRecord]]] = defaultdict(list)
     for row, record in numbered:
         if may_be_merged(record):
-            found[record.hash, matter_of(record)].append((row, record))
+            groups[record.hash, matter_of(record)].append((row, record))
     return [
         Statement(tuple(sorted((record for _, record in group), key=said_order)), group[0][0])
-        for group in found.values()
+        for group in groups.values()
     ]
 
 
@@ -95,10 +95,10 @@ def may_be_merged(record: MemoryRecord) -> bool:
         return False
     if record.stage not in _WHOLE:
         return False
-    said = record.is_verbatim
-    if said and _ASKS.search(record.content):
+    is_message = record.is_verbatim
+    if is_message and _ASKS.search(record.content):
         return False
-    return has_units(record.content, MIN_SAID if said else 1)
+    return has_units(record.content, MIN_SAID if is_message else 1)
 
 
 def matter_of(record: MemoryRecord) -> tuple[object, ...]:

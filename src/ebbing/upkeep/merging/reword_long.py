@@ -30,10 +30,12 @@ def is_long(text: str) -> bool:
 
 async def reword_long(deps: StepContext, made: Sequence[MergeResult]) -> list[MergeResult]:
     """The same, with a short wording where a model finds one for what was said three times or more at length."""
-    asked = [one for one in made if len(one.behind) >= LONG_ENOUGH and is_long(one.record.content)][:MAX_ASKED]
-    if deps.asking is None or not asked:
+    long_results = [result for result in made if len(result.behind) >= LONG_ENOUGH and is_long(result.record.content)][
+        :MAX_ASKED
+    ]
+    if deps.asking is None or not long_results:
         return list(made)
-    return [await _short(deps, one) if one in asked else one for one in made]
+    return [await _short(deps, result) if result in long_results else result for result in made]
 
 
 async def _short(deps: StepContext, made: MergeResult) -> MergeResult:
@@ -43,15 +45,15 @@ async def _short(deps: StepContext, made: MergeResult) -> MergeResult:
         return not is_long(text) and size_of(text) < size_of(record.content) and keeps_numbers(text, notes)
 
     assert deps.asking is not None
-    texts = dict.fromkeys((record.content, *(one.content for one in made.behind)))
-    found = await ask_llm_to_rewrite(
+    texts = dict.fromkeys((record.content, *(source.content for source in made.behind)))
+    rewrite = await ask_llm_to_rewrite(
         deps.asking,
         "merge",
         notes=[{"text": text} for text in texts],
         fits=fits,
         timeout_seconds=deps.policy.llm_timeout_seconds,
     )
-    if found is None:
+    if rewrite is None:
         return made
-    provenance = replace(record.provenance, method="merge", rule=found.rule, source_text=None)
-    return replace(made, record=replace(record, content=found.text, provenance=provenance))
+    provenance = replace(record.provenance, method="merge", rule=rewrite.rule, source_text=None)
+    return replace(made, record=replace(record, content=rewrite.text, provenance=provenance))

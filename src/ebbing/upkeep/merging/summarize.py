@@ -81,11 +81,11 @@ async def _periods(deps: StepContext, scope: Scope, *, shard: Shard, now: dateti
         return []
     row_of = {shard.ids[row]: row for row in rows.tolist()}
     made = await deps.store.telling(scope, list(row_of))
-    summed = {name for one in made if TAG in one.tags for name in one.compression_sources}
+    summed = {name for record in made if TAG in record.tags for name in record.compression_sources}
     records = await deps.store.get(scope, [name for name in row_of if name not in summed])
     periods = []
     for part in _parts(records, more_than=deps.policy.summary_min_records):
-        likeness = _likeness(shard, [row_of[one.id] for one in part])
+        likeness = _likeness(shard, [row_of[record.id] for record in part])
         periods.append(_Period(tuple(part), _chosen(part, likeness)))
     return periods
 
@@ -94,8 +94,8 @@ def _eventful(shard: Shard, *, now: datetime) -> NDArray[np.int64]:
     """Rows of what happened, as people told it."""
     rows = mergeable_rows(shard, now=now)
     memory, episodic = shard.kind == KINDS.index(Kind.MEMORY), shard.type == TYPES.index(MemoryType.EPISODIC)
-    found: NDArray[np.int64] = rows[(memory & episodic & (shard.role != ROLES.index(Role.ASSISTANT)))[rows]]
-    return found
+    eventful: NDArray[np.int64] = rows[(memory & episodic & (shard.role != ROLES.index(Role.ASSISTANT)))[rows]]
+    return eventful
 
 
 def _parts(records: Sequence[MemoryRecord], *, more_than: int) -> list[Sequence[MemoryRecord]]:
@@ -118,13 +118,13 @@ def _likeness(shard: Shard, rows: Sequence[int]) -> NDArray[np.float32]:
         vectors = shard.vectors[rows]
         return vectors @ vectors.T
     terms = [frozenset(shard.postings.terms_of(row)["term"].tolist()) for row in rows]
-    shared = [[len(one & other) / max(1, len(one | other)) for other in terms] for one in terms]
+    shared = [[len(first & other) / max(1, len(first | other)) for other in terms] for first in terms]
     return np.array(shared, dtype=np.float32)
 
 
 def _chosen(records: Sequence[MemoryRecord], likeness: NDArray[np.float32]) -> tuple[MemoryRecord, ...]:
     """The few that are most like all others and least like each other."""
-    weights = np.array([one.mentions for one in records], dtype=np.float32)
+    weights = np.array([memory.mentions for memory in records], dtype=np.float32)
     central = likeness @ weights / weights.sum()
     chosen: list[int] = []
     nearest = np.zeros(len(records), dtype=np.float32)
@@ -138,10 +138,10 @@ def _chosen(records: Sequence[MemoryRecord], likeness: NDArray[np.float32]) -> t
 
 async def _record(deps: StepContext, period: _Period, *, now: datetime) -> MemoryRecord:
     records, chosen = period.records, period.chosen
-    language = Counter(one.language for one in records).most_common(1)[0][0]
+    language = Counter(memory.language for memory in records).most_common(1)[0][0]
     wording = await _from_model(deps, period, language=language) or Rewrite(_extract(chosen, language), None)
-    actors = {one.actor for one in records}
-    sources = dict.fromkeys(name for one in chosen for name in one.provenance.source_ids[:1])
+    actors = {memory.actor for memory in records}
+    sources = dict.fromkeys(name for memory in chosen for name in memory.provenance.source_ids[:1])
     return MemoryRecord(
         id=deps.ids.new(),
         whose=replace(records[-1].whose, run_id=None) if records[-1].whose.user_id else records[-1].whose,
@@ -157,20 +157,20 @@ async def _record(deps: StepContext, period: _Period, *, now: datetime) -> Memor
         role=Role.USER,
         tags=(TAG,),
         language=language,
-        importance=max(one.importance for one in chosen),
-        confidence=min(one.confidence for one in chosen),
+        importance=max(memory.importance for memory in chosen),
+        confidence=min(memory.confidence for memory in chosen),
         provenance=Provenance(
             source_ids=tuple(sources), method="merge", rule=wording.rule, reason=f"sums up {len(records)} memories"
         ),
         is_compressed=True,
-        compression_sources=tuple(one.id for one in records),
+        compression_sources=tuple(memory.id for memory in records),
     )
 
 
 def _extract(chosen: Sequence[MemoryRecord], language: str) -> str:
     length = SENTENCE.get(language, SENTENCE["en"])
-    told = [f"{one.created_at:%Y-%m-%d} {cut(one.content, length).rstrip('。.；;')}" for one in chosen]
-    return ("；" if language == "zh" else "; ").join(told)
+    sentences = [f"{memory.created_at:%Y-%m-%d} {cut(memory.content, length).rstrip('。.；;')}" for memory in chosen]
+    return ("；" if language == "zh" else "; ").join(sentences)
 
 
 async def _from_model(deps: StepContext, period: _Period, *, language: str) -> Rewrite | None:
@@ -184,7 +184,7 @@ async def _from_model(deps: StepContext, period: _Period, *, language: str) -> R
     return await ask_llm_to_rewrite(
         deps.asking,
         "review",
-        notes=[{"date": f"{one.created_at:%Y-%m-%d}", "text": one.content} for one in period.records],
+        notes=[{"date": f"{memory.created_at:%Y-%m-%d}", "text": memory.content} for memory in period.records],
         fits=fits,
         timeout_seconds=deps.policy.llm_timeout_seconds,
     )

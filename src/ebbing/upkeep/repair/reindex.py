@@ -55,7 +55,7 @@ async def reindex(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bo
     """
     del now
     if dry_run:
-        return await _told(deps, scope)
+        return await _plan(deps, scope)
     done = await reindex_owner(deps, scope)
     return StepReport("reindex", {"rows": done.rows, "embedded": done.embedded, "failed": done.failed})
 
@@ -76,7 +76,7 @@ async def reindex_owner(deps: StepContext, scope: Scope, *, goes_on: ShouldConti
         except EmbeddingError as error:
             done.is_complete, done.failure = False, error
             return done
-        changes = [_entry(one, vectors.get(one.seq), deps=deps) for one in rows]
+        changes = [_entry(outdated, vectors.get(outdated.seq), deps=deps) for outdated in rows]
         await deps.store.write(scope, changes)
         done.rows += len(rows)
         after = rows[-1].seq
@@ -105,37 +105,43 @@ async def reindex_job(job: Job, at_work: JobContext, *, deps: StepContext) -> Jo
     return None
 
 
-async def _told(deps: StepContext, scope: Scope) -> StepReport:
+async def _plan(deps: StepContext, scope: Scope) -> StepReport:
     report = StepReport("reindex", {"rows": 0})
     after = 0
     while rows := await deps.store.outdated(scope, limit=1_000, after=after):
         after = rows[-1].seq
         report.counts["rows"] += len(rows)
-        report.changes += [PlannedChange(one.record.id, "index", _why(one)) for one in rows]
+        report.changes += [PlannedChange(outdated.record.id, "index", _why(outdated)) for outdated in rows]
     return report
 
 
-def _why(one: Outdated) -> str:
-    if one.flags is None:
+def _why(outdated: Outdated) -> str:
+    if outdated.flags is None:
         return "it has no index entry"
-    return "it was analysed by other rules" if one.vector is not None else "it has no vector of the embedder in use"
+    return (
+        "it was analysed by other rules" if outdated.vector is not None else "it has no vector of the embedder in use"
+    )
 
 
 async def _vectors(
     deps: StepContext, rows: Sequence[Outdated], *, done: Reindexed
 ) -> dict[int, NDArray[np.float32] | None]:
     """By seq, the new vectors of those rows that need one."""
-    needy = [one for one in rows if one.vector is None and not _is_faded(one.record) and one.record.content.strip()]
+    needy = [
+        outdated
+        for outdated in rows
+        if outdated.vector is None and not _is_faded(outdated.record) and outdated.record.content.strip()
+    ]
     if deps.embedder is None or not needy:
         return {}
-    texts = [passage(one.record) for one in needy]
+    texts = [passage(outdated.record) for outdated in needy]
     got = await embed_passages(deps.embedder, texts, seconds=deps.policy.embedding_seconds)
     vectors = [*got.vectors]
     if got.failure is not None:
         begin = vectors.index(None)
         vectors[begin:] = await _one_by_one(deps, texts[begin:], done=done)
     done.embedded += sum(vector is not None for vector in vectors)
-    return {one.seq: vector for one, vector in zip(needy, vectors, strict=True)}
+    return {outdated.seq: vector for outdated, vector in zip(needy, vectors, strict=True)}
 
 
 async def _one_by_one(deps: StepContext, texts: Sequence[str], *, done: Reindexed) -> list[NDArray[np.float32] | None]:
@@ -158,14 +164,14 @@ async def _one_by_one(deps: StepContext, texts: Sequence[str], *, done: Reindexe
     return vectors
 
 
-def _entry(one: Outdated, vector: NDArray[np.float32] | None, *, deps: StepContext) -> Reindex:
-    record = one.record
-    vector = one.vector if vector is None else vector
+def _entry(outdated: Outdated, vector: NDArray[np.float32] | None, *, deps: StepContext) -> Reindex:
+    record = outdated.record
+    vector = outdated.vector if vector is None else vector
     entry = entry_for(
         analyse(full_text(record), speaker=record.actor, said_at=record.created_at),
         vector=vector,
         model_id=None if deps.embedder is None else deps.embedder.model_id,
-        utterance=record.is_verbatim if one.flags is None else bool(one.flags & TextFlag.UTTERANCE),
+        utterance=record.is_verbatim if outdated.flags is None else bool(outdated.flags & TextFlag.UTTERANCE),
     )
     return Reindex(record.id, record.version, entry)
 

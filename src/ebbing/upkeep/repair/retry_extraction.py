@@ -56,8 +56,8 @@ def extraction(again: Again) -> JobHandler:
         failed = await _outcome(job, again)
         if failed is None:
             return None
-        asked = timedelta(seconds=failed.retry_after_seconds or 0.0)
-        return JobFailure(failed.reason, asked, rests=failed.reason in _DOWN)
+        retry_after = timedelta(seconds=failed.retry_after_seconds or 0.0)
+        return JobFailure(failed.reason, retry_after, rests=failed.reason in _DOWN)
 
     return duty
 

@@ -101,7 +101,7 @@ class WorkerStats:
 
 
 async def run_worker(
-    deps: WorkerDeps, *, stop: Stop, once: bool = False, told: Callable[[WorkerStats], None] | None = None
+    deps: WorkerDeps, *, stop: Stop, once: bool = False, on_progress: Callable[[WorkerStats], None] | None = None
 ) -> WorkerStats:
     """Plans and does what is due until `stop` is set, or with `once` until nothing is due any more.
 
@@ -124,9 +124,9 @@ async def run_worker(
                 raise
             _log.warning("the queue of jobs cannot be used: %s", error.code)
             settled = False
-        if settled and told is not None:
+        if settled and on_progress is not None:
             await worker.count(every_seconds=1.0)
-            told(worker.worked)
+            on_progress(worker.worked)
         if not settled:
             if once:
                 break

@@ -58,14 +58,14 @@ class Shelf:
 
 async def test_a_clear_question_is_answered_by_itself() -> None:
     shelf = Shelf({"猫": 0.9})
-    found = await search_with_fallback(CLEAR, shelf.look, how=FallbackOptions())
+    found = await search_with_fallback(CLEAR, shelf.look, options=FallbackOptions())
     assert (found.rung, found.query) == (QueryStrategy.QUESTION, "我家的猫平时最喜欢睡在哪里？")
     assert shelf.queries == ["我家的猫平时最喜欢睡在哪里？"]
 
 
 async def test_a_weak_question_is_searched_for_with_its_conversation_at_once() -> None:
     shelf = Shelf({"失眠": 0.8, "今天": 0.9})
-    found = await search_with_fallback(WEAK, shelf.look, how=FallbackOptions())
+    found = await search_with_fallback(WEAK, shelf.look, options=FallbackOptions())
     assert found.rung is QueryStrategy.CONVERSATION
     assert found.query == "我昨晚失眠了\n你今天有什么不一样？"
     assert [one.record.content for one in found.hits] == ["今天", "失眠"]
@@ -73,14 +73,14 @@ async def test_a_weak_question_is_searched_for_with_its_conversation_at_once() -
 
 async def test_a_clear_question_whose_best_score_is_too_low_is_tried_with_its_conversation() -> None:
     shelf = Shelf({"猫": 0.59, "失眠": 0.6})
-    found = await search_with_fallback(CLEAR, shelf.look, how=FallbackOptions())
+    found = await search_with_fallback(CLEAR, shelf.look, options=FallbackOptions())
     assert (found.rung, [one.record.content for one in found.hits]) == (QueryStrategy.CONVERSATION, ["失眠", "猫"])
     assert shelf.queries[0] == "我家的猫平时最喜欢睡在哪里？"
 
 
 async def test_a_middling_answer_is_kept_where_no_later_step_finds_a_better_one() -> None:
     found = await search_with_fallback(
-        CLEAR, Shelf({"我家的猫平时最喜欢睡在哪里？": 0.5, "失眠": 0.4}, broken="失眠").look, how=FallbackOptions()
+        CLEAR, Shelf({"我家的猫平时最喜欢睡在哪里？": 0.5, "失眠": 0.4}, broken="失眠").look, options=FallbackOptions()
     )
     assert (found.rung, [one.record.content for one in found.hits]) == (
         QueryStrategy.QUESTION,
@@ -91,7 +91,9 @@ async def test_a_middling_answer_is_kept_where_no_later_step_finds_a_better_one(
 async def test_a_weak_question_without_a_conversation_is_searched_for_as_it_is() -> None:
     shelf = Shelf({"今天": 0.9})
     found = await search_with_fallback(
-        ConversationQuery("你今天有什么不一样？"), shelf.look, how=FallbackOptions(rewriter=FakeQueryRewriter("失眠"))
+        ConversationQuery("你今天有什么不一样？"),
+        shelf.look,
+        options=FallbackOptions(rewriter=FakeQueryRewriter("失眠")),
     )
     assert (found.rung, shelf.queries) == (QueryStrategy.QUESTION, ["你今天有什么不一样？"])
 
@@ -99,20 +101,20 @@ async def test_a_weak_question_without_a_conversation_is_searched_for_as_it_is()
 async def test_a_rewrite_is_asked_for_only_when_both_cheaper_steps_found_nothing() -> None:
     rewriter = FakeQueryRewriter("用户昨晚失眠，询问今天状态有何变化")
     shelf = Shelf({"状态": 0.9})
-    found = await search_with_fallback(WEAK, shelf.look, how=FallbackOptions(rewriter=rewriter))
+    found = await search_with_fallback(WEAK, shelf.look, options=FallbackOptions(rewriter=rewriter))
     assert (found.rung, found.query) == (QueryStrategy.REWRITE, "用户昨晚失眠，询问今天状态有何变化")
     assert [one.user_question for one in rewriter.requests] == ["你今天有什么不一样？"]
 
     unused = FakeQueryRewriter("状态")
     assert (
-        await search_with_fallback(WEAK, Shelf({"失眠": 0.9}).look, how=FallbackOptions(rewriter=unused))
+        await search_with_fallback(WEAK, Shelf({"失眠": 0.9}).look, options=FallbackOptions(rewriter=unused))
     ).rung is QueryStrategy.CONVERSATION
     assert unused.requests == []
 
 
 async def test_the_question_alone_comes_last_when_it_is_weak() -> None:
     shelf = Shelf({"用户问题": 0.1})
-    found = await search_with_fallback(WEAK, shelf.look, how=FallbackOptions(rewriter=FakeQueryRewriter("状态")))
+    found = await search_with_fallback(WEAK, shelf.look, options=FallbackOptions(rewriter=FakeQueryRewriter("状态")))
     assert found.rung is QueryStrategy.NONE
     assert found.hits == ()
     assert shelf.queries[-2:] == ["状态", "你今天有什么不一样？"]
@@ -133,17 +135,17 @@ async def test_the_question_alone_comes_last_when_it_is_weak() -> None:
 async def test_a_rewriter_that_fails_leaves_what_the_other_steps_found(rewriter: FakeQueryRewriter) -> None:
     shelf = Shelf({"状态": 0.9, "不一样？": 0.7})
     weak_only = Shelf({"状态": 0.9})
-    how = FallbackOptions(policy=Policy(min_score=0.8), rewriter=rewriter, rewrite_seconds=0.05)
-    assert (await search_with_fallback(WEAK, weak_only.look, how=how)).rung is QueryStrategy.NONE
-    assert (await search_with_fallback(CLEAR, shelf.look, how=how)).rung is QueryStrategy.NONE
+    options = FallbackOptions(policy=Policy(min_score=0.8), rewriter=rewriter, rewrite_seconds=0.05)
+    assert (await search_with_fallback(WEAK, weak_only.look, options=options)).rung is QueryStrategy.NONE
+    assert (await search_with_fallback(CLEAR, shelf.look, options=options)).rung is QueryStrategy.NONE
     assert len(rewriter.requests) == 2
 
 
 async def test_a_search_that_breaks_on_a_later_step_does_not_break_the_answer() -> None:
     shelf = Shelf({"今天": 0.9}, broken="用户问题")
-    assert (await search_with_fallback(CLEAR, shelf.look, how=FallbackOptions())).rung is QueryStrategy.NONE
+    assert (await search_with_fallback(CLEAR, shelf.look, options=FallbackOptions())).rung is QueryStrategy.NONE
     with pytest.raises(EmbeddingError):
-        await search_with_fallback(CLEAR, Shelf({}, broken="猫").look, how=FallbackOptions())
+        await search_with_fallback(CLEAR, Shelf({}, broken="猫").look, options=FallbackOptions())
 
 
 def test_the_conversation_keeps_its_end_within_1200_characters() -> None:
