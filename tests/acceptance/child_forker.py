@@ -91,7 +91,7 @@ def parent_is_killed(family: Family) -> None:
 def parent_goes_on(family: Family) -> None:
     child = family.fork("child")
     family.wait_for(1)
-    family.jobs.run_worker("elder", family.memory)
+    family.work("elder", family.memory)
     os.waitpid(child, 0)
     assert len(family.memory.get_all(user_id="child")["results"]) == ADDS
     family.memory.close()

@@ -128,7 +128,7 @@ async def test_what_a_process_owed_that_ended_is_made_good_by_a_worker(tmp_path:
     await memory.close()
     async with opened(tmp_path, FakeEmbedder(), clock) as memory:
         assert await bare(memory) > 0
-        clock.advance(follow.JOB_AFTER + timedelta(seconds=1))
+        clock.advance(follow.JOB_DELAY + timedelta(seconds=1))
         assert (await memory.jobs.run_worker(until_idle=True))["failed"] == 0
         assert await bare(memory) == 0
 
@@ -146,7 +146,7 @@ async def test_a_model_that_fails_meanwhile_leaves_the_vectors_to_the_worker(
             await asyncio.sleep(0.01)
         assert "vectors do not follow" in caplog.text
         embedder.error = None
-        clock.advance(follow.JOB_AFTER + timedelta(seconds=1))
+        clock.advance(follow.JOB_DELAY + timedelta(seconds=1))
         await memory.jobs.run_worker(until_idle=True)
         assert await bare(memory) == 0
 
@@ -163,7 +163,7 @@ async def test_adds_wait_for_their_vectors_where_that_is_asked_for(tmp_path: Pat
 
 
 async def test_adds_wait_again_when_too_much_is_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follow, "MOST", 0)
+    monkeypatch.setattr(follow, "MAX_WAITING_TEXTS", 0)
     embedder = Busy()
     async with opened(tmp_path, embedder) as memory:
         waiting = await add_all(memory, embedder)
