@@ -26,8 +26,19 @@ from ebbing.domain.filters.tree import (
 )
 from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Scope
-from ebbing.index.interned_names import InternedNames
-from ebbing.index.shard import ALWAYS, KINDS, LAYERS, NEVER, RECORDS_READ, ROLES, TYPES, Shard, digest, micros
+from ebbing.index.shard import (
+    ALWAYS,
+    KINDS,
+    LAYERS,
+    NEVER,
+    RECORDS_READ,
+    ROLES,
+    TYPES,
+    InternedNames,
+    Shard,
+    digest,
+    micros,
+)
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.recall.base.fusion import Mask
 
