@@ -97,7 +97,6 @@ class _Commit:
         formula = self.deps.policy.importance
         self.facts = with_importance(facts, candidates.by_fact, formula=formula, now=now)
         advice = await self._llm_advice(candidates)
-        # A reader of pairs may look at the facts and their candidates here, before anything is decided.
         threshold = self.deps.policy.confidence_threshold
         decisions = decide(self.facts, candidates.by_fact, confidence_threshold=threshold, proposal=advice.proposal)
         decisions = [self.known_messages.as_edit(decision) for decision in decisions]
