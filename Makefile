@@ -10,9 +10,11 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
 # The tests of a file stay in one process: they may share a fixture, a service or a folder.
 PYTEST_BOTH := OMP_NUM_THREADS=1 $(PYTEST) -n 2 --dist loadfile
+# A file is left out by its name, too, that takes seconds to be collected.
+SHORT := -m "not slow and not extended" --ignore tests/interfaces/http/test_openapi.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-all test-random test-slow test-rounds test-mem0 check lint format clean
+.PHONY: help run demo test test-all test-random coverage test-slow test-rounds test-mem0 check lint format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -26,11 +28,15 @@ demo: $(RUN_STAMP)  ## a conversation is remembered, recalled and partly forgott
 
 test: $(DEV_STAMP)  ## the tests of every room, without those that start processes or try very much
 	@echo "Two to three minutes on two cores; each line ends with the share that is done." >&2
-	@$(PYTEST_BOTH) -m "not slow and not extended" --ignore tests/interfaces/http/test_openapi.py
+	@$(PYTEST_BOTH) $(SHORT)
 
 test-all: $(DEV_STAMP)  ## all tests but the slow ones
 	@echo "Four to eight minutes on two cores; each line ends with the share that is done." >&2
 	@$(PYTEST_BOTH) -m "not slow"
+
+coverage: $(DEV_STAMP)  ## the lines that `make test` leaves out; fails where their share grows
+	@echo "Three to five minutes on two cores." >&2
+	@$(PYTEST_BOTH) $(SHORT) --cov --cov-report=term
 
 test-random: $(DEV_STAMP)  ## the property tests with new random examples, five times as many
 	@$(PYTEST) -m "not slow" --hypothesis-profile=random tests/property
