@@ -24,7 +24,7 @@ from ebbing.remember.intake.parse_messages import clean_text, optional_text, par
 
 DEFAULT_TOP_K: Final = 5
 MAX_TOP_K: Final = 50
-MAX_EXPAND: Final = 10
+MAX_CONTEXT_TURNS: Final = 10
 MAX_QUERY_LENGTH: Final = 4_000
 MAX_PAGE: Final = 1_000
 MAX_RECORDS: Final = 10_000
@@ -50,7 +50,7 @@ class SearchOptions(TypedDict, total=False):
     """False leaves the configured reranker out; True needs none."""
     explain: bool
     """With each answer, a sentence that says why it came back, and what its score is made of."""
-    expand: int
+    context_turns: int
     """With each answer, so many turns before and after it."""
     show_expired: bool
     """What has run out as well, but nothing that is no longer true."""
@@ -248,10 +248,10 @@ def with_expired(filters: Mapping[str, Any] | None, *, now: datetime) -> dict[st
     return {**wanted, "AND": [*([inside] if isinstance(inside, Mapping) else inside or []), holds]}
 
 
-def checked_expand(turns: object) -> int:
+def checked_context_turns(turns: object) -> int:
     """How many turns before and after an answer are wanted."""
-    if not isinstance(turns, int) or isinstance(turns, bool) or not 0 <= turns <= MAX_EXPAND:
-        raise InvalidInputError(f"expand must be a whole number from 0 to {MAX_EXPAND}")
+    if not isinstance(turns, int) or isinstance(turns, bool) or not 0 <= turns <= MAX_CONTEXT_TURNS:
+        raise InvalidInputError(f"context_turns must be a whole number from 0 to {MAX_CONTEXT_TURNS}")
     return turns
 
 

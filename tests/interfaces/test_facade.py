@@ -282,7 +282,7 @@ def test_times_far_away_are_kept(memory: Memory, given: Any, infer: bool) -> Non
     said = {"content": "I moved to Berlin last week", "timestamp": given}
     memory.add(said, user_id="ada", run_id="r", infer=infer)
     for question in ("When did I move?", "Where did I move last year?"):
-        found = memory.search(question, user_id="ada", reference_date=given, expand=1)["results"]
+        found = memory.search(question, user_id="ada", reference_date=given, context_turns=1)["results"]
         assert {item["created_at"][:10] for item in found} == {given[:10]}
 
 
@@ -632,7 +632,7 @@ def test_a_message_that_was_edited_by_hand_stays_a_turn_of_its_conversation(memo
     rain = memory.add(said, user_id="ada", run_id="r", infer=False)["results"][1]["id"]
     for wording in ("sun", "hail"):
         memory.update(rain, wording)
-        [best, *_] = memory.search("snow", user_id="ada", expand=2)["results"]
+        [best, *_] = memory.search("snow", user_id="ada", context_turns=2)["results"]
         assert [turn["memory"] for turn in best["context"]] == ["tea", wording, "snow"]
 
 
@@ -689,9 +689,9 @@ def test_any_other_question_gets_an_answer(memory: Memory, query: str) -> None:
         {"threshold": float("nan")},
         {"include": "everything"},
         {"include": "facts"},
-        {"expand": -1},
-        {"expand": 11},
-        {"expand": 1.0},
+        {"context_turns": -1},
+        {"context_turns": 11},
+        {"context_turns": 1.0},
         {"filters": ["x"]},
         {"filters": "user"},
         {"as_of": "then"},

@@ -139,7 +139,7 @@ def test_a_blocking_search_reads_the_past_reranks_and_tells_listeners(tmp_path: 
     with Memory(path=tmp_path, embedder=FakeEmbedder(), reranker=FakeReranker()) as memory:
         memory.add(["I like tea", "it rains"], user_id="ada", run_id="r", infer=False)
         memory.subscribe("memory.accessed", heard.append)
-        found = memory.search("tea", user_id="ada", as_of="2999-01-01", expand=2)["results"]
+        found = memory.search("tea", user_id="ada", as_of="2999-01-01", context_turns=2)["results"]
     assert found[0]["memory"] == "I like tea"
     assert len(heard) == 1
 

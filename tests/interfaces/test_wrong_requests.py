@@ -66,7 +66,7 @@ HTTP: dict[str, Request] = {
     "filter of a wrong shape": ("POST", SEARCH, {"json": {**OWNER, "query": "x", "filters": "all"}}, 400, "filter"),
     "two owners": ("POST", SEARCH, {"json": {**OWNER, "query": "x", "filters": {"user_id": "ann"}}}, 400, "user_id"),
     "bad as_of": ("POST", SEARCH, {"json": {**OWNER, "query": "x", "as_of": "one day"}}, 400, "as_of"),
-    "too much expand": ("POST", SEARCH, {"json": {**OWNER, "query": "x", "expand": 99}}, 400, "expand"),
+    "too much expand": ("POST", SEARCH, {"json": {**OWNER, "query": "x", "context_turns": 99}}, 400, "context_turns"),
     "negative limit": ("GET", LIST, {"params": {**OWNER, "limit": -1}}, 400, "limit"),
     "limit too large": ("GET", LIST, {"params": {**OWNER, "limit": 5_000}}, 400, "limit"),
     "negative offset": ("GET", LIST, {"params": {**OWNER, "offset": -5}}, 400, "offset"),

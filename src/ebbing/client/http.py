@@ -36,7 +36,7 @@ class SearchOptions(Whose, total=False):
     threshold: float | None
     precise: bool
     explain: bool
-    expand: int
+    context_turns: int
     as_of: datetime | str | float | None
     reference_date: datetime | str | float | None
 

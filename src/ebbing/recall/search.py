@@ -53,7 +53,7 @@ class SearchResults:
     failed_retrievers: Mapping[str, str] = field(default_factory=dict)
     """The reason by the name of each retriever that failed or was late."""
     context_turns: Mapping[str, Sequence[MemoryRecord]] = field(default_factory=dict)
-    """The turns before and after a memory, itself included, by its id, where `query.expand` asks for them."""
+    """The turns before and after a memory, itself included, by its id, where `query.context_turns` asks for them."""
     owner_known: bool = True
     """False where nothing at all is stored of the owner: the name may be mistyped."""
     recall_id: str = ""
@@ -96,7 +96,7 @@ async def search(deps: SearchDeps, scope: Scope, *, query: Query) -> SearchResul
     )
     hits = _to_hits(shard, scores, ranked=ranked, records=records)
     context_turns: Mapping[str, Sequence[MemoryRecord]] = {}
-    if query.expand and hits:
+    if query.context_turns and hits:
         context_turns = await _load_context(deps.store, shard, ranked=ranked, scope=scope, mask=mask, query=query)
     return SearchResults(hits, failures, context_turns)
 
@@ -228,7 +228,7 @@ async def _load_context(
 ) -> dict[str, list[MemoryRecord]]:
     """Return the turns before and after each row that has such, by the id of the row."""
     rows = [ranked_row.row for ranked_row in ranked]
-    windows = expand(shard, rows, before=query.expand, after=query.expand, mask=mask)
+    windows = expand(shard, rows, before=query.context_turns, after=query.context_turns, mask=mask)
     includes_deleted = query.as_of is not None
     turns = await load_windows(store, shard, scope=scope, windows=windows, include_deleted=includes_deleted)
     return {shard.ids[row]: window for row, window in zip(rows, turns, strict=True) if len(window) > 1}

@@ -202,7 +202,7 @@ class ServiceSuite(StoreCase):
 
     async def test_acts_are_told_newest_first_and_to_their_tenant_alone(self, store: MemoryStore) -> None:
         acts = [Act(self.clock.now(), "acme", "cli", f"keys {verb}", "k1") for verb in ("create", "revoke")]
-        for act in (*acts, Act(self.clock.now(), "globex", "open", "DELETE /v1/reset", outcome="200")):
+        for act in (*acts, Act(self.clock.now(), "globex", "open", "DELETE /v1/tenant", outcome="200")):
             await store.audit.note(act)
         assert await store.audit.list("acme") == acts[::-1]
         assert await store.audit.list("acme", limit=1) == acts[1:]

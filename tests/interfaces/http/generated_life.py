@@ -6,25 +6,33 @@ import sys
 
 from ebbing_client import AuthenticatedClient, Client
 from ebbing_client.api.memories import add_memory, delete_memory, get_memory, search_memories
-from ebbing_client.models import AddBody, Added, Deleted, Found, MemoryOut, ProblemBody, SearchBody
+from ebbing_client.models import (
+    AddBody,
+    AddResponse,
+    DeleteResponse,
+    MemoryOut,
+    ProblemBody,
+    SearchBody,
+    SearchResponse,
+)
 
 
 def live(address: str, key: str) -> None:
     """Use the client once for each kind of call."""
     client = AuthenticatedClient(base_url=address, token=key)
     added = add_memory.sync(client=client, body=AddBody(user_id="emma", text="User plays the cello"))
-    assert isinstance(added, Added), added
+    assert isinstance(added, AddResponse), added
     assert added.id, added
 
     found = search_memories.sync(client=client, body=SearchBody(user_id="emma", query="cello"))
-    assert isinstance(found, Found), found
+    assert isinstance(found, SearchResponse), found
     assert [memory.id for memory in found.memories] == [added.id], found
 
     memory = get_memory.sync(added.id, client=client)
     assert isinstance(memory, MemoryOut), memory
     assert memory.text == "User plays the cello", memory
 
-    assert isinstance(delete_memory.sync(added.id, client=client), Deleted)
+    assert isinstance(delete_memory.sync(added.id, client=client), DeleteResponse)
     missing = get_memory.sync(added.id, client=client)
     assert isinstance(missing, ProblemBody), missing
     assert missing.code == "memory_not_found", missing

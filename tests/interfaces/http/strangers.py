@@ -25,7 +25,7 @@ GUESTS: Final = ("guest1", "guest2")
 MARK: Final = re.compile(rf"zq({'|'.join(TENANTS)})({'|'.join((*USERS, 'any'))})\d+q")
 UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:\+00:00|Z)?")
-RARE: Final = {"/v1/reset": 0.02, "/reset": 0.02, "/v1/upkeep": 0.05, "/healthz": 0.1, "/readyz": 0.1}
+RARE: Final = {"/v1/tenant": 0.02, "/reset": 0.02, "/v1/maintenance/runs": 0.05, "/healthz": 0.1, "/readyz": 0.1}
 """How often a route is called, against 1 of the others."""
 ERASING: Final = 0.1
 """How often one that erases a lot is."""

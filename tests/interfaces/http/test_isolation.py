@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ebbing.interfaces.http.request_context import Caller, Whose
+from ebbing.interfaces.http.request_context import Caller, OwnerParams
 from tests.interfaces.http.service import service
 from tests.interfaces.http.strangers import Crowd, Person, Request, normal
 
@@ -92,7 +92,7 @@ async def test_a_service_that_trusts_what_it_is_told_is_found_out(
 ) -> None:
     def gullible(
         self: Caller, user_id: str | None = None, agent_id: str | None = None, *, run_id: str | None = None
-    ) -> Whose:
+    ) -> OwnerParams:
         return {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
 
     monkeypatch.setattr(Caller, "whose", gullible)

@@ -77,5 +77,5 @@ async def test_what_was_said_about_something_is_forgotten_in_two_steps() -> None
 async def test_a_memory_that_tells_itself_expands_to_nothing() -> None:
     async with service() as client:
         added = (await client.post("/v1/memories", json={**EMMA, "text": "green tea"})).json()
-        assert (await client.get(f"/v1/memories/{added['id']}/expand")).json()["sources"] == []
-        assert (await client.get("/v1/memories/nothing/expand")).status_code == 404
+        assert (await client.get(f"/v1/memories/{added['id']}/sources")).json()["sources"] == []
+        assert (await client.get("/v1/memories/nothing/sources")).status_code == 404

@@ -212,12 +212,12 @@ async def test_the_tenant_is_counted_looked_after_and_cleared() -> None:
         await added(client, "green tea")
         counts = (await client.get("/v1/stats")).json()
         assert (counts["memories"], counts["owners"]) == (1, 1)
-        done = (await client.post("/v1/upkeep", json={"dry_run": True})).json()
+        done = (await client.post("/v1/maintenance/runs", json={"dry_run": True})).json()
         assert (done["owners"], done["dry_run"]) == (1, True)
         assert "counts" in (await client.get("/v1/jobs")).json()
         assert (await client.post("/v1/jobs/7/retry")).json()["code"] == "job_not_found"
-        assert (await client.post("/v1/reset", json={"confirm": "everything"})).status_code == 400
-        assert (await client.post("/v1/reset", json={"confirm": "default"})).status_code == 200
+        assert (await client.delete("/v1/tenant", params={"confirm": "everything"})).status_code == 400
+        assert (await client.delete("/v1/tenant", params={"confirm": "default"})).status_code == 200
         assert (await client.get("/v1/stats")).json()["memories"] == 0
 
 

@@ -37,7 +37,7 @@ CALLS: list[tuple[str, str, Any]] = [
     ("DELETE", f"{ONE}?hard=true", None),
     ("POST", f"{ONE}/restore", None),
     ("POST", f"{ONE}/feedback", {"signal": "used"}),
-    *(("GET", f"{ONE}/{what}", None) for what in ("history", "explain", "expand")),
+    *(("GET", f"{ONE}/{what}", None) for what in ("history", "explain", "sources")),
     *((method, f"{ONE}/", {"text": "mine"} if method == "PUT" else None) for method in ("GET", "PUT", "DELETE")),
     *(("GET", path, None) for path in (f"{ONE}/history/", "/memories/{id}", "/memories/{id}/history")),
     ("PUT", "/memories/{id}", {"text": "mine"}),

@@ -267,7 +267,7 @@ async def test_rows_that_score_the_same_come_in_the_order_in_which_they_were_sto
 
 async def test_the_turns_around_an_answer_come_on_request_in_the_order_said(opened: Opened) -> None:
     memory = await told(opened(), *WEEK, run_id="monday")
-    [best, *_] = (await memory.search(WEEK[2], user_id="ada", expand=1))["results"]
+    [best, *_] = (await memory.search(WEEK[2], user_id="ada", context_turns=1))["results"]
     assert [item["memory"] for item in best["context"]] == [*WEEK[1:4]]
     assert "context" not in (await memory.search("saxophone", user_id="ada"))["results"][0]
 
@@ -280,7 +280,7 @@ async def test_the_turns_around_an_answer_from_the_past_are_those_of_then(opened
     memory.components.clock.advance(timedelta(hours=1))  # type: ignore[attr-defined]
     await memory.update(cat["id"], "the dog slept")
     now, past = [
-        (await memory.search(WEEK[2], user_id="ada", expand=1, **more))["results"][0]["context"][0]["memory"]
+        (await memory.search(WEEK[2], user_id="ada", context_turns=1, **more))["results"][0]["context"][0]["memory"]
         for more in ({}, {"as_of": then})
     ]
     assert (now, past) == ("the dog slept", "the cat slept")
@@ -293,7 +293,7 @@ async def test_a_turn_that_was_deleted_since_is_around_an_answer_from_the_past(o
     then = memory.components.clock.now()
     memory.components.clock.advance(timedelta(hours=1))  # type: ignore[attr-defined]
     await memory.delete(cat["id"])
-    [best, *_] = (await memory.search(WEEK[2], user_id="ada", expand=1, as_of=then))["results"]
+    [best, *_] = (await memory.search(WEEK[2], user_id="ada", context_turns=1, as_of=then))["results"]
     assert [item["memory"] for item in best["context"]] == [*WEEK[1:4]]
 
 

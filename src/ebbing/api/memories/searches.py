@@ -32,7 +32,7 @@ from ebbing.validation import (
     DEFAULT_TOP_K,
     ListOptions,
     SearchOptions,
-    checked_expand,
+    checked_context_turns,
     checked_limit,
     checked_listing,
     checked_narrowing,
@@ -86,7 +86,7 @@ class Searches:
                 a question without gets none; without it, the best `top_k`.
             explain: add `why` and `score_details` to each result.
             rerank: False leaves the configured reranker out; True changes nothing, also where there is none.
-            expand: add `context` to each result: so many turns before and after it, at most 10, in the order said.
+            context_turns: add `context` to each result: so many turns before and after it, at most 10.
             show_expired: what has run out may answer as well, but nothing that is no longer true.
             timezone: IANA name of the zone in which days begin and end; the setting `timezone` unless given.
             private: leave no trace of the question: it counts as no use, and nobody is told of it.
@@ -151,7 +151,7 @@ class Searches:
             precise=narrowing.get("precise", False),
             filter=filter_,
             as_of=as_of,
-            expand=checked_expand(narrowing.get("expand", 0)),
+            context_turns=checked_context_turns(narrowing.get("context_turns", 0)),
             timezone=checked_timezone(narrowing.get("timezone"), self._context.settings.timezone),
         )
         is_private = narrowing.get("private", False)

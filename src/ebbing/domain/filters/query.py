@@ -32,7 +32,7 @@ class Query:
     precise: bool = False
     """Only what the score curve sets apart, instead of the best `top_k`."""
     filter: Filter = EVERYTHING
-    expand: int = 0
+    context_turns: int = 0
     """Turns before and after each answer that come with it."""
     as_of: datetime | None = None
     """Answer with what was believed at this moment."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.interfaces.http.request_context import Whose
+from ebbing.interfaces.http.request_context import OwnerParams
 from ebbing.interfaces.http.schema.request_models import AddBody
 from ebbing.memory import AsyncMemory
 
@@ -16,7 +16,7 @@ Call = dict[str, Any]
 """The arguments of an add, as JSON values."""
 
 
-def call_of(body: AddBody, whose: Whose, *, name: str | None = None) -> Call:
+def call_of(body: AddBody, whose: OwnerParams, *, name: str | None = None) -> Call:
     """The arguments of `add` for a body.
 
     Args:

@@ -23,7 +23,7 @@ _MOST_TENANTS: Final = 1_024
 _LOOKING: Final = frozenset({"GET", "HEAD"})
 
 
-class Whose(TypedDict):
+class OwnerParams(TypedDict):
     """The ids of a call, as the façade takes them."""
 
     user_id: str | None
@@ -72,7 +72,9 @@ class Caller:
         """
         return self.whose(named)["user_id"]
 
-    def whose(self, user_id: str | None = None, agent_id: str | None = None, *, run_id: str | None = None) -> Whose:
+    def whose(
+        self, user_id: str | None = None, agent_id: str | None = None, *, run_id: str | None = None
+    ) -> OwnerParams:
         """The ids of a call, with the credential's user where it names one.
 
         Raises:
@@ -81,7 +83,7 @@ class Caller:
         fixed = self.principal.user
         if fixed is not None and user_id is not None and user_id.strip() != fixed:
             raise ProblemError("forbidden", "this credential is for one user, and user_id names another: leave it out")
-        ids: Whose = {"user_id": fixed or user_id, "agent_id": agent_id, "run_id": run_id}
+        ids: OwnerParams = {"user_id": fixed or user_id, "agent_id": agent_id, "run_id": run_id}
         self.state.setdefault("touched", []).append({**ids, "tenant": self.principal.tenant})
         return ids
 

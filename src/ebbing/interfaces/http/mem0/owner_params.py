@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ebbing.domain.errors import InvalidInputError, MissingOwnerError
-from ebbing.interfaces.http.request_context import Caller, Whose
+from ebbing.interfaces.http.request_context import Caller, OwnerParams
 
 IDS: Final = ("user_id", "agent_id", "run_id")
 MOST_OWNERS: Final = 20
@@ -32,7 +32,7 @@ _MOST_TEXT: Final = 8_192
 class Asked:
     """One owner's share of a question."""
 
-    whose: Whose
+    whose: OwnerParams
     filters: dict[str, Any] = field(default_factory=dict)
     """In our own grammar, without the ids."""
 

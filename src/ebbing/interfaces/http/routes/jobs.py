@@ -13,7 +13,7 @@ from ebbing.domain.errors import JobNotFoundError
 from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Administrator, Reader
 from ebbing.interfaces.http.schema.operations import Operation
-from ebbing.interfaces.http.schema.response_models import Anything, JobOut
+from ebbing.interfaces.http.schema.response_models import JobOut, ObjectResponse
 from ebbing.interfaces.http.schema.responses import added_out, encoded
 
 router = APIRouter(prefix="/v1/jobs", tags=["administration"], route_class=Operation)
@@ -21,7 +21,7 @@ router = APIRouter(prefix="/v1/jobs", tags=["administration"], route_class=Opera
 JobId = Annotated[int, Path(description="Id of a job.")]
 
 
-@router.get("", response_model=Anything, responses=documented())
+@router.get("", response_model=ObjectResponse, responses=documented())
 async def list_jobs(
     caller: Administrator,
     *,

@@ -12,21 +12,36 @@ from ebbing.interfaces.http.add_call import add, call_of
 from ebbing.interfaces.http.errors import ProblemError, documented, problem_of
 from ebbing.interfaces.http.request_context import Caller, Reader, Writer
 from ebbing.interfaces.http.schema.operations import Operation
-from ebbing.interfaces.http.schema.request_models import AddBody, BatchBody, ForgetBody, ListQuery, SearchBody, Whose
-from ebbing.interfaces.http.schema.response_models import Accepted, Added, AddedEach, Anything, Deleted, Found, Listed
+from ebbing.interfaces.http.schema.request_models import (
+    AddBody,
+    BatchBody,
+    ForgetBody,
+    ListQuery,
+    OwnerBody,
+    SearchBody,
+)
+from ebbing.interfaces.http.schema.response_models import (
+    AcceptedResponse,
+    AddResponse,
+    BatchAddResponse,
+    DeleteResponse,
+    MemoryPage,
+    ObjectResponse,
+    SearchResponse,
+)
 from ebbing.interfaces.http.schema.responses import accepted, added_out, encoded, memory_out
 from ebbing.results import ListAnswer, SearchAnswer
 
 MAX_OFFSET: Final = 10_000
 _PAGE: Final = 1_000
 _END: Final = "end"
-_NARROWING: Final = SearchBody.model_fields.keys() - {*Whose.model_fields, "query"}
+_NARROWING: Final = SearchBody.model_fields.keys() - {*OwnerBody.model_fields, "query"}
 """What a search may be asked with beside whose memory is meant, and for what."""
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=Operation)
 
 
-@router.post("", response_model=Added, responses={**documented(), 202: {"model": Accepted}})
+@router.post("", response_model=AddResponse, responses={**documented(), 202: {"model": AcceptedResponse}})
 async def add_memory(caller: Writer, body: AddBody) -> Response:
     """Add a text or messages. With `Prefer: respond-async` the work is queued, and the job holds the result."""
     whose = caller.whose(body.user_id, body.agent_id, run_id=body.run_id)
@@ -37,7 +52,7 @@ async def add_memory(caller: Writer, body: AddBody) -> Response:
     return encoded(added_out(await add(caller.memory, call)))
 
 
-@router.post("/search", response_model=Found, responses=documented())
+@router.post("/search", response_model=SearchResponse, responses=documented())
 async def search_memories(caller: Reader, body: SearchBody) -> Response:
     """Search memories, the best answer first."""
     asked: dict[str, Any] = {**caller.whose(body.user_id, body.agent_id, run_id=body.run_id)}
@@ -48,7 +63,7 @@ async def search_memories(caller: Reader, body: SearchBody) -> Response:
     return encoded(_with_memories(found))
 
 
-@router.get("", response_model=Listed, responses=documented())
+@router.get("", response_model=MemoryPage, responses=documented())
 async def list_memories(caller: Reader, query: Annotated[ListQuery, Query()]) -> Response:
     """List memories, the newest first."""
     whose = caller.whose(query.user_id, query.agent_id, run_id=query.run_id)
@@ -67,7 +82,7 @@ async def list_memories(caller: Reader, query: Annotated[ListQuery, Query()]) ->
     return encoded(_with_memories(page))
 
 
-@router.delete("", response_model=Deleted, responses=documented())
+@router.delete("", response_model=DeleteResponse, responses=documented())
 async def delete_memories(
     caller: Writer,
     *,
@@ -86,14 +101,14 @@ async def delete_memories(
     return encoded({"deleted": receipt["deleted"]})
 
 
-@router.post("/batch", response_model=AddedEach, responses=documented())
+@router.post("/batch", response_model=BatchAddResponse, responses=documented())
 async def add_memories(caller: Writer, body: BatchBody) -> Response:
     """Add several memories in one call. An entry that cannot be stored does not stop the others."""
     results = [await _added(caller, one, batch=body, place=place) for place, one in enumerate(body.memories)]
     return encoded({"results": results})
 
 
-@router.post("/forget", response_model=Anything, responses=documented())
+@router.post("/forget", response_model=ObjectResponse, responses=documented())
 async def forget_topic(caller: Writer, body: ForgetBody) -> Response:
     """Forget a topic, in two steps. The first call lists candidates; a second call with `confirm` deletes them."""
     options = body.model_dump(include={"keep", "also", "reason"}, exclude_none=True)

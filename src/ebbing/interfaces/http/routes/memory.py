@@ -13,7 +13,7 @@ from ebbing.interfaces.http.errors import ProblemError, documented
 from ebbing.interfaces.http.request_context import Reader, Writer
 from ebbing.interfaces.http.schema.operations import Operation
 from ebbing.interfaces.http.schema.request_models import FeedbackBody, UpdateBody
-from ebbing.interfaces.http.schema.response_models import Anything, Deleted, MemoryOut
+from ebbing.interfaces.http.schema.response_models import DeleteResponse, MemoryOut, ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded, memory_out
 from ebbing.results import MemoryItem
 
@@ -51,7 +51,7 @@ async def update_memory(
     return _with_tag(item)
 
 
-@router.delete("", response_model=Deleted, responses=documented())
+@router.delete("", response_model=DeleteResponse, responses=documented())
 async def delete_memory(
     caller: Writer,
     memory_id: MemoryId,
@@ -71,7 +71,7 @@ async def restore_memory(caller: Writer, memory_id: MemoryId, *, user_id: User =
     return _with_tag(await caller.memory.restore(memory_id, user_id=caller.user(user_id)))
 
 
-@router.get("/history", response_model=Anything, responses=documented())
+@router.get("/history", response_model=ObjectResponse, responses=documented())
 async def get_memory_history(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
     """List the changes of a memory, the oldest first. The list is empty for an unknown id."""
     return encoded({"history": await caller.memory.history(memory_id, user_id=caller.user(user_id))})
@@ -83,14 +83,14 @@ async def explain_memory(caller: Reader, memory_id: MemoryId, *, user_id: User =
     return encoded(memory_out(await caller.memory.explain(memory_id, user_id=caller.user(user_id))))
 
 
-@router.get("/expand", response_model=Anything, responses=documented())
+@router.get("/sources", response_model=ObjectResponse, responses=documented())
 async def get_memory_sources(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
     """Get the original records behind a merged memory."""
     told = await caller.memory.get_sources(memory_id, user_id=caller.user(user_id))
     return encoded({**told, "sources": [memory_out(one) for one in told["sources"]]})
 
 
-@router.post("/feedback", response_model=Anything, responses=documented())
+@router.post("/feedback", response_model=ObjectResponse, responses=documented())
 async def give_memory_feedback(
     caller: Writer, memory_id: MemoryId, *, body: FeedbackBody, user_id: User = None
 ) -> Response:

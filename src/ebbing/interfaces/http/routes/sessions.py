@@ -13,13 +13,13 @@ from ebbing.interfaces.http.request_context import Caller, Reader, Writer
 from ebbing.interfaces.http.schema.operations import Operation
 from ebbing.interfaces.http.schema.request_models import (
     ContextBody,
+    OwnerBody,
     PrivateBody,
-    SaidBody,
     SessionContextBody,
+    SessionMessagesBody,
     SessionSearchBody,
-    Whose,
 )
-from ebbing.interfaces.http.schema.response_models import Anything, Found
+from ebbing.interfaces.http.schema.response_models import ObjectResponse, SearchResponse
 from ebbing.interfaces.http.schema.responses import Item, encoded, memory_out
 from ebbing.results import ContextAnswer
 
@@ -28,7 +28,7 @@ router = APIRouter(prefix="/v1", tags=["conversations"], route_class=Operation)
 SessionId = Annotated[str, Path(description="Name of the conversation: its run_id.")]
 
 
-@router.post("/context", response_model=Anything, responses=documented())
+@router.post("/context", response_model=ObjectResponse, responses=documented())
 async def get_context(caller: Reader, body: ContextBody) -> Response:
     """Get a context block for a prompt. It holds profile, relevant and recent memories within a token budget."""
     ids = {"user_id", "agent_id", "run_id"}
@@ -37,15 +37,15 @@ async def get_context(caller: Reader, body: ContextBody) -> Response:
     return encoded(_context_out(await caller.memory.get_context(given.pop("query", None), **whose, **given)))
 
 
-@router.post("/sessions/{session_id}/messages", response_model=Anything, responses=documented())
-async def add_session_messages(caller: Writer, session_id: SessionId, *, body: SaidBody) -> Response:
+@router.post("/sessions/{session_id}/messages", response_model=ObjectResponse, responses=documented())
+async def add_session_messages(caller: Writer, session_id: SessionId, *, body: SessionMessagesBody) -> Response:
     """Add messages to a session. They stay in RAM and are remembered when the session ends."""
     session = _session(caller, session_id, body=body, infer=body.infer)
     await session.add(body.messages, private=body.private)
     return encoded(await _conversation(session, caller))
 
 
-@router.post("/sessions/{session_id}/private", response_model=Anything, responses=documented())
+@router.post("/sessions/{session_id}/private", response_model=ObjectResponse, responses=documented())
 async def set_private(caller: Writer, session_id: SessionId, *, body: PrivateBody) -> Response:
     """Take a conversation off the record. Nothing of it is written until this is false again or the session ends."""
     session = _session(caller, session_id, body=body)
@@ -53,7 +53,7 @@ async def set_private(caller: Writer, session_id: SessionId, *, body: PrivateBod
     return encoded({"session_id": session.run_id, "private": session.private})
 
 
-@router.get("/sessions/{session_id}/messages", response_model=Anything, responses=documented())
+@router.get("/sessions/{session_id}/messages", response_model=ObjectResponse, responses=documented())
 async def list_session_messages(
     caller: Reader,
     session_id: SessionId,
@@ -62,11 +62,11 @@ async def list_session_messages(
     agent_id: Annotated[str | None, Query()] = None,
 ) -> Response:
     """List the last messages of a session, ready for a model."""
-    session = _session(caller, session_id, body=Whose(user_id=user_id, agent_id=agent_id))
+    session = _session(caller, session_id, body=OwnerBody(user_id=user_id, agent_id=agent_id))
     return encoded(await _conversation(session, caller))
 
 
-@router.post("/sessions/{session_id}/search", response_model=Found, responses=documented())
+@router.post("/sessions/{session_id}/search", response_model=SearchResponse, responses=documented())
 async def search_in_session(caller: Reader, session_id: SessionId, *, body: SessionSearchBody) -> Response:
     """Search memories, with the messages of the session first."""
     session = _session(caller, session_id, body=body)
@@ -76,7 +76,7 @@ async def search_in_session(caller: Reader, session_id: SessionId, *, body: Sess
     return encoded({"memories": [memory_out(hit) for hit in found["results"]], **rest})
 
 
-@router.post("/sessions/{session_id}/context", response_model=Anything, responses=documented())
+@router.post("/sessions/{session_id}/context", response_model=ObjectResponse, responses=documented())
 async def get_session_context(caller: Reader, session_id: SessionId, *, body: SessionContextBody) -> Response:
     """Get a context block for the next answer of a session."""
     session = _session(caller, session_id, body=body)
@@ -84,14 +84,14 @@ async def get_session_context(caller: Reader, session_id: SessionId, *, body: Se
     return encoded(_context_out(await session.get_context(body.query, max_tokens=body.max_tokens)))
 
 
-@router.post("/sessions/{session_id}/end", response_model=Anything, responses=documented())
-async def end_session(caller: Writer, session_id: SessionId, *, body: Whose) -> Response:
+@router.post("/sessions/{session_id}/end", response_model=ObjectResponse, responses=documented())
+async def end_session(caller: Writer, session_id: SessionId, *, body: OwnerBody) -> Response:
     """End a session and remember its messages. `remembered` is false if that has to be tried again."""
     session = _session(caller, session_id, body=body)
     return encoded({"session_id": session.run_id, "remembered": await session.end()})
 
 
-def _session(caller: Caller, session_id: str, *, body: Whose, infer: bool = True) -> AsyncSession:
+def _session(caller: Caller, session_id: str, *, body: OwnerBody, infer: bool = True) -> AsyncSession:
     whose: dict[str, Any] = {**caller.whose(body.user_id, body.agent_id, run_id=session_id)}
     return caller.memory.session(**whose, infer=infer)
 

@@ -11,9 +11,9 @@ from starlette.responses import Response, StreamingResponse
 
 from ebbing.domain.errors import InvalidInputError, TooLargeError
 from ebbing.interfaces.http.errors import documented
-from ebbing.interfaces.http.request_context import Caller, Reader, Whose, Writer
+from ebbing.interfaces.http.request_context import Caller, OwnerParams, Reader, Writer
 from ebbing.interfaces.http.schema.operations import Operation
-from ebbing.interfaces.http.schema.response_models import Anything
+from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import Item, encoded
 from ebbing.results import ExportPage
 
@@ -45,7 +45,7 @@ async def export_memories(
 
 @router.post(
     "/import",
-    response_model=Anything,
+    response_model=ObjectResponse,
     responses=documented(),
     openapi_extra={"requestBody": {"content": {LINES: {"schema": {"type": "string"}}}, "required": True}},
 )
@@ -67,7 +67,7 @@ async def import_memories(caller: Writer, request: Request, *, user_id: Name = N
     return encoded(await taking.finish())
 
 
-async def _lines(caller: Caller, whose: Whose, *, page: ExportPage) -> AsyncIterator[bytes]:
+async def _lines(caller: Caller, whose: OwnerParams, *, page: ExportPage) -> AsyncIterator[bytes]:
     while True:
         yield b"".join(
             json.dumps(one, ensure_ascii=False).encode("utf-8", "replace") + b"\n" for one in page["records"]

@@ -20,7 +20,7 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Whose(Body):
+class OwnerBody(Body):
     """Whose memory is meant. A credential for one user needs none of it."""
 
     user_id: Name = Field(default=None, examples=["emma"])
@@ -28,7 +28,7 @@ class Whose(Body):
     run_id: Name = None
 
 
-class AddBody(Whose):
+class AddBody(OwnerBody):
     """What is to be remembered: a text, or messages."""
 
     text: Name = Field(default=None, description="One memory, kept as it stands unless `infer`.")
@@ -48,14 +48,14 @@ class AddBody(Whose):
     change_id: Name = Field(default=None, description="Of an earlier answer: both are undone together.")
 
 
-class BatchBody(Whose):
+class BatchBody(OwnerBody):
     """Several adds; what is said here of whose holds for each that does not say it itself."""
 
     memories: list[AddBody] = Field(min_length=1, max_length=MAX_BATCH)
     private: bool = Field(default=False, description="Off the record, all of them.")
 
 
-class SearchBody(Whose):
+class SearchBody(OwnerBody):
     """A question."""
 
     query: str = Field(examples=["where does she live?"])
@@ -68,12 +68,12 @@ class SearchBody(Whose):
     reference_date: Time = Field(default=None, description="The now that words like yesterday mean.")
     precise: bool = Field(default=False, description="Only what the scores set apart, so possibly nothing.")
     explain: bool = Field(default=False, description="Why each answer came back.")
-    expand: int = Field(default=0, description="Turns before and after each answer, 0 to 10.")
+    context_turns: int = Field(default=0, description="Turns before and after each answer, 0 to 10.")
     private: bool = Field(default=False, description="Leave no trace of the question.")
     timezone: Name = Field(default=None, description="Zone in which days begin and end, such as Asia/Shanghai.")
 
 
-class ListQuery(Whose):
+class ListQuery(OwnerBody):
     """Which memories are listed."""
 
     limit: int = Field(default=100, description="1 to 1,000.")
@@ -107,7 +107,7 @@ class ReviewBody(Body):
     decision: str = Field(description="`accept`, `keep` or `drop`.", examples=["accept"])
 
 
-class ContextBody(Whose):
+class ContextBody(OwnerBody):
     """What is about to be answered."""
 
     query: Name = Field(default=None, examples=["what shall we cook tonight?"])
@@ -126,7 +126,7 @@ class ContextBody(Whose):
     private: bool = Field(default=False, description="Leave no trace of the question.")
 
 
-class SaidBody(Whose):
+class SessionMessagesBody(OwnerBody):
     """What was just said in a session; `run_id` is the session's own."""
 
     messages: str | dict[str, Any] | list[str | dict[str, Any]]
@@ -134,13 +134,13 @@ class SaidBody(Whose):
     private: bool = Field(default=False, description="These messages are off the record.")
 
 
-class PrivateBody(Whose):
+class PrivateBody(OwnerBody):
     """Whether a session is off the record."""
 
     private: bool
 
 
-class SessionSearchBody(Whose):
+class SessionSearchBody(OwnerBody):
     """A question asked within a session."""
 
     query: str
@@ -148,24 +148,18 @@ class SessionSearchBody(Whose):
     include: Include = "all"
 
 
-class SessionContextBody(Whose):
+class SessionContextBody(OwnerBody):
     """What is about to be answered within a session; without a query its last user message."""
 
     query: Name = None
     max_tokens: int = 1_000
 
 
-class UpkeepBody(Whose):
+class MaintenanceBody(OwnerBody):
     """Whose memories are looked after; without any id everybody's."""
 
     dry_run: bool = Field(default=False, description="Change nothing, and list what would be.")
     now: Time = Field(default=None, description="The time to go by; a time to come shows what will be.")
-
-
-class ResetBody(Body):
-    """Everything of a tenant, for good."""
-
-    confirm: str = Field(description="The name of the tenant.")
 
 
 class KeyBody(Body):
@@ -194,7 +188,7 @@ class WebhookChange(Body):
     is_active: bool | None = None
 
 
-class ForgetBody(Whose):
+class ForgetBody(OwnerBody):
     """What is to be forgotten: first `about`, then `confirm` with the token of the answer."""
 
     about: Name = Field(default=None, examples=["forget what I said about my ex"])

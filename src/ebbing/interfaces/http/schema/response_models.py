@@ -28,7 +28,7 @@ class MemoryOut(_Open):
     run_id: str | None = None
 
 
-class Found(_Open):
+class SearchResponse(_Open):
     """What answers a question, best first."""
 
     memories: list[MemoryOut]
@@ -36,7 +36,7 @@ class Found(_Open):
     owner_known: bool = Field(default=True, description="False where nothing at all is stored of this owner.")
 
 
-class Listed(BaseModel):
+class MemoryPage(BaseModel):
     """A page."""
 
     memories: list[MemoryOut]
@@ -44,7 +44,7 @@ class Listed(BaseModel):
     owner_known: bool = Field(default=True, description="False where nothing at all is stored of this owner.")
 
 
-class Added(_Open):
+class AddResponse(_Open):
     """What became of an add."""
 
     id: str | None = Field(description="Of the first memory that holds it; null where none does.")
@@ -52,19 +52,19 @@ class Added(_Open):
     episode_ids: list[str] = []
 
 
-class AddedEach(BaseModel):
+class BatchAddResponse(BaseModel):
     """What became of each add of a batch, in order: as of a single one, or `error` with `code` and `detail`."""
 
     results: list[dict[str, Any]]
 
 
-class Deleted(_Open):
+class DeleteResponse(_Open):
     """What went."""
 
     deleted: Any
 
 
-class Accepted(BaseModel):
+class AcceptedResponse(BaseModel):
     """It will be done."""
 
     job_id: int
@@ -80,5 +80,5 @@ class JobOut(_Open):
     state: str
 
 
-class Anything(_Open):
+class ObjectResponse(_Open):
     """An object; docs/http.md says what it holds."""

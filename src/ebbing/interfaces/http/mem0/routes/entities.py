@@ -18,7 +18,7 @@ from ebbing.interfaces.http.mem0.responses import Item, platform_item
 from ebbing.interfaces.http.mem0.routes.events import events_of
 from ebbing.interfaces.http.request_context import Caller, Reader, Writer
 from ebbing.interfaces.http.schema.operations import Operation
-from ebbing.interfaces.http.schema.response_models import Anything
+from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 
 Kind = Literal["user", "agent", "run", "app"]
@@ -36,14 +36,14 @@ class Entity:
 router = APIRouter(tags=["mem0 platform"], route_class=Operation)
 
 
-@router.get("/v1/ping/", response_model=Anything, responses=documented())
+@router.get("/v1/ping/", response_model=ObjectResponse, responses=documented())
 async def ping(caller: Reader) -> Response:
     """Check the credential. Organisation and project are the tenant."""
     tenant = caller.principal.tenant
     return encoded({"status": "ok", "org_id": tenant, "project_id": tenant, "user_email": f"{tenant}@localhost"})
 
 
-@router.get("/v1/entities/", response_model=Anything, responses=documented())
+@router.get("/v1/entities/", response_model=ObjectResponse, responses=documented())
 async def list_entities(caller: Reader, query: Annotated[EntitiesQuery, Query()]) -> Response:
     """List the users, agents, apps and runs that have memories."""
     found = [entity_out(one, caller.principal.tenant) for one in await entities_of(caller)]
@@ -53,7 +53,7 @@ async def list_entities(caller: Reader, query: Annotated[EntitiesQuery, Query()]
     return encoded({**told, **counts})
 
 
-@router.delete("/v2/entities/{kind}/{name}/", response_model=Anything, responses=documented())
+@router.delete("/v2/entities/{kind}/{name}/", response_model=ObjectResponse, responses=documented())
 async def delete_entity(
     caller: Writer, kind: Kind, *, name: Annotated[str, Path(description="Its id.")], request: Request
 ) -> Response:
@@ -64,7 +64,7 @@ async def delete_entity(
     return encoded({"message": message, "event_id": event, "deleted": counts})
 
 
-@router.put("/v1/batch/", response_model=Anything, responses=documented())
+@router.put("/v1/batch/", response_model=ObjectResponse, responses=documented())
 async def update_memories(caller: Writer, body: BatchIn) -> Response:
     """Update several memories. An entry that cannot be changed does not stop the others."""
     failed: list[Item] = []
@@ -76,7 +76,7 @@ async def update_memories(caller: Writer, body: BatchIn) -> Response:
     return _batch_answer("updated", body, failed=failed)
 
 
-@router.delete("/v1/batch/", response_model=Anything, responses=documented())
+@router.delete("/v1/batch/", response_model=ObjectResponse, responses=documented())
 async def batch_delete_memories(caller: Writer, body: BatchIn) -> Response:
     """Delete several memories. An entry that cannot be deleted does not stop the others."""
     failed: list[Item] = []
@@ -88,7 +88,7 @@ async def batch_delete_memories(caller: Writer, body: BatchIn) -> Response:
     return _batch_answer("deleted", body, failed=failed)
 
 
-@router.post("/v1/feedback/", response_model=Anything, responses=documented())
+@router.post("/v1/feedback/", response_model=ObjectResponse, responses=documented())
 async def give_feedback(caller: Writer, body: FeedbackIn) -> Response:
     """Rate a memory. Without `feedback` nothing is stored."""
     if body.feedback is None:
@@ -102,7 +102,7 @@ async def give_feedback(caller: Writer, body: FeedbackIn) -> Response:
     return encoded({"id": told["id"], "feedback": body.feedback, "feedback_reason": told["reason"]})
 
 
-@router.post("/v1/exports/", response_model=Anything, responses=documented())
+@router.post("/v1/exports/", response_model=ObjectResponse, responses=documented())
 async def create_export(caller: Reader, body: ExportIn, *, request: Request) -> Response:
     """Create an export of memories. `POST /v1/exports/get/` returns them; a schema is not applied."""
     asked = await owners_meant(caller, body.model_dump())
@@ -112,7 +112,7 @@ async def create_export(caller: Reader, body: ExportIn, *, request: Request) -> 
     return encoded({"message": said, "id": export}, status=201)
 
 
-@router.post("/v1/exports/get/", response_model=Anything, responses=documented())
+@router.post("/v1/exports/get/", response_model=ObjectResponse, responses=documented())
 async def get_export(caller: Reader, body: ExportIn, *, request: Request) -> Response:
     """Get the memories of an export, or those that filters name."""
     if body.memory_export_id is None:
@@ -126,7 +126,7 @@ async def get_export(caller: Reader, body: ExportIn, *, request: Request) -> Res
     return encoded({"count": len(items), "results": items})
 
 
-@router.post("/v1/summary/", response_model=Anything, responses=documented())
+@router.post("/v1/summary/", response_model=ObjectResponse, responses=documented())
 async def get_summary(caller: Reader, body: SummaryIn) -> Response:
     """Summarize who somebody is, from their memories."""
     told = [

@@ -18,7 +18,7 @@ from ebbing.interfaces.http.mem0.owner_params import Asked
 from ebbing.interfaces.http.mem0.responses import Item
 from ebbing.interfaces.http.request_context import Caller, Reader
 from ebbing.interfaces.http.schema.operations import Operation
-from ebbing.interfaces.http.schema.response_models import Anything
+from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 
 KEPT: Final = 10_000
@@ -104,7 +104,7 @@ def events_of(request: Request) -> Events:
     return events
 
 
-@router.get("/events/", response_model=Anything, responses=documented())
+@router.get("/events/", response_model=ObjectResponse, responses=documented())
 async def list_events(caller: Reader, request: Request) -> Response:
     """List the last events, the newest first, at most 100."""
     events = events_of(request).of(caller)
@@ -112,7 +112,7 @@ async def list_events(caller: Reader, request: Request) -> Response:
     return encoded({"count": len(events), "next": None, "previous": None, "results": shown})
 
 
-@router.get("/event/{event_id}/", response_model=Anything, responses=documented())
+@router.get("/event/{event_id}/", response_model=ObjectResponse, responses=documented())
 async def get_event(caller: Reader, event_id: str, *, request: Request) -> Response:
     """Get an event by the id that an add or an erasure returned."""
     return encoded(event_out(events_of(request).get(caller, event_id)))

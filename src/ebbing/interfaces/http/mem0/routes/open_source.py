@@ -19,7 +19,7 @@ from ebbing.interfaces.http.mem0.routes.entities import entities_of, erased_enti
 from ebbing.interfaces.http.mem0.routes.memories import changed, question_of
 from ebbing.interfaces.http.request_context import Administrator, Reader, Writer
 from ebbing.interfaces.http.schema.operations import Operation
-from ebbing.interfaces.http.schema.response_models import Anything
+from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 
 TOP_K = 20
@@ -34,7 +34,7 @@ class Anyhow(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-@router.post("/memories", response_model=Anything, responses=documented())
+@router.post("/memories", response_model=ObjectResponse, responses=documented())
 async def add_memories(caller: Writer, body: AddIn) -> Response:
     """Add messages."""
     results = await added(caller, body.model_dump())
@@ -42,7 +42,7 @@ async def add_memories(caller: Writer, body: AddIn) -> Response:
     return encoded({"results": told, **omitted(body.model_dump())})
 
 
-@router.get("/memories", response_model=Anything, responses=documented())
+@router.get("/memories", response_model=ObjectResponse, responses=documented())
 async def list_memories(
     caller: Reader,
     *,
@@ -58,7 +58,7 @@ async def list_memories(
     return encoded({"results": [*map(open_item, items)]})
 
 
-@router.delete("/memories", response_model=Anything, responses=documented())
+@router.delete("/memories", response_model=ObjectResponse, responses=documented())
 async def delete_memories(caller: Writer, user_id: Id = None, *, agent_id: Id = None, run_id: Id = None) -> Response:
     """Erase all memories of a user, agent or run."""
     given = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
@@ -68,41 +68,41 @@ async def delete_memories(caller: Writer, user_id: Id = None, *, agent_id: Id = 
     return encoded({"message": erasure_message(counts, "All relevant memories deleted"), "deleted": counts})
 
 
-@router.get("/memories/{memory_id}", response_model=Anything, responses=documented())
+@router.get("/memories/{memory_id}", response_model=ObjectResponse, responses=documented())
 async def get_memory(caller: Reader, memory_id: MemoryId) -> Response:
     """Get a memory. The answer is null for an unknown id."""
     item = await caller.memory.get(memory_id, user_id=caller.user())
     return encoded(None if item is None else open_item(item))
 
 
-@router.put("/memories/{memory_id}", response_model=Anything, responses=documented())
+@router.put("/memories/{memory_id}", response_model=ObjectResponse, responses=documented())
 async def update_memory(caller: Writer, memory_id: MemoryId, *, body: ChangeIn) -> Response:
     """Update the text, metadata or expiration date of a memory."""
     await changed(caller, memory_id, body=body)
     return encoded({"message": "Memory updated successfully!"})
 
 
-@router.delete("/memories/{memory_id}", response_model=Anything, responses=documented())
+@router.delete("/memories/{memory_id}", response_model=ObjectResponse, responses=documented())
 async def delete_memory(caller: Writer, memory_id: MemoryId) -> Response:
     """Delete a memory."""
     await caller.memory.delete(memory_id, user_id=caller.user())
     return encoded({"message": "Memory deleted successfully"})
 
 
-@router.get("/memories/{memory_id}/history", response_model=Anything, responses=documented())
+@router.get("/memories/{memory_id}/history", response_model=ObjectResponse, responses=documented())
 async def get_memory_history(caller: Reader, memory_id: MemoryId) -> Response:
     """List the changes of a memory, the oldest first."""
     return encoded(await caller.memory.history(memory_id, user_id=caller.user()))
 
 
-@router.post("/search", response_model=Anything, responses=documented())
+@router.post("/search", response_model=ObjectResponse, responses=documented())
 async def search_memories(caller: Reader, body: SearchIn) -> Response:
     """Search memories, the best answer first."""
     hits = await searched(caller, await owners_meant(caller, body.model_dump()), search=question_of(body, top_k=TOP_K))
     return encoded({"results": chosen(map(open_item, hits), body.fields)})
 
 
-@router.get("/entities", response_model=Anything, responses=documented())
+@router.get("/entities", response_model=ObjectResponse, responses=documented())
 async def list_entities(caller: Reader) -> Response:
     """List the users, agents and runs that have memories."""
     return encoded(
@@ -110,21 +110,21 @@ async def list_entities(caller: Reader) -> Response:
     )
 
 
-@router.delete("/entities/{kind}/{name}", response_model=Anything, responses=documented())
+@router.delete("/entities/{kind}/{name}", response_model=ObjectResponse, responses=documented())
 async def delete_entity(caller: Writer, kind: Literal["user", "agent", "run"], *, name: str) -> Response:
     """Erase all memories of a user, agent or run."""
     counts = await erased_entity(caller, kind, name=name)
     return encoded({"message": erasure_message(counts, "Entity deleted"), "deleted": counts})
 
 
-@router.get("/configure", response_model=Anything, responses=documented())
+@router.get("/configure", response_model=ObjectResponse, responses=documented())
 async def get_configuration(caller: Administrator) -> Response:
     """Get the settings in force, with secrets masked."""
     told: dict[str, Any] = (await caller.memory.maintenance.diagnose())["settings"]
     return encoded(told)
 
 
-@router.post("/configure", response_model=Anything, responses=documented())
+@router.post("/configure", response_model=ObjectResponse, responses=documented())
 async def configure(caller: Administrator, body: Anyhow) -> Response:
     """Refuse to change settings. A running service takes its settings from its environment alone."""
     caller.acted_on("configuration")
@@ -133,7 +133,7 @@ async def configure(caller: Administrator, body: Anyhow) -> Response:
     raise ProblemError("configuration", "a running service is not configured by calls: set EBBING_* and start it anew")
 
 
-@router.post("/reset", response_model=Anything, responses=documented())
+@router.post("/reset", response_model=ObjectResponse, responses=documented())
 async def reset(caller: Administrator) -> Response:
     """Erase all memories of the tenant."""
     await caller.memory.reset()

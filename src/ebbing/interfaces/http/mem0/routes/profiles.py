@@ -15,7 +15,7 @@ from ebbing.interfaces.http.mem0.routes.entities import entities_of
 from ebbing.interfaces.http.mem0.routes.events import Event, events_of
 from ebbing.interfaces.http.request_context import Administrator, Caller, Reader, Writer
 from ebbing.interfaces.http.schema.operations import Operation
-from ebbing.interfaces.http.schema.response_models import Anything
+from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 
 SETTING: Final = "profile_entities"
@@ -47,7 +47,7 @@ class ProfileSettingsIn(BaseModel):
     entities: dict[Literal["user"], dict[str, Any]] | None = None
 
 
-@router.get("/v2/entities/user/{name}/profile/", response_model=Anything, responses=documented())
+@router.get("/v2/entities/user/{name}/profile/", response_model=ObjectResponse, responses=documented())
 async def get_profile(caller: Reader, name: str) -> Response:
     """Get the profile of a user, made of their memories."""
     found = await caller.memory.profiles.get(user_id=caller.user(name))
@@ -55,7 +55,7 @@ async def get_profile(caller: Reader, name: str) -> Response:
     return encoded({**told, "updated_at": found.get("updated_at"), "generation_count": found.get("version")})
 
 
-@router.post("/v2/profiles/jobs/", response_model=Anything, responses=documented())
+@router.post("/v2/profiles/jobs/", response_model=ObjectResponse, responses=documented())
 async def create_profile_job(caller: Writer, body: ProfileJobIn, *, request: Request) -> Response:
     """Make the profile of a user anew, or those of the first few users. The job is done when this answers."""
     names = await _users_of(caller, body)
@@ -70,7 +70,7 @@ async def create_profile_job(caller: Writer, body: ProfileJobIn, *, request: Req
     return encoded({**told, "entity_count_reserved": len(names), **sampled})
 
 
-@router.get("/v2/profiles/jobs/{job_id}/", response_model=Anything, responses=documented())
+@router.get("/v2/profiles/jobs/{job_id}/", response_model=ObjectResponse, responses=documented())
 async def get_profile_job(caller: Reader, job_id: str, *, request: Request) -> Response:
     """Get what became of a job."""
     event: Event = events_of(request).get(caller, job_id)
@@ -82,13 +82,13 @@ async def get_profile_job(caller: Reader, job_id: str, *, request: Request) -> R
     return encoded({"job": {**job, "enumeration_complete": True, **numbers}})
 
 
-@router.get("/v2/profiles/settings/", response_model=Anything, responses=documented())
+@router.get("/v2/profiles/settings/", response_model=ObjectResponse, responses=documented())
 async def get_profile_settings(caller: Reader) -> Response:
     """Get the settings of profiles, which are always on."""
     return encoded(await _settings(caller))
 
 
-@router.post("/v2/profiles/settings/", response_model=Anything, responses=documented())
+@router.post("/v2/profiles/settings/", response_model=ObjectResponse, responses=documented())
 async def update_profile_settings(caller: Administrator, body: ProfileSettingsIn) -> Response:
     """Store settings of profiles. Profiles have their own form here: what has no effect is listed as `ignored`."""
     caller.acted_on("profile settings")

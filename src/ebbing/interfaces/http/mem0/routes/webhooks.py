@@ -14,7 +14,7 @@ from ebbing.interfaces.http.mem0.request_models import HookIn
 from ebbing.interfaces.http.mem0.responses import Item
 from ebbing.interfaces.http.request_context import Administrator, Caller
 from ebbing.interfaces.http.schema.operations import Operation
-from ebbing.interfaces.http.schema.response_models import Anything
+from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 
 _EVENTS: Final = ("memory_add", "memory_update", "memory_delete")
@@ -27,14 +27,14 @@ _MEMORY_EVENTS: Final = {
 router = APIRouter(tags=["mem0 platform"], route_class=Operation)
 
 
-@router.get("/api/v1/webhooks/projects/{project_id}/", response_model=Anything, responses=documented())
+@router.get("/api/v1/webhooks/projects/{project_id}/", response_model=ObjectResponse, responses=documented())
 async def list_webhooks(caller: Administrator, project_id: str) -> Response:
     """List webhooks, without their secrets."""
     _same_tenant(caller, project_id)
     return encoded([_hook_out(hook, project_id) for hook in await caller.memory.webhooks.list()])
 
 
-@router.post("/api/v1/webhooks/projects/{project_id}/", response_model=Anything, responses=documented())
+@router.post("/api/v1/webhooks/projects/{project_id}/", response_model=ObjectResponse, responses=documented())
 async def create_webhook(caller: Administrator, project_id: str, *, body: HookIn) -> Response:
     """Create a webhook. Its messages are in mem0's shape and hold the text of the memory."""
     _same_tenant(caller, project_id)
@@ -45,7 +45,7 @@ async def create_webhook(caller: Administrator, project_id: str, *, body: HookIn
     return encoded({**_hook_out(made, project_id), "secret": made["secret"]}, headers={"Cache-Control": "no-store"})
 
 
-@router.put("/api/v1/webhooks/{webhook_id}/", response_model=Anything, responses=documented())
+@router.put("/api/v1/webhooks/{webhook_id}/", response_model=ObjectResponse, responses=documented())
 async def update_webhook(caller: Administrator, webhook_id: str, *, body: HookIn) -> Response:
     """Update a webhook: its address, name, events or state."""
     changed = await caller.memory.webhooks.update(
@@ -55,7 +55,7 @@ async def update_webhook(caller: Administrator, webhook_id: str, *, body: HookIn
     return encoded({"message": "Webhook updated successfully", **_hook_out(changed, caller.principal.tenant)})
 
 
-@router.delete("/api/v1/webhooks/{webhook_id}/", response_model=Anything, responses=documented())
+@router.delete("/api/v1/webhooks/{webhook_id}/", response_model=ObjectResponse, responses=documented())
 async def delete_webhook(caller: Administrator, webhook_id: str) -> Response:
     """Delete a webhook."""
     await caller.memory.webhooks.delete(webhook_id)
