@@ -313,7 +313,7 @@ def _any_of(users: Iterable[str]) -> dict[str, Any]:
 
 def _ids(told: Any) -> Iterable[tuple[str, str]]:
     if isinstance(told, dict):
-        for name in ("webhook_id", "event_id", "key_id", "project_id", "org_id"):
+        for name in ("webhook_id", "event_id", "key_id", "project_id", "org_id", "change_id"):
             if isinstance(told.get(name), str):
                 yield name, told[name]
         if isinstance(told.get("id"), str):
