@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from ebbing import Memory
 from ebbing.domain import errors
 from ebbing.domain.errors import EbbingError
+from ebbing.wiring.build import build, load_settings
 from tests.docs.pages import REPOSITORY, mentions, pages, rows
 
 
@@ -79,3 +82,26 @@ def test_every_setting_is_documented_with_its_default() -> None:
         for name, field in settings.model_fields.items()
     }
     assert documented == real
+
+
+def verbs() -> list[str]:
+    """Every verb of the API, those of a namespace behind its name."""
+    with Memory(components=build(load_settings({"store": "ephemeral", "embedder": "none"}))) as memory:
+        namespaces = {name: value for name, value in vars(memory).items() if not name.startswith("_")}
+    flat = [name for name in dir(Memory) if not name.startswith("_") and name != "components"]
+    return flat + [f"{name}.{verb}" for name, value in namespaces.items() for verb in dir(value) if verb[0] != "_"]
+
+
+def test_every_verb_of_the_api_is_documented() -> None:
+    text = all_pages()
+    missing = [verb for verb in verbs() if not re.search(rf"(?<![\w-]){re.escape(verb)}(?![\w-])", text)]
+    assert missing == [], f"no page of docs/ mentions {missing}"
+
+
+def test_every_name_that_the_glossary_gives_exists_in_the_code() -> None:
+    code = "\n".join(path.read_text("utf-8") for path in (REPOSITORY / "src").rglob("*.py"))
+    cells = [row[2] for row in rows((REPOSITORY / "docs" / "glossary.md").read_text("utf-8")) if row[0] != "word"]
+    names = {name for cell in cells for name in re.findall(r"[\w./]+", cell.replace("()", ""))}
+    assert len(names) >= 40
+    missing = [name for name in names if not mentions(name.rpartition(".")[2], code) and "/" not in name]
+    assert missing == []
