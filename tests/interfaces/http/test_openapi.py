@@ -26,6 +26,8 @@ pytestmark = pytest.mark.extended
 
 EACH = 12
 """Requests to each operation, beside those that cover its parameters one by one."""
+KEY = "key-of-the-service-that-no-request-can-revoke"
+"""Without one, the first key that a request makes would shut all the others out."""
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 
@@ -36,7 +38,8 @@ async def for_good(_: object) -> AsyncIterator[None]:
 
 
 def endless_app() -> Any:
-    memory = AsyncMemory(components=build(load_settings({"embedder": "none", "store": "ephemeral", "worker": False})))
+    settings = {"embedder": "none", "store": "ephemeral", "worker": False, "service_api_key": KEY}
+    memory = AsyncMemory(components=build(load_settings(settings)))
     app = create_app(memory)
     app.router.lifespan_context = for_good
     app.state.ready = {"ready": True}
@@ -52,6 +55,7 @@ def lines(_: Any, value: Any) -> Any:
 app = endless_app()
 schema = schemathesis.openapi.from_asgi("/openapi.json", app)
 sent: Counter[str] = Counter()
+refused: Counter[str] = Counter()
 
 
 def check_of(method: str, path: str) -> Callable[[Any], None]:
@@ -66,7 +70,8 @@ def check_of(method: str, path: str) -> Callable[[Any], None]:
     )
     def test_the_operation_answers_as_it_is_documented(case: Any) -> None:
         sent[case.operation.label] += 1
-        case.call_and_validate(checks=CHECKS, headers={"host": "localhost"})
+        answer = case.call_and_validate(checks=CHECKS, headers={"host": "localhost", "x-api-key": KEY})
+        refused[case.operation.label] += answer.status_code == 401
 
     return test_the_operation_answers_as_it_is_documented
 
@@ -81,3 +86,4 @@ for path, operations in app.openapi()["paths"].items():
 def test_enough_requests_were_made() -> None:
     if len(sent) > 1:  # the whole file was run
         assert sum(sent.values()) >= 2_000, sent
+        assert sum(refused.values()) <= sum(sent.values()) / 10, refused

@@ -19,7 +19,7 @@ class MemoryOut(_Open):
     id: str
     text: str
     score: float | None = Field(default=None, description="Relevance in [0, 1]; of searches only.")
-    tags: list[str]
+    tags: list[str] = Field(default=[], description="Of what is stored; a turn of a session has none.")
     created_at: str
     kind: str = Field(description="`memory`, `episode` (a message as it was said), or `working` (of a session).")
     metadata: dict[str, Any] | None = None

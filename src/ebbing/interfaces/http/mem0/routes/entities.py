@@ -102,7 +102,7 @@ async def give_feedback(caller: Writer, body: FeedbackIn) -> Response:
     return encoded({"id": told["id"], "feedback": body.feedback, "feedback_reason": told["reason"]})
 
 
-@router.post("/v1/exports/", response_model=ObjectResponse, responses=documented())
+@router.post("/v1/exports/", status_code=201, response_model=ObjectResponse, responses=documented())
 async def create_export(caller: Reader, body: ExportIn, *, request: Request) -> Response:
     """Create an export of memories. `POST /v1/exports/get/` returns them; a schema is not applied."""
     asked = await owners_meant(caller, body.model_dump())

@@ -95,7 +95,7 @@ async def delete_memory(
     return encoded({"message": "Memory deleted successfully!"})
 
 
-@router.get("/v1/memories/{memory_id}/history/", response_model=ObjectResponse, responses=documented())
+@router.get("/v1/memories/{memory_id}/history/", response_model=list[ObjectResponse], responses=documented())
 async def get_memory_history(caller: Reader, memory_id: MemoryId) -> Response:
     """List the changes of a memory, the oldest first."""
     whose = caller.user()
@@ -118,7 +118,7 @@ async def delete_memories(caller: Writer, query: Annotated[IdsQuery, Query()], *
 # ── the older routes, which 1.x clients and those written after them still call ──────────────────────────────────────
 
 
-@router.post("/v1/memories/", response_model=ObjectResponse, responses=documented())
+@router.post("/v1/memories/", response_model=list[ObjectResponse] | ObjectResponse, responses=documented())
 async def add_memories_v1(caller: Writer, body: AddIn) -> Response:
     """Add messages, as clients of version 1 do."""
     results = [
@@ -129,7 +129,7 @@ async def add_memories_v1(caller: Writer, body: AddIn) -> Response:
     return encoded({"results": results, **omitted(body.model_dump())} if body.output_format == "v1.1" else results)
 
 
-@router.get("/v1/memories/", response_model=ObjectResponse, responses=documented())
+@router.get("/v1/memories/", response_model=list[ObjectResponse] | ObjectResponse, responses=documented())
 async def list_memories_v1(caller: Reader, query: Annotated[ListQueryIn, Query()]) -> Response:
     """List memories, as clients of version 1 do. The answer has pages if a page is asked for."""
     given = _from_query(query)
@@ -140,7 +140,12 @@ async def list_memories_v1(caller: Reader, query: Annotated[ListQueryIn, Query()
     return encoded({"results": found} if query.output_format == "v1.1" else found)
 
 
-@router.post("/v2/memories/", name="list_memories_v2", response_model=ObjectResponse, responses=documented())
+@router.post(
+    "/v2/memories/",
+    name="list_memories_v2",
+    response_model=list[ObjectResponse] | ObjectResponse,
+    responses=documented(),
+)
 async def list_filtered_memories(
     caller: Reader, body: ListIn, *, page: int | None = None, page_size: int | None = None
 ) -> Response:
@@ -153,8 +158,13 @@ async def list_filtered_memories(
     return encoded({"results": found} if body.output_format == "v1.1" else found)
 
 
-@router.post("/v1/memories/search/", response_model=ObjectResponse, responses=documented())
-@router.post("/v2/memories/search/", name="search_memories_v2", response_model=ObjectResponse, responses=documented())
+@router.post("/v1/memories/search/", response_model=list[ObjectResponse] | ObjectResponse, responses=documented())
+@router.post(
+    "/v2/memories/search/",
+    name="search_memories_v2",
+    response_model=list[ObjectResponse] | ObjectResponse,
+    responses=documented(),
+)
 async def search_memories_v1(caller: Reader, body: SearchIn) -> Response:
     """Search memories, as clients of version 1 do."""
     hits = await _found(caller, body)

@@ -68,7 +68,7 @@ async def delete_memories(caller: Writer, user_id: Id = None, *, agent_id: Id = 
     return encoded({"message": erasure_message(counts, "All relevant memories deleted"), "deleted": counts})
 
 
-@router.get("/memories/{memory_id}", response_model=ObjectResponse, responses=documented())
+@router.get("/memories/{memory_id}", response_model=ObjectResponse | None, responses=documented())
 async def get_memory(caller: Reader, memory_id: MemoryId) -> Response:
     """Get a memory. The answer is null for an unknown id."""
     item = await caller.memory.get(memory_id, user_id=caller.user())
@@ -89,7 +89,7 @@ async def delete_memory(caller: Writer, memory_id: MemoryId) -> Response:
     return encoded({"message": "Memory deleted successfully"})
 
 
-@router.get("/memories/{memory_id}/history", response_model=ObjectResponse, responses=documented())
+@router.get("/memories/{memory_id}/history", response_model=list[ObjectResponse], responses=documented())
 async def get_memory_history(caller: Reader, memory_id: MemoryId) -> Response:
     """List the changes of a memory, the oldest first."""
     return encoded(await caller.memory.history(memory_id, user_id=caller.user()))
@@ -102,7 +102,7 @@ async def search_memories(caller: Reader, body: SearchIn) -> Response:
     return encoded({"results": chosen(map(open_item, hits), body.fields)})
 
 
-@router.get("/entities", response_model=ObjectResponse, responses=documented())
+@router.get("/entities", response_model=list[ObjectResponse], responses=documented())
 async def list_entities(caller: Reader) -> Response:
     """List the users, agents and runs that have memories."""
     return encoded(
