@@ -420,7 +420,7 @@ BANNED_NAMES_LEFT: Mapping[str, int] = {
     "api": 119,
     "client": 40,
     "domain": 3,
-    "interfaces": 259,
+    "interfaces": 255,
     "language": 336,
     "mem0.py": 11,
     "ports": 13,
