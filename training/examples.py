@@ -92,14 +92,21 @@ class ExampleBuilder:
                 found += read(path)
         return found
 
+    def judged(self, name: str) -> list[Example]:
+        """Return the judged memories of one author's talks."""
+        verdicts = read_verdicts(DATA / "verdicts" / f"{name}.txt")
+        talks = read_talks(DATA / "talks" / f"{name}.txt") if verdicts else []
+        return [
+            self._claim(talk, verdict.turn, verdict.text, **verdict.labels())
+            for talk in talks
+            for verdict in verdicts.get(talk.id, ())
+        ]
+
     def _talks(self, path: Path) -> list[Example]:
         found: list[Example] = []
-        verdicts = read_verdicts(DATA / "verdicts" / path.name)
         for talk in read_talks(path):
             found += self._claims(talk) + _changes(talk) + self._questions(talk)
-            judged = verdicts.get(talk.id, ())
-            found += [self._claim(talk, verdict.turn, verdict.text, **verdict.labels()) for verdict in judged]
-        return found
+        return found + self.judged(path.stem)
 
     def _claims(self, talk: Talk) -> list[Example]:
         user = next(turn.speaker for turn in talk.turns if turn.speaker != "assistant")

@@ -1,14 +1,19 @@
-"""How good a reader is on examples that it has not learned from."""
+"""How good a reader is on examples that it has not learned from: `python -m training.judge --held w4,w5,q4`."""
 
 from __future__ import annotations
 
+import argparse
 from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
 import torch
 
-from training.batches import Encoded, tensors
+from ebbing.adapters.embedders.e5 import E5Embedder
+from ebbing.adapters.readers.cross_encoder import CrossEncoderReader, Task
+from training.batches import Encoded, encoded, tensors
+from training.embed import nearness
+from training.examples import TASKS, examples_of
 from training.model import Reader
 from training.parse import RELATIONS
 
@@ -58,7 +63,11 @@ def calibration_error(labels: np.ndarray, scores: np.ndarray, bins: int = 10) ->
 
 def report(reader: Reader, examples: Sequence[Encoded]) -> str:
     """Return one line for each task and language."""
-    logits = outputs(reader, examples)
+    return report_of(outputs(reader, examples), examples)
+
+
+def report_of(logits: Sequence[np.ndarray], examples: Sequence[Encoded]) -> str:
+    """Return one line for each task and language, of outputs that are there."""
     lines = []
     for language in ("en", "zh", "mixed"):
         for task, summary in (("claim", _claims), ("change", _changes), ("answer", _answers)):
@@ -114,3 +123,27 @@ def _answers(examples: list[Encoded], logits: list[np.ndarray]) -> str:
         precision = labels[chosen].mean() if chosen.any() else 1.0
         parts.append(f"≥{cut}: P {precision:.3f} R {labels[chosen].sum() / labels.sum():.3f} silence {silent:.3f}")
     return ", ".join(parts)
+
+
+def shipped_outputs(examples: Sequence[Encoded]) -> list[np.ndarray]:
+    """Return the outputs of the package's own reader: four bits, on onnxruntime."""
+    reader = CrossEncoderReader(E5Embedder.load())
+    found = []
+    for each in examples:
+        example = each.example
+        task = Task(TASKS.index(example.task))
+        found.append(reader.read(task, [(example.before, example.first, example.second)])[0])
+    return found
+
+
+def main() -> None:
+    """Print how good the shipped reader is on the authors that it has not learned from."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--held", default="w4,w5,q4", help="authors, with commas between")
+    given = parser.parse_args()
+    examples = encoded(examples_of(given.held.split(","), similarity=nearness))
+    print(report_of(shipped_outputs(examples), examples))
+
+
+if __name__ == "__main__":
+    main()

@@ -6,9 +6,28 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ebbing.adapters.readers.reader_input import FAULTS, KINDS, OWNERS
-
 DATA = Path(__file__).parent / "data"
+KINDS = ("fact", "preference", "plan", "event", "relation", "health", "constraint", "habit", "instruction")
+OWNERS = ("self", "relation", "agent", "other")
+FAULTS = (
+    "wrong_person",
+    "opposite",
+    "invented",
+    "fragment",
+    "question",
+    "request",
+    "hypothetical",
+    "quotation",
+    "roleplay",
+    "sarcasm",
+    "passing",
+    "general",
+    "other",
+    "smalltalk",
+    "uncertain",
+    "withdrawn",
+    "assistant",
+)
 RELATIONS = ("same", "richer", "replaces", "apart")
 _MESSAGE = re.compile(r"(\d+)\s*\[([^\]]+)\]\s*(.+)")
 _PAIR = re.compile(r"=\s*(\w+)\s*>\s*(\w+)\s+(\w+)$")

@@ -81,7 +81,8 @@ def main() -> None:
     parser.add_argument("--layers", default="0,1,2,3,4,5")
     parser.add_argument("--frozen", type=int, default=0)
     parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--speed", type=float, default=2e-4)
+    parser.add_argument("--stop-after", type=int, default=3, help="epochs after which answers stop getting better")
+    parser.add_argument("--speed", type=float, default=2.5e-4)
     parser.add_argument("--drop", type=float, default=0.1)
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--seed", type=int, default=7)
@@ -105,6 +106,8 @@ def main() -> None:
         if judged:
             print(f"after epoch {epoch + 1}\n{report(reader, judged)}", flush=True)
         torch.save(reader.state_dict(), given.out / "reader.pt")
+        if epoch + 1 == given.stop_after:
+            break
 
 
 if __name__ == "__main__":
