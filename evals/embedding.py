@@ -6,6 +6,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +16,9 @@ from ebbing.adapters.embedders.e5 import E5Embedder
 from ebbing.adapters.embedders.e5_centring import Centring, Role
 from ebbing.adapters.embedders.embedding_cache import CachingEmbedder
 from ebbing.adapters.embedders.embedding_text import clean
+from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
 from ebbing.ports.embedder import Calibration, Embedder, Vectors
+from ebbing.wiring.build import load_settings
 from evals.tokens import KeptTokens
 
 BATCH = 64
@@ -53,6 +56,14 @@ class _RawE5:
 UNCENTRED: Final = Calibration(unrelated=0.85, related=0.88, paraphrase=0.98, same=0.99)
 """What `scripts/calibrate_embedder.py e5-raw` prints, the lower two in ascending order: without centring, half of the
 texts that have nothing to do with each other are nearer than half of those about one thing."""
+
+
+@cache
+def bundled_reader() -> CrossEncoderReader | None:
+    """Return the reader as the product ships it; None with `EBBING_READER=off`."""
+    if load_settings().reader == "off":
+        return None
+    return CrossEncoderReader(E5Embedder.load())
 
 
 class KeptE5:

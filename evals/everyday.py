@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ebbing import Memory
+from ebbing.wiring.build import build
 from evals.datasets import read_rows
-from evals.embedding import KeptE5
+from evals.embedding import KeptE5, bundled_reader
 
 DATA = Path(__file__).parent / "data" / "everyday"
 CACHE = Path(__file__).parent.parent / ".evals-cache"
@@ -212,7 +213,9 @@ class _Opened:
 
     def __init__(self, embedder: KeptE5) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="ebbing-evals-")
-        self._memory = Memory(path=Path(self._folder.name), embedder=embedder)
+        self._memory = Memory(
+            components=build(path=Path(self._folder.name), embedder=embedder, reader=bundled_reader())
+        )
 
     def __enter__(self) -> Memory:
         return self._memory

@@ -13,9 +13,11 @@ from typing import Any
 from ebbing import Memory
 from ebbing.ports.embedder import Embedder
 from ebbing.recall.base.recall_settings import RecallSettings
+from ebbing.wiring.build import build
 from evals import mixed, precision
 from evals.beliefs import BeliefsInEbbing, baseline_stores
 from evals.datasets import LOADERS, Dataset
+from evals.embedding import bundled_reader
 from evals.metrics import Ranked, by_category, newer_above_older, paired_difference, percentile
 from evals.replay import Answers
 from evals.systems import BASELINES, baseline_answers, product_answers, scored
@@ -37,7 +39,8 @@ class Run:
 
     def open(self, folder: Path) -> Memory:
         """The product, as anybody opens it, but for the vectors that an earlier run left."""
-        return Memory(path=folder, embedder=self.embedder, recall_settings=self.recall_settings)
+        made = build(path=folder, embedder=self.embedder, recall_settings=self.recall_settings, reader=bundled_reader())
+        return Memory(components=made)
 
 
 def measure(run: Run, name: str) -> Result:

@@ -75,7 +75,9 @@ async def search(deps: SearchDeps, scope: Scope, *, query: Query) -> SearchResul
     if deps.reranker is not None:
         scores, failure = await _rerank(deps, shard, scores=scores, scope=scope, mask=mask, query=query)
         failures |= {"rerank": failure} if failure else {}
-    if deps.reader is not None:
+    # The reader sees no dates and no conversation: where one of them decides, it would only disturb the order.
+    is_plain = query.is_complete and not (question.times.spans or query.conversation)
+    if deps.reader is not None and is_plain:
         scores, failure = await _read_answers(deps, shard, scores=scores, scope=scope, mask=mask, query=query)
         failures |= {"reader": failure} if failure else {}
     ranked = rank(
@@ -185,13 +187,12 @@ async def _read_answers(
         records=[by_id[shard.ids[row]] for row in rows],
         scores=scores.total[rows],
         options=deps.answer_options,
-        before=query.conversation.removesuffix(query.text).strip().rpartition("\n")[2],
     )
     if read.probabilities is None:
         return scores, read.failure
     total, probability = scores.total.copy(), np.full(len(scores.total), np.nan)
     total[rows], probability[rows] = read.scores, read.probabilities
-    return replace(scores, total=total, answer_probability=probability), None
+    return replace(scores, total=total, answer_probability=probability, unread_total=scores.total), None
 
 
 def _to_hits(

@@ -24,7 +24,6 @@ from ebbing.remember.extraction.extractor import (
     previous_messages,
     with_certain_subjects,
 )
-from ebbing.remember.extraction.read_claims import read_claims
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft, message_drafts
 from ebbing.remember.facts.evidence import with_literal_evidence
 from ebbing.remember.facts.new_fact import to_new_fact
@@ -100,8 +99,6 @@ async def _extract(
         extraction, screened, store=store, scope=scope, now=now, agent_facts=agent_facts
     )
     facts = await apply_self_corrections(store, extraction.facts, screened=screened, scope=scope)
-    if deps.reader is not None:
-        facts = await read_claims(deps.reader, facts, screened=screened, now=now, known_places=known_messages.repeated)
     return replace(extraction, facts=facts)
 
 

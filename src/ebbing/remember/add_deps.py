@@ -12,7 +12,6 @@ from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.ids import Ids
 from ebbing.ports.memory_store import Insert, MemoryStore
-from ebbing.ports.reader import Reader
 from ebbing.remember.facts.drafts import Draft
 from ebbing.remember.intake.write_policy import WritePolicy
 from ebbing.remember.llm.client import LlmOptions
@@ -39,8 +38,6 @@ class AddDeps:
     """The language model, if there is one."""
     zone: tzinfo = UTC
     """Where days begin and end for a message whose time names no zone."""
-    reader: Reader | None = None
-    """The trained model that judges memories and changes, if there is one."""
     deferred_embedder: DeferredEmbedder | None = None
     """Makes the vectors of texts that are stored without, where vectors may come later."""
 

@@ -56,7 +56,7 @@ class Components:
     """Where searches note what they returned."""
     reranker: RerankerSlot
     reader: ReaderSlot
-    """The trained model that judges memories, changes and answers."""
+    """The trained model that judges answers."""
     working: WorkingMemory
     """The running conversations."""
     events: EventBus

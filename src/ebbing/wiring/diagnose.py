@@ -96,7 +96,7 @@ async def _about_reranker(components: Components) -> Finding:
 
 async def _about_reader(components: Components, *, failure: str | None) -> Finding:
     if failure is not None:
-        return _finding("reader", "off", detail="the embedder cannot load: rules alone read what is said")
+        return _finding("reader", "off", detail="the embedder cannot load: scores alone order what is found")
     reader = await components.reader.get()
     if reader is not None:
         return _finding("reader", "on", detail=f"version {reader.version}")

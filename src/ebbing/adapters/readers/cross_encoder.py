@@ -20,18 +20,14 @@ from ebbing.adapters.embedders.e5_tokenizer import PAD
 from ebbing.adapters.embedders.e5_weights import DIM, dequantise
 from ebbing.adapters.embedders.embedding_text import clean
 from ebbing.adapters.embedders.embedding_thread import in_model_thread
-from ebbing.adapters.readers.reader_input import FAULTS, KINDS, OWNERS, ReaderInput, Task, reader_input
+from ebbing.adapters.readers.reader_input import ReaderInput, Task, reader_input
 from ebbing.domain.errors import EmbeddingError
-from ebbing.ports.reader import Change, KnownPair, MemoryClaim, Verdict
 
 _MAX_CHARACTERS: Final = 1_200
 """Of a text; more would be cut by its tokens anyway."""
 _BATCH_TOKENS: Final = 512
 """Bounds the memory of one run."""
 _OUTPUT: Final = {Task.CLAIM: "claim", Task.CHANGE: "change", Task.ANSWER: "answer"}
-
-CLAIM_ENDS: Final = np.cumsum([2, len(FAULTS), len(KINDS)])
-"""Where the parts of a claim's outputs end: not kept and kept, faults, kinds; then the owners."""
 
 Floats = NDArray[np.float32]
 
@@ -52,33 +48,17 @@ class CrossEncoderReader:
         self._tensors = {name: onnxruntime.OrtValue.ortvalue_from_numpy(array) for name, array in tensors.items()}
         self._session = open_session("reader_skeleton.onnx", self._tensors, threads=threads)
 
-    async def worth(self, claims: Sequence[MemoryClaim]) -> list[Verdict]:
-        """Return what the reader thinks of each claim."""
-        texts = [(claim.before, claim.message, claim.memory) for claim in claims]
-        logits = await self._read(Task.CLAIM, texts)
-        worth, faults, kinds, owners = np.split(logits, CLAIM_ENDS, axis=-1)
-        best = (kinds.argmax(-1), owners.argmax(-1), faults.argmax(-1))
-        return [
-            Verdict(share, KINDS[kind], OWNERS[owner], FAULTS[fault])
-            for share, kind, owner, fault in zip(_shares(worth)[:, 1].tolist(), *best, strict=True)
-        ]
-
-    async def changes(self, pairs: Sequence[KnownPair]) -> list[Change]:
-        """Return how each new statement stands to its known memory."""
-        logits = await self._read(Task.CHANGE, [("", pair.new, pair.memory) for pair in pairs])
-        return [Change(*shares) for shares in _shares(logits).tolist()]
-
-    async def answers(self, question: str, memories: Sequence[str], *, before: str = "") -> list[float]:
+    async def answers(self, question: str, memories: Sequence[str]) -> list[float]:
         """Return the probability that each memory answers the question."""
-        logits = await self._read(Task.ANSWER, [(before, question, memory) for memory in memories])
+        if not memories:
+            return []
+        texts = [("", question, memory) for memory in memories]
+        logits = await in_model_thread(partial(self.read, Task.ANSWER, texts), line="query")
         answers: list[float] = _shares(logits)[:, 1].tolist()
         return answers
 
-    async def _read(self, task: Task, texts: Sequence[tuple[str, str, str]]) -> Floats:
-        return await in_model_thread(partial(self.read, task, texts), line="query")
-
     def read(self, task: Task, texts: Sequence[tuple[str, str, str]]) -> Floats:
-        """Return the outputs of a task's head, shape (len(texts), outputs): the blocking form of all three questions.
+        """Return the outputs of a task's head, shape (len(texts), outputs).
 
         Args:
             texts: the turn before, the first text, the second text.
@@ -89,9 +69,7 @@ class CrossEncoderReader:
         for places in _batches(inputs):
             rows = self._run(task, [inputs[place] for place in places])
             rows_by_place.update(zip(places, rows, strict=True))
-        return (
-            np.stack([rows_by_place[place] for place in range(len(texts))]) if texts else np.zeros((0, 2), np.float32)
-        )
+        return np.stack([rows_by_place[place] for place in range(len(texts))])
 
     def _run(self, task: Task, inputs: Sequence[ReaderInput]) -> Floats:
         longest = max(len(each.ids) for each in inputs)

@@ -19,29 +19,6 @@ SECOND_TOKENS: Final = 56
 """The beginning of a memory."""
 
 
-KINDS: Final = ("fact", "preference", "plan", "event", "relation", "health", "constraint", "habit", "instruction")
-OWNERS: Final = ("self", "relation", "agent", "other")
-FAULTS: Final = (
-    "wrong_person",
-    "opposite",
-    "invented",
-    "fragment",
-    "question",
-    "request",
-    "hypothetical",
-    "quotation",
-    "roleplay",
-    "sarcasm",
-    "passing",
-    "general",
-    "other",
-    "smalltalk",
-    "uncertain",
-    "withdrawn",
-    "assistant",
-)
-
-
 class Task(IntEnum):
     """What the reader is asked; each has segments of its own."""
 

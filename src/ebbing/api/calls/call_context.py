@@ -73,7 +73,6 @@ class CallContext:
                 llm=chat.asking,
                 zone=checked_timezone(None, self.settings.timezone),
                 deferred_embedder=components.following if self.settings.defer_embeddings else None,
-                reader=await components.reader.get(),
             )
             self._add_deps = deps
         return deps if change is None else replace(deps, store=self.store.within(change))

@@ -110,7 +110,7 @@ class ContextBlocks:
         asked.timezone = checked_timezone(options.get("timezone"), self._context.settings.timezone)
         made = await context(
             self._context.store,
-            await self._look(scope, asked, is_private=is_private),
+            await self._look(scope, asked, talk=talk, is_private=is_private),
             scope=scope,
             profile=await self._portraits.get(scope, wanted, now=now, fallback=fallback, is_private=is_private),
             talk=talk,
@@ -124,11 +124,12 @@ class ContextBlocks:
             await self._context.publish(Topic.MEMORY_ACCESSED, scope, memory_ids=made.hits)
         return context_item(made, now)
 
-    async def _look(self, scope: Scope, asked: Query, *, is_private: bool) -> SearchFn:
+    async def _look(self, scope: Scope, asked: Query, *, talk: ConversationQuery | None, is_private: bool) -> SearchFn:
         deps = await self._context.search_deps(is_private=is_private)
 
         async def look(text: str, conversation: str = "") -> list[Hit]:
             query = replace(asked, text=text[:MAX_QUERY_LENGTH], conversation=conversation)
+            query.is_complete = talk is None or talk.is_said_by(text)
             results = await search(deps, scope, query=query)
             return list(results.hits)
 

@@ -40,6 +40,8 @@ class Query:
     """Content hashes of messages that whoever asks has before them: they need no recalling."""
     timezone: tzinfo = UTC
     """Where the one who asks lives: in it days begin and end."""
+    is_complete: bool = True
+    """The text says all that is asked: False for a conversation, and for a question that leans on one."""
     conversation: str = ""
     """What was said before the question and the question: searched for beside it, where it leans on that."""
 

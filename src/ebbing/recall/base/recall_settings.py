@@ -112,8 +112,8 @@ class RecallSettings:
     """Fused score that the statement may stand behind its message, for the question to be about it."""
 
     # a precise answer keeps what the score curve sets apart
-    precise_answer: float = 0.5
-    """Probability of answering, by the reader; the other bounds are for rows that it has not read."""
+    precise_answer: float = 0.1
+    """Probability of answering, by the reader, below which a row is left out, whatever it shares with the question."""
     precise_gap: float = 2.5
     """Fused score that a row may stand behind the best one."""
     precise_meaning: float = 0.4

@@ -57,6 +57,10 @@ class ConversationQuery:
     user_name: str | None = None
     char_name: str | None = None
 
+    def is_said_by(self, text: str) -> bool:
+        """Return whether a text is the question, and says without the conversation what is asked."""
+        return text == self.question and not (self.before and leans(text))
+
     @property
     def hashes(self) -> tuple[str, ...]:
         """Content hashes of what the conversation holds, the question included; none without a conversation."""

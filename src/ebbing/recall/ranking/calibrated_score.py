@@ -47,3 +47,8 @@ def relevance(total: _Numbers, *, coverage: _Numbers, meaning: _Numbers) -> list
     scores = np.interp(share, _SHARE, _SCORE)
     falling: list[float] = np.minimum.accumulate(scores).tolist()
     return falling
+
+
+def score_of_share(share: float) -> float:
+    """Return the score in [0, 1] that stands for a probability of answering: the same scale as `relevance`."""
+    return float(np.interp(share, _SHARE, _SCORE))

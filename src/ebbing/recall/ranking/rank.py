@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from typing import Final
 
 import numpy as np
@@ -13,7 +14,7 @@ from ebbing.ports.embedder import Calibration
 from ebbing.recall.base.fusion import Mask, best_rows
 from ebbing.recall.base.recall_settings import RecallSettings
 from ebbing.recall.query.parse_query import Question
-from ebbing.recall.ranking.calibrated_score import relevance
+from ebbing.recall.ranking.calibrated_score import relevance, score_of_share
 from ebbing.recall.ranking.deduplicate import Groups, group_duplicates
 from ebbing.recall.ranking.updated_values import demote_superseded, prefer_newer_value
 from ebbing.recall.scoring.score_rows import RowScores
@@ -89,6 +90,11 @@ def _rate(scores: RowScores, groups: Groups, *, calibration: Calibration | None)
     evidence = np.where(scores.compared[rows], meaning, coverage)
     evidence = np.where(scores.answering[rows], np.maximum(evidence, ANSWERING_SIMILARITY), evidence)
     relevances = relevance(total, coverage=coverage, meaning=evidence)
+    if scores.answer_probability is not None:
+        read = scores.answer_probability[rows].tolist()
+        relevances = [
+            old if isnan(share) else score_of_share(share) for old, share in zip(relevances, read, strict=True)
+        ]
     columns = (rows.tolist(), relevances, total.tolist(), coverage.tolist(), meaning.tolist(), groups.values())
     return [RankedRow(*values) for values in zip(*columns, strict=True)]
 
@@ -96,8 +102,8 @@ def _rate(scores: RowScores, groups: Groups, *, calibration: Calibration | None)
 def _is_set_apart(scores: RowScores, ranked: RankedRow, *, best: float, settings: RecallSettings) -> bool:
     """Return whether a row speaks to the question by its meaning and wording, and stands near the best one."""
     row = ranked.row
-    if scores.answer_probability is not None and not np.isnan(scores.answer_probability[row]):
-        return bool(scores.answer_probability[row] >= settings.precise_answer)
+    if scores.answer_probability is not None and scores.answer_probability[row] < settings.precise_answer:
+        return False
     if scores.answering[row]:
         return True
     if best - ranked.total >= settings.precise_gap:

@@ -32,7 +32,7 @@ def prefer_newer_value(shard: Shard, scores: RowScores, *, order: Rows, settings
     for position, lower in enumerate(places):
         for upper in places[:position]:
             older, newer = int(top[upper]), int(top[lower])
-            gap = scores.total[older] - scores.total[newer]
+            gap = scores.comparable[older] - scores.comparable[newer]
             if gap <= settings.newer_gap and _updates(shard, newer, older=older):
                 return np.insert(np.delete(order, lower), upper, newer)
     return order
@@ -87,7 +87,7 @@ def _replacement_of(
     shard: Shard, scores: RowScores, *, message: int, mask: Mask, moment: int, settings: RecallSettings
 ) -> int | None:
     """Return the best row of what was said when the statement ended that the question is about; None if none ended."""
-    total = scores.total
+    total = scores.comparable
     memories = _memories_of(shard, message)
     is_over = shard.valid_to[memories] <= moment
     ended, standing = memories[is_over], memories[~is_over]

@@ -52,7 +52,6 @@ async def read_answers(
     records: Sequence[MemoryRecord],
     scores: Scores,
     options: AnswerOptions,
-    before: str = "",
 ) -> AnswerScores:
     """Blend the reader's opinion into fused scores: score + weight · z(log-odds).
 
@@ -61,12 +60,11 @@ async def read_answers(
     Args:
         records: the candidates, best first.
         scores: their fused scores, shape (len(records),), in the same order.
-        before: the turn before the question; empty where there is none.
     """
     texts = [passage(record) if record.kind is Kind.EPISODE else full_text(record) for record in records]
     try:
         with anyio.fail_after(options.timeout_seconds):
-            probabilities = np.array(await reader.answers(question, texts, before=before), dtype=np.float64)
+            probabilities = np.array(await reader.answers(question, texts), dtype=np.float64)
     except TimeoutError:
         return _failed(scores, f"the reader was not done within {1000 * options.timeout_seconds:.0f} ms")
     except EbbingError as error:

@@ -59,6 +59,13 @@ class RowScores:
     """Points in `total` that the session of a row adds. By themselves they find nothing."""
     answer_probability: Scores | None = None
     """How likely a row answers, by the reader, NaN where it did not look; None without a reader."""
+    unread_total: Scores | None = None
+    """`total` before the reader's share; None without a reader."""
+
+    @property
+    def comparable(self) -> Scores:
+        """Totals in which rows that the reader saw and rows that it did not see can be compared."""
+        return self.total if self.unread_total is None else self.unread_total
 
 
 def score_rows(

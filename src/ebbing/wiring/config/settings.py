@@ -112,7 +112,7 @@ class Settings(ServiceSettings):
         default=None, description="Takes the place of the prompt for decisions."
     )
     reader: Literal["auto", "off"] = Field(
-        default="auto", description="The small trained model that judges memories, changes and answers."
+        default="auto", description="The small trained model that judges how likely a memory answers a question."
     )
     reranker: Literal["none", "late", "endpoint"] = Field(
         default="none", description="`late` compares the e5 embedder's token vectors; `endpoint` asks a `/rerank`."

@@ -1,0 +1,65 @@
+"""The reader in recall: it orders the best candidates, gives scores their meaning, and says when nothing answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from ebbing import AsyncMemory
+from ebbing.testing.reader import FakeReader
+from ebbing.wiring.build import build
+
+pytestmark = pytest.mark.anyio
+
+NOTES = ("the red bicycle stands in the cellar", "a red bicycle was in the film", "rain again")
+
+
+def about_the_cellar(_question: str, memory: str) -> float:
+    return 0.9 if "cellar" in memory else 0.02
+
+
+@asynccontextmanager
+async def memory_with(answer: Callable[[str, str], float], *, is_failing: bool = False) -> AsyncIterator[AsyncMemory]:
+    reader = FakeReader(answer=answer, is_failing=is_failing)
+    async with AsyncMemory(components=build(path=None, embedder="none", reader=reader)) as memory:
+        for note in NOTES:
+            await memory.add(note, user_id="ines", infer=False)
+        yield memory
+
+
+@pytest.fixture(autouse=True)
+def _in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EBBING_STORE", "ephemeral")
+
+
+async def test_the_memory_that_answers_comes_first() -> None:
+    async with memory_with(lambda _question, text: 0.9 if "film" in text else 0.02) as memory:
+        found = await memory.search("red bicycle", user_id="ines")
+        assert "film" in found["results"][0]["memory"]
+
+
+async def test_a_score_stands_for_the_probability_of_answering() -> None:
+    async with memory_with(about_the_cellar) as memory:
+        first, second, *_ = (await memory.search("red bicycle", user_id="ines"))["results"]
+        assert first["score"] > 0.9
+        assert second["score"] < 0.2
+
+
+async def test_a_precise_search_is_silent_where_nothing_answers() -> None:
+    async with memory_with(lambda _question, _memory: 0.05) as memory:
+        assert (await memory.search("red bicycle", user_id="ines", precise=True))["results"] == []
+
+
+async def test_a_precise_search_gives_what_answers_alone() -> None:
+    async with memory_with(about_the_cellar) as memory:
+        (only,) = (await memory.search("red bicycle", user_id="ines", precise=True))["results"]
+        assert "cellar" in only["memory"]
+
+
+async def test_a_reader_that_fails_costs_its_say_and_no_answer() -> None:
+    async with memory_with(about_the_cellar, is_failing=True) as memory:
+        found = await memory.search("red bicycle", user_id="ines")
+        assert len(found["results"]) >= 2
+        assert "reader" in found["failed_retrievers"]
