@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest
 # The tests of a file stay in one process: they may share a fixture, a service or a folder.
 PYTEST_BOTH := OMP_NUM_THREADS=1 $(PYTEST) -n 2 --dist loadfile
 # A file is left out by its name, too, that takes seconds to be collected.
-SHORT := -m "not slow and not extended" --ignore tests/interfaces/http/test_openapi.py
+SHORT := -m "not slow and not extended" --hypothesis-profile=few --ignore tests/interfaces/http/test_openapi.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo test test-all test-random coverage test-slow test-rounds test-mem0 check lint format clean

@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.examples import RANDOM_FACTOR
+from tests.examples import USUAL_EXAMPLES
 
 # Every run tries the same examples, so that a failure belongs to a change. `make test-random` looks for new ones.
 # Shared and slow machines make a deadline per example a coin toss; time is measured where it is promised.
-settings.register_profile("ebbing", derandomize=True, deadline=None, print_blob=True)
-settings.register_profile("random", deadline=None, print_blob=True, max_examples=100 * RANDOM_FACTOR)
-settings.load_profile("ebbing")
+usual = settings(derandomize=True, deadline=None, print_blob=True, max_examples=USUAL_EXAMPLES)
+settings.register_profile("usual", usual)
+settings.register_profile("few", usual, max_examples=USUAL_EXAMPLES // 4)
+settings.register_profile("random", usual, derandomize=False, max_examples=USUAL_EXAMPLES * 5)
+settings.load_profile("usual")
 
 PERSONAL_SETTINGS = (
     *("EBBING_", "MEM0_", "MEMORY_", "OPENAI_", "ANTHROPIC_", "DEEPSEEK_", "DASHSCOPE_", "ZHIPUAI_", "ZAI_", "GROQ_"),

@@ -1,4 +1,4 @@
-"""The number of examples that a property test tries: a fixed set by default, more with `make test-random`."""
+"""The number of examples that a property test tries, by the profile of hypothesis that is in use."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Final
 
 from hypothesis import settings
 
-RANDOM_FACTOR: Final = 5
-"""How many times as many examples a test tries when they are random."""
+USUAL_EXAMPLES: Final = 100
+MIN_EXAMPLES: Final = 5
 
 
 def examples(count: int) -> int:
-    """Return `count`, or more where the examples differ from run to run."""
-    return count if settings.default.derandomize else count * RANDOM_FACTOR
+    """Return `count` in the usual profile, and a number in proportion in the others."""
+    return max(MIN_EXAMPLES, count * settings.default.max_examples // USUAL_EXAMPLES)
