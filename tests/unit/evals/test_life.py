@@ -41,7 +41,19 @@ async def test_a_question_is_answered_where_its_evidence_stands_in_the_context(t
     assert counts["unjudged"] == len(report.memories) - 1
 
 
-@pytest.mark.parametrize("name", ["zh_assistant", "zh_friends", "zh_mixed", "en_assistant", "en_family", "en_mixed"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "zh_assistant",
+        "zh_friends",
+        "zh_mixed",
+        "zh_chengdu",
+        "en_assistant",
+        "en_family",
+        "en_mixed",
+        "en_lyon",
+    ],
+)
 def test_the_logs_of_the_repository_can_be_read(name: str) -> None:
     lines = [json.loads(line) for line in (life.LOGS / f"{name}.jsonl").read_text("utf-8").splitlines()]
     ids = {line["id"] for line in lines}
