@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -51,6 +51,20 @@ class Notebook:
         raise NotImplementedError
 
 
+async def handed_over(buffer: UsageBuffer) -> None:
+    """Wait for the hand-overs that were started."""
+    await asyncio.gather(*buffer._tasks)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until something is so that takes its time, and fail where it never is."""
+    for _ in range(1_000):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it never came to be")
+
+
 async def test_a_full_buffer_starts_one_hand_over_until_it_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     starts: list[object] = []
     log, start = Notebook(), UsageBuffer._start
@@ -59,10 +73,10 @@ async def test_a_full_buffer_starts_one_hand_over_until_it_has_begun(monkeypatch
     for number in range(20):
         buffer.returned(ADA, [str(number), "a"], at=NOW)
     assert len(starts) == 1
-    await asyncio.sleep(0.01)
+    await handed_over(buffer)
     assert sum(one.times for batch in log.batches for one in batch) == 40
     buffer.returned(ADA, ["b", "c"], at=NOW)
-    await asyncio.sleep(0.01)
+    await handed_over(buffer)
     assert [one.memory_id for one in log.batches[-1]] == ["b", "c"]
 
 
@@ -111,8 +125,7 @@ async def test_counts_do_not_wait_for_long() -> None:
     log = Notebook()
     buffer = UsageBuffer(log, seconds=0.02)
     buffer.returned(ADA, ["a"], at=NOW)
-    await asyncio.sleep(0.1)
-    assert len(log.batches) == 1
+    await until(lambda: len(log.batches) == 1)
 
 
 async def test_what_comes_after_a_full_batch_does_not_wait_for_long_either() -> None:
@@ -120,9 +133,9 @@ async def test_what_comes_after_a_full_batch_does_not_wait_for_long_either() -> 
     buffer = UsageBuffer(log, max_size=3, seconds=0.05)
     for memory_ids in (["a"], ["b", "c"]):
         buffer.returned(ADA, memory_ids, at=NOW)
-    await asyncio.sleep(0.01)
+    await handed_over(buffer)
     buffer.returned(ADA, ["d"], at=NOW)
-    await asyncio.sleep(0.3)
+    await until(lambda: len(log.batches) == 2)
     assert [[one.memory_id for one in batch] for batch in log.batches] == [["a", "b", "c"], ["d"]]
 
 
@@ -202,7 +215,7 @@ def test_a_loop_that_ended_does_not_keep_counts_from_the_next_one() -> None:
     async def ask_later() -> None:
         await asyncio.sleep(0.02)
         buffer.returned(ADA, ["a"], at=NOW)
-        await asyncio.sleep(0.02)
+        await until(lambda: log.batches != [])
 
     asyncio.run(ask())
     asyncio.run(ask_later())
