@@ -211,6 +211,8 @@ def _to_hits(
 def _to_hit(shard: Shard, scores: RowScores, *, ranked: RankedRow, record: MemoryRecord) -> Hit:
     row = ranked.row
     points = {"semantic": scores.cosine, "keyword": scores.lexical, **scores.bonuses}
+    if scores.answer_probability is not None:
+        points["reader"] = np.nan_to_num(scores.answer_probability)
     rounded = {name: round(float(column[row]), 4) for name, column in points.items()}
     return Hit(
         record,

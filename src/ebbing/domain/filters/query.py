@@ -59,7 +59,8 @@ class Hit:
     """Memories that say the same, told once by this one, best first."""
     retriever_scores: Mapping[str, float] = field(default_factory=dict)
     """Route name to what it gave, to four places: `semantic` cosine, `keyword` BM25F points with those of neighbouring
-    turns, `speaker`, `quote`, `name`, `attribute`, `graph`, `rule` and `time` points in the fused score."""
+    turns, `speaker`, `quote`, `name`, `attribute`, `graph`, `rule` and `time` points in the fused score,
+    `reader` the probability that it answers."""
     coverage: float = 0.0
     """Share of the question's wording that it holds, in [0, 1]."""
     meaning: float = 0.0

@@ -29,6 +29,9 @@ def explain_hit(hit: Hit) -> str:
     if hit.meaning >= 0.01:
         nearness = "very near" if hit.meaning > 0.7 else "near" if hit.meaning > 0.4 else "somewhat near"
         reasons.append(f"its meaning is {nearness} ({hit.meaning:.2f})")
+    if answer := hit.retriever_scores.get("reader", 0):
+        likely = "likely" if answer >= 0.5 else "possible" if answer >= 0.1 else "unlikely"
+        reasons.append(f"the reader thinks it {likely} that it answers ({answer:.2f})")
     reasons.extend(reason for route, reason in _BONUSES.items() if hit.retriever_scores.get(route, 0) > 0)
     if hit.duplicate_ids:
         reasons.append(f"it was said {len(hit.duplicate_ids) + 1} times")

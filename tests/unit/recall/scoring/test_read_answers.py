@@ -47,6 +47,13 @@ async def test_a_score_stands_for_the_probability_of_answering() -> None:
         assert second["score"] < 0.2
 
 
+async def test_an_answer_names_what_the_reader_said_of_it() -> None:
+    async with memory_with(about_the_cellar) as memory:
+        first, *_ = (await memory.search("red bicycle", user_id="ines", explain=True))["results"]
+        assert first["retriever_scores"]["reader"] == 0.9
+        assert "the reader thinks it likely that it answers (0.90)" in first["why"]
+
+
 async def test_a_precise_search_is_silent_where_nothing_answers() -> None:
     async with memory_with(lambda _question, _memory: 0.05) as memory:
         assert (await memory.search("red bicycle", user_id="ines", precise=True))["results"] == []
