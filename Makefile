@@ -13,8 +13,14 @@ PYTEST_BOTH := OMP_NUM_THREADS=1 $(PYTEST) -n 2 --dist loadfile
 # A file is left out by its name, too, that takes seconds to be collected.
 SHORT := -m "not slow and not extended" --hypothesis-profile=few --ignore tests/interfaces/http/test_openapi.py
 
+# The agent frameworks are large: their tests have an environment of their own, and settings that their plugins need.
+INTEGRATIONS := .venv-integrations
+INTEGRATIONS_STAMP := $(INTEGRATIONS)/.installed
+PYTEST_INTEGRATIONS := EBBING_TEST_INTEGRATIONS=required OMP_NUM_THREADS=1 $(INTEGRATIONS)/bin/python -m pytest \
+	-o filterwarnings=default
+
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-all test-random coverage test-slow test-rounds test-mem0 check lint format clean
+.PHONY: help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations check lint format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -50,6 +56,11 @@ test-rounds: $(DEV_STAMP)  ## 10,000 rounds of two processes and 300 kills again
 test-mem0: $(DEV_STAMP)  ## mem0's own integration tests: MEM0 is a checkout of its repository
 	@EBBING_TEST_CLIENTS=required EBBING_TEST_MEM0_REPO="$(abspath $(MEM0))" $(PYTEST) -s tests/interfaces/http/test_mem0_integration.py
 
+test-integrations: $(INTEGRATIONS_STAMP)  ## the doors for agent frameworks, with the frameworks, in an environment of their own
+	@echo "Two minutes on two cores." >&2
+	@$(INTEGRATIONS)/bin/mypy src/ebbing/integrations
+	@$(PYTEST_INTEGRATIONS) tests/integrations
+
 check: lint  ## everything that CI runs: style, imports, types, all tests but the slow ones
 	@$(MAKE) --no-print-directory test-all
 
@@ -64,7 +75,7 @@ format: $(DEV_STAMP)  ## mend style and layout where a machine can
 	@$(BIN)/ruff format .
 
 clean:  ## remove the virtual environment, caches and build output
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INTEGRATIONS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A recipe line per step: find a Python, make the environment unless it works already, install, leave the stamp.
@@ -94,3 +105,12 @@ $(RUN_STAMP): pyproject.toml
 	@echo "Installing Ebbing into $(VENV) (once; a minute or two)" >&2
 	@$(PIP_INSTALL) --editable '.[server]'
 	@touch $(RUN_STAMP)
+
+$(INTEGRATIONS_STAMP): VENV := $(INTEGRATIONS)
+$(INTEGRATIONS_STAMP): BIN := $(INTEGRATIONS)/bin
+$(INTEGRATIONS_STAMP): PIP_INSTALL := $(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check
+$(INTEGRATIONS_STAMP): pyproject.toml
+	$(make_venv)
+	@echo "Installing Ebbing with the agent frameworks into $(VENV) (once; a minute or two)" >&2
+	@$(PIP_INSTALL) --editable '.[integrations-test]'
+	@touch $@
