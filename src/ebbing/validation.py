@@ -89,7 +89,9 @@ class AddOptions(TypedDict, total=False):
     """How it is read: `rules`, `llm`, `summarize`, `structured` or `raw`; as the settings say unless given."""
     tags: Sequence[str] | None
     """Kept with every record of the call; a memory stored as it is (`infer=False`) is of the type that a well-known tag
-    among them names: `preference`, `dislike`, `constraint`, `fact` or `identity`."""
+    among them names: `preference`, `dislike`, `constraint`, `fact`, `identity`, `semantic` or `procedural`."""
+    importance: float | None
+    """How much a memory that is stored as it is (`infer=False`) matters, in [0, 1]; 0.5 unless given."""
     expires_at: datetime | str | float | None
     """From this moment on nothing of the call appears in any answer."""
     expiration_date: str | None
@@ -121,6 +123,7 @@ class CheckedAddOptions:
     timestamp: datetime | None = None
     prompt: str | None = None
     is_procedural: bool = False
+    importance: float | None = None
 
 
 _NO_OPTIONS: Final = CheckedAddOptions()
@@ -151,6 +154,7 @@ def checked_add_options(given: Mapping[str, Any]) -> CheckedAddOptions:
         is_procedural=_is_procedural(given.get("memory_type")),
         is_private=checked_flag(given.get("private", False), "private"),
         change_id=optional_text(given.get("change_id"), "change_id"),
+        importance=checked_share(given.get("importance"), "importance"),
     )
 
 
@@ -172,6 +176,15 @@ def end_of_day(day: object) -> datetime:
         return datetime.strptime(str(day)[:10], "%Y-%m-%d").replace(tzinfo=UTC) + timedelta(days=1)
     except ValueError:
         raise InvalidInputError("expiration_date must be a day such as 2027-01-31") from None
+
+
+def checked_share(value: object, label: str) -> float | None:
+    """A number in [0, 1]; None for None."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidInputError(f"{label} must be a number from 0 to 1")
+    return float(value)
 
 
 def checked_prompt(prompt: object) -> str | None:

@@ -36,6 +36,7 @@ async def add_raw(
     trust: TrustTier | None = None,
     tags: tuple[str, ...] = (),
     expires_at: datetime | None = None,
+    importance: float | None = None,
 ) -> AddReport:
     """Store every message as a memory of its own, as it was said but for secrets.
 
@@ -44,6 +45,8 @@ async def add_raw(
     unless the message says something new.
     """
     context = DraftContext(scope, metadata, now=deps.clock.now(), ids=deps.ids, tags=tags, expires_at=expires_at)
+    if importance is not None:
+        context = replace(context, importance=importance)
     if any(message.id is not None for message in messages):
         parts = split_repeated_ids(messages)
         return joined_report([await _add_named(deps, part, context=context, trust=trust) for part in parts])

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ebbing.wiring.config.settings import Settings
 
 _OF_SERVER: Final = frozenset({"fastapi", "starlette", "uvicorn"})
+_OF_MCP: Final = frozenset({"mcp", "mcp_types"})
 
 
 def bring_back(backup: Path, path: Path | None) -> Path:
@@ -86,13 +87,34 @@ def serve_http(settings: Settings, *, started: Callable[..., None]) -> None:
         ConfigurationError: it would listen beyond this machine without asking for credentials, or cannot listen.
         StoreError: the store cannot be opened.
     """
+    _door("http.serve", packages=_OF_SERVER, extra="server").serve(settings, started=started)
+
+
+def serve_mcp(settings: Settings) -> None:
+    """Serves one person over standard input and output; see `ebbing.interfaces.mcp.stdio.serve`.
+
+    Raises:
+        MissingExtraError: the packages of the extra `mcp` are not installed.
+        StoreError: the store cannot be opened.
+    """
+    _door("mcp.stdio", packages=_OF_MCP, extra="mcp").serve(settings)
+
+
+def mcp_endpoint(sender_of: Callable[..., Any], *, tool_set: str, max_body_bytes: int) -> Any:
+    """Returns the application for `/mcp`; see `ebbing.interfaces.mcp.over_http.McpEndpoint`.
+
+    Raises:
+        MissingExtraError: the packages of the extra `mcp` are not installed.
+    """
+    door = _door("mcp.over_http", packages=_OF_MCP, extra="mcp")
+    return door.McpEndpoint(sender_of, tool_set=tool_set, max_body_bytes=max_body_bytes)
+
+
+def _door(name: str, *, packages: frozenset[str], extra: str) -> Any:
+    """Import a door by its name: the composition root opens it, and yet depends on nothing in it."""
     try:
-        # By name: the composition root opens the door, and yet depends on nothing in it.
-        door = import_module("ebbing.interfaces.http.serve")
+        return import_module(f"ebbing.interfaces.{name}")
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _OF_SERVER:
+        if (error.name or "").partition(".")[0] not in packages:
             raise
-        raise MissingExtraError(
-            "the service needs packages that are not installed: pip install 'ebbing[server]'"
-        ) from error
-    door.serve(settings, started=started)
+        raise MissingExtraError(f"this needs packages that are not installed: pip install 'ebbing[{extra}]'") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, Unpack, cast
 
 from ebbing.api.answers.items import add_answer, memory_item
@@ -125,7 +126,7 @@ class Writes:
         read_roles = {Role.USER} if scope.agent_id is None else {*Role}
         texts = (message.content for message in messages if message.role in read_roles)
         await warm_up_patterns(texts, reading=not is_raw)
-        add_messages = add_raw if is_raw else add_extracted
+        add_messages = partial(add_raw, importance=checked.importance) if is_raw else add_extracted
         report = await add_messages(
             deps,
             messages,

@@ -17,6 +17,8 @@ NEEDS_REVIEW: Final = "needs_review"
 QUARANTINED: Final = "quarantined"
 """Tag of an episode that speaks like an order to the model: nothing is learnt from it, and no prompt shows it, until
 somebody reviews it."""
+USUAL_IMPORTANCE: Final = 0.5
+"""Importance in [0, 1] of a memory that nothing weighed."""
 RESERVED_TAGS: Final = frozenset({"pending_deletion", QUARANTINED, NEEDS_REVIEW})
 """Tags that a memory's own life sets and takes away; nobody sets them by hand."""
 
@@ -45,6 +47,8 @@ _TYPE_OF_TAG: Final = {
     "constraint": MemoryType.CONSTRAINT,
     "fact": MemoryType.FACT,
     "identity": MemoryType.FACT,
+    "semantic": MemoryType.SEMANTIC,
+    "procedural": MemoryType.PROCEDURAL,
 }
 
 
@@ -152,7 +156,7 @@ class MemoryRecord:
     stage: Stage = Stage.FULL
     packed: bytes | None = None
     """The full text, where `content` is a shortened one (see `language.text.text_compression`)."""
-    importance: float = 0.5
+    importance: float = USUAL_IMPORTANCE
     confidence: float = 1.0
     provenance: Provenance = field(default_factory=Provenance)
     related_ids: tuple[str, ...] = ()

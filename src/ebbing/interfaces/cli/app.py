@@ -22,6 +22,7 @@ from ebbing.interfaces.cli.commands import (
     health,
     identities,
     keys,
+    mcp,
     profile,
     upkeep,
 )
@@ -55,6 +56,7 @@ for room in (
     compressing,
     backups,
     serving,
+    mcp,
     keys,
     dev,
 ):

@@ -13,6 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 import ebbing
 from ebbing.domain.errors import EbbingError
 from ebbing.interfaces.http import errors
+from ebbing.interfaces.http.mcp_path import McpPath
 from ebbing.interfaces.http.mem0.routes import entities as mem0_entities
 from ebbing.interfaces.http.mem0.routes import events as mem0_events
 from ebbing.interfaces.http.mem0.routes import memories as mem0_memories
@@ -103,6 +104,8 @@ def create_app(
         mem0_open_source,
     ):
         app.include_router(room.router)
+    app.state.mcp = McpPath(app.state.memories, settings)
+    app.router.routes.append(app.state.mcp.route)
     errors.install(app)
     _add_layers(app, settings)
     return app
@@ -141,6 +144,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         for task in beside:
             task.cancel()
         await asyncio.gather(*beside, return_exceptions=True)
+        await app.state.mcp.close()
         await app.state.memory.close()
 
 

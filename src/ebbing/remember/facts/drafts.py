@@ -9,7 +9,15 @@ from typing import Any
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.history import STORED_AS_SAID
-from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord, MemoryType, Provenance, type_of_tags
+from ebbing.domain.memory.record import (
+    QUARANTINED,
+    USUAL_IMPORTANCE,
+    Kind,
+    MemoryRecord,
+    MemoryType,
+    Provenance,
+    type_of_tags,
+)
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.claims import attribute_of, polarity_of
 from ebbing.language.claims.normalize_values import object_key
@@ -43,6 +51,8 @@ class DraftContext:
     ids: Ids = field(kw_only=True)
     tags: tuple[str, ...] = ()
     expires_at: datetime | None = None
+    importance: float = USUAL_IMPORTANCE
+    """Of memories that are stored as they are; facts are weighed by their text."""
 
 
 def message_drafts(messages: Sequence[ScreenedMessage], *, kind: Kind, context: DraftContext) -> list[Draft]:
@@ -112,6 +122,7 @@ def _utterance(source: ScreenedMessage, text: str, *, number: int, kind: Kind, c
         expires_at=context.expires_at,
         language=detect(text),
         trust=source.tier,
+        importance=context.importance,
         provenance=Provenance(source_ids=source_ids, method="raw", reason=source.held_back if held_back else None),
     )
     return Draft(record, utterance=True, once=bool(source_ids), reason=STORED_AS_SAID)

@@ -30,6 +30,9 @@ class ServiceSettings(BaseSettings):
     http_shutdown_timeout_seconds: int = Field(
         default=20, ge=0, le=3_600, description="How long a service that is stopped waits for requests under way."
     )
+    mcp_tools: Literal["minimal", "default", "full"] = Field(
+        default="default", description="Tools of the MCP server: two, the usual five, or every one."
+    )
     auth_mode: Literal["auto", "required"] = Field(
         default="auto", description="`auto` asks for credentials as soon as any are set up; `required` always does."
     )

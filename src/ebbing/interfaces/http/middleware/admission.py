@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ebbing.interfaces.http.errors import RETRY_SECONDS, ProblemError, problem_of, report
+from ebbing.interfaces.http.mcp_path import PATH as MCP_PATH
 from ebbing.interfaces.http.middleware.auth import Doorkeeper, Headers, Principal, listed
 from ebbing.interfaces.http.middleware.idempotency import Replays, wanted
 from ebbing.interfaces.http.middleware.rate_limit import Rates
@@ -103,6 +104,8 @@ class Gate:
         principal = await self._doorkeeper.principal(headers, peer=peer[0] if peer else None)
         if principal is self._doorkeeper.anybody:
             self._refuse_strangers(scope, headers, host=host)
+        elif scope["path"] == MCP_PATH:  # the protocol wants it whatever the credential
+            self._refuse_foreign_page(headers)
         scope["state"]["principal"] = principal
 
     def _refuse_strangers(self, scope: Scope, headers: Headers, *, host: str | None) -> None:
@@ -110,8 +113,12 @@ class Gate:
         that leads here (DNS rebinding), nor by a form."""
         if host is not None and host not in self._hosts:
             raise ProblemError("unknown_host", "a service without auth answers only to names of this machine")
+        if scope["method"] not in _SAFE or scope["path"] == MCP_PATH:
+            self._refuse_foreign_page(headers)
+
+    def _refuse_foreign_page(self, headers: Headers) -> None:
         origin = headers.get(b"origin", b"").decode("latin-1")
-        if origin and scope["method"] not in _SAFE and origin not in self._origins and not _same(origin, headers):
+        if origin and origin not in self._origins and not _same(origin, headers):
             raise ProblemError("unknown_origin", "pages of this origin may not call this service")
 
 

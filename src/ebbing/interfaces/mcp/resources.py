@@ -1,0 +1,85 @@
+"""Resources and prompts: what a person can put into a conversation without the model's doing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from pydantic import Field
+
+from ebbing.domain.errors import EbbingError
+from ebbing.interfaces.mcp.answers import PROFILE_SECTIONS, block, quoted
+from ebbing.interfaces.mcp.caller import current_caller
+from ebbing.privacy.guarding.quote import BULLET
+
+RECENT: Final = 20
+"""Memories in the resource of that name."""
+
+
+async def profile() -> str:
+    """Who the person is: facts, constraints, likes and dislikes."""
+    try:
+        caller = current_caller()
+        answer: Any = await caller.memory.profiles.get(user_id=caller.owner)
+    except EbbingError as error:
+        raise ResourceError(str(error)) from None
+    return block(
+        [f"{BULLET}{quoted(item['text'], answer)}" for section in PROFILE_SECTIONS for item in answer[section]]
+    )
+
+
+async def recent() -> str:
+    """The newest memories."""
+    try:
+        caller = current_caller()
+        page = await caller.memory.get_all(user_id=caller.owner, limit=RECENT)
+    except EbbingError as error:
+        raise ResourceError(str(error)) from None
+    return block([f"{BULLET}{item['created_at'][:10]} {quoted(item['memory'], item)}" for item in page["results"]])
+
+
+async def one_memory(memory_id: str) -> str:
+    """One memory, by its id."""
+    try:
+        caller = current_caller()
+        item = await caller.memory.get(memory_id, user_id=caller.owner)
+    except EbbingError as error:
+        raise ResourceError(str(error)) from None
+    if item is None:
+        raise ResourceNotFoundError("no memory with this id: call memory_search first")
+    return block([f"{BULLET}{item['created_at'][:10]} {quoted(item['memory'], item)}"])
+
+
+async def recall(topic: Annotated[str, Field(description="What it is about.")]) -> str:
+    """Bring what is known about a topic into the conversation."""
+    caller = current_caller()
+    answer = await caller.memory.get_context(topic, user_id=caller.owner)
+    return f"{answer['context'] or 'Nothing is known about it yet.'}\n\nTake this into account for: {topic}"
+
+
+def remember(text: Annotated[str, Field(description="What to remember.")]) -> str:
+    """Ask that something be remembered."""
+    return f"Remember this with memory_add, as one plain statement about me:\n\n{text}"
+
+
+def review() -> str:
+    """Go through the memories together."""
+    return (
+        "Read the resource memory://recent. Show me each memory with its date, and ask which are wrong. Correct those "
+        "with memory_update, and take out with memory_forget what I no longer want to be known."
+    )
+
+
+def add_resources(server: MCPServer[Any]) -> None:
+    """Give the server its resources."""
+    server.resource("memory://profile", title="Profile", mime_type="text/plain")(profile)
+    server.resource("memory://recent", title="Recent memories", mime_type="text/plain")(recent)
+    server.resource("memory://{memory_id}", title="One memory", mime_type="text/plain")(one_memory)
+
+
+def add_prompts(server: MCPServer[Any]) -> None:
+    """Give the server its prompts."""
+    server.prompt("recall", title="Recall")(recall)
+    server.prompt("remember", title="Remember this")(remember)
+    server.prompt("review", title="Review memories")(review)
