@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ebbing.assistant.inject import format_hits, hits_to_inject, inject
+from ebbing.assistant.inject import format_hits, hits_to_inject, inject, inject_behind_question
 from ebbing.assistant.personalise import choose_worker, generation_hints, rank_offers, tastes_of
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "generation_hints",
     "hits_to_inject",
     "inject",
+    "inject_behind_question",
     "rank_offers",
     "tastes_of",
 ]

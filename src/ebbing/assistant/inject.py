@@ -62,6 +62,24 @@ def inject(
     return [{"role": "system", "content": memories}, *clean]
 
 
+def inject_behind_question(
+    messages: Sequence[Mapping[str, Any]], context: str, *, max_chars: int = MAX_BLOCK_CHARS
+) -> list[dict[str, Any]]:
+    """Return a copy of the messages with a block of memories behind the last user message.
+
+    Everything before that message keeps its bytes, so that a model's prompt cache lives. Parts that are no text stay as
+    they are. Without a user message nothing is changed. The block is shortened as `inject` does it.
+    """
+    copies = [dict(message) for message in messages]
+    memories = shorten_block(context.strip(), max_chars)
+    place = next((at for at in reversed(range(len(copies))) if copies[at].get("role") == "user"), None)
+    if memories and place is not None:
+        content = copies[place].get("content")
+        if content and isinstance(content, str | list):
+            copies[place]["content"] = _with_block(content, memories)
+    return copies
+
+
 def shorten_block(context: str, max_chars: int = MAX_BLOCK_CHARS) -> str:
     """Return a block without as many of its last memories as it takes to have at most `max_chars` characters.
 

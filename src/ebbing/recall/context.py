@@ -21,7 +21,7 @@ from ebbing.language.wording.topics import topics
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.recall.base.row_filter import visible_rows
 from ebbing.recall.base.usage_policy import is_usable
-from ebbing.recall.output.render import Group, Rendered, Style, render
+from ebbing.recall.output.render import GROUPS, Group, Rendered, Style, distinct, render
 from ebbing.recall.query.query_fallback import (
     ConversationQuery,
     FallbackOptions,
@@ -54,6 +54,24 @@ class Context:
     recent_topics: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How large a block is, and what it holds."""
+
+    max_tokens: int
+    groups: Collection[Group] = GROUPS
+    without: Collection[str] = ()
+    """Ids of memories that the prompt shows already."""
+
+    def select(self, groups: Mapping[Group, Sequence[MemoryRecord]]) -> dict[Group, list[MemoryRecord]]:
+        """Return what the block may hold. A message gives way to a memory read from it, also to one that is shown."""
+        return {
+            group: [record for record in records if record.id not in self.without]
+            for group, records in distinct(groups).items()
+            if group in self.groups
+        }
+
+
 async def context(
     store: MemoryStore,
     look: SearchFn,
@@ -63,9 +81,9 @@ async def context(
     talk: ConversationQuery | None,
     query: Query,
     options: FallbackOptions,
-    max_tokens: int,
+    shape: Shape,
 ) -> Context:
-    """The profile, the memories that bear on the question, and the newest ones, as a block of at most `max_tokens`.
+    """The profile, the memories that bear on the question, and the newest ones, as a block of this shape.
 
     Without a question the block holds profile and recent memories. Of `query`, "now" and the filter count. What safety
     asks for (an allergy) has its place in the block before anything else.
@@ -85,7 +103,7 @@ async def context(
     }
     language = talk.language if talk is not None else _language_of([*profile_records, *scope_records.recent])
     style = Style(language, now, scope_records.replacing, needed)
-    rendered = render(groups, style=style, max_tokens=max_tokens)
+    rendered = render(shape.select(groups), style=style, max_tokens=shape.max_tokens)
     hits = _hits_of(rendered.shown["relevant"], result.hits)
     return Context(
         rendered=rendered,

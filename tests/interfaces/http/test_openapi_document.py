@@ -11,6 +11,7 @@ import pytest
 from openapi_spec_validator import validate
 
 from ebbing.interfaces.http.app import create_app
+from ebbing.interfaces.http.chat_proxy.paths import PROXY_PATHS
 from ebbing.interfaces.http.mem0.paths import is_mem0_path
 from ebbing.interfaces.http.middleware.admission import PUBLIC
 from ebbing.interfaces.http.schema.openapi import operations_of
@@ -103,7 +104,8 @@ def test_mem0_paths_are_those_of_its_routes_and_no_others(document: Json) -> Non
     for path, operation in operations_of(document):
         [tag] = operation["tags"]
         assert is_mem0_path(path) == tag.startswith("mem0"), path
-        media_types = {"application/json"} if is_mem0_path(path) else {"application/problem+json"}
+        is_plain = is_mem0_path(path) or path in PROXY_PATHS
+        media_types = {"application/json"} if is_plain else {"application/problem+json"}
         for response in operation["responses"].values():
             if "$ref" in response:
                 shared = document["components"]["responses"][response["$ref"].rpartition("/")[2]]

@@ -16,6 +16,7 @@ from ebbing.ports.meter import Answer, Measure, StoreCounts
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 """Upper bounds of the buckets of times."""
 SHARES: Final = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+STABLE: Final = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
 AGE_SECONDS: Final = tuple(days * 86_400 for days in (1, 7, 30, 90, 180, 365, 730))
 
 
@@ -56,6 +57,10 @@ class PrometheusMeter:
         self._store_bytes = Gauge("ebbing_store_bytes", "Size of the store on the disk.", **made)
         self._jobs = Gauge("ebbing_jobs", "Jobs, by state.", ["state"], **made)
         self._behind = Gauge("ebbing_embedding_backlog", "Texts that are stored and wait for their vectors.", **made)
+        self._chats = Counter("ebbing_proxy_chats", "Chats through the proxy, by what memory gave.", ["memory"], **made)
+        self._stable_share = Histogram(
+            "ebbing_proxy_stable_share", "Share of the last prompt that stands in the next.", buckets=STABLE, **made
+        )
         self._requests = Counter("ebbing_http_requests", "Requests.", ["method", "route", "status"], **made)
         self._request_seconds = Histogram(
             "ebbing_http_request_duration_seconds", "Time that requests take.", ["route"], buckets=SECONDS, **made
@@ -69,6 +74,12 @@ class PrometheusMeter:
         """One request over HTTP was answered; `route` is the pattern of its path."""
         self._requests.labels(method, route, status).inc()
         self._request_seconds.labels(route).observe(seconds)
+
+    def relayed(self, outcome: str, *, stable_share: float | None) -> None:
+        """Count a chat; `stable_share` is what a model's prompt cache could keep of the prompt before it."""
+        self._chats.labels(outcome).inc()
+        if stable_share is not None:
+            self._stable_share.observe(stable_share)
 
     def stored(self, counts: StoreCounts) -> None:
         """Set what the store holds at the moment."""

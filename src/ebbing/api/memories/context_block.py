@@ -22,7 +22,8 @@ from ebbing.ports.event_bus import Topic
 from ebbing.ports.query_rewriter import QueryRewriter
 from ebbing.privacy.names import person_name
 from ebbing.recall.base.usage_policy import DEFAULT, Policy
-from ebbing.recall.context import Context, context
+from ebbing.recall.context import Context, Shape, context
+from ebbing.recall.output.render import GROUPS, Group
 from ebbing.recall.query.query_fallback import ConversationQuery, FallbackOptions, SearchFn
 from ebbing.recall.search import search
 from ebbing.remember.intake.parse_messages import parse_messages, parse_time
@@ -56,6 +57,10 @@ class ContextOptions(TypedDict, total=False):
     """IANA name of the zone in which days begin and end; the setting `timezone` unless given."""
     user_name: str | None
     char_name: str | None
+    groups: Sequence[Group]
+    """What the block holds, of `profile`, `relevant` and `recent`; all three unless given."""
+    without: Sequence[str]
+    """Ids of memories that the prompt shows already: they are left out."""
     private: bool
     """Leave no trace of the question: it counts as no use, and nobody is told of it."""
 
@@ -87,7 +92,7 @@ class ContextBlocks:
             max_tokens: estimated tokens of the block at most, 1 to 100,000.
             reference_date: the "now" of the conversation; the clock's unless given.
             options: `top_k`, `min_score`, `turns`, `rewriter`, `session_id`, `channel`, `user_name`, `char_name`,
-                `filters`, `private`, `timezone`: see `ContextOptions`.
+                `filters`, `groups`, `without`, `private`, `timezone`: see `ContextOptions`.
 
         Returns:
             `{"context", "profile_summary", "recent_topics", "memories": [{…, "group"}], "query_strategy", "tokens"}`;
@@ -101,7 +106,7 @@ class ContextBlocks:
         scope, wanted = self._context.scope_and_filter(
             user_id=user_id, agent_id=agent_id, run_id=run_id, filters=options.get("filters")
         )
-        tokens = _whole(max_tokens, "max_tokens", most=MAX_CONTEXT_TOKENS)
+        shape = _shape(max_tokens, options)
         talk = _talk(query, messages, options=options)
         now = self._context.clock.now() if reference_date is None else parse_time(reference_date, "reference_date")
         is_private = checked_flag(options.get("private", False), "private")
@@ -116,7 +121,7 @@ class ContextBlocks:
             talk=talk,
             query=asked,
             options=fallback,
-            max_tokens=tokens,
+            shape=shape,
         )
         if not is_private:
             # What stands in every block, as profile and news do, says nothing about its use.
@@ -194,6 +199,16 @@ def _climb(options: ContextOptions) -> FallbackOptions:
         session=options.get("session_id"),
         channel=options.get("channel"),
     )
+
+
+def _shape(max_tokens: int, options: ContextOptions) -> Shape:
+    groups, without = options.get("groups", GROUPS), options.get("without", ())
+    if isinstance(groups, str) or not groups or not set(groups) <= set(GROUPS):
+        raise InvalidInputError("groups must be a list of profile, relevant and recent")
+    if isinstance(without, str) or not all(isinstance(memory_id, str) for memory_id in without):
+        raise InvalidInputError("without must be a list of ids of memories")
+    tokens = _whole(max_tokens, "max_tokens", most=MAX_CONTEXT_TOKENS)
+    return Shape(tokens, frozenset(groups), frozenset(without))
 
 
 def _whole(value: object, label: str, *, most: int, least: int = 1) -> int:

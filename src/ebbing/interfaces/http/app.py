@@ -13,6 +13,8 @@ from starlette.middleware.cors import CORSMiddleware
 import ebbing
 from ebbing.domain.errors import EbbingError
 from ebbing.interfaces.http import errors
+from ebbing.interfaces.http.chat_proxy import routes as chats
+from ebbing.interfaces.http.chat_proxy.proxy import ChatProxy
 from ebbing.interfaces.http.mcp_path import McpPath
 from ebbing.interfaces.http.mem0.routes import entities as mem0_entities
 from ebbing.interfaces.http.mem0.routes import events as mem0_events
@@ -77,6 +79,7 @@ def create_app(
     components = memory.components
     app.state.doorkeeper = Doorkeeper(settings, keys=components.store.keys, clock=components.clock)
     app.state.worker = (worker or WorkerInside(memory)) if settings.worker else None
+    app.state.chat_proxy = ChatProxy(memory, settings)
     app.state.ready = {"ready": False, "store": "open", "embedder": "loading"}
     for room in (
         reference,
@@ -92,6 +95,7 @@ def create_app(
         tenant,
         webhooks,
         access,
+        chats,
     ):
         app.include_router(room.router)
     for room in (
@@ -140,6 +144,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     finally:
         app.state.ready = {**app.state.ready, "ready": False, "store": "closing"}
         stop.set()
+        await app.state.chat_proxy.aclose()
         await asyncio.wait(beside, timeout=_PATIENCE_SECONDS)
         for task in beside:
             task.cancel()

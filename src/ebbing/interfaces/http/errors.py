@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from ebbing.domain.errors import EbbingError
+from ebbing.interfaces.http.chat_proxy.paths import PROXY_PATHS
 from ebbing.interfaces.http.mem0.paths import is_mem0_path
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -51,6 +52,8 @@ HINTS: Final[Mapping[str, Kind]] = {
     "idempotency_mismatch": Kind(422, "take a new Idempotency-Key for a new request"),
     "rate_limited": Kind(429, "wait as Retry-After says"),
     "overloaded": Kind(503, "wait as Retry-After says"),
+    "proxy_off": Kind(404, "set EBBING_PROXY_URL to an OpenAI-compatible endpoint, such as https://api.openai.com/v1"),
+    "endpoint_unavailable": Kind(502, "check EBBING_PROXY_URL, and that the endpoint answers"),
     "internal": Kind(500, "look for the request id in the service's log"),
     # of the memory: docs/errors.md says more about each
     "invalid_input": Kind(400, "mend what the detail names, then repeat"),
@@ -101,7 +104,7 @@ class ProblemError(Exception):
 
 def media_type_of(path: str) -> str:
     """Return what errors of a path are sent as."""
-    return "application/json" if is_mem0_path(path) else MEDIA_TYPE
+    return "application/json" if is_mem0_path(path) or path in PROXY_PATHS else MEDIA_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,8 @@ class Problem:
 
     def response(self, path: str, *, request_id: str | None = None) -> Response:
         """Return the answer: problem+json, but plain JSON on mem0's paths, whose Python client reads no other.
+
+        On the proxy's paths it is plain JSON too, and holds the same once more as OpenAI's clients read it.
 
         Args:
             path: where the request went.
@@ -134,6 +139,9 @@ class Problem:
             body["errors"] = list(self.errors)
         if request_id is not None and self.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             body["request_id"] = request_id
+        if path in PROXY_PATHS:  # what OpenAI's clients read
+            message = f"{self.detail}: {HINTS[self.code].hint}"
+            body["error"] = {"message": message, "type": "ebbing_error", "param": None, "code": self.code}
         media_type = media_type_of(path)
         return Response(json.dumps(body, ensure_ascii=False), self.status, self.headers, media_type)
 
@@ -148,6 +156,7 @@ class ProblemBody(BaseModel):
     detail: str = Field(description="What happened; never a person's text.")
     hint: str = Field(description="What to do.")
     errors: list[dict[str, str]] = Field(default=[], description="Places of a body that do not fit.")
+    error: dict[str, Any] | None = Field(default=None, description="The same for OpenAI's clients, on their paths.")
     request_id: str | None = Field(default=None, description="Finds the request in the service's log.")
 
 

@@ -31,9 +31,9 @@ class Policy:
     """Characters of an injected block."""
     session_first: int = 3
     """So many memories of the running session come before those that hold everywhere."""
-    inject_above: float = 0.45
-    """Score above which a memory is put in front of a general assistant unasked: most right first answers score more,
-    and so do many wrong ones."""
+    inject_above: float = 0.8
+    """Score above which a memory is put in front of a general assistant unasked. Where the reader serves, little
+    that is beside the point scores more; some right answers score less, and are left to the tools."""
 
 
 DEFAULT: Final = Policy()

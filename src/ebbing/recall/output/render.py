@@ -14,7 +14,8 @@ from ebbing.privacy.attribution import LABELS, Source, quotable, source_of
 from ebbing.privacy.guarding.quote import BULLET, fenced, footer, header, named, quote
 
 Group = Literal["profile", "relevant", "recent"]
-_ORDER: Final[tuple[Group, ...]] = ("profile", "relevant", "recent")
+GROUPS: Final[tuple[Group, ...]] = ("profile", "relevant", "recent")
+"""In the order of a block."""
 _FILLED: Final[tuple[tuple[Group, float], ...]] = (("relevant", 0.6), ("profile", 0.8), ("recent", 1.0))
 """Which group takes its room first, and the share of the budget that is spent when it has."""
 TITLES: Final[Mapping[str, Mapping[Group, str]]] = {
@@ -62,7 +63,7 @@ def render(groups: Mapping[Group, Sequence[MemoryRecord]], *, style: Style, max_
     groups = distinct(groups)
     free = max_tokens - estimate_tokens(header(style.language)) - estimate_tokens(footer())
     spent = 0
-    lines: dict[Group, list[tuple[MemoryRecord, str]]] = {group: [] for group in _ORDER}
+    lines: dict[Group, list[tuple[MemoryRecord, str]]] = {group: [] for group in GROUPS}
     for group, share, records in _turns(groups, needed=style.needed):
         title = estimate_tokens(f"{TITLES[style.language][group]}\n")
         for record in records:
@@ -73,7 +74,7 @@ def render(groups: Mapping[Group, Sequence[MemoryRecord]], *, style: Style, max_
                 lines[group].append((record, line))
     for written in lines.values():
         written.sort(key=lambda line: line[0].created_at)
-    shown = {group: tuple(record for record, _ in lines[group]) for group in _ORDER}
+    shown = {group: tuple(record for record, _ in lines[group]) for group in GROUPS}
     if not any(shown.values()):
         return Rendered("", 0, shown)
     body = "".join(_written(lines, style.language))
@@ -154,7 +155,7 @@ def _fitting(record: MemoryRecord, style: Style, *, room: int) -> str:
 
 
 def _written(lines: Mapping[Group, Sequence[tuple[MemoryRecord, str]]], language: str) -> Iterator[str]:
-    for group in _ORDER:
+    for group in GROUPS:
         if lines[group]:
             yield f"{TITLES[language][group]}\n"
             yield from (line for _, line in lines[group])

@@ -53,6 +53,18 @@ class ServiceSettings(BaseSettings):
     trusted_proxies: str | None = Field(
         default=None, description="Addresses or networks, comma-separated, that it is believed from beside loopback."
     )
+    proxy_url: str | None = Field(
+        default=None, description="OpenAI-compatible endpoint that /v1/chat/completions passes chats on to."
+    )
+    proxy_api_key: SecretStr | None = Field(default=None, description="Key for that endpoint.")
+    proxy_recall_timeout_ms: int = Field(
+        default=1_000, ge=1, le=60_000, description="How long a chat waits for its memories, in milliseconds."
+    )
+    proxy_agent: Literal["personal", "general", "tool"] = Field(
+        default="personal",
+        description="`personal` puts in whatever fits, `general` what surely answers, `tool` nothing.",
+    )
+    proxy_max_body_mib: int = Field(default=32, ge=1, le=1_024, description="Largest body of a chat, in MiB.")
     webhook_private_targets: bool = Field(
         default=False, description="Webhooks may go to http addresses, and to this machine and private networks."
     )

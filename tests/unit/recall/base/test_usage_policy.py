@@ -85,9 +85,9 @@ def test_a_raw_sentence_may_state_a_limit_too() -> None:
     assert not is_standing(raw("I love helping you", Role.ASSISTANT))
 
 
-def test_a_general_assistant_is_given_what_scores_like_most_right_answers() -> None:
-    hits = [hit("likely", 0.49), hit("weak", 0.45)]
-    assert texts(hits_to_inject(hits)) == ["likely"]
+def test_a_general_assistant_is_given_what_surely_answers() -> None:
+    hits = [hit("sure", 0.81), hit("likely", 0.8)]
+    assert texts(hits_to_inject(hits)) == ["sure"]
     assert hits_to_inject(hits[1:], "general") == []
 
 

@@ -80,8 +80,10 @@ def _with_request_id(send: Send, state: dict[str, Any]) -> Send:
     async def send_on(message: Message) -> None:
         if message["type"] == "http.response.start":
             state["status"] = message["status"]
-            added = ((b"x-request-id", state["request_id"].encode()), (_HEADER, state["trace"].header.encode()))
-            message["headers"] = [*message.get("headers", ()), *added]
+            headers = list(message.get("headers", ()))
+            if all(name != b"x-request-id" for name, _ in headers):  # a model's endpoint has named it already
+                headers.append((b"x-request-id", state["request_id"].encode()))
+            message["headers"] = [*headers, (_HEADER, state["trace"].header.encode())]
         await send(message)
 
     return send_on

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ebbing.interfaces.http.chat_proxy.paths import PROXY_PATHS
 from ebbing.interfaces.http.errors import RETRY_SECONDS, ProblemError, problem_of, report
 from ebbing.interfaces.http.mcp_path import PATH as MCP_PATH
 from ebbing.interfaces.http.middleware.auth import Doorkeeper, Headers, Principal, listed
@@ -24,6 +25,8 @@ PUBLIC: Final = frozenset({"/", "/healthz", "/health", "/readyz", "/openapi.json
 """Paths that ask for no credential and tell nothing of anybody."""
 STREAMED: Final = frozenset({"/v1/import"})
 """Paths whose body is read as it comes, and may be larger."""
+UNREPEATED: Final = PUBLIC | STREAMED | PROXY_PATHS
+"""Paths whose answers are not kept for a repetition; a chat goes by as it comes."""
 _ASYNC: Final = re.compile(rb"(?i)(?:^|[,;\s])respond-async(?:$|[,;\s])")
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _JSON: Final = b"application/json"
@@ -43,6 +46,7 @@ class Gate:
         self._rates = Rates(self._per_minute)
         self._most_bytes = settings.http_max_body_kib * 1_024
         self._most_import_bytes = settings.http_max_import_mib * 2**20
+        self._most_chat_bytes = settings.proxy_max_body_mib * 2**20
         self._most_at_once = settings.http_concurrency
         self._under_way = 0
         self._hosts = _LOOPBACK_NAMES | {name.lower() for name in listed(settings.http_allowed_hosts)}
@@ -73,7 +77,7 @@ class Gate:
         split_by_literal_slashes(scope)
         host = _host_name(headers.get(b"host", b""))
         path: str = scope["path"]
-        most = self._most_import_bytes if path in STREAMED else self._most_bytes
+        most = self._most_of(path)
         if path not in PUBLIC:
             await self._identify(scope, headers, host=host)
             if self._per_minute:
@@ -85,10 +89,16 @@ class Gate:
             others = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
             scope["headers"] = [*others, (b"content-type", _JSON)]
         body = limited(receive, headers, most=most)
-        if path not in PUBLIC and path not in STREAMED and wanted(scope, headers):
+        if path not in UNREPEATED and wanted(scope, headers):
             await self._replays.answer(scope, body, send=send, key=headers[b"idempotency-key"])
         else:
             await self._app(scope, body, send)
+
+    def _most_of(self, path: str) -> int:
+        """Return how many bytes a body may have."""
+        if path in STREAMED:
+            return self._most_import_bytes
+        return self._most_chat_bytes if path in PROXY_PATHS else self._most_bytes
 
     def _take(self, principal: Principal) -> None:
         seconds = self._rates.take(f"{principal.tenant}\n{principal.name}\n{principal.user}")

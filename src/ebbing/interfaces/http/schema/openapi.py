@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any, Final
 
+from ebbing.interfaces.http.chat_proxy.paths import PROXY_PATHS
 from ebbing.interfaces.http.errors import MEDIA_TYPE, ProblemBody, media_type_of
 
 Json = dict[str, Any]
@@ -31,6 +32,7 @@ TAGS: Final = (
     ("memories", "Add, search, list, change and delete memories."),
     ("people", "Profiles, relations between people and things, and names in channels."),
     ("conversations", "Context for a prompt, and conversations that are still going on."),
+    ("chats", "A model behind this service, and with a memory; for OpenAI's clients."),
     ("moving", "Export and import."),
     ("changes", "What was written and how to take it back, and what waits for a decision."),
     ("administration", "Jobs, keys, webhooks and everything about the whole tenant."),
@@ -59,7 +61,8 @@ def completed(document: Json, *, public: frozenset[str]) -> Json:
         if path in public:
             operation["security"] = []
         operation["summary"] = _summary(operation)
-        _share_errors(operation, responses, media_type=media_type_of(path))
+        kind = "ChatError" if path in PROXY_PATHS else "Problem" if media_type_of(path) == MEDIA_TYPE else "Mem0Error"
+        _share_errors(operation, responses, kind=kind, media_type=media_type_of(path))
     return document
 
 
@@ -77,9 +80,8 @@ def _summary(operation: Json) -> str:
     return _SENTENCE_END.split(text, maxsplit=1)[0].rstrip(".")
 
 
-def _share_errors(operation: Json, shared: Json, *, media_type: str) -> None:
+def _share_errors(operation: Json, shared: Json, *, kind: str, media_type: str) -> None:
     """Replace each error of an operation by a reference to the one that all operations of its kind share."""
-    kind = "Problem" if media_type == MEDIA_TYPE else "Mem0Error"
     for status, response in operation["responses"].items():
         if MEDIA_TYPE in response.get("content", {}):
             name = kind + HTTPStatus(int(status)).name.title().replace("_", "")

@@ -123,6 +123,10 @@ class ContextBody(OwnerBody):
     channel: Name = None
     user_name: Name = None
     char_name: Name = None
+    groups: list[Literal["profile", "relevant", "recent"]] | None = Field(
+        default=None, description="What the block holds; all three unless given."
+    )
+    without: list[str] | None = Field(default=None, description="Ids of memories that the prompt shows already.")
     private: bool = Field(default=False, description="Leave no trace of the question.")
 
 

@@ -1,0 +1,178 @@
+"""The proxy as a whole: what a chat is given on its way in, and what becomes of it after its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+from ebbing.assistant.inject import inject, inject_behind_question
+from ebbing.interfaces.http.chat_proxy.answer_text import answer_text
+from ebbing.interfaces.http.chat_proxy.chat_caller import ChatCaller
+from ebbing.interfaces.http.chat_proxy.chat_request import ChatRequest
+from ebbing.interfaces.http.chat_proxy.chat_sessions import ChatSession, ChatSessions
+from ebbing.interfaces.http.chat_proxy.conversation import is_housekeeping, turns_of
+from ebbing.interfaces.http.chat_proxy.recall_blocks import RecallBlocks, Recalled
+from ebbing.interfaces.http.chat_proxy.relay import Passage, Relay, request_headers
+from ebbing.interfaces.http.chat_proxy.remembering import Remembering
+from ebbing.interfaces.http.errors import ProblemError
+from ebbing.interfaces.http.request_context import Caller
+from ebbing.memory import AsyncMemory
+from ebbing.ports.chat_endpoint import ChatEndpoint, HeaderList
+from ebbing.ports.event_bus import MemoryEvent, Topic
+from ebbing.wiring.components.chat_endpoints import chat_endpoint
+from ebbing.wiring.config.settings import Settings
+
+_OK: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A chat as it goes to the endpoint."""
+
+    body: bytes
+    headers: HeaderList
+    """For the client: what was done."""
+    session: ChatSession | None = None
+    is_private: bool = False
+
+
+class ChatProxy:
+    """Passes chats on to one endpoint, with the memories of whoever chats.
+
+    Raises:
+        ConfigurationError: the endpoint's address is not a URL.
+    """
+
+    def __init__(self, memory: AsyncMemory, settings: Settings) -> None:
+        components = memory.components
+        self._endpoint = chat_endpoint(settings)
+        self._settings = settings
+        meter = getattr(components.meter, "beside", components.meter)
+        self._count = getattr(meter, "relayed", None)
+        idle = timedelta(minutes=settings.session_idle_minutes)
+        self._sessions = ChatSessions(components.clock, idle=idle)
+        self._blocks = RecallBlocks(settings)
+        self._remembering = Remembering()
+        self._passing = 0
+        header = settings.trusted_header
+        self._private_headers = frozenset({header.strip().lower().encode()} if header else ())
+        if self._endpoint is not None:
+            components.events.subscribe(Topic.MEMORY_DELETED, self._thaw)
+
+    @property
+    def endpoint(self) -> ChatEndpoint:
+        """Where chats go.
+
+        Raises:
+            ProblemError: `proxy_off`.
+        """
+        if self._endpoint is None:
+            raise ProblemError("proxy_off", "no address of a model is set, so this service passes no chats on")
+        return self._endpoint
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no answer goes by, and nothing is being remembered."""
+        return not self._passing and not self._remembering.is_under_way
+
+    async def prepare(self, caller: Caller, chat: ChatCaller, *, request: ChatRequest) -> Prepared:
+        """Put what is remembered into a chat; late or without a memory, it stays as it came."""
+        if chat.use == "off" or is_housekeeping(request.messages):
+            self._counted("off", None)
+            return Prepared(request.text.encode(), [(b"x-ebbing-memory", b"off")])
+        session = self._sessions.find(chat.owner, chat.session, turns=turns_of(request.messages))
+        turns = session.turns_of(request.messages)
+        is_private = chat.use == "read"
+        recalled = await self._blocks.recall(caller.memory, session, owner=chat.ids, turns=turns, private=is_private)
+        messages = inject_behind_question(
+            inject(request.messages, recalled.profile.text) if recalled.profile.text else request.messages,
+            recalled.question.text,
+        )
+        texts = request.texts_of(messages)
+        share = session.stable_share(texts)
+        self._counted(recalled.outcome, share)
+        if is_private:
+            session.keep_private(turns)
+        return Prepared(
+            request.with_messages(texts), _memory_headers(session, recalled, share=share), session, is_private
+        )
+
+    def relay(
+        self,
+        caller: Caller,
+        path: str,
+        *,
+        method: str,
+        headers: HeaderList,
+        body: bytes,
+        added: HeaderList = (),
+        ended: Callable[[Passage], None] = lambda _: None,
+    ) -> Relay:
+        """Return the answer of the endpoint to a request.
+
+        Args:
+            ended: called when the answer has gone by.
+        """
+        key = self._settings.proxy_api_key
+        sent = request_headers(
+            headers,
+            key=key.get_secret_value() if key else None,
+            passes_credential=caller.principal.name == "open",
+            private=self._private_headers,
+        )
+        self._passing += 1
+
+        def passed(passage: Passage) -> None:
+            self._passing -= 1
+            ended(passage)
+
+        return Relay(self.endpoint, path, method=method, headers=sent, body=body, added=added, ended=passed)
+
+    def remember_after(
+        self, caller: Caller, chat: ChatCaller, *, request: ChatRequest, prepared: Prepared
+    ) -> Callable[[Passage], None]:
+        """Return what is to be called when the answer has gone by."""
+        return partial(self._remember, memory=caller.memory, chat=chat, request=request, prepared=prepared)
+
+    async def aclose(self) -> None:
+        """Finish what is being remembered, and let go of connections."""
+        await self._remembering.finish()
+        if self._endpoint is not None:
+            await self._endpoint.aclose()
+
+    def _remember(
+        self, passage: Passage, *, memory: AsyncMemory, chat: ChatCaller, request: ChatRequest, prepared: Prepared
+    ) -> None:
+        """Remember a chat that was answered; what a client did not wait for counts as said, not as answered."""
+        if passage.status != _OK or prepared.session is None:
+            return
+        answer = answer_text(passage.body, is_stream=request.is_stream) if passage.is_whole else ""
+        turns = prepared.session.turns_of(request.messages, answer)
+        self._sessions.note_answer(prepared.session, turns)
+        if prepared.is_private:
+            prepared.session.keep_private(turns)
+        else:
+            self._remembering.begin(memory, prepared.session, owner=chat.ids, turns=turns)
+
+    def _counted(self, outcome: str, share: float | None) -> None:
+        if self._count is not None:
+            self._count(outcome, stable_share=share)
+
+    def _thaw(self, event: MemoryEvent) -> None:
+        self._sessions.thaw(event.scope.tenant, event.scope.user_id)
+
+
+def _memory_headers(session: ChatSession, recalled: Recalled, *, share: float | None) -> HeaderList:
+    """Return what the client is told of its memory, in headers."""
+    headers = [
+        (b"x-ebbing-memory", recalled.outcome.encode()),
+        (b"x-ebbing-memories", str(len(recalled.profile.memory_ids) + len(recalled.question.memory_ids)).encode()),
+    ]
+    if session.name is not None and session.name.isascii() and session.name.isprintable():
+        headers.append((b"x-ebbing-session", session.name.encode()))
+    if share is not None:
+        headers.append((b"x-ebbing-stable-share", f"{share:.4f}".encode()))
+    return headers

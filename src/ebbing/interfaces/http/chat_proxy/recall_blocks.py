@@ -1,0 +1,142 @@
+"""The two blocks of a prompt: who the person is, frozen for the conversation, and what bears on the question."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from ebbing.interfaces.http.chat_proxy.chat_sessions import NOTHING, Block, ChatSession
+from ebbing.interfaces.http.chat_proxy.conversation import Turn
+from ebbing.interfaces.http.request_context import OwnerParams
+from ebbing.memory import AsyncMemory
+from ebbing.recall.base.usage_policy import DEFAULT
+from ebbing.resilience.circuit_breaker import Breaker
+from ebbing.wiring.config.settings import Settings
+
+BLOCK_TOKENS: Final = 600
+"""Estimated tokens of a block, at most."""
+_LAST_TURNS: Final = 9
+"""Messages by which a question is understood."""
+_LAST_CHARS: Final = 4_000
+"""Characters of each of them, at most."""
+_log: Final = logging.getLogger("ebbing.proxy")
+
+Outcome = Literal["used", "nothing", "late", "failed", "off"]
+"""What came of a recall: memories, none that fit, not in time, an error; or it was not to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What a prompt gets."""
+
+    profile: Block = NOTHING
+    question: Block = NOTHING
+    outcome: Outcome = "off"
+
+
+class RecallBlocks:
+    """Asks the memory for both blocks, within a budget. It raises nothing.
+
+    A memory that failed five times in a row is left alone for a while, so that nobody waits for it in vain.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._agent = settings.proxy_agent
+        self._seconds = settings.proxy_recall_timeout_ms / 1_000
+        self._breaker = Breaker(pause_seconds=15.0)
+        self._under_way: set[asyncio.Task[Outcome]] = set()
+
+    async def recall(
+        self, memory: AsyncMemory, session: ChatSession, *, owner: OwnerParams, turns: Sequence[Turn], private: bool
+    ) -> Recalled:
+        """Return the blocks for the question that the turns end with.
+
+        The profile is asked for once in a conversation, the question once for all calls that answer it.
+
+        Args:
+            private: leave no trace of the question.
+        """
+        if self._agent == "tool" or not turns:
+            return Recalled()
+        question = next((turn for turn in reversed(turns) if turn.role == "user"), turns[-1])
+        is_known = session.profile is not None and session.question_id == question.id
+        outcome: Outcome = "nothing"
+        if not is_known:
+            ask = _Ask(memory, session, owner=owner, private=private, agent=self._agent)
+            outcome = await self._in_time(ask, turns, question=question)
+        profile = session.profile or NOTHING
+        block = session.question if session.question_id == question.id else NOTHING
+        is_used = bool(profile.text or block.text)
+        return Recalled(profile, block, "used" if is_used and outcome == "nothing" else outcome)
+
+    async def _in_time(self, ask: _Ask, turns: Sequence[Turn], *, question: Turn) -> Outcome:
+        """Ask within the budget. What takes longer is stopped, in its own time."""
+        if self._breaker.enter():
+            return "failed"
+        task = asyncio.create_task(self._outcome_of(ask, turns, question=question))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        try:
+            await asyncio.wait({task}, timeout=self._seconds)
+        except asyncio.CancelledError:
+            task.cancel()
+            self._breaker.abandoned()
+            raise
+        if not task.done():
+            task.cancel()
+            self._breaker.failed()
+            _log.warning("the memory took longer than %d ms, and a chat went on without", round(self._seconds * 1_000))
+            return "late"
+        outcome: Outcome = "failed" if task.cancelled() else task.result()
+        self._breaker.failed() if outcome == "failed" else self._breaker.succeeded()
+        return outcome
+
+    async def _outcome_of(self, ask: _Ask, turns: Sequence[Turn], *, question: Turn) -> Outcome:
+        try:
+            await ask.profile()
+            await ask.question(turns, question=question)
+        except Exception as error:  # whatever it is, the chat goes on without memory
+            _log.warning("the memory failed, and a chat went on without: %s", type(error).__name__)
+            return "failed"
+        return "nothing"
+
+
+class _Ask:
+    """What one request asks of the memory; what is found is left in the session as soon as it is there."""
+
+    def __init__(
+        self, memory: AsyncMemory, session: ChatSession, *, owner: OwnerParams, private: bool, agent: str
+    ) -> None:
+        self._get: Callable[..., Any] = memory.get_context
+        self._session = session
+        self._options: dict[str, Any] = {**owner, "run_id": None, "max_tokens": BLOCK_TOKENS, "private": private}
+        self._min_score = {"min_score": DEFAULT.inject_above} if agent == "general" else {}
+
+    async def profile(self) -> None:
+        """Freeze who the person is."""
+        if self._session.profile is None:
+            self._session.profile = _block(await self._get(groups=["profile"], **self._options))
+
+    async def question(self, turns: Sequence[Turn], *, question: Turn) -> None:
+        """Look for what bears on the question, beside what the profile says."""
+        shown = self._session.profile or NOTHING
+        messages = [{"role": turn.role, "content": turn.text[-_LAST_CHARS:]} for turn in turns[-_LAST_TURNS:]]
+        answer = await self._get(
+            messages=messages, groups=["relevant"], without=list(shown.memory_ids), **self._min_score, **self._options
+        )
+        self._session.question, self._session.question_id = _block(answer), question.id
+
+
+def _block(answer: Mapping[str, Any]) -> Block:
+    """Return the block of an answer, which may come from a memory that talks nonsense.
+
+    Raises:
+        TypeError: it is no answer.
+    """
+    text, memories = answer["context"], answer["memories"]
+    if not isinstance(text, str):
+        raise TypeError("a context must be a text")
+    return Block(text, tuple(str(item["id"]) for item in memories))

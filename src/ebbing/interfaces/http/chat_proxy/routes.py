@@ -1,0 +1,80 @@
+"""`/v1/chat/completions` and `/v1/models`: what OpenAI's clients call."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from ebbing.interfaces.http.chat_proxy.chat_caller import MEMORY, PREVIEW, ChatCaller, chat_caller, memory_use
+from ebbing.interfaces.http.chat_proxy.chat_request import parse_chat_request
+from ebbing.interfaces.http.chat_proxy.paths import CHAT, MODELS
+from ebbing.interfaces.http.chat_proxy.proxy import ChatProxy
+from ebbing.interfaces.http.errors import documented
+from ebbing.interfaces.http.request_context import Reader
+from ebbing.interfaces.http.schema.operations import Operation
+from ebbing.interfaces.http.schema.response_models import ObjectResponse
+
+router = APIRouter(tags=["chats"], route_class=Operation)
+
+_BODY: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        "model": {"type": "string"},
+                        "messages": {"type": "array", "items": {"type": "object", "additionalProperties": True}},
+                    },
+                    "additionalProperties": True,
+                    "description": "As the endpoint takes it.",
+                }
+            }
+        },
+    }
+}
+
+
+@router.post(CHAT, response_model=ObjectResponse, responses=documented(502), openapi_extra=_BODY)
+async def create_chat_completion(caller: Reader, request: Request) -> Response:
+    """Pass a chat on to the model, with what is remembered of the person. The answer comes back unchanged."""
+    proxy: ChatProxy = request.app.state.chat_proxy
+    proxy.endpoint  # noqa: B018 - says at once that the proxy is off
+    body = await request.body()
+    headers = dict(request.scope["headers"])
+    chat_request = parse_chat_request(body)
+    if chat_request is None or memory_use(headers) == "off":
+        return proxy.relay(
+            caller,
+            "/chat/completions",
+            method="POST",
+            headers=request.scope["headers"],
+            body=body,
+            added=[(MEMORY, b"off")],
+        )
+    chat: ChatCaller = chat_caller(
+        caller, headers, fields=chat_request.fields, user=caller.memory.components.settings.user
+    )
+    prepared = await proxy.prepare(caller, chat, request=chat_request)
+    if headers.get(PREVIEW, b"").strip().lower() in {b"1", b"true", b"yes"}:
+        shown = [(name.decode(), value.decode()) for name, value in prepared.headers]
+        return Response(prepared.body, headers=dict(shown), media_type="application/json")
+    return proxy.relay(
+        caller,
+        "/chat/completions",
+        method="POST",
+        headers=request.scope["headers"],
+        body=prepared.body,
+        added=prepared.headers,
+        ended=proxy.remember_after(caller, chat, request=chat_request, prepared=prepared),
+    )
+
+
+@router.get(MODELS, response_model=ObjectResponse, responses=documented(502))
+async def list_models(caller: Reader, request: Request) -> Response:
+    """List the models of the endpoint that chats are passed on to."""
+    proxy: ChatProxy = request.app.state.chat_proxy
+    return proxy.relay(caller, "/models", method="GET", headers=request.scope["headers"], body=b"")
