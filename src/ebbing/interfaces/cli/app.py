@@ -20,6 +20,7 @@ from ebbing.interfaces.cli.commands import (
     dev,
     graph,
     health,
+    hook,
     identities,
     keys,
     mcp,
@@ -57,6 +58,7 @@ for room in (
     backups,
     serving,
     mcp,
+    hook,
     keys,
     dev,
 ):

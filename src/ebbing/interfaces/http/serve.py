@@ -9,6 +9,7 @@ import logging
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Final, Protocol
 
 import uvicorn
@@ -21,11 +22,16 @@ from ebbing.memory import AsyncMemory
 from ebbing.wiring.build import Components, build
 from ebbing.wiring.components.logs import log_as
 from ebbing.wiring.config.earlier_names import superseded_names
+from ebbing.wiring.config.hook_settings import forget_service, note_service
 from ebbing.wiring.config.settings import Settings
 
 _log: Final = logging.getLogger("ebbing.http")
 _YOUNG: Final = 10_000
 """New objects after which Python looks for garbage among them; 700 unless told, which are those of three requests."""
+
+
+_NEAR: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - nothing listens by this
+"""How this machine reaches a service that listens on every address."""
 
 
 class Started(Protocol):
@@ -59,7 +65,6 @@ def serve(settings: Settings, *, started: Started) -> None:
         asyncio.run(memory.close())
         raise
     port = listener.getsockname()[1]
-    host = f"[{settings.http_host}]" if ":" in settings.http_host else settings.http_host
     config = uvicorn.Config(
         app,
         lifespan="on",
@@ -70,7 +75,16 @@ def serve(settings: Settings, *, started: Started) -> None:
         timeout_graceful_shutdown=settings.http_shutdown_timeout_seconds,
     )
     with suppress(KeyboardInterrupt):  # uvicorn has done what it means by then, and raises it once more
-        _Server(config, lambda: started(f"http://{host}:{port}", is_open=is_open)).run(sockets=[listener])
+        started_here = partial(_announce, settings, port, started=started, is_open=is_open)
+        _Server(config, started_here, stopping=partial(forget_service, settings.path)).run(sockets=[listener])
+
+
+def _announce(settings: Settings, port: int, *, started: Started, is_open: bool) -> None:
+    """Tell who started the service where it answers, and say it in the store's directory for hooks of this machine."""
+    host = f"[{settings.http_host}]" if ":" in settings.http_host else settings.http_host
+    if settings.store == "sqlite":
+        note_service(settings.path, f"http://{_NEAR.get(host, host)}:{port}")
+    started(f"http://{host}:{port}", is_open=is_open)
 
 
 def is_loopback(host: str) -> bool:
@@ -99,11 +113,11 @@ def _worker(settings: Settings) -> ServiceWorker | None:
 
 
 class _Server(uvicorn.Server):
-    """Tells when it answers."""
+    """Tells when it answers, and when it no longer will."""
 
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None], *, stopping: Callable[[], None]) -> None:
         super().__init__(config)
-        self._tell_started = started
+        self._tell_started, self._tell_stopping = started, stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begins to answer."""
@@ -113,6 +127,11 @@ class _Server(uvicorn.Server):
             gc.freeze()
             gc.set_threshold(_YOUNG, 20, 20)
             self._tell_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Finishes what is under way. A signal ends the process right after it, so nothing is left for later."""
+        self._tell_stopping()
+        await super().shutdown(sockets)
 
 
 def _listener(settings: Settings) -> socket.socket:

@@ -1,0 +1,7 @@
+"""`python -m ebbing`."""
+
+from __future__ import annotations
+
+from ebbing.wiring.entry import main
+
+main()
