@@ -17,7 +17,7 @@ SHORT := -m "not slow and not extended" --hypothesis-profile=few --ignore tests/
 INTEGRATIONS := .venv-integrations
 INTEGRATIONS_STAMP := $(INTEGRATIONS)/.installed
 PYTEST_INTEGRATIONS := EBBING_TEST_INTEGRATIONS=required OMP_NUM_THREADS=1 $(INTEGRATIONS)/bin/python -m pytest \
-	-o filterwarnings=default
+	-o filterwarnings=default --disable-warnings -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations check lint format clean
@@ -58,7 +58,7 @@ test-mem0: $(DEV_STAMP)  ## mem0's own integration tests: MEM0 is a checkout of 
 
 test-integrations: $(INTEGRATIONS_STAMP)  ## the doors for agent frameworks, with the frameworks, in an environment of their own
 	@echo "Two minutes on two cores." >&2
-	@$(INTEGRATIONS)/bin/mypy src/ebbing/integrations
+	@$(INTEGRATIONS)/bin/mypy --follow-imports=silent src/ebbing/integrations
 	@$(PYTEST_INTEGRATIONS) tests/integrations
 
 check: lint  ## everything that CI runs: style, imports, types, all tests but the slow ones

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from threading import Thread
@@ -16,13 +15,13 @@ from tests.integrations.frameworks import need
 
 need("langgraph")
 
-from langchain_core.language_models import GenericFakeChatModel  # noqa: E402
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage  # noqa: E402
-from langchain_core.outputs import ChatResult  # noqa: E402
-from langchain_core.runnables import RunnableConfig  # noqa: E402
-from langgraph.checkpoint.memory import InMemorySaver  # noqa: E402
-from langgraph.graph import START, MessagesState, StateGraph  # noqa: E402
-from langgraph.store.base import (  # noqa: E402
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.outputs import ChatResult
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.store.base import (
     BaseStore,
     GetOp,
     InvalidNamespaceError,
@@ -31,12 +30,12 @@ from langgraph.store.base import (  # noqa: E402
     PutOp,
     SearchOp,
 )
-from langgraph.store.memory import InMemoryStore  # noqa: E402
+from langgraph.store.memory import InMemoryStore
 
-from ebbing import Memory  # noqa: E402
-from ebbing.errors import InvalidInputError, TooLargeError  # noqa: E402
-from ebbing.integrations.langgraph import EbbingStore  # noqa: E402
-from ebbing.testing.clock import ManualClock  # noqa: E402
+from ebbing import Memory
+from ebbing.errors import InvalidInputError, TooLargeError
+from ebbing.integrations.langgraph import EbbingStore
+from ebbing.testing.clock import ManualClock
 
 SEQUENCES = 2_000
 LABELS = ("users", "user", "emma", "林晓", "a/b", "%", "a b", "Users", "*")
@@ -64,12 +63,6 @@ FILTERS: tuple[dict[str, Any] | None, ...] = (
     {"text": "likes oolong"},
     {"text": "' OR 1=1 --"},
 )
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory(tmp_path, embedder="none") as memory:
-        yield memory
 
 
 def seen(result: Any) -> Any:

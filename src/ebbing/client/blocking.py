@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 import httpx
 
 from ebbing.client.http import AsyncClient, Paths
+from ebbing.client.items import MemoryItem
 from ebbing.client.service import HostPolicy, MemoryService, Where
 from ebbing.client.store import MemoryStore
 from ebbing.loop_thread import LoopThread
@@ -95,6 +96,10 @@ class BlockingMemoryService:
     def recall_context(self, user_id: str, query: str, **where: Unpack[Where]) -> str | None:
         """What fits a question as a block for the prompt; None where there is nothing to add, or no time."""
         return self._loop.run(self.twin.recall_context(user_id, query, **where))
+
+    def recall(self, user_id: str, query: str, **where: Unpack[Where]) -> list[MemoryItem]:
+        """What the store finds, best first; nothing where it has no answer in time."""
+        return self._loop.run(self.twin.recall(user_id, query, **where))
 
     def maybe_write(
         self,

@@ -74,6 +74,11 @@ class MemoryService:
         self._dropped = 0
 
     @property
+    def policy(self) -> HostPolicy:
+        """How much memory a conversation gets, and how long it waits."""
+        return self._policy
+
+    @property
     def is_available(self) -> bool:
         """Whether the memory is asked at the moment."""
         return self._breaker.is_closed
@@ -120,16 +125,31 @@ class MemoryService:
 
         After `write_seconds` the caller goes on, and the write with it, as long as the store takes.
         """
-        policy = self._policy
-        if not policy.write or not isinstance(user_message, str) or not user_message.strip():
+        if not isinstance(user_message, str) or not user_message.strip():
             return False
-        if self._writing >= policy.most_writes or not self._may_ask():
+        messages: list[dict[str, Any]] = [{"role": "user", "content": user_message}]
+        if isinstance(assistant_message, str) and assistant_message.strip():
+            messages.append({"role": "assistant", "content": assistant_message})
+        return await self.maybe_write_messages(user_id, messages, metadata=metadata, **where)
+
+    async def maybe_write_messages(
+        self,
+        user_id: str,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        **where: Unpack[Where],
+    ) -> bool:
+        """Remember several messages as `maybe_write` remembers a round; return whether that is known to be done.
+
+        Messages with an `id` may be given again: what is stored already is not stored twice.
+        """
+        if not self._policy.write or not messages:
+            return False
+        if self._writing >= self._policy.most_writes or not self._may_ask():
             self._dropped += 1
             return False
-        said: list[dict[str, Any]] = [{"role": "user", "content": user_message}]
-        if isinstance(assistant_message, str) and assistant_message.strip():
-            said.append({"role": "assistant", "content": assistant_message})
-        return await self._written(said, user_id=user_id, metadata=metadata, where=where)
+        return await self._written([*messages], user_id=user_id, metadata=metadata, where=where)
 
     async def aclose(self) -> None:
         """Gives writes under way their time, then closes the store; raises nothing."""

@@ -27,8 +27,8 @@ except ImportError as error:
     raise MissingExtraError("the LangGraph store needs langgraph: pip install 'ebbing[langgraph]'") from error
 
 from ebbing import Memory
-from ebbing.integrations.langgraph_items import StoredItem, end_of, fits_path, matches, search_text, whole_text
-from ebbing.integrations.langgraph_records import ItemRecords
+from ebbing.integrations.item_records import ItemRecords
+from ebbing.integrations.stored_items import StoredItem, end_of, fits_path, matches, search_text, whole_text
 
 
 class EbbingStore(BaseStore):
@@ -54,7 +54,7 @@ class EbbingStore(BaseStore):
         tenant: str | None = None,
         ttl: TTLConfig | None = None,
     ) -> None:
-        self._records = ItemRecords(memory, tenant=tenant)
+        self._records = ItemRecords(memory, host="langgraph", tenant=tenant)
         self._fields = [*fields] if fields is not None else ["$"]
         self.ttl_config = ttl
 
@@ -151,7 +151,7 @@ class EbbingStore(BaseStore):
             ttl_minutes=operation.ttl,
             expires_at=end_of(operation.ttl, now),
         )
-        item.line("")
+        self._records.check(item)
         return item
 
     def _search_text(self, value: dict[str, Any], index: bool | Sequence[str] | None) -> str | None:

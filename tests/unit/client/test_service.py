@@ -214,6 +214,19 @@ async def test_writing_can_be_switched_off_and_blank_words_are_not_written() -> 
     assert (store.asked, store.written) == (0, [])
 
 
+async def test_several_messages_are_remembered_once_however_often_they_are_given(local: AsyncMemory) -> None:
+    service = MemoryService(LocalStore(local), HostPolicy(write_seconds=30))
+    messages = [
+        {"role": "user", "content": "I live in Leeds.", "id": "m1"},
+        {"role": "assistant", "content": "A fine town.", "id": "m2"},
+    ]
+    assert await service.maybe_write_messages("emma", messages)
+    assert await service.maybe_write_messages("emma", messages)
+    assert not await service.maybe_write_messages("emma", [])
+    stored = (await local.get_all(user_id="emma", include="episodes"))["results"]
+    assert sorted(item["memory"] for item in stored) == ["A fine town.", "I live in Leeds."]
+
+
 async def test_a_cancelled_caller_is_cancelled_and_its_write_goes_on() -> None:
     release = asyncio.Event()
     store = Store(release.wait)
@@ -330,6 +343,7 @@ def test_a_host_that_does_not_await_has_the_same_kit(blocking: tuple[Store, Bloc
     completions = BlockingCompletions()
     chat = RememberingChat(client_with(completions), service, user_id="emma")
     asked = [{"role": "user", "content": [{"type": "text", "text": "What can I eat?"}]}]
+    assert [item.id for item in blocking[1].recall("emma", "What can I not eat?")] == ["m1"]
     assert chat.create(messages=asked) == {"choices": [{"message": {"content": "Hi."}}]}
     assert "peanuts" in completions.sent[0][0]["content"]
     assert len(list(chat.create(messages=asked, stream=True))) == 2

@@ -1,15 +1,15 @@
-"""The records that hold the items of a LangGraph store: found by name, listed, ranked, written once."""
+"""The records that hold the items of a host, such as a LangGraph store: found by name, listed, ranked, written once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 from ebbing import Memory
 from ebbing.errors import ConflictError, MemoryNotFoundError
-from ebbing.integrations.langgraph_items import StoredItem, end_of, id_of, is_item, namespace_of, owner_of
+from ebbing.integrations.stored_items import StoredItem, end_of, id_of, is_item, namespace_of, owner_of
 
 MAX_ATTEMPTS: Final = 10
 """How often a put is tried again when somebody else wrote the same key in between."""
@@ -19,9 +19,16 @@ _RANKED: Final = 50
 
 
 class ItemRecords:
-    """The items of one tenant in a memory; safe to use from many threads."""
+    """The items that a host has in a memory, for one tenant; safe to use from many threads.
 
-    def __init__(self, memory: Memory, *, tenant: str | None) -> None:
+    Args:
+        memory: the memory.
+        host: begins the `agent_id` of every namespace.
+        tenant: whose items; the memory's own tenant unless given.
+    """
+
+    def __init__(self, memory: Memory, *, host: str, tenant: str | None) -> None:
+        self._host = host
         self._memory = memory if tenant is None else memory.for_tenant(tenant)
         self._tenant = tenant or memory.components.settings.tenant
         self._lock = Lock()
@@ -29,14 +36,14 @@ class ItemRecords:
 
     def find(self, namespace: Sequence[str], key: str) -> StoredItem | None:
         """Return an item as long as it lives."""
-        record = self._memory.get(id_of(self._tenant, namespace, key=key))
+        record = self._memory.get(self._name(namespace, key))
         item = None if record is None else StoredItem.from_record(record)
         return None if item is None or item.is_over(self._now()) else item
 
     def namespaces(self, prefix: Sequence[str] = ()) -> list[tuple[str, ...]]:
         """Return the namespaces that begin with these labels, in alphabetical order; some may be empty."""
         owners = (owner["name"] for owner in self._memory.maintenance.list_owners() if owner["kind"] == "agent")
-        namespaces = (namespace for owner in owners if (namespace := namespace_of(owner)) is not None)
+        namespaces = (namespace_of(owner) for owner in owners if owner.split("/")[0] == self._host)
         return sorted(namespace for namespace in namespaces if namespace[: len(prefix)] == tuple(prefix))
 
     def all(self, namespace: Sequence[str]) -> list[StoredItem]:
@@ -54,7 +61,7 @@ class ItemRecords:
         by_owner: dict[str, list[str]] = {}
         for name, item in names.items():
             if item.text is not None:
-                by_owner.setdefault(owner_of(item.namespace), []).append(name)
+                by_owner.setdefault(self._owner(item.namespace), []).append(name)
         for owner, ids in by_owner.items():
             for start in range(0, len(ids), _PAGE):
                 scores |= self._scores(query, owner=owner, ids=ids[start : start + _PAGE])
@@ -71,6 +78,15 @@ class ItemRecords:
             self._memory.update(self._id_of(item), expires_at=end)
         except (MemoryNotFoundError, ConflictError):
             return  # somebody else deleted it, or put it, in between
+
+    def check(self, item: StoredItem) -> None:
+        """Refuse an item that cannot be stored.
+
+        Raises:
+            InvalidInputError: a namespace that is too long, or a value that is no JSON.
+            TooLargeError: the value is too large, even when it is compressed.
+        """
+        self._line(item)
 
     def put(self, items: Sequence[StoredItem]) -> None:
         """Store items, or replace what lives under their keys.
@@ -91,7 +107,15 @@ class ItemRecords:
 
     def erase(self, namespace: Sequence[str], key: str) -> None:
         """Erase an item for good, if there is one."""
-        self._erase(id_of(self._tenant, namespace, key=key))
+        self._erase(self._name(namespace, key))
+
+    def clear(self, namespace: Sequence[str]) -> None:
+        """Erase all items of a namespace for good."""
+        self._memory.delete_all(agent_id=self._owner(namespace))
+
+    def new_key(self) -> str:
+        """Return a key that nobody else has."""
+        return self._memory.components.ids.new()
 
     def next_time(self) -> datetime:
         """Return the time, later than the last one: the order of items is the order of their puts."""
@@ -106,7 +130,7 @@ class ItemRecords:
         """Yield the items of a namespace that live, the newest first."""
         now, cursor = self._now(), None
         while True:
-            page = self._memory.export(agent_id=owner_of(namespace), limit=page_size, cursor=cursor)
+            page = self._memory.export(agent_id=self._owner(namespace), limit=page_size, cursor=cursor)
             records = (record for record in page["records"] if is_item(record))
             yield from (item for item in map(StoredItem.from_record, records) if not item.is_over(now))
             cursor = page["next_cursor"]
@@ -139,7 +163,7 @@ class ItemRecords:
 
     def _import(self, items: Mapping[str, StoredItem]) -> str | None:
         """Store items under keys where nothing lives, and return why one was refused; what ran out there goes."""
-        answer = self._memory.import_([item.line(name) for name, item in items.items()])
+        answer = self._memory.import_([*map(self._line, items.values())])
         if answer["already_stored"]:
             for name, item in items.items():
                 if self.find(item.namespace, item.key) is None:
@@ -158,7 +182,16 @@ class ItemRecords:
             return  # nothing to erase
 
     def _id_of(self, item: StoredItem) -> str:
-        return id_of(self._tenant, item.namespace, key=item.key)
+        return self._name(item.namespace, item.key)
+
+    def _name(self, namespace: Sequence[str], key: str) -> str:
+        return id_of(self._tenant, self._owner(namespace), key=key)
+
+    def _owner(self, namespace: Sequence[str]) -> str:
+        return owner_of(self._host, namespace)
+
+    def _line(self, item: StoredItem) -> dict[str, Any]:
+        return item.line(self._id_of(item), owner=self._owner(item.namespace))
 
     def _now(self) -> datetime:
         return self._memory.components.clock.now()

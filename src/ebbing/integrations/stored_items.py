@@ -1,4 +1,4 @@
-"""Items of a LangGraph store as records of Ebbing: names, exact values, search texts and filters."""
+"""Items under namespaces and keys as records of Ebbing: names, exact values, search texts and filters."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from typing import Any, Final, Self
 
 from ebbing.errors import InvalidInputError, TooLargeError
 
-OWNER_PREFIX: Final = "langgraph"
-"""Begins the `agent_id` under which a namespace is stored."""
 MAX_OWNER_LENGTH: Final = 256
 MAX_METADATA_BYTES: Final = 65_000
 """Of the JSON of an item's metadata; Ebbing refuses metadata over 65,536 bytes."""
@@ -25,32 +23,30 @@ _UNSAFE: Final = re.compile(r"[%/\s\x00-\x1f\x7f\ud800-\udfff]")
 _ESCAPE: Final = re.compile(r"%([0-9a-f]+);")
 
 
-def owner_of(namespace: Sequence[str]) -> str:
-    """Return the `agent_id` that holds a namespace: the labels behind a prefix, joined by slashes.
+def owner_of(host: str, namespace: Sequence[str]) -> str:
+    """Return the `agent_id` that holds a namespace of a host: their names, joined by slashes.
 
     Raises:
         InvalidInputError: the labels are too long together.
     """
     labels = [_UNSAFE.sub(lambda match: f"%{ord(match[0]):x};", label) for label in namespace]
-    owner = "/".join([OWNER_PREFIX, *labels])
+    owner = "/".join([host, *labels])
     if len(owner) > MAX_OWNER_LENGTH:
-        limit = MAX_OWNER_LENGTH - len(OWNER_PREFIX)
+        limit = MAX_OWNER_LENGTH - len(host)
         raise InvalidInputError(f"the namespace is longer than {limit} characters: use shorter labels, or fewer")
     return owner
 
 
-def namespace_of(owner: str) -> tuple[str, ...] | None:
-    """Return the namespace that an `agent_id` holds; None if it is no namespace of a store."""
-    prefix, *labels = owner.split("/")
-    if prefix != OWNER_PREFIX:
-        return None
+def namespace_of(owner: str) -> tuple[str, ...]:
+    """Return the namespace that an `agent_id` holds."""
+    _, *labels = owner.split("/")
     return tuple(_ESCAPE.sub(lambda match: chr(int(match[1], 16)), label) for label in labels)
 
 
-def id_of(tenant: str, namespace: Sequence[str], *, key: str) -> str:
+def id_of(tenant: str, owner: str, *, key: str) -> str:
     """Return the id of the record that holds an item: always the same, so that a key is found without a search."""
-    named = json.dumps([tenant, list(namespace), key])
-    return "lg-" + hashlib.blake2b(named.encode(), digest_size=16).hexdigest()
+    named = json.dumps([tenant, owner, key])
+    return "item-" + hashlib.blake2b(named.encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +68,7 @@ class StoredItem:
         """Read an item of a record, as `export` or `get` gives it."""
         metadata, expires_at = record["metadata"], record.get("expires_at")
         return cls(
-            namespace=namespace_of(record["agent_id"]) or (),
+            namespace=namespace_of(record["agent_id"]),
             key=_from_text(metadata["key"]),
             value=_value_of(metadata),
             created_at=datetime.fromisoformat(record["created_at"]),
@@ -108,18 +104,18 @@ class StoredItem:
             )
         return packed
 
-    def line(self, record_id: str) -> dict[str, Any]:
+    def line(self, record_id: str, *, owner: str) -> dict[str, Any]:
         """Return the record for `import_`: pinned and of its own object, so that it neither fades nor is merged."""
         line: dict[str, Any] = {
             "ebbing": 1,
             "id": record_id,
-            "agent_id": owner_of(self.namespace),
+            "agent_id": owner,
             "content": self.text or "(not indexed)",
             "created_at": self.created_at.isoformat(),
             "recorded_at": self.created_at.isoformat(),
             "type": "semantic",
             "layer": "long_term",
-            "tags": ["pinned", OWNER_PREFIX],
+            "tags": ["pinned", "item"],
             "object": record_id,
             "method": "raw",
             "metadata": self.metadata(),
