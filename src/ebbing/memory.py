@@ -14,6 +14,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from ebbing.api.admin.api_keys import ApiKeysApi
 from ebbing.api.admin.audit import AuditApi
 from ebbing.api.admin.transfers import Transfers
+from ebbing.api.assistant.assistant import AssistantApi
 from ebbing.api.calls.call_context import CallContext
 from ebbing.api.events.subscriptions import Subscriptions
 from ebbing.api.events.webhook_deliveries import WebhookDeliveries
@@ -145,6 +146,7 @@ class AsyncMemory:
         self._subscriptions = Subscriptions(context)
         self.profiles = ProfilesApi(context, portraits=portraits)
         self.identities = IdentitiesApi(context, sessions=shared.sessions)
+        self.assistant = AssistantApi(context, contexts=self._context_blocks, portraits=portraits)
         self.changes = ChangesApi(context)
         self.reviews = ReviewsApi(context)
         self.maintenance = MaintenanceApi(context, rounds=rounds)

@@ -12,6 +12,7 @@ from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 from ebbing.api.sessions.sync_session import Session
 from ebbing.api.threads.blocking_namespaces import (
     BlockingApiKeysApi,
+    BlockingAssistantApi,
     BlockingAuditApi,
     BlockingChangesApi,
     BlockingIdentitiesApi,
@@ -93,6 +94,7 @@ class Memory:
         self._memory = memory
         self.profiles = BlockingProfilesApi(memory.profiles, self._run)
         self.identities = BlockingIdentitiesApi(memory.identities, self._run)
+        self.assistant = BlockingAssistantApi(memory.assistant, self._run)
         self.changes = BlockingChangesApi(memory.changes, self._run)
         self.reviews = BlockingReviewsApi(memory.reviews, self._run)
         self.maintenance = BlockingMaintenanceApi(memory.maintenance, self._run)

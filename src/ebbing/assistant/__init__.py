@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ebbing.assistant.inject import format_hits, hits_to_inject, inject, inject_behind_question
-from ebbing.assistant.personalise import choose_worker, generation_hints, rank_offers, tastes_of
+from ebbing.assistant.personalise import choose_worker, generation_hints, limits_about, rank_offers, tastes_of
 
 __all__ = [
     "choose_worker",
@@ -12,6 +12,7 @@ __all__ = [
     "hits_to_inject",
     "inject",
     "inject_behind_question",
+    "limits_about",
     "rank_offers",
     "tastes_of",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from ebbing.domain.memory.record import MemoryRecord, MemoryType
+from ebbing.language.signals.limits import Limit, read_limits
 from ebbing.language.signals.preferences import Tastes, mentions, read_tastes
 from ebbing.recall.base.usage_policy import is_standing
 
@@ -47,6 +48,13 @@ def tastes_of(records: Sequence[MemoryRecord]) -> Tastes:
     return read_tastes(record.content for record in standing)
 
 
+def limits_about(statements: Sequence[str], topic: str | None = None) -> list[Limit]:
+    """Return the limits that the statements name: those that speak of the topic, else all of them."""
+    limits = read_limits(statements)
+    about = [limit for limit in limits if topic and mentions(limit.statement, topic)]
+    return about or limits
+
+
 def choose_worker(tastes: Tastes, workers: Mapping[str, str], *, default: str) -> WorkerChoice:
     """Return the worker for the latest favourite that one is for, and filters for it.
 
@@ -73,8 +81,8 @@ def rank_offers(
     offers: list[Offer[_Item]] = []
     for item in items:
         description = text(item)
-        if _first_mentioned(description, unwanted) is None:
-            favourite = _first_mentioned(description, tastes.likes)
+        if first_mentioned(description, unwanted) is None:
+            favourite = first_mentioned(description, tastes.likes)
             factor = FAVOURITE_FACTOR if favourite else 1.0
             offers.append(Offer(item, score(item) * factor, favourite))
     return sorted(offers, key=lambda offer: -offer.score)
@@ -112,5 +120,6 @@ _HINTS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 
-def _first_mentioned(text: str, things: Sequence[str]) -> str | None:
+def first_mentioned(text: str, things: Sequence[str]) -> str | None:
+    """Return the first of the things that a text names; None for none."""
     return next((thing for thing in things if mentions(text, thing)), None)

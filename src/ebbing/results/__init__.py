@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from ebbing.results.assistant import (
+    DroppedItem,
+    OfferAnswer,
+    OfferItem,
+    RecallDecision,
+    StyleAnswer,
+    WorkerRoute,
+)
 from ebbing.results.memories import (
     AddAnswer,
     AddedItem,
@@ -105,6 +113,7 @@ __all__ = [
     "DeleteAnswer",
     "DiagnoseAnswer",
     "DiagnosisItem",
+    "DroppedItem",
     "EnqueueAnswer",
     "EntityItem",
     "ErasureAnswer",
@@ -133,6 +142,8 @@ __all__ = [
     "MergeAnswer",
     "NewApiKey",
     "NewWebhook",
+    "OfferAnswer",
+    "OfferItem",
     "OmittedParts",
     "OwnerIds",
     "OwnerItem",
@@ -143,6 +154,7 @@ __all__ = [
     "ProfileItem",
     "ProfileUpdate",
     "ProvenanceItem",
+    "RecallDecision",
     "RefusedRecord",
     "RelationItem",
     "RestoreAnswer",
@@ -156,6 +168,7 @@ __all__ = [
     "SplitAnswer",
     "StatsAnswer",
     "StepAnswer",
+    "StyleAnswer",
     "SuggestedQuestion",
     "UnchangedItem",
     "UndoAnswer",
@@ -165,5 +178,6 @@ __all__ = [
     "VacuumAnswer",
     "WebhookItem",
     "WorkerAnswer",
+    "WorkerRoute",
     "WorkingItem",
 ]

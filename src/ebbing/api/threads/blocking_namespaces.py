@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ebbing.api.admin.api_keys import ApiKeysApi
 from ebbing.api.admin.audit import AuditApi
+from ebbing.api.assistant.assistant import AssistantApi
 from ebbing.api.events.webhooks import WebhooksApi
 from ebbing.api.forgetting.changes import ChangesApi
 from ebbing.api.forgetting.reviews import ReviewsApi
@@ -35,6 +36,15 @@ class BlockingIdentitiesApi(Blocking[IdentitiesApi]):
     merge = blocking(IdentitiesApi.merge)
     unmerge = blocking(IdentitiesApi.unmerge)
     list_merges = blocking(IdentitiesApi.list_merges)
+
+
+class BlockingAssistantApi(Blocking[AssistantApi]):
+    """`memory.assistant`: when to recall unasked, who answers, what is offered, and how it is said."""
+
+    recall = blocking(AssistantApi.recall)
+    route = blocking(AssistantApi.route)
+    rank = blocking(AssistantApi.rank)
+    style = blocking(AssistantApi.style)
 
 
 class BlockingChangesApi(Blocking[ChangesApi]):

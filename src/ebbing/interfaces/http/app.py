@@ -29,6 +29,7 @@ from ebbing.interfaces.http.middleware.auth import Doorkeeper, listed
 from ebbing.interfaces.http.request_context import Memories
 from ebbing.interfaces.http.routes import access, changes, health, jobs, memories, metrics, people, reference, webhooks
 from ebbing.interfaces.http.routes import administration as tenant
+from ebbing.interfaces.http.routes import assistant as policy
 from ebbing.interfaces.http.routes import memory as one_memory
 from ebbing.interfaces.http.routes import sessions as talking
 from ebbing.interfaces.http.routes import transfer as moving
@@ -90,6 +91,7 @@ def create_app(
         changes,
         people,
         talking,
+        policy,
         moving,
         jobs,
         tenant,

@@ -149,3 +149,16 @@ def _value(numeral: str) -> int:
             total = total + (section + digit) * times if total > times else (total + section + digit) * times
             section, digit, last = 0, 0, times
     return total + section + digit * (last // 10 or 1)
+
+
+def number_of(numeral: str) -> float | None:
+    """Return what a numeral in Latin digits or Chinese characters amounts to; None for neither. 半 is a half."""
+    if numeral == "半":
+        return 0.5
+    try:
+        return float(numeral)
+    except ValueError:
+        pass
+    if not numeral or not set(numeral) <= {*_DIGITS, *_TENS_IN_WORDS, *_MYRIADS}:
+        return None
+    return float(_value(numeral))

@@ -1,0 +1,1 @@
+"""What an assistant does with what is known of a person."""
