@@ -110,6 +110,32 @@ def mcp_endpoint(sender_of: Callable[..., Any], *, tool_set: str, max_body_bytes
     return door.McpEndpoint(sender_of, tool_set=tool_set, max_body_bytes=max_body_bytes)
 
 
+def connect_host(
+    host: str, *, user: str, path: Path, tools: str | None, with_hooks: bool, dry_run: bool
+) -> tuple[list[tuple[Path, str, Path | None]], str]:
+    """Write a host's configuration; see `ebbing.interfaces.connect.run.connect`.
+
+    Raises:
+        ConfigurationError: a file cannot be edited or written.
+    """
+    door = import_module("ebbing.interfaces.connect.run")
+    changes: tuple[list[tuple[Path, str, Path | None]], str] = door.connect(
+        host, user=user, path=path, tools=tools, with_hooks=with_hooks, dry_run=dry_run
+    )
+    return changes
+
+
+def disconnect_host(host: str, *, dry_run: bool) -> tuple[list[tuple[Path, str, Path | None]], str]:
+    """Take our entries out of a host's configuration; see `ebbing.interfaces.connect.run.disconnect`.
+
+    Raises:
+        ConfigurationError: a file cannot be edited or written.
+    """
+    door = import_module("ebbing.interfaces.connect.run")
+    changes: tuple[list[tuple[Path, str, Path | None]], str] = door.disconnect(host, dry_run=dry_run)
+    return changes
+
+
 def _door(name: str, *, packages: frozenset[str], extra: str) -> Any:
     """Import a door by its name: the composition root opens it, and yet depends on nothing in it."""
     try:

@@ -17,6 +17,7 @@ from ebbing.interfaces.cli.commands import (
     backups,
     changing,
     compressing,
+    connect,
     dev,
     graph,
     health,
@@ -59,6 +60,7 @@ for room in (
     serving,
     mcp,
     hook,
+    connect,
     keys,
     dev,
 ):

@@ -1,0 +1,1 @@
+"""Connecting a host: its configuration files get what starts the memory, and keep everything else."""

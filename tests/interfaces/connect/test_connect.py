@@ -1,0 +1,226 @@
+"""`ebbing connect` and `ebbing disconnect` on the configuration of a person who has used the host for long."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+import yaml
+from mcp import Client, StdioServerParameters
+
+from ebbing.interfaces.cli.app import run
+from ebbing.interfaces.connect.hosts import HOST_NAMES
+from tests.interfaces.mcp.hosts import answer
+
+OTHERS: dict[str, tuple[str, str]] = {
+    "claude-code": (
+        ".claude.json",
+        '{\n\t"numStartups": 7,\n\t"mcpServers": {"github": {"command": "gh"}},\n\t"名字": "阿哲"\n}\n',
+    ),
+    "claude-desktop": (".config/Claude/claude_desktop_config.json", '{"mcpServers": {}, "theme": "dark"}'),
+    "cursor": (".cursor/mcp.json", '{"mcpServers": {"ebbing-notes": {"command": "x"}}}'),
+    "vscode": (".config/Code/User/mcp.json", '{"servers": {"github": {"type": "http"}}, "inputs": []}'),
+    "codex": (".codex/config.toml", '# mine\nmodel = "gpt-5"\n\n[mcp_servers.github]\ncommand = "gh" # keep\n'),
+    "openclaw": (".openclaw/openclaw.json", '{"gateway": {"port": 1}, "mcp": {"servers": {"a": {"command": "b"}}}}'),
+    "hermes": (
+        ".hermes/config.yaml",
+        "# mine\nmodel: x\nmcp_servers:\n    time: # keep\n        command: uvx\n\nother: 1\n",
+    ),
+}
+"""A file of each host with entries of others."""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "HERMES_HOME", "OPENCLAW_CONFIG_PATH", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "linux")
+    return tmp_path
+
+
+@pytest.fixture
+def file(home: Path, host: str) -> Path:
+    name, text = OTHERS[host]
+    path = home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def parsed(path: Path) -> Any:
+    text = path.read_text("utf-8")
+    return {".toml": tomllib.loads, ".yaml": yaml.safe_load}.get(path.suffix, json.loads)(text)
+
+
+def server(path: Path) -> Any:
+    """The entry that starts the memory."""
+    data = parsed(path)
+    servers = data.get("mcpServers") or data.get("servers") or data.get("mcp_servers") or data["mcp"]["servers"]
+    return servers["ebbing"]
+
+
+@pytest.mark.parametrize("host", HOST_NAMES)
+def test_what_others_wrote_stays_and_comes_back_whole(home: Path, host: str, file: Path) -> None:
+    before, text = parsed(file), file.read_text("utf-8")
+    assert run(["connect", host, "--user", "emma"]) == 0
+    entry = server(file)
+    assert entry["args"][-5:] == ["mcp", "--user", "emma", "--path", str(home / ".ebbing")]
+    [backup] = file.parent.glob(f"{file.name}.before-ebbing-*")
+    assert backup.read_text("utf-8") == text
+    for line in text.splitlines():
+        assert "#" not in line or line in file.read_text("utf-8").splitlines()
+    assert run(["disconnect", host]) == 0
+    after = parsed(file)
+    if host == "claude-desktop":
+        before.pop("mcpServers")  # it was empty
+    assert after == before
+    assert list(after) == list(before)
+    if file.suffix in {".toml", ".yaml"}:
+        assert file.read_text("utf-8").strip() == text.strip()
+
+
+@pytest.mark.parametrize("host", HOST_NAMES)
+def test_connecting_twice_is_connecting_once(host: str, file: Path) -> None:
+    assert run(["connect", host, "--user", "emma"]) == 0
+    once = file.read_text("utf-8")
+    assert run(["connect", host, "--user", "emma"]) == 0
+    assert file.read_text("utf-8") == once
+    assert run(["connect", host, "--user", "liam"]) == 0
+    assert server(file)["args"][-3] == "liam"
+    assert file.read_text("utf-8").count("liam") == 1
+
+
+@pytest.mark.parametrize("host", HOST_NAMES)
+def test_a_dry_run_writes_nothing(home: Path, host: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = file.read_text("utf-8")
+    assert run(["connect", host, "--user", "emma", "--dry-run"]) == 0
+    assert str(file) in capsys.readouterr().out
+    assert file.read_text("utf-8") == text
+    assert [path for path in home.rglob("*") if path.is_file()] == [file]
+
+
+@pytest.mark.parametrize("host", HOST_NAMES)
+def test_a_host_without_a_file_gets_one_and_loses_the_entry_again(home: Path, host: str) -> None:
+    assert run(["disconnect", host]) == 0
+    assert not [path for path in home.rglob("*") if path.is_file()]
+    assert run(["connect", host, "--user", "emma", "--tools", "full"]) == 0
+    file = home / OTHERS[host][0]
+    assert server(file)["args"][-2:] == ["--tools", "full"]
+    assert file.stat().st_mode & 0o077 == 0
+    assert run(["disconnect", host]) == 0
+    assert not parsed(file)
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_hooks_are_put_beside_those_of_others_and_taken_out_alone(home: Path, host: str) -> None:
+    path = home / (".claude/settings.json" if host == "claude-code" else ".codex/hooks.json")
+    path.parent.mkdir()
+    theirs = {"hooks": [{"type": "command", "command": "say hook stop"}, {"type": "command", "command": "beep"}]}
+    settings = {"model": "opus", "hooks": {"Stop": [theirs], "PostToolUse": [theirs]}}
+    path.write_text(json.dumps(settings))
+    assert run(["connect", host, "--user", "emma"]) == 0
+    assert run(["connect", host, "--user", "emma o'brien"]) == 0
+    hooks = parsed(path)["hooks"]
+    assert hooks["PostToolUse"] == [theirs]
+    assert hooks["Stop"][0] == theirs
+    assert [len(hooks[event]) for event in ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact")] == [1, 1, 2, 1]
+    assert run(["disconnect", host]) == 0
+    assert parsed(path) == settings
+
+
+def test_without_hooks_only_the_server_is_written(home: Path) -> None:
+    assert run(["connect", "claude-code", "--user", "emma", "--no-hooks"]) == 0
+    assert not (home / ".claude" / "settings.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "text"),
+    [
+        ("vscode", '{\n  // mine\n  "servers": {}\n}\n'),
+        ("openclaw", "{gateway: {port: 1}}"),
+        ("cursor", "[]"),
+        ("cursor", '{"mcpServers": []}'),
+        ("codex", "model = "),
+        ("codex", 'mcp_servers = {a = {command = "b"}}\n'),
+        ("codex", '[mcp_servers.ebbing]\ncommand = "mine"\n'),
+        ("hermes", "mcp_servers: {time: {command: uvx}}\n"),
+        ("hermes", "mcp_servers:\n  ebbing:\n    command: mine\n"),
+    ],
+)
+def test_a_file_that_cannot_be_edited_safely_is_left_alone(
+    host: str, file: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(text)
+    assert run(["connect", host, "--user", "emma"]) == 1
+    error = capsys.readouterr().err
+    assert str(file) in error
+    assert "by hand" in error or "first" in error
+    assert file.read_text() == text
+    assert len([*file.parent.iterdir()]) == 1
+
+
+def test_where_one_of_two_files_cannot_be_edited_neither_is(home: Path) -> None:
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{ // mine\n}")
+    assert run(["connect", "claude-code", "--user", "emma"]) == 1
+    assert not (home / ".claude.json").exists()
+
+
+def test_a_link_to_a_file_elsewhere_stays_a_link(home: Path) -> None:
+    (home / ".cursor").mkdir()
+    (home / "dotfiles.json").write_text("{}")
+    (home / ".cursor" / "mcp.json").symlink_to(home / "dotfiles.json")
+    assert run(["connect", "cursor", "--user", "emma"]) == 0
+    assert (home / ".cursor" / "mcp.json").is_symlink()
+    assert server(home / "dotfiles.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ["ebbing"]),
+        ("model: x", ["ebbing"]),
+        ("mcp_servers:\n", ["ebbing"]),
+        ("mcp_servers: {}\nother: 1\n", ["ebbing"]),
+        ("mcp_servers:\n  # mine\n\n  a:\n    command: b\nother: 1\n", ["a", "ebbing"]),
+        ("other: 1\nmcp_servers:\n  a:\n    command: b", ["a", "ebbing"]),
+    ],
+)
+def test_servers_in_yaml_are_added_to_in_whatever_way_they_stand(home: Path, text: str, expected: list[str]) -> None:
+    path = home / ".hermes" / "config.yaml"
+    path.parent.mkdir()
+    path.write_text(text)
+    before = yaml.safe_load(text) or {}
+    assert run(["connect", "hermes", "--user", "emma"]) == 0
+    data = yaml.safe_load(path.read_text())
+    assert sorted(data["mcp_servers"]) == expected
+    assert {key: value for key, value in data.items() if key != "mcp_servers"} == {
+        key: value for key, value in before.items() if key != "mcp_servers"
+    }
+    assert run(["disconnect", "hermes"]) == 0
+    data = yaml.safe_load(path.read_text()) or {}
+    assert sorted(data.get("mcp_servers") or {}) == [name for name in expected if name != "ebbing"]
+
+
+@pytest.mark.extended
+@pytest.mark.anyio
+async def test_what_is_written_starts_a_memory_that_the_hooks_share(home: Path) -> None:
+    assert run(["connect", "claude-code", "--user", "emma"]) == 0
+    python_path = os.pathsep.join(filter(None, sys.path))
+    environment = {**os.environ, "PYTHONPATH": python_path, "EBBING_EMBEDDER": "none", "XDG_STATE_HOME": str(home)}
+    entry = server(home / ".claude.json")
+    async with Client(StdioServerParameters(command=entry["command"], args=entry["args"], env=environment)) as client:
+        await answer(client, "memory_add", content="I live in Leeds")
+    hooks = parsed(home / ".claude" / "settings.json")["hooks"]
+    [hook] = hooks["SessionStart"][0]["hooks"]
+    given = json.dumps({"hook_event_name": "SessionStart", "session_id": "s"})
+    shown = await anyio.run_process(hook["command"], input=given.encode(), env=environment)
+    assert "Leeds" in json.loads(shown.stdout)["hookSpecificOutput"]["additionalContext"]
