@@ -47,6 +47,7 @@ async def diagnose(components: Components) -> dict[str, Any]:
         await _about_reranker(components),
         await _about_reader(components, failure=failure),
         *await _about_chat(components),
+        _about_proxy(components.settings),
         await _about_upkeep(components),
         *_about_counts(stats, embedder),
     ]
@@ -113,6 +114,14 @@ async def _about_chat(components: Components) -> list[Finding]:
         detail = f"{waiting}, {left['given_up']} given up"
         found.append(_finding("unread", "attention", detail=detail))
     return found
+
+
+def _about_proxy(settings: Settings) -> Finding:
+    if not settings.proxy_url:
+        return _finding("proxy", "off", detail="no chats are passed on: EBBING_PROXY_URL names no model's endpoint")
+    key = "its own key" if settings.proxy_api_key else "no key of its own (EBBING_PROXY_API_KEY)"
+    host = urlsplit(settings.proxy_url).hostname
+    return _finding("proxy", "on", detail=f"`ebbing serve` passes chats on to {host}, with {key}")
 
 
 async def _about_upkeep(components: Components) -> Finding:

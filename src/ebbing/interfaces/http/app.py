@@ -14,7 +14,7 @@ import ebbing
 from ebbing.domain.errors import EbbingError
 from ebbing.interfaces.http import errors
 from ebbing.interfaces.http.chat_proxy import routes as chats
-from ebbing.interfaces.http.chat_proxy.proxy import ChatProxy
+from ebbing.interfaces.http.chat_proxy.proxy import ANSWER_HEADERS, ChatProxy
 from ebbing.interfaces.http.mcp_path import McpPath
 from ebbing.interfaces.http.mem0.routes import entities as mem0_entities
 from ebbing.interfaces.http.mem0.routes import events as mem0_events
@@ -130,7 +130,7 @@ def _add_layers(app: Service, settings: Settings) -> None:
             allow_origins=origins,
             allow_methods=["*"],
             allow_headers=["*"],
-            expose_headers=["ETag", "Retry-After", "X-Request-ID"],
+            expose_headers=["ETag", "Retry-After", "X-Request-ID", *ANSWER_HEADERS],
             max_age=600,
         )
 

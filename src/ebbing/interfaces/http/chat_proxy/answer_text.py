@@ -12,11 +12,12 @@ MAX_ANSWER_BYTES: Final = 8 * 2**20
 _THOUGHTS: Final = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 
 
-def answer_text(body: bytes, *, is_stream: bool) -> str:
+def answer_text(body: bytes) -> str:
     """Return the text of the first choice; "" for none, such as a call of tools, or what cannot be read.
 
     What a model thought aloud before its answer is left out.
     """
+    is_stream = not body.lstrip().startswith(b"{")
     choices = _stream_choices(body) if is_stream else _whole_choices(body)
     texts = [_text_of(choice.get("delta" if is_stream else "message")) for choice in choices if not choice.get("index")]
     return _THOUGHTS.sub("", "".join(texts), count=1).strip()

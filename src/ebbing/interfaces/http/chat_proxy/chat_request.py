@@ -27,11 +27,6 @@ class ChatRequest:
         """The messages, in the order in which they were sent."""
         return [dict(message) for message in self.fields["messages"]]
 
-    @property
-    def is_stream(self) -> bool:
-        """Whether the answer is to come in pieces."""
-        return self.fields.get("stream") is True
-
     def texts_of(self, messages: Sequence[Mapping[str, Any]]) -> list[str]:
         """Return these messages as text; one that is unchanged keeps the characters that it came with."""
         texts: list[str] = []

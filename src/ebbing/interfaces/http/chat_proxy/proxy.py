@@ -26,6 +26,8 @@ from ebbing.wiring.components.chat_endpoints import chat_endpoint
 from ebbing.wiring.config.settings import Settings
 
 _OK: Final = 200
+ANSWER_HEADERS: Final = ("X-Ebbing-Memory", "X-Ebbing-Memories", "X-Ebbing-Session", "X-Ebbing-Stable-Share")
+"""Headers by which a client learns what was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ class ChatProxy:
         """Remember a chat that was answered; what a client did not wait for counts as said, not as answered."""
         if passage.status != _OK or prepared.session is None:
             return
-        answer = answer_text(passage.body, is_stream=request.is_stream) if passage.is_whole else ""
+        answer = answer_text(passage.body) if passage.is_whole else ""
         turns = prepared.session.turns_of(request.messages, answer)
         self._sessions.note_answer(prepared.session, turns)
         if prepared.is_private:

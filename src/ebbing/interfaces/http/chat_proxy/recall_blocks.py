@@ -62,11 +62,8 @@ class RecallBlocks:
         if self._agent == "tool" or not turns:
             return Recalled()
         question = next((turn for turn in reversed(turns) if turn.role == "user"), turns[-1])
-        is_known = session.profile is not None and session.question_id == question.id
-        outcome: Outcome = "nothing"
-        if not is_known:
-            ask = _Ask(memory, session, owner=owner, private=private, agent=self._agent)
-            outcome = await self._in_time(ask, turns, question=question)
+        ask = _Ask(memory, session, owner=owner, private=private, agent=self._agent)
+        outcome = await self._in_time(ask, turns, question=question)
         profile = session.profile or NOTHING
         block = session.question if session.question_id == question.id else NOTHING
         is_used = bool(profile.text or block.text)
@@ -96,6 +93,7 @@ class RecallBlocks:
 
     async def _outcome_of(self, ask: _Ask, turns: Sequence[Turn], *, question: Turn) -> Outcome:
         try:
+            await ask.drop_deleted()
             await ask.profile()
             await ask.question(turns, question=question)
         except Exception as error:  # whatever it is, the chat goes on without memory
@@ -111,9 +109,25 @@ class _Ask:
         self, memory: AsyncMemory, session: ChatSession, *, owner: OwnerParams, private: bool, agent: str
     ) -> None:
         self._get: Callable[..., Any] = memory.get_context
+        self._memory, self._user = memory, owner["user_id"]
         self._session = session
         self._options: dict[str, Any] = {**owner, "run_id": None, "max_tokens": BLOCK_TOKENS, "private": private}
         self._min_score = {"min_score": DEFAULT.inject_above} if agent == "general" else {}
+
+    async def drop_deleted(self) -> None:
+        """Let go of a block that shows what is no longer there: another process may have deleted it."""
+        session = self._session
+        if session.profile is not None and not await self._are_there(session.profile):
+            session.profile = None
+        if session.question_id and not await self._are_there(session.question):
+            session.question_id, session.question = "", NOTHING
+
+    async def _are_there(self, block: Block) -> bool:
+        for memory_id in block.memory_ids:
+            is_stored = ":" not in memory_id  # what is set for the whole tenant has a made-up id, such as default:0
+            if is_stored and await self._memory.get(memory_id, user_id=self._user) is None:
+                return False
+        return True
 
     async def profile(self) -> None:
         """Freeze who the person is."""
@@ -121,7 +135,9 @@ class _Ask:
             self._session.profile = _block(await self._get(groups=["profile"], **self._options))
 
     async def question(self, turns: Sequence[Turn], *, question: Turn) -> None:
-        """Look for what bears on the question, beside what the profile says."""
+        """Look for what bears on the question, beside what the profile says; once for all calls that answer it."""
+        if self._session.question_id == question.id:
+            return
         shown = self._session.profile or NOTHING
         messages = [{"role": turn.role, "content": turn.text[-_LAST_CHARS:]} for turn in turns[-_LAST_TURNS:]]
         answer = await self._get(

@@ -40,7 +40,9 @@ _NOT_SENT: Final = _OF_CONNECTION | {
     b"x-api-key",
 }
 _OURS: Final = (b"x-ebbing-", b"x-openwebui-")
-_NOT_RETURNED: Final = _OF_CONNECTION | {b"date", b"set-cookie"}
+_NOT_RETURNED: Final = _OF_CONNECTION | {b"alt-svc", b"date", b"set-cookie", b"strict-transport-security"}
+_OF_ORIGIN: Final = b"access-control-"
+"""What the endpoint says to pages of its own origin, and this service says for itself."""
 
 
 @dataclass(slots=True)
@@ -91,6 +93,15 @@ def request_headers(
     return [*sent, (b"accept-encoding", b"identity")]
 
 
+def returned_headers(headers: HeaderList) -> HeaderList:
+    """Return the headers for the client: the endpoint's, without what is about its connection and its origin."""
+    return [
+        (name, value)
+        for name, value in headers
+        if name.lower() not in _NOT_RETURNED and not name.lower().startswith(_OF_ORIGIN)
+    ]
+
+
 class Relay(Response):
     """Passes a request on, and its answer back byte by byte. When the client goes away, the endpoint is let go.
 
@@ -137,7 +148,7 @@ class Relay(Response):
             ) as answer:
                 passage.status = answer.status
                 passage.is_readable = not _is_encoded(answer.headers)
-                headers = [pair for pair in answer.headers if pair[0].lower() not in _NOT_RETURNED]
+                headers = returned_headers(answer.headers)
                 start = {"type": "http.response.start", "status": answer.status, "headers": [*headers, *self._added]}
                 await send(start)
                 async with aclosing(answer.chunks) as chunks:
