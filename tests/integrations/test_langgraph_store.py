@@ -107,19 +107,25 @@ def random_operation(chance: random.Random) -> Any:
     return ListNamespacesOp(conditions, depth, limit=chance.choice([2, 100]), offset=chance.choice([0, 1]))
 
 
+def sequence_is_answered_alike(memory: Memory, seed: int) -> int:
+    """Play one sequence of batches on both stores, and compare every answer; the number of operations."""
+    chance, operations = random.Random(seed), 0
+    store, reference = EbbingStore(memory, tenant=f"tenant {seed}"), InMemoryStore()
+    for _ in range(chance.randint(4, 10)):
+        batch = [random_operation(chance) for _ in range(chance.randint(1, 4))]
+        batch.sort(key=lambda operation: isinstance(operation, GetOp))  # the reference lists what it looked for
+        without_empty_namespaces(reference)
+        sorted_namespaces(reference)
+        assert seen(store.batch(batch)) == seen(reference.batch(batch)), (seed, batch)
+        operations += len(batch)
+    return operations
+
+
 def test_two_thousand_random_sequences_are_answered_as_the_store_in_memory_does() -> None:
     operations = 0
-    for seed in range(SEQUENCES):
-        chance = random.Random(seed)
+    for start in range(0, SEQUENCES, 25):  # opening a memory takes longer than a sequence
         with Memory.from_config({"store": "ephemeral", "embedder": "none"}) as memory:
-            store, reference = EbbingStore(memory), InMemoryStore()
-            for _ in range(chance.randint(4, 10)):
-                batch = [random_operation(chance) for _ in range(chance.randint(1, 4))]
-                batch.sort(key=lambda operation: isinstance(operation, GetOp))  # the reference lists what it looked for
-                without_empty_namespaces(reference)
-                sorted_namespaces(reference)
-                assert seen(store.batch(batch)) == seen(reference.batch(batch)), (seed, batch)
-                operations += len(batch)
+            operations += sum(sequence_is_answered_alike(memory, seed) for seed in range(start, start + 25))
     assert operations > 5 * SEQUENCES
 
 
@@ -135,6 +141,20 @@ def test_items_survive_a_restart_with_their_exact_values_and_times(tmp_path: Pat
         assert store.search(namespace, limit=100) == before
         assert [item.value for item in before] == [*VALUES]
         assert store.list_namespaces() == [namespace]
+
+
+def test_code_that_awaits_gets_the_same_answers_and_many_at_once(memory: Memory) -> None:
+    async def calls(store: EbbingStore) -> None:
+        await asyncio.gather(*(store.aput(("a", "b"), f"k{number}", {"n": number}) for number in range(20)))
+        item = await store.aget(("a", "b"), "k7")
+        assert item is not None
+        assert item.value == {"n": 7}
+        assert len(await store.asearch(("a",), filter={"n": {"$lt": 5}})) == 5
+        await store.adelete(("a", "b"), "k7")
+        assert await store.aget(("a", "b"), "k7") is None
+        assert await store.alist_namespaces(prefix=("a",), max_depth=1) == [("a",)]
+
+    asyncio.run(calls(EbbingStore(memory)))
 
 
 def test_a_put_over_an_item_keeps_when_it_was_created(memory: Memory) -> None:
