@@ -74,6 +74,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers by script."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     endpoint: Endpoint
 
     def log_message(self, *_: Any) -> None:
