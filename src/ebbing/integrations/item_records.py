@@ -103,7 +103,8 @@ class ItemRecords:
             reason = self._import(waiting)
             waiting = {name: item for name, item in waiting.items() if self._is_other(item)}
         if waiting:
-            raise ConflictError(f"{len(waiting)} items could not be stored: {reason or 'put them again'}")
+            hint = "somebody else goes on writing them; for another tenant give `tenant=` instead of a view"
+            raise ConflictError(f"{len(waiting)} items could not be stored: {reason or hint}")
 
     def erase(self, namespace: Sequence[str], key: str) -> None:
         """Erase an item for good, if there is one."""
