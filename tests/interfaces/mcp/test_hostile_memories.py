@@ -51,9 +51,10 @@ async def test_a_planted_order_leaves_its_quotation_in_no_answer(order: str) -> 
 
 async def test_an_order_that_a_model_wants_kept_waits_for_the_person() -> None:
     async with host() as client:
-        added = await answer(client, "memory_add", content=ORDERS[0])
-        assert [item["event"] for item in added["memories"]] == ["NONE"]
-        assert "reviews it" in added["memories"][0]["reason"]
+        for _ in range(2):
+            added = await answer(client, "memory_add", content=ORDERS[0])
+            assert [item["event"] for item in added["memories"]] == ["NONE"]
+            assert "reviews it" in added["memories"][0]["reason"]
         assert not (await answer(client, "memory_search", query="previous instructions keys"))["memories"]
 
 

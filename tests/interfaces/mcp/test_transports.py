@@ -17,7 +17,7 @@ import pytest
 
 from ebbing.interfaces.http.mcp_path import PATH
 from tests.interfaces.http.service import service as service_inside
-from tests.interfaces.mcp.hosts import PROGRAM, REVISIONS, Mode, answer, host, http_host, refusal, stdio_host, text_of
+from tests.interfaces.mcp.hosts import PROGRAM, REVISIONS, Mode, answer, http_host, refusal, stdio_host, text_of
 from tests.registry_clients import environment
 from tests.registry_clients import service as served
 
@@ -146,6 +146,7 @@ async def test_a_service_without_credentials_serves_the_user_of_its_settings() -
             assert answered.json()["result"]["isError"] is expected
 
 
-async def test_a_host_in_process_needs_no_socket() -> None:
-    async with host() as client:
-        assert (await client.list_tools()).tools
+async def test_no_stream_is_held_open_for_messages_that_never_come() -> None:
+    async with service_inside() as client:
+        refused = await client.get(PATH, headers={"accept": "text/event-stream"})
+    assert refused.status_code == 405

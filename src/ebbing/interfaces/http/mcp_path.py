@@ -27,7 +27,8 @@ class McpPath:
         self._endpoint: Any = None
         self._closed = asyncio.Event()
         self._run: asyncio.Task[None] | None = None
-        self.route = Route(PATH, self, methods=["GET", "POST", "DELETE"], include_in_schema=False)
+        # GET would hold a stream open for messages that this server never sends, and a place among all requests.
+        self.route = Route(PATH, self, methods=["POST"], include_in_schema=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request.

@@ -45,6 +45,8 @@ async def memory_add(
     same = await caller.memory.get_all(user_id=caller.owner, filters={"text": {"eq": content}}, limit=1, include="all")
     if same["results"]:
         [item] = same["results"]
+        if QUARANTINED in item["tags"]:
+            return _result(None, "", reason=HELD_BACK)
         return _result(item["id"], quoted(item["memory"], item), reason="this is known already")
     # It is the model's word for what the person said, and counts as that.
     answer = await caller.memory.add(content, user_id=caller.owner, trust="assistant")
