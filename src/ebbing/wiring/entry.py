@@ -17,10 +17,12 @@ def main() -> None:
 
 def run_hook(arguments: list[str]) -> None:
     """Run a hook and end the process, whatever still goes on in it."""
-    code = import_module("ebbing.interfaces.hooks.run").main(arguments)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+    try:
+        import_module("ebbing.interfaces.hooks.run").main(arguments)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(0)
 
 
 def direct_memory(*, path: str | None, user: str | None) -> Any:

@@ -152,6 +152,12 @@ def test_what_a_locked_store_did_not_take_is_stored_by_the_next_hook(host: Host)
     assert any("beagle" in text for text in memories(host))
 
 
+def test_what_is_recalled_is_readable_whatever_the_encoding_of_the_machine(host: Host) -> None:
+    host.say("我养了一只猫，叫豆豆。", "好的。")
+    host.settings["PYTHONIOENCODING"] = "ascii"
+    assert "豆豆" in host.run("session-start").context
+
+
 def test_what_is_off_the_record_is_not_stored(host: Host) -> None:
     host.say("Don't remember this: my PIN hint is the tulip.", "I won't.")
     host.say("I live in Leeds.", "Noted.")

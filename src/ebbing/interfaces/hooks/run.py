@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
@@ -61,8 +62,9 @@ def main(arguments: Sequence[str]) -> int:
     if not result.ended:
         sys.stderr.write(f"ebbing hook: nothing was done: {result.trouble}\n")
     elif result.output:
-        sys.stdout.write(result.output)
-        sys.stdout.flush()
+        with suppress(OSError):  # the host may have gone
+            sys.stdout.buffer.write(result.output.encode())  # whatever the encoding of this machine is
+            sys.stdout.buffer.flush()
     return 0
 
 
