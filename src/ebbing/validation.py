@@ -227,7 +227,7 @@ def timed(messages: list[Message], timestamp: datetime | None) -> list[Message]:
     """The messages, those without a time of their own sent at this one."""
     if timestamp is None:
         return messages
-    return [replace(one, timestamp=timestamp) if one.timestamp is None else one for one in messages]
+    return [replace(message, timestamp=timestamp) if message.timestamp is None else message for message in messages]
 
 
 def checked_narrowing(given: Mapping[str, Any]) -> None:

@@ -153,7 +153,7 @@ class AsyncClient:
         """What happened to a memory, oldest first."""
         answer = await self._wire.ask(self._about(memory_id, "GET", part="/history", user_id=user_id))
         told = answer.get("history") if isinstance(answer, dict) else answer
-        return [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+        return [item for item in told if isinstance(item, dict)] if isinstance(told, list) else []
 
     async def explain(self, memory_id: str, *, user_id: str | None = None) -> Item:
         """Why a memory is kept: its source, every decision about it, and what became of it."""

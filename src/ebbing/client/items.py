@@ -47,7 +47,7 @@ def id_of(answer: Any) -> str | None:
             return str(own)
         if isinstance(answer.get("data"), Mapping):
             return id_of(answer["data"])
-    return next((found for one in _listed(answer) if isinstance(one, Mapping) and (found := id_of(one))), None)
+    return next((found for item in _listed(answer) if isinstance(item, Mapping) and (found := id_of(item))), None)
 
 
 def _listed(answer: Any) -> Iterable[Any]:

@@ -117,7 +117,7 @@ def _with_invented_ids(value: Any) -> Any:
             key: 9_000 + place if key in _NAMES and isinstance(one, int) else _with_invented_ids(one)
             for place, (key, one) in enumerate(value.items())
         }
-    return [_with_invented_ids(one) for one in value] if isinstance(value, list) else value
+    return [_with_invented_ids(item) for item in value] if isinstance(value, list) else value
 
 
 _SPOILT: Final[Mapping[Fault | None, Callable[[str], str]]] = {

@@ -43,7 +43,7 @@ class ChangesSuite(StoreCase):
         logged = await store.change_log.get(ADA, str(change.only_id))
         assert logged is not None
         assert (logged.inserted, logged.revised, logged.erased) == (2, 1, 0)
-        done = {one.now.id: one for one in await store.change_log.records(ADA, logged.id)}
+        done = {record.now.id: record for record in await store.change_log.records(ADA, logged.id)}
         assert done.keys() == {old.id, first.id, second.id}
         assert between.id not in done
         assert done[old.id].before == old
@@ -104,10 +104,10 @@ class ChangesSuite(StoreCase):
 
     async def test_nothing_that_an_erased_record_ever_was_is_kept(self, store: MemoryStore) -> None:
         record, other, change = await self.stored(ADA, "x"), await self.stored(ADA, "other"), ChangeSet(Cause.UPDATE)
-        revised = [self.revise(one, Event.UPDATE, content="y") for one in (record, other)]
+        revised = [self.revise(item, Event.UPDATE, content="y") for item in (record, other)]
         await store.within(change).write(ADA, revised)
         await store.write(ADA, [Erase(record.id)])
-        assert [one.now.id for one in await store.change_log.records(ADA, str(change.only_id))] == [other.id]
+        assert [record.now.id for record in await store.change_log.records(ADA, str(change.only_id))] == [other.id]
         assert await store.change_log.of_memory(ADA, record.id) == []
         erasing, *_ = (await store.change_log.page(ADA)).changes
         assert (erasing.erased, erasing.revised) == (1, 0)
@@ -118,10 +118,10 @@ class ChangesSuite(StoreCase):
 
     async def test_a_part_of_an_owners_memory_is_erased_with_its_states(self, store: MemoryStore) -> None:
         monday, other = await self.stored(MONDAY, "on monday"), await self.stored(ADA, "other")
-        await store.write(ADA, [self.revise(one, Event.UPDATE, content="y") for one in (monday, other)])
+        await store.write(ADA, [self.revise(item, Event.UPDATE, content="y") for item in (monday, other)])
         assert (await store.erase(MONDAY)).revisions == 1
         [last, *_] = (await store.change_log.page(ADA)).changes
-        assert [one.now.id for one in await store.change_log.records(ADA, last.id)] == [other.id]
+        assert [record.now.id for record in await store.change_log.records(ADA, last.id)] == [other.id]
         assert await store.verify() == []
 
     async def test_what_was_done_to_one_record_is_told_newest_first(self, store: MemoryStore) -> None:
@@ -132,7 +132,7 @@ class ChangesSuite(StoreCase):
             await store.write(ADA, [revise])
             states.append(revise.record)
         told = await store.change_log.of_memory(ADA, record.id)
-        assert [(one.before, one.after) for one in told] == [
+        assert [(item.before, item.after) for item in told] == [
             (states[1], states[2]),
             (states[0], states[1]),
             (None, states[0]),
@@ -144,7 +144,7 @@ class ChangesSuite(StoreCase):
             await self.stored(ADA, f"note {number}")
         first = await store.change_log.page(ADA, limit=3)
         rest = await store.change_log.page(ADA, limit=3, cursor=first.next_cursor)
-        assert [one.number for one in (*first.changes, *rest.changes)] == [5, 4, 3, 2, 1]
+        assert [item.number for item in (*first.changes, *rest.changes)] == [5, 4, 3, 2, 1]
         assert rest.next_cursor is None
         with pytest.raises(InvalidInputError):
             await store.change_log.page(ADA, cursor="not one of ours")

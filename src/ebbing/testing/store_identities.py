@@ -35,7 +35,7 @@ class IdentitiesSuite(StoreCase):
     async def names(self, store: MemoryStore, unified: str | None = None) -> list[tuple[str, str, bool]]:
         """Channel, name and whether it was the first, of one person or of all."""
         found = await store.identities.list(HOME, unified_id=unified)
-        return [(one.channel, one.channel_user_id, one.is_primary) for one in found]
+        return [(item.channel, item.channel_user_id, item.is_primary) for item in found]
 
     async def made_one(self, store: MemoryStore, *, kept: Scope = ADA, gone: Scope = BOB) -> Merge:
         """Two persons made one now."""
@@ -92,7 +92,7 @@ class IdentitiesSuite(StoreCase):
         found = await store.identities.list(HOME, limit=2)
         after = (found[-1].channel, found[-1].channel_user_id)
         found += await store.identities.list(HOME, limit=9, after=after)
-        assert [(one.channel, one.channel_user_id) for one in found] == [
+        assert [(item.channel, item.channel_user_id) for item in found] == [
             *(("c0", "n0"), ("c0", "n2"), ("c0", "n4"), ("c1", "n1"), ("c1", "n3"))
         ]
 
@@ -113,7 +113,7 @@ class IdentitiesSuite(StoreCase):
         await store.usage.returned([Returned(BOB.owner, jam.id, 3, self.clock.now())])
         await store.usage.tell(BOB, Feedback(jam.id, Signal.DOWN, "r1", self.clock.now()))
         history = await store.history(BOB, jam.id)
-        before = {one.id: one for one in await store.get(BOB, [jam.id, said.id, gone.id], deleted=True)}
+        before = {item.id: item for item in await store.get(BOB, [jam.id, said.id, gone.id], deleted=True)}
 
         merge = await self.made_one(store)
         assert (merge.kept, merge.gone, merge.memories, merge.episodes) == ("ada", "bob", 2, 1)
@@ -125,7 +125,7 @@ class IdentitiesSuite(StoreCase):
         assert await store.history(ADA, jam.id) == history
         usage = await store.usage.usage(ADA, jam.id)
         assert (usage.returned, [told.signal for told in usage.feedback]) == (3, [Signal.DOWN])
-        assert {one.id for one in await store.from_sources(ADA, ["m1"])} >= {jam.id}
+        assert {source.id for source in await store.from_sources(ADA, ["m1"])} >= {jam.id}
         assert await store.scope_of(HOME, jam.id) == Scope("ada", "guide", "monday")
         assert [owner.name for owner in await store.owners(HOME)] == ["ada"]
         assert await store.verify() == []
@@ -135,7 +135,7 @@ class IdentitiesSuite(StoreCase):
         await self.stored(BOB, "jam")
         before = await store.shard(ADA), await store.shard(BOB)
         await self.made_one(store)
-        assert [one.size for one in before] == [1, 1]
+        assert [item.size for item in before] == [1, 1]
         assert len(await self.living(store, ADA)) == 2
         assert await self.living(store, BOB) == []
 
@@ -148,10 +148,10 @@ class IdentitiesSuite(StoreCase):
         leased = await store.jobs.claim(["extract"], lease=timedelta(hours=1))
         await self.made_one(store)
         assert await self.names(store, "ada") == [("app", "y", False), ("web", "x", True)]
-        found = {one.key: one for one in await store.jobs.list()}
+        found = {item.key: item for item in await store.jobs.list()}
         assert found["k1"].payload == {"user_id": "ada", "n": 1}
-        assert {one.whose for one in found.values()} == {ADA}
-        assert {one.state for one in found.values()} == {JobState.WAITING}
+        assert {item.whose for item in found.values()} == {ADA}
+        assert {item.state for item in found.values()} == {JobState.WAITING}
         assert leased is not None
         assert leased.id == job
         assert not await store.jobs.complete(leased)
@@ -217,7 +217,7 @@ class IdentitiesSuite(StoreCase):
         assert await store.history(BOB, jam.id) == histories
         assert len((await store.usage.usage(BOB, jam.id)).feedback) == 1
         assert await self.names(store) == names
-        assert {one.id for one in await store.from_sources(BOB, ["m1"])} == {jam.id}
+        assert {source.id for source in await store.from_sources(BOB, ["m1"])} == {jam.id}
         assert await store.verify() == []
         with pytest.raises(InvalidInputError):
             await self.undone(store, merge)
@@ -244,9 +244,9 @@ class IdentitiesSuite(StoreCase):
         both = self.record(ADA, "tea and jam", compression_sources=(tea.id, jam.id), is_compressed=True)
         retired = [
             self.revise(
-                await self.the(store, one, of=ADA), Event.MERGE, retired_at=self.clock.now(), superseded_by=both.id
+                await self.the(store, item, of=ADA), Event.MERGE, retired_at=self.clock.now(), superseded_by=both.id
             )
-            for one in (tea, jam)
+            for item in (tea, jam)
         ]
         await store.write(ADA, [self.insert(both), *retired])
         assert await self.contents(store, ADA) == {"tea and jam"}
@@ -277,12 +277,12 @@ class IdentitiesSuite(StoreCase):
         for scope, text in ((ADA, "tea"), (BOB, "jam"), (CAROL, "rye")):
             await self.stored(scope, text)
         first, second = await self.made_one(store, kept=ADA, gone=BOB), await self.made_one(store, kept=ADA, gone=CAROL)
-        assert [one.id for one in await store.identities.merges(HOME, unified_id="ada")] == [second.id, first.id]
+        assert [merge.id for merge in await store.identities.merges(HOME, unified_id="ada")] == [second.id, first.id]
         await self.undone(store, first)
         assert await self.contents(store, ADA) == {"tea", "rye"}
         await self.undone(store, second)
-        assert [await self.contents(store, one) for one in (ADA, BOB, CAROL)] == [{"tea"}, {"jam"}, {"rye"}]
-        assert [one.undone_at is not None for one in await store.identities.merges(HOME)] == [True, True]
+        assert [await self.contents(store, item) for item in (ADA, BOB, CAROL)] == [{"tea"}, {"jam"}, {"rye"}]
+        assert [merge.undone_at is not None for merge in await store.identities.merges(HOME)] == [True, True]
 
     async def test_what_was_erased_meanwhile_stays_erased(self, store: MemoryStore) -> None:
         await self.stored(ADA, "tea")

@@ -27,7 +27,7 @@ class OutdatedSuite(StoreCase):
 
     async def outdated_ids(self, store: MemoryStore) -> list[str]:
         """Ids of what is to be indexed anew, in order."""
-        return [one.record.id for one in await store.outdated(ADA)]
+        return [item.record.id for item in await store.outdated(ADA)]
 
     async def test_what_is_indexed_as_it_should_be_is_left_alone(self, store: MemoryStore) -> None:
         await self.stored(ADA, "likes tea")
@@ -67,7 +67,7 @@ class OutdatedSuite(StoreCase):
         records = [await self.bare(f"note {number}") for number in range(5)]
         first = await store.outdated(ADA, limit=2)
         rest = await store.outdated(ADA, limit=9, after=first[-1].seq)
-        assert [one.record for one in (*first, *rest)] == records
+        assert [item.record for item in (*first, *rest)] == records
 
     async def test_a_new_entry_is_searched_at_once_and_leaves_the_record_as_it_is(self, store: MemoryStore) -> None:
         bare = await self.bare("likes rain")
@@ -81,7 +81,7 @@ class OutdatedSuite(StoreCase):
 
     async def test_a_record_that_was_changed_or_erased_meanwhile_keeps_what_it_has(self, store: MemoryStore) -> None:
         changed, gone = await self.bare("likes rain"), await self.bare("likes snow")
-        late = [Reindex(one.id, 1, self.entry(one)) for one in (changed, gone)]
+        late = [Reindex(item.id, 1, self.entry(item)) for item in (changed, gone)]
         await store.write(ADA, [self.revise(changed, Event.UPDATE, content="likes sun"), Erase(gone.id)])
         before = (await store.shard(ADA)).generation
         assert await store.write(ADA, late) == [changed.id, gone.id]

@@ -23,18 +23,18 @@ class RetiredSuite(StoreCase):
         known = [await self.stored(MONDAY, text, kind=kind, source=f"m{place}") for place, text in enumerate(texts)]
         at = self.clock.advance(DAY)
         teller = self.record(
-            MONDAY, texts[0], kind=kind, compression_sources=tuple(one.id for one in known), is_compressed=True
+            MONDAY, texts[0], kind=kind, compression_sources=tuple(item.id for item in known), is_compressed=True
         )
-        closed = [self.revise(one, Event.MERGE, retired_at=at, superseded_by=teller.id) for one in known]
+        closed = [self.revise(item, Event.MERGE, retired_at=at, superseded_by=teller.id) for item in known]
         await store.write(ADA, [self.insert(teller), *closed])
         return [teller, *(change.record for change in closed)]
 
     async def test_what_is_retired_is_neither_listed_nor_searched(self, store: MemoryStore) -> None:
         teller, *behind = await self.merged(store, "tea", "Tea!")
         assert await self.living(store, ADA) == [teller.id]
-        assert [one.id for one in (await store.page(ADA)).records] == [teller.id]
+        assert [record.id for record in (await store.page(ADA)).records] == [teller.id]
         everything = (await store.page(ADA, deleted=True)).records
-        assert {one.id for one in everything} == {teller.id, *(one.id for one in behind)}
+        assert {item.id for item in everything} == {teller.id, *(item.id for item in behind)}
         assert await store.get(ADA, [behind[0].id]) == [behind[0]]
         assert await store.verify() == []
 
@@ -51,11 +51,11 @@ class RetiredSuite(StoreCase):
         _, first, _ = await self.merged(store, "tea", "Tea!")
         again = self.record(MONDAY, "tea", source="m0")
         assert await store.write(MONDAY, [self.insert(again, once=True)]) == [first.id]
-        assert [one.id for one in await store.from_sources(ADA, ["m0"])] == [first.id]
+        assert [source.id for source in await store.from_sources(ADA, ["m0"])] == [first.id]
 
     async def test_a_retired_record_can_come_back(self, store: MemoryStore) -> None:
         teller, first, second = await self.merged(store, "tea", "Tea!")
-        back = [self.revise(one, Event.SPLIT, retired_at=None, superseded_by=None) for one in (first, second)]
+        back = [self.revise(item, Event.SPLIT, retired_at=None, superseded_by=None) for item in (first, second)]
         await store.write(ADA, [*back, Erase(teller.id)])
         assert sorted(await self.living(store, ADA)) == sorted([first.id, second.id])
         assert [told.event for told in await store.history(ADA, first.id)] == [Event.ADD, Event.MERGE, Event.SPLIT]

@@ -148,10 +148,10 @@ class ServiceSuite(StoreCase):
         monday, tuesday = (Scope(user_id="ada", run_id=run) for run in ("monday", "tuesday"))
         gone = self.request("r1", body="{}", whose=monday)
         kept = self.request("r2", body="{}", whose=tuesday)
-        for one in (gone, kept):
-            await store.requests.begin(one)
+        for item in (gone, kept):
+            await store.requests.begin(item)
         await store.erase(monday)
-        assert [await self.known(store, one) for one in (gone, kept)] == [None, kept]
+        assert [await self.known(store, item) for item in (gone, kept)] == [None, kept]
 
     async def test_erasing_one_memory_takes_its_owners_answers_along(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x")

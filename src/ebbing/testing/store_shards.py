@@ -93,7 +93,7 @@ class ShardsSuite(StoreCase):
         await store.write(ADA, [replace(self.revise(flagged.record, Event.NONE), drops_vector=True)])
         shard = await store.shard(ADA)
         rows = {shard.ids[row]: row for row in range(shard.size) if shard.alive[row]}
-        assert [bool(shard.embedded[rows[one.id]]) for one in (record, other)] == [False, True]
+        assert [bool(shard.embedded[rows[item.id]]) for item in (record, other)] == [False, True]
         assert int(shard.flags[rows[record.id]]) == flags | TextFlag.ANSWER
         assert ids_with(shard, "tea") == [record.id]
         assert await store.verify() == []

@@ -73,7 +73,7 @@ def profile_for(base_url: str, name: str = "auto") -> Profile:
             raise ConfigurationError(f"llm_profile must be auto or one of {', '.join(_BY_NAME)}")
         return _BY_NAME[name]
     where = urlsplit(base_url).netloc.rpartition("@")[2].lower()
-    return next((one for one in PROFILES if where.endswith(one.hosts or ("\0",))), _BY_NAME["plain"])
+    return next((item for item in PROFILES if where.endswith(item.hosts or ("\0",))), _BY_NAME["plain"])
 
 
 @dataclass(frozen=True, slots=True)

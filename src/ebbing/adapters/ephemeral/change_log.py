@@ -20,7 +20,7 @@ def record_write(room: Room, written: LoggedWrite, *, owner: Owner, change: Chan
     """Adds what a write did to its change set, and tells the change set its id."""
     for memory_id in written.erased:
         forget_states(room, memory_id)
-    known = next((one for one in room.log if one.logged.id == change.id_of(owner)), None)
+    known = next((item for item in room.log if item.logged.id == change.id_of(owner)), None)
     if known is None:
         number = room.log[-1].logged.number + 1 if room.log else 1
         named = f"{owner.digest}/{number}/{micros(now)}"
@@ -44,7 +44,7 @@ def record_write(room: Room, written: LoggedWrite, *, owner: Owner, change: Chan
 
 def forget_states(room: Room, memory_id: str) -> int:
     """Drops every state that is kept of a row; how many that were."""
-    return sum(one.before.pop(memory_id, None) is not None for one in room.log)
+    return sum(item.before.pop(memory_id, None) is not None for item in room.log)
 
 
 class EphemeralChangeLog:
@@ -56,29 +56,29 @@ class EphemeralChangeLog:
     async def page(self, scope: Scope, *, limit: int = 20, cursor: str | None = None) -> ChangePage:
         below = position(cursor)[0]
         with self._opened():
-            found = [one.logged for one in reversed(self._log(scope)) if one.logged.number < below]
+            found = [item.logged for item in reversed(self._log(scope)) if item.logged.number < below]
         shown = tuple(found[:limit])
         return ChangePage(shown, cursor_after(shown[-1].number, 0) if len(found) > limit else None)
 
     async def undoings(self, scope: Scope) -> list[LoggedChange]:
         with self._opened():
-            return [one.logged for one in self._log(scope) if one.logged.undoes is not None]
+            return [item.logged for item in self._log(scope) if item.logged.undoes is not None]
 
     async def get(self, scope: Scope, change_id: str) -> LoggedChange | None:
         with self._opened():
-            return next((one.logged for one in self._log(scope) if one.logged.id == change_id), None)
+            return next((item.logged for item in self._log(scope) if item.logged.id == change_id), None)
 
     async def scope_of(self, tenant: str, change_id: str) -> Scope | None:
         with self._opened():
             for owner, room in self._rooms.items():
-                if owner.tenant == tenant and any(one.logged.id == change_id for one in room.log):
+                if owner.tenant == tenant and any(item.logged.id == change_id for item in room.log):
                     return Scope.of(owner)
         return None
 
     async def records(self, scope: Scope, change_id: str) -> list[RecordChange]:
         with self._opened():
             room = self._rooms.get(scope.owner, Room())
-            one = next((one for one in room.log if one.logged.id == change_id), None)
+            one = next((item for item in room.log if item.logged.id == change_id), None)
             if one is None:
                 return []
             kept = [room.kept[name] for name in {*one.born, *one.before} if name in room.kept]
@@ -90,14 +90,14 @@ class EphemeralChangeLog:
             row = room.kept.get(memory_id)
             if row is None:
                 return []
-            touched = (one for one in reversed(room.log) if memory_id in one.born or memory_id in one.before)
-            return [_change(room, one, row=row) for one in touched]
+            touched = (item for item in reversed(room.log) if memory_id in item.born or memory_id in item.before)
+            return [_change(room, item, row=row) for item in touched]
 
     async def trim(self, scope: Scope, *, before: datetime) -> int:
         with self._opened():
             log = self._log(scope)
-            old = [one for one in log if one.logged.at < before]
-            log[:] = [one for one in log if one.logged.at >= before]
+            old = [item for item in log if item.logged.at < before]
+            log[:] = [item for item in log if item.logged.at >= before]
             return len(old)
 
     def _log(self, scope: Scope) -> list[LoggedWrite]:
@@ -120,4 +120,4 @@ def _change(room: Room, one: LoggedWrite, *, row: Kept) -> RecordChange:
 
 def _states_after(log: Iterable[LoggedWrite], name: str, *, number: int) -> Iterator[Kept]:
     """What a row was before each change set that came later."""
-    return (one.before[name] for one in log if one.logged.number > number and name in one.before)
+    return (item.before[name] for item in log if item.logged.number > number and name in item.before)

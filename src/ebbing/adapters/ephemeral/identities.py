@@ -98,7 +98,7 @@ class EphemeralIdentityBook:
             names, room = self._names_of(tenant, gone), self._home.rooms.get(leaving)
             if room is None and not names:
                 raise IdentityNotFoundError("nobody of this name has a memory or comes from a channel")
-            records = [one.record for one in room.kept.values()] if room else []
+            records = [item.record for item in room.kept.values()] if room else []
             memories = sum(record.kind is Kind.MEMORY for record in records)
             merge = Merge(next(self._numbers), kept, gone, at, memories, len(records) - memories)
             last = self._home.rooms.get(staying, Room()).last_seq
@@ -138,7 +138,7 @@ class EphemeralIdentityBook:
     async def merges(self, tenant: str, *, unified_id: str | None = None, limit: int = 100) -> Sequence[Merge]:
         with self._opened():
             mine = [done.merge for done in reversed(self._merges.values()) if done.tenant == tenant]
-        return [one for one in mine if unified_id in {None, one.kept, one.gone}][:limit]
+        return [item for item in mine if unified_id in {None, item.kept, item.gone}][:limit]
 
     def forget(self, tenant: str, *, name: str | None = None) -> int:
         """Forgets the names and merges of a person, or of a tenant; how many names. Call it with the rooms locked."""

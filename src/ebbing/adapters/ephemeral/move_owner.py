@@ -18,22 +18,22 @@ PARTED: Final = "the merge of two persons was undone"
 def moved(source: Room, target: Room, *, to: Owner, by: int, rows: tuple[int, int]) -> list[str]:
     """Moves the rows from the first to the last number, each raised by `by`; the ids of those there were."""
     first, last = rows
-    leaving = sorted((one for one in source.kept.values() if first <= one.seq <= last), key=lambda one: one.seq)
-    for one in leaving:
-        memory_id = one.record.id
+    leaving = sorted((item for item in source.kept.values() if first <= item.seq <= last), key=lambda one: one.seq)
+    for item in leaving:
+        memory_id = item.record.id
         tally = source.tallies.pop(memory_id, None)
         for write in source.log:  # its states belong to change sets of the former owner
             write.before.pop(memory_id, None)
         source.take_out(memory_id)
-        whose = replace(one.record.whose, user_id=to.name)
-        target.put(memory_id, replace(one, seq=one.seq + by, record=replace(one.record, whose=whose)))
+        whose = replace(item.record.whose, user_id=to.name)
+        target.put(memory_id, replace(item, seq=item.seq + by, record=replace(item.record, whose=whose)))
         if tally is not None:
             target.tallies[memory_id] = tally
     source.let_go()
     source.generation += 1
     target.generation += 1
     target.last_seq = max(target.last_seq, last + by)
-    return [one.record.id for one in leaving]
+    return [item.record.id for item in leaving]
 
 
 def part(one: Room, other: Room, *, at: datetime, numbers: Iterator[int]) -> None:

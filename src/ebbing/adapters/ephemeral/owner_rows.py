@@ -287,7 +287,7 @@ def advanced(room: Room, shard: Shard) -> Shard:
 def with_deleted(room: Room, empty: Shard) -> Shard:
     """A shard of all the room's rows, the deleted ones too."""
     kept = sorted(room.kept.values(), key=lambda kept: kept.seq)
-    empty.upsert([row_for(one.seq, one.record, entry=one.entry) for one in kept])
+    empty.upsert([row_for(item.seq, item.record, entry=item.entry) for item in kept])
     empty.generation = room.generation
     return empty
 

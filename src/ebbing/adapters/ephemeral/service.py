@@ -89,7 +89,7 @@ class EphemeralRequestLog:
 
     async def to_do(self, *, limit: int = 1_000) -> list[KeptRequest]:
         with self._opened():
-            waiting = [one for one in self._requests.values() if one.body is not None]
+            waiting = [request for request in self._requests.values() if request.body is not None]
         return sorted(waiting, key=lambda one: one.begun_at)[:limit]
 
     def move(self, of: Owner, name: str) -> None:
@@ -152,7 +152,7 @@ class EphemeralWebhookBook:
 
     async def list(self, tenant: str) -> list[Webhook]:
         with self._opened():
-            mine = [one for one in self._webhooks.values() if one.tenant == tenant]
+            mine = [webhook for webhook in self._webhooks.values() if webhook.tenant == tenant]
         return sorted(mine, key=lambda one: (one.created_at, one.id))
 
     async def remove(self, tenant: str, webhook_id: str) -> bool:

@@ -138,7 +138,7 @@ class EphemeralMemoryStore:
     async def from_sources(self, scope: Scope, source_ids: Sequence[str]) -> list[MemoryRecord]:
         with self._opened():
             found = [kept.record for kept in self._room(scope.owner).from_sources(source_ids)]
-        return [copy_of(one) for one in found if one.deleted_at is None and scope.covers(one.whose)]
+        return [copy_of(item) for item in found if item.deleted_at is None and scope.covers(item.whose)]
 
     async def page(
         self,
@@ -195,7 +195,7 @@ class EphemeralMemoryStore:
         wanted = set(ids)
         with self._opened():
             kept = sorted(self._room(scope.owner).kept.values(), key=lambda kept: kept.seq)
-        return [copy_of(one.record) for one in kept if not wanted.isdisjoint(one.record.compression_sources)]
+        return [copy_of(item.record) for item in kept if not wanted.isdisjoint(item.record.compression_sources)]
 
     async def mark(self, scope: Scope, name: str) -> int:
         with self._opened():

@@ -24,14 +24,14 @@ class EphemeralUsageLog:
 
     async def returned(self, batch: Sequence[Returned]) -> None:
         with self._opened():
-            for one in batch:
-                room = self._rooms.get(one.owner)
-                if room is None or one.memory_id not in room.kept:
+            for item in batch:
+                room = self._rooms.get(item.owner)
+                if room is None or item.memory_id not in room.kept:
                     continue
-                before = room.tallies.get(one.memory_id, Usage())
-                last = max(before.last_returned_at or one.last_at, one.last_at)
-                room.tallies[one.memory_id] = replace(
-                    before, returned=before.returned + one.times, last_returned_at=last
+                before = room.tallies.get(item.memory_id, Usage())
+                last = max(before.last_returned_at or item.last_at, item.last_at)
+                room.tallies[item.memory_id] = replace(
+                    before, returned=before.returned + item.times, last_returned_at=last
                 )
 
     async def tell(self, scope: Scope, feedback: Feedback, *, change: ChangeSet | None = None) -> bool:

@@ -76,7 +76,7 @@ class HttpWebhookSender:
         """
         host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
         found = [host] if _address(host) else list(await self._resolve(host, port))
-        addresses = [address for one in found if (address := _address(one)) is not None]
+        addresses = [address for item in found if (address := _address(item)) is not None]
         if not addresses:
             raise OSError("no address")
         if not self._private and not all(map(is_public, addresses)):

@@ -96,7 +96,7 @@ def key_item(key: ApiKey) -> ApiKeyItem:
     }
 
 
-def _days(given: object) -> timedelta:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= _MAX_DAYS:
+def _days(days: object) -> timedelta:
+    if isinstance(days, bool) or not isinstance(days, int | float) or not 0 < days <= _MAX_DAYS:
         raise InvalidInputError(f"expires_in_days must be a number above 0 and up to {_MAX_DAYS}")
-    return timedelta(days=given)
+    return timedelta(days=days)

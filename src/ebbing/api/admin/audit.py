@@ -32,7 +32,7 @@ class AuditApi:
         Args:
             limit: how many at most, 1 to 1,000.
         """
-        found = await self._context.store.audit.list(self._context.tenant, limit=checked_limit(limit))
+        page = await self._context.store.audit.list(self._context.tenant, limit=checked_limit(limit))
         return [
             {
                 "at": act.at.isoformat(),
@@ -41,5 +41,5 @@ class AuditApi:
                 "target": act.target,
                 "outcome": act.outcome,
             }
-            for act in found
+            for act in page
         ]

@@ -367,7 +367,7 @@ def review_item(review: Review) -> ReviewItem:
         "created_at": record.created_at.isoformat(),
         "why": "quarantined" if review.is_quarantined else "closes_many",
         "reason": record.provenance.reason,
-        "would_close": [{"id": one.id, "memory": one.content} for one in review.would_close],
+        "would_close": [{"id": item.id, "memory": item.content} for item in review.would_close],
     }
 
 

@@ -54,7 +54,7 @@ class WebhookDeliveries:
             return
         payload = event_of(event, self._components.ids.new())
         events = [(hook, payload) for hook in wanting]
-        events += [(hook, one) for hook in by_mem0 for one in mem0_events(event, payload["id"])]
+        events += [(hook, item) for hook in by_mem0 for item in mem0_events(event, payload["id"])]
         await self._components.store.jobs.enqueue_all(
             [
                 NewJob(
@@ -85,13 +85,13 @@ class WebhookDeliveries:
                 replace(hook, is_active=False, updated_at=self._components.clock.now())
             )
             return None
-        asked = timedelta(seconds=done.retry_after_seconds or 0.0)
-        return JobFailure(done.reason or f"status {done.status}", asked)
+        delay = timedelta(seconds=done.retry_after_seconds or 0.0)
+        return JobFailure(done.reason or f"status {done.status}", delay)
 
     async def _in_mem0_shape(self, tenant: str, payload: dict[str, Any]) -> dict[str, Any]:
         scope = await self._components.store.scope_of(tenant, payload["memory_id"])
-        found = await self._components.store.get(scope, [payload["memory_id"]]) if scope else []
-        return mem0_body(payload, found[0] if found else None)
+        records = await self._components.store.get(scope, [payload["memory_id"]]) if scope else []
+        return mem0_body(payload, records[0] if records else None)
 
 
 def event_of(event: MemoryEvent, event_id: str) -> dict[str, Any]:

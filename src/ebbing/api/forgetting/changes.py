@@ -45,7 +45,7 @@ class ChangesApi:
         log = self._context.store.change_log
         page = await log.page(scope, limit=checked_limit(limit), cursor=cursor)
         undoings = await log.undoings(scope)
-        items = [change_item(one, undone_by=undone_by(one, undoings)) for one in page.changes]
+        items = [change_item(change, undone_by=undone_by(change, undoings)) for change in page.changes]
         return {"changes": items, "next_cursor": page.next_cursor}
 
 

@@ -91,22 +91,22 @@ class TopicForgetting:
 
     async def _show(self, text: str, scope: Scope, *, hard: bool) -> ForgetAnswer:
         now = self._context.clock.now()
-        asked = asked_to_forget(text, now=now)
-        found = await find_about(await self._context.search_deps(), scope, request=asked, deleted=hard)
-        turns = await self._turns_about(asked, scope)
+        request = asked_to_forget(text, now=now)
+        about = await find_about(await self._context.search_deps(), scope, request=request, deleted=hard)
+        turns = await self._turns_about(request, scope)
         offer = ForgetOffer(
             now + TOKEN_LIFETIME,
-            content_hashes(found.most_wanted),
-            content_hashes(match.record for match in found.perhaps),
+            content_hashes(about.most_wanted),
+            content_hashes(match.record for match in about.perhaps),
             [[session.agent_id or "", session.run_id or "", *_name(turn)] for session, turn, _ in turns],
         )
-        token = await self._tokens.issue(offer, scope) if found.candidates or found.perhaps or turns else None
+        token = await self._tokens.issue(offer, scope) if about.candidates or about.perhaps or turns else None
         return {
-            "candidates": [*_turn_items(turns), *(_candidate(match) for match in found.candidates.values())],
-            "perhaps": [_candidate(match) for match in found.perhaps],
+            "candidates": [*_turn_items(turns), *(_candidate(match) for match in about.candidates.values())],
+            "perhaps": [_candidate(match) for match in about.perhaps],
             "confirm": token,
             "expires_at": offer.until.isoformat(),
-            "about": list(found.topics),
+            "about": list(about.topics),
         }
 
     async def _forget_shown(
@@ -116,12 +116,12 @@ class TopicForgetting:
         keep, also = _ids(options.get("keep"), "keep"), _ids(options.get("also"), "also")
         if not keep <= {*offer.candidates, *(name for *_, name, _ in offer.turns)} or not also <= offer.perhaps.keys():
             raise InvalidInputError("keep names candidates, and also what is among perhaps: one id is neither")
-        wanted = {one: told for one, told in offer.candidates.items() if one not in keep}
-        wanted |= {one: told for one, told in offer.perhaps.items() if one in also}
+        chosen = {one: versions for one, versions in offer.candidates.items() if one not in keep}
+        chosen |= {one: versions for one, versions in offer.perhaps.items() if one in also}
         now = self._context.clock.now()
         change = ChangeSet(Cause.FORGET)
         store = self._context.store.within(change)
-        gone = await forget_records(store, wanted, scope=scope, hard=hard, reason=reason, now=now)
+        gone = await forget_records(store, chosen, scope=scope, hard=hard, reason=reason, now=now)
         turns = await self._drop_turns([turn for turn in offer.turns if turn[2] not in keep], scope)
         await self._context.store.requests.drop(request)
         await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=gone.ids)
@@ -137,28 +137,28 @@ class TopicForgetting:
             answer["scrubbed"] = await self._context.scrub()
         return answer
 
-    async def _turns_about(self, asked: Asked, scope: Scope) -> list[tuple[Scope, Turn, str]]:
+    async def _turns_about(self, request: Asked, scope: Scope) -> list[tuple[Scope, Turn, str]]:
         """What was said about it in running sessions and is not stored yet."""
-        asked = replace(asked, topics=(*asked.topics, *asked.tastes))
-        related = related_groups(asked)
-        found = []
+        request = replace(request, topics=(*request.topics, *request.tastes))
+        related = related_groups(request)
+        turns_by_scope = []
         for session in filter(scope.covers, await self._context.components.working.sessions()):
             for turn in await self._context.components.working.read(session):
                 message = turn.message
-                why = why_about(message.content, asked, related=related) if asked.topics else "it was said just now"
-                if why and message.id and fits_time(message.timestamp, message.role, request=asked):
-                    found.append((session, turn, why))
-        return found
+                why = why_about(message.content, request, related=related) if request.topics else "it was said just now"
+                if why and message.id and fits_time(message.timestamp, message.role, request=request):
+                    turns_by_scope.append((session, turn, why))
+        return turns_by_scope
 
     async def _drop_turns(self, shown: Collection[Sequence[str]], scope: Scope) -> int:
         """Lets go of turns that still say what they said, so that they are never remembered."""
-        wanted = {tuple(turn) for turn in shown}
+        chosen = {tuple(turn) for turn in shown}
         gone = 0
         for session in filter(scope.covers, await self._context.components.working.sessions()):
             turns = [
                 turn
                 for turn in await self._context.components.working.read(session)
-                if (session.agent_id or "", session.run_id or "", *_name(turn)) in wanted
+                if (session.agent_id or "", session.run_id or "", *_name(turn)) in chosen
             ]
             await self._context.components.working.drop(session, turns)
             gone += len(turns)
@@ -171,12 +171,12 @@ def _check(options: Mapping[str, Any]) -> None:
             raise TypeError(f"forget() got an unexpected keyword argument {name!r}")
 
 
-def _ids(given: object, label: str) -> set[str]:
-    if given is None:
+def _ids(ids: object, label: str) -> set[str]:
+    if ids is None:
         return set()
-    if not isinstance(given, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in given):
+    if not isinstance(ids, list | tuple | set | frozenset) or not all(isinstance(item, str) for item in ids):
         raise InvalidInputError(f"{label} must be a list of ids")
-    return set(given)
+    return set(ids)
 
 
 def _name(turn: Turn) -> tuple[str, str]:

@@ -115,9 +115,9 @@ class Reversal:
         cursor = None
         while True:
             page = await log.page(scope, limit=_PAGE_SIZE, cursor=cursor)
-            for one in page.changes:
-                if one.cause not in {Cause.UNDO, Cause.FEEDBACK} and undone_by(one, undoings) is None:
-                    yield one
+            for change in page.changes:
+                if change.cause not in {Cause.UNDO, Cause.FEEDBACK} and undone_by(change, undoings) is None:
+                    yield change
             cursor = page.next_cursor
             if cursor is None:
                 return
@@ -125,10 +125,10 @@ class Reversal:
     async def _last_of_memory(self, scope: Scope, memory_id: str) -> LoggedChange:
         """The last change of a memory that counts as one and is not taken back."""
         done = await self._context.store.change_log.of_memory(scope, memory_id)
-        undoings = [one.logged for one in done if one.logged.undoes is not None]
-        for one in done:
-            if one.logged.undoes is None and _counts(one) and undone_by(one.logged, undoings, partly=True) is None:
-                return one.logged
+        undoings = [item.logged for item in done if item.logged.undoes is not None]
+        for item in done:
+            if item.logged.undoes is None and _counts(item) and undone_by(item.logged, undoings, partly=True) is None:
+                return item.logged
         raise ChangeNotFoundError("nothing that happened to this memory can be undone any more")
 
 

@@ -81,16 +81,20 @@ class ReviewsApi:
         scope = await self._context.require_scope(memory_id, user_id)
         change = ChangeSet(Cause.REVIEW)
         using = await self._context.add_deps(change=change)
-        found = await using.store.get(scope, [memory_id])
-        if not found:
+        records = await using.store.get(scope, [memory_id])
+        if not records:
             raise MemoryNotFoundError("this memory is deleted: restore it first")
-        review = await get_review(using.store, found[0])
+        review = await get_review(using.store, records[0])
         superseded: list[str] = []
         learned: list[str] = []
         if decision == ReviewDecision.ACCEPT:
             superseded, outcomes = await accept(using, review)
-            superseded += [name for one in outcomes for name in one.closed_ids]
-            learned = [one.memory_id for one in outcomes if one.record is not None and one.memory_id is not None]
+            superseded += [name for outcome in outcomes for name in outcome.closed_ids]
+            learned = [
+                outcome.memory_id
+                for outcome in outcomes
+                if outcome.record is not None and outcome.memory_id is not None
+            ]
         elif decision == ReviewDecision.KEEP:
             await keep(using, review)
         else:

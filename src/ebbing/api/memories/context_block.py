@@ -103,7 +103,7 @@ class ContextBlocks:
             InvalidInputError: unusable words, or no owner.
         """
         fallback = _climb({"rewriter": self._context.components.chat.rewriter, **options})
-        scope, wanted = self._context.scope_and_filter(
+        scope, row_filter = self._context.scope_and_filter(
             user_id=user_id, agent_id=agent_id, run_id=run_id, filters=options.get("filters")
         )
         shape = _shape(max_tokens, options)
@@ -111,13 +111,13 @@ class ContextBlocks:
         now = self._context.clock.now() if reference_date is None else parse_time(reference_date, "reference_date")
         is_private = checked_flag(options.get("private", False), "private")
         present = () if talk is None else talk.hashes
-        asked = Query("", min(_LOOKED_AT * fallback.policy.top_k, MAX_TOP_K), now, filter=wanted, present=present)
+        asked = Query("", min(_LOOKED_AT * fallback.policy.top_k, MAX_TOP_K), now, filter=row_filter, present=present)
         asked.timezone = checked_timezone(options.get("timezone"), self._context.settings.timezone)
         made = await context(
             self._context.store,
             await self._look(scope, asked, talk=talk, is_private=is_private),
             scope=scope,
-            profile=await self._portraits.get(scope, wanted, now=now, fallback=fallback, is_private=is_private),
+            profile=await self._portraits.get(scope, row_filter, now=now, fallback=fallback, is_private=is_private),
             talk=talk,
             query=asked,
             options=fallback,
@@ -166,16 +166,16 @@ def context_item(made: Context, now: datetime) -> ContextAnswer:
 
 def _talk(query: str | None, messages: Any, *, options: ContextOptions) -> ConversationQuery | None:
     """The question and what was said before it; None without a question."""
-    said: Sequence[Message] = [] if messages is None else parse_messages(messages)
+    turns: Sequence[Message] = [] if messages is None else parse_messages(messages)
     given = {name: options.get(name) for name in ("user_name", "char_name")}
     names = {name: None if text is None else person_name(str(text)) for name, text in given.items()}
     if query is not None:
         question = checked_query(query, include="all")
-        if said and said[-1].role is Role.USER and said[-1].content == question:
-            said = said[:-1]
-        return ConversationQuery(question, said, **names)
-    last = next((at for at in reversed(range(len(said))) if said[at].role is Role.USER), None)
-    return None if last is None else ConversationQuery(said[last].content[:MAX_QUERY_LENGTH], said[:last], **names)
+        if turns and turns[-1].role is Role.USER and turns[-1].content == question:
+            turns = turns[:-1]
+        return ConversationQuery(question, turns, **names)
+    last = next((at for at in reversed(range(len(turns))) if turns[at].role is Role.USER), None)
+    return None if last is None else ConversationQuery(turns[last].content[:MAX_QUERY_LENGTH], turns[:last], **names)
 
 
 def _climb(options: ContextOptions) -> FallbackOptions:

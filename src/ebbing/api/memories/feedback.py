@@ -70,7 +70,7 @@ class UsageSignals:
     async def attribute_usage(
         self,
         answer: str,
-        found: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        results: Mapping[str, Any] | Sequence[Mapping[str, Any]],
         *,
         question: str = "",
         user_id: str | None = None,
@@ -91,14 +91,14 @@ class UsageSignals:
         """
         if not isinstance(answer, str) or not isinstance(question, str):
             raise InvalidInputError("answer and question must be strings")
-        memories, recall_id = _recalled(found)
+        memories, recall_id = _recalled(results)
         answer_id = recall_id or self._context.ids.new()
         used, change = [], ChangeSet(Cause.FEEDBACK)
         for memory_id in used_memories(clean_text(answer), memories, question=clean_text(question)):
             scope = await self._context.find_scope(memory_id, user_id)
             if scope is not None:
-                told = Feedback(memory_id, Signal.USED, answer_id, self._context.clock.now())
-                await self._context.store.usage.tell(scope, told, change=change)
+                signal = Feedback(memory_id, Signal.USED, answer_id, self._context.clock.now())
+                await self._context.store.usage.tell(scope, signal, change=change)
                 used.append(memory_id)
         return {"used": used}
 

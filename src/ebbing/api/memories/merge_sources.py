@@ -60,10 +60,10 @@ class MergeSources:
 
     async def _record(self, memory_id: str, user_id: str | None) -> tuple[Scope, MemoryRecord]:
         scope = await self._context.require_scope(memory_id, user_id)
-        found = await self._context.store.get(scope, [memory_id])
-        if not found:
+        records = await self._context.store.get(scope, [memory_id])
+        if not records:
             raise MemoryNotFoundError("this memory is deleted: restore it first")
-        return scope, found[0]
+        return scope, records[0]
 
 
 def _sources_item(record: MemoryRecord, sources: Sequence[MemoryRecord]) -> SourcesAnswer:

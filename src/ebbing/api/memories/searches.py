@@ -171,8 +171,8 @@ class Searches:
     async def get(self, memory_id: str, *, user_id: str | None = None) -> MemoryItem | None:
         """The memory with this id, or None; with `user_id`, only if it is that user's."""
         scope = await self._context.find_scope(memory_id, user_id)
-        found = await self._context.store.get(scope, [memory_id]) if scope else []
-        return memory_item(found[0]) if found else None
+        records = await self._context.store.get(scope, [memory_id]) if scope else []
+        return memory_item(records[0]) if records else None
 
     async def get_all(
         self,
@@ -246,10 +246,10 @@ class Searches:
             MemoryNotFoundError: no such memory, or not this user's.
         """
         scope = await self._context.require_scope(memory_id, user_id)
-        found = await self._context.store.get(scope, [memory_id], deleted=True)
-        if not found:
+        records = await self._context.store.get(scope, [memory_id], deleted=True)
+        if not records:
             raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
-        [record] = found
+        [record] = records
         probability = None
         if record.is_active:
             model = await usage_model_of(self._context.store, scope)

@@ -65,8 +65,8 @@ class Graphs:
             StoreError: the memories cannot be read.
         """
         scope = self._context.scope(user_id=user_id, agent_id=agent_id)
-        wanted = self._checked(about, hops=hops, as_of=as_of, include_ended=include_ended)
-        return _graph_item(await self._read(scope, wanted))
+        graph_query = self._checked(about, hops=hops, as_of=as_of, include_ended=include_ended)
+        return _graph_item(await self._read(scope, graph_query))
 
     async def graph_dot(
         self,
@@ -83,8 +83,8 @@ class Graphs:
         Args and errors are those of `graph`.
         """
         scope = self._context.scope(user_id=user_id, agent_id=agent_id)
-        wanted = self._checked(about, hops=hops, as_of=as_of, include_ended=include_ended)
-        return as_dot(await self._read(scope, wanted))
+        graph_query = self._checked(about, hops=hops, as_of=as_of, include_ended=include_ended)
+        return as_dot(await self._read(scope, graph_query))
 
     def _checked(
         self, about: str | None, *, hops: int, as_of: datetime | str | float | None, include_ended: bool
@@ -97,31 +97,31 @@ class Graphs:
             raise InvalidInputError("about must be a name, or be left out")
         return _Wanted(about, hops, moment, ended)
 
-    async def _read(self, scope: Scope, wanted: _Wanted) -> Graph:
+    async def _read(self, scope: Scope, graph_query: _Wanted) -> Graph:
         records = await self._told_by_memories(scope)
-        graph = graph_of(records, at=wanted.moment, past=wanted.include_ended, owner_name=scope.owner.name)
-        return graph if wanted.about is None else graph_near(graph, wanted.about, hops=wanted.hops)
+        graph = graph_of(records, at=graph_query.moment, past=graph_query.include_ended, owner_name=scope.owner.name)
+        return graph if graph_query.about is None else graph_near(graph, graph_query.about, hops=graph_query.hops)
 
     async def _told_by_memories(self, scope: Scope) -> list[MemoryRecord]:
-        found: list[MemoryRecord] = []
+        records: list[MemoryRecord] = []
         cursor: str | None = None
-        while len(found) < MAX_READ:
+        while len(records) < MAX_READ:
             page = await self._context.store.page(scope, kinds=(Kind.MEMORY,), limit=_PAGE, cursor=cursor)
-            found += [one for one in page.records if scope.user_id is None or one.role is not Role.ASSISTANT]
+            records += [record for record in page.records if scope.user_id is None or record.role is not Role.ASSISTANT]
             cursor = page.next_cursor
             if cursor is None:
                 break
-        return found[::-1]
+        return records[::-1]
 
 
 def as_dot(graph: Graph) -> str:
     """A graph for Graphviz."""
     lines = ["digraph memory {"]
-    lines += [f"  {_quoted(one.id)} [label={_quoted(one.name)}];" for one in graph.entities]
+    lines += [f"  {_quoted(entity.id)} [label={_quoted(entity.name)}];" for entity in graph.entities]
     lines += [
-        f"  {_quoted(one.subject)} -> {_quoted(one.object)} [label={_quoted(one.relation)}"
-        f"{', style=dashed' if one.until else ''}];"
-        for one in graph.relations
+        f"  {_quoted(relation.subject)} -> {_quoted(relation.object)} [label={_quoted(relation.relation)}"
+        f"{', style=dashed' if relation.until else ''}];"
+        for relation in graph.relations
     ]
     return "\n".join([*lines, "}"]) + "\n"
 

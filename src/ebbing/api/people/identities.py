@@ -39,14 +39,14 @@ class IdentitiesApi:
             StoreError: it could not be stored.
         """
         where, name = checked_name("channel", channel), checked_name("channel_user_id", channel_user_id)
-        found = await self._context.store.identities.get_or_create(
+        identity = await self._context.store.identities.get_or_create(
             self._context.tenant,
             where,
             channel_user_id=name,
             unified_id=self._context.ids.new(),
             at=self._context.clock.now(),
         )
-        return _identity_item(found)
+        return _identity_item(identity)
 
     async def link(self, channel: str, channel_user_id: str, *, user_id: str) -> IdentityItem:
         """Makes a name in a channel one of this user's, and returns it as `resolve` does.
@@ -91,12 +91,12 @@ class IdentitiesApi:
             InvalidInputError: a limit outside 1 to 1,000, or a foreign cursor.
         """
         most = checked_limit(limit)
-        whose = None if user_id is None else checked_name("user_id", user_id)
-        found = await self._context.store.identities.list(
-            self._context.tenant, unified_id=whose, limit=most + 1, after=_after(cursor)
+        user = None if user_id is None else checked_name("user_id", user_id)
+        identities = await self._context.store.identities.list(
+            self._context.tenant, unified_id=user, limit=most + 1, after=_after(cursor)
         )
-        shown = found[:most]
-        is_more = len(found) > most
+        shown = identities[:most]
+        is_more = len(identities) > most
         following = json.dumps([shown[-1].channel, shown[-1].channel_user_id]) if is_more else None
         return {"identities": [*map(_identity_item, shown)], "next_cursor": following}
 
@@ -119,14 +119,14 @@ class IdentitiesApi:
             InvalidInputError: both are the same, or together they have more than 16 million rows.
             StoreError: it could not be done; nothing was.
         """
-        kept, gone = checked_name("target_user_id", target_user_id), checked_name("source_user_id", source_user_id)
-        leaving = Scope(user_id=gone, tenant=self._context.tenant)
+        target, source = checked_name("target_user_id", target_user_id), checked_name("source_user_id", source_user_id)
+        leaving = Scope(user_id=source, tenant=self._context.tenant)
         for session in await self._context.components.working.sessions():
             if leaving.covers(session):
                 await self._sessions.end(session)
         await self._context.components.usage.flush()
         done = await self._context.store.identities.merge(
-            self._context.tenant, kept, gone=gone, at=self._context.clock.now()
+            self._context.tenant, target, gone=source, at=self._context.clock.now()
         )
         return _merge_item(done)
 
@@ -158,11 +158,11 @@ class IdentitiesApi:
         Raises:
             InvalidInputError: a limit outside 1 to 1,000.
         """
-        whose = None if user_id is None else checked_name("user_id", user_id)
-        found = await self._context.store.identities.merges(
-            self._context.tenant, unified_id=whose, limit=checked_limit(limit)
+        user = None if user_id is None else checked_name("user_id", user_id)
+        merges = await self._context.store.identities.merges(
+            self._context.tenant, unified_id=user, limit=checked_limit(limit)
         )
-        return [*map(_merge_item, found)]
+        return [*map(_merge_item, merges)]
 
 
 def _identity_item(identity: Identity) -> IdentityItem:
@@ -191,9 +191,9 @@ def _after(cursor: object) -> tuple[str, str] | None:
     if cursor is None:
         return None
     try:
-        found = json.loads(cursor) if isinstance(cursor, str) else None
+        place = json.loads(cursor) if isinstance(cursor, str) else None
     except json.JSONDecodeError:
         raise InvalidInputError(_BAD_CURSOR) from None
-    if not (isinstance(found, list) and len(found) == 2 and all(isinstance(one, str) for one in found)):
+    if not (isinstance(place, list) and len(place) == 2 and all(isinstance(item, str) for item in place)):
         raise InvalidInputError(_BAD_CURSOR)
-    return found[0], found[1]
+    return place[0], place[1]

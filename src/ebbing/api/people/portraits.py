@@ -23,14 +23,14 @@ class Portraits:
         self._context, self._refresher = context, refresher
 
     async def get(
-        self, scope: Scope, wanted: Filter, *, now: datetime, fallback: FallbackOptions, is_private: bool = False
+        self, scope: Scope, slots: Filter, *, now: datetime, fallback: FallbackOptions, is_private: bool = False
     ) -> Portrait:
         """Return the profile as a call may see it.
 
         With `is_private` one that had to be worked out is not kept for the next time.
         """
         profiles, store = self._context.profiles, self._context.store
-        if wanted == EVERYTHING and scope == Scope.of(scope.owner) and not (fallback.session or fallback.channel):
+        if slots == EVERYTHING and scope == Scope.of(scope.owner) and not (fallback.session or fallback.channel):
             portrait, is_kept = await profiles.current(scope, now=now)
             if not is_kept and portrait.entries and not is_private:
                 self._refresher.asked(scope)
@@ -40,8 +40,8 @@ class Portraits:
         return await profiles.of_part(
             scope,
             shard,
-            mask=await apply_filter(store, shard, scope=scope, mask=mask, filter_=wanted),
+            mask=await apply_filter(store, shard, scope=scope, mask=mask, filter_=slots),
             now=now,
             usable=partial(is_usable, session=fallback.session, channel=fallback.channel),
-            by_hand=wanted == EVERYTHING,
+            by_hand=slots == EVERYTHING,
         )

@@ -44,7 +44,7 @@ class ProfileRefresher:
 
     def asked(self, scope: Scope) -> None:
         """A profile had to be made for an answer: it is kept for the next one. Call it on an event loop."""
-        self._wait(scope, asked=True)
+        self._wait(scope, is_asked=True)
         self._look_after()
 
     async def settle(self) -> None:
@@ -62,16 +62,16 @@ class ProfileRefresher:
 
     def _hear(self, event: MemoryEvent) -> None:
         if not event.is_bulk:
-            self._wait(event.scope, asked=False)
+            self._wait(event.scope, is_asked=False)
             self._look_after()
 
-    def _wait(self, scope: Scope, *, asked: bool) -> None:
+    def _wait(self, scope: Scope, *, is_asked: bool) -> None:
         whole = scope.whole
         with self._lock:
             if self._closed or len(self._waiting) >= MAX_WAITING:
                 return
             self._waiting.setdefault(whole, False)
-            if asked:
+            if is_asked:
                 self._waiting[whole] = True
             self._written_at = time.monotonic()
 
@@ -99,9 +99,9 @@ class ProfileRefresher:
                 await self._refresh(scope)
 
     async def _refresh(self, scope: Scope) -> None:
-        asked = self._waiting.pop(scope, False)
+        is_asked = self._waiting.pop(scope, False)
         try:
-            if asked or await self._profiles.is_kept(scope):
+            if is_asked or await self._profiles.is_kept(scope):
                 await self._profiles.refreshed(scope, now=self._clock.now())
         except EbbingError as error:
             _log.warning("a profile could not be kept (%s): it is made when it is asked for", error.code)

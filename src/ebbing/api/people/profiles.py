@@ -134,20 +134,20 @@ class ProfilesApi:
         deletes = checked_flag(delete_memories, "delete_memories")
         if set is None and not unset and not revert:
             raise InvalidInputError("nothing to do: give values to set, or keys to unset or to revert")
-        given = [] if set is None else _without_orders(self._usable_values(set))
-        kept = await self._context.store.profiles.read(scope)
+        inputs = [] if set is None else _without_orders(self._usable_values(set))
+        stored = await self._context.store.profiles.read(scope)
         portrait, _ = await self._context.profiles.current(scope, now=self._context.clock.now())
-        out = find_entries(_names(unset, "unset"), portrait.entries, edits=kept.edits)
-        back = find_entries(_names(revert, "revert"), portrait.entries, edits=kept.edits)
+        out = find_entries(_names(unset, "unset"), portrait.entries, edits=stored.edits)
+        back = find_entries(_names(revert, "revert"), portrait.entries, edits=stored.edits)
         now, change = self._context.clock.now(), ChangeSet(Cause.PROFILE)
         if out or back:
             edits = self._context.store.profiles
-            await edits.edit(scope, edits_taking_out(out, now=now), drop=[one.slot for one in back])
+            await edits.edit(scope, edits_taking_out(out, now=now), drop=[item.slot for item in back])
             await self._withdraw(scope, [*out, *back], now=now, change=change)
             if deletes:
                 await self._forget_behind(scope, out, change=change)
-        if given:
-            await self._set_by_hand(scope, given, now=now, change=change)
+        if inputs:
+            await self._set_by_hand(scope, inputs, now=now, change=change)
         profile = profile_item(await self._context.profiles.refreshed(scope, now=now), scope)
         return {**profile, "change_id": change.only_id}
 
@@ -170,15 +170,15 @@ class ProfilesApi:
             StoreError: it could not be stored; nothing was.
         """
         scope = self._whole_profile(user_id, agent_id)
-        given = self._usable_values(values)
-        fine = [one for one in given if instruction_shaped(one.text or one.value) is None]
+        inputs = self._usable_values(values)
+        fine = [item for item in inputs if instruction_shaped(item.text or item.value) is None]
         now, change = self._context.clock.now(), ChangeSet(Cause.PROFILE)
-        told = await self._told(scope, fine, origin=Origin.IMPORT, now=now, change=change)
-        stored = sum(one.is_new for one in told)
+        outcomes = await self._told(scope, fine, origin=Origin.IMPORT, now=now, change=change)
+        stored = sum(outcome.is_new for outcome in outcomes)
         return {
             "stored": stored,
-            "already_stored": len(told) - stored,
-            "refused": len(given) - len(fine),
+            "already_stored": len(outcomes) - stored,
+            "refused": len(inputs) - len(fine),
             "change_id": change.only_id,
         }
 
@@ -194,8 +194,8 @@ class ProfilesApi:
             TooLargeError: more than 500 values, or longer ones than 400 characters.
             StoreError: it could not be stored.
         """
-        given = [] if values is None else _without_orders(self._usable_values(values))
-        entries = default_entries(given, now=self._context.clock.now())
+        inputs = [] if values is None else _without_orders(self._usable_values(values))
+        entries = default_entries(inputs, now=self._context.clock.now())
         await self._context.store.profiles.set_defaults(self._context.tenant, entries)
         return {"entries": len(entries)}
 
@@ -215,55 +215,59 @@ class ProfilesApi:
             raise InvalidInputError(f"limit must be a whole number from 1 to {MAX_QUESTIONS}")
         portrait, _ = await self._context.profiles.current(scope, now=self._context.clock.now())
         asked_in = spoken or profile_item(portrait, scope)["language"]
-        found = suggest_questions(portrait, limit=limit)
-        return [{"about": one.about, "question": one.wording[asked_in]} for one in found]
+        suggestions = suggest_questions(portrait, limit=limit)
+        return [{"about": suggestion.about, "question": suggestion.wording[asked_in]} for suggestion in suggestions]
 
     async def _set_by_hand(
-        self, scope: Scope, given: Sequence[ProfileInput], *, now: datetime, change: ChangeSet
+        self, scope: Scope, inputs: Sequence[ProfileInput], *, now: datetime, change: ChangeSet
     ) -> None:
-        told = await self._told(scope, given, origin=Origin.USER, now=now, change=change)
+        outcomes = await self._told(scope, inputs, origin=Origin.USER, now=now, change=change)
         store = self._context.store.within(change)
-        records = {record.id: record for record in await store.get(scope, [one.memory_id for one in told])}
-        held: list[tuple[str | None, MemoryRecord]] = []
+        records = {record.id: record for record in await store.get(scope, [outcome.memory_id for outcome in outcomes])}
+        pending: list[tuple[str | None, MemoryRecord]] = []
         apart: list[Draft] = []
-        for one, what in zip(told, given, strict=True):
+        for one, profile_input in zip(outcomes, inputs, strict=True):
             record = records.get(one.memory_id)
             if record is None or not says_the_same(record, one.draft.record):
                 # What is known swallowed it ("plays jazz" says "likes jazz", and more); by hand it counts by itself.
                 apart.append(one.draft)
                 record = one.draft.record
-            held.append((what.key, record))
+            pending.append((profile_input.key, record))
         await store.write(scope, await (await self._context.add_deps()).embed(apart))
-        await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=[one.record.id for one in apart])
-        await store.write(scope, pin_records(record for _, record in held))
-        await store.profiles.edit(scope, pins_of(held, now=now))
+        await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=[item.record.id for item in apart])
+        await store.write(scope, pin_records(record for _, record in pending))
+        await store.profiles.edit(scope, pins_of(pending, now=now))
 
     async def _told(
-        self, scope: Scope, given: Sequence[ProfileInput], *, origin: Origin, now: datetime, change: ChangeSet
+        self, scope: Scope, inputs: Sequence[ProfileInput], *, origin: Origin, now: datetime, change: ChangeSet
     ) -> list[_Told]:
         """Remembers what is told; what became of each."""
-        facts = [fact_of(one, method=origin, place=place) for place, one in enumerate(given)]
+        facts = [fact_of(one, method=origin, place=place) for place, one in enumerate(inputs)]
         if not facts:
             return []
-        kept = [ScreenedMessage(Message(fact.text, timestamp=now), _TIERS[origin]) for fact in facts]
+        screened = [ScreenedMessage(Message(fact.text, timestamp=now), _TIERS[origin]) for fact in facts]
         drafting = DraftContext(scope, {}, now=now, ids=self._context.ids)
         using = await self._context.add_deps(change=change)
         stored = await store_extraction(
             using,
             Extraction(tuple(facts)),
-            screened=kept,
+            screened=screened,
             episodes=(),
             known_messages=KnownMessages(),
             context=drafting,
         )
         outcomes = stored.outcomes
-        closed = {memory_id for one in outcomes for memory_id in one.closed_ids}
-        new = [one.memory_id for one in outcomes if one.record is not None and one.memory_id is not None]
+        closed = {memory_id for outcome in outcomes for memory_id in outcome.closed_ids}
+        new = [
+            outcome.memory_id for outcome in outcomes if outcome.record is not None and outcome.memory_id is not None
+        ]
         await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=new)
         await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=closed)
         return [
-            _Told(one.memory_id or "", fact_draft(fact, said, context=drafting), is_new=one.record is not None)
-            for one, fact, said in zip(outcomes, facts, kept, strict=True)
+            _Told(
+                one.memory_id or "", fact_draft(fact, screened_message, context=drafting), is_new=one.record is not None
+            )
+            for one, fact, screened_message in zip(outcomes, facts, screened, strict=True)
         ]
 
     async def _withdraw(self, scope: Scope, entries: Sequence[NamedEntry], *, now: datetime, change: ChangeSet) -> None:
@@ -271,12 +275,12 @@ class ProfilesApi:
         store, gone = self._context.store.within(change), dict[str, None]()
         records = await store.get(scope, [memory_id for entry in entries for memory_id in entry.memory_ids])
         nothing: frozenset[str] = frozenset()
-        while by_hand := [one for one in records if was_set_by_hand(one) and one.id not in gone]:
+        while by_hand := [record for record in records if was_set_by_hand(record) and record.id not in gone]:
             changes = await retract_sources(store, by_hand, sources=nothing, scope=scope, reason=_FORGOTTEN, now=now)
             await store.write(scope, changes)
-            gone |= dict.fromkeys(one.id for one in by_hand)
-            replaced = await store.get(scope, [earlier for one in by_hand for earlier in one.related_ids])
-            records = [one for one in replaced if one.valid_to is None]
+            gone |= dict.fromkeys(item.id for item in by_hand)
+            replaced = await store.get(scope, [earlier for item in by_hand for earlier in item.related_ids])
+            records = [item for item in replaced if item.valid_to is None]
         await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=gone)
 
     async def _forget_behind(self, scope: Scope, entries: Sequence[NamedEntry], *, change: ChangeSet) -> None:
@@ -290,8 +294,8 @@ class ProfilesApi:
     def _usable_values(self, values: Mapping[str, Any]) -> list[ProfileInput]:
         """What is told, without what the redaction policy takes out."""
         return [
-            replace(one, value=self._allowed(one.value), text=None if one.text is None else self._allowed(one.text))
-            for one in parse_profile_input(values)
+            replace(item, value=self._allowed(item.value), text=None if item.text is None else self._allowed(item.text))
+            for item in parse_profile_input(values)
         ]
 
     def _allowed(self, text: str) -> str:
@@ -321,13 +325,13 @@ class _Told:
     is_new: bool
 
 
-def _without_orders(given: Sequence[ProfileInput]) -> Sequence[ProfileInput]:
+def _without_orders(inputs: Sequence[ProfileInput]) -> Sequence[ProfileInput]:
     """The values, none of which orders the assistant to do harm."""
-    if any(instruction_shaped(one.text or one.value, spoken_by_user=True) is not None for one in given):
+    if any(instruction_shaped(item.text or item.value, spoken_by_user=True) is not None for item in inputs):
         raise InvalidInputError(
             "a value of a profile says who somebody is or what they wish: leave out orders that do harm"
         )
-    return given
+    return inputs
 
 
 def _checked_language(language: object) -> str | None:

@@ -114,20 +114,22 @@ class AsyncSession:
         """
         most = checked_top_k(top_k, options.get("limit"))
         options = self._unnoticed(options)
-        found: Any = await self._searches.search(query, top_k=top_k, include=include, **self._owner(), **options)
-        results: list[HitItem | WorkingItem] = found if isinstance(found, list) else found["results"]
+        answer: Any = await self._searches.search(query, top_k=top_k, include=include, **self._owner(), **options)
+        results: list[HitItem | WorkingItem] = answer if isinstance(answer, list) else answer["results"]
         turns = await self._buffer.heard(self._scope)
         fits: list[SessionMatch] = []
         if include != "memories" and not options.get("filters") and options.get("as_of") is None:
             least = checked_threshold(options.get("threshold"))
             fits = [
-                one for one in match_session_turns(checked_query(query, include=include), turns) if one.score >= least
+                turn
+                for turn in match_session_turns(checked_query(query, include=include), turns)
+                if turn.score >= least
             ]
-        here = {one.message.id: one.message.content for one in fits}
+        here = {fit.message.id: fit.message.content for fit in fits}
         # What left the last rounds may be stored already: it is told once.
         others = [item for item in results if not _is_told(item, here)]
-        results[:] = [*(self._working_item(one) for one in fits), *others][:most]
-        return cast(SessionSearchAnswer, found)
+        results[:] = [*(self._working_item(fit) for fit in fits), *others][:most]
+        return cast(SessionSearchAnswer, answer)
 
     async def get_context(self, /, query: str | None = None, **options: Any) -> ContextAnswer:
         """As `Memory.get_context`, the question understood by the last rounds, which come with it as `messages`.
@@ -139,9 +141,9 @@ class AsyncSession:
         Raises:
             InvalidInputError: as for `Memory.get_context`.
         """
-        said, options = await self.messages(), self._unnoticed(options)
-        made = await self._contexts.get_context(query, messages=said or None, **self._owner(), **options)
-        return {**made, "messages": said}
+        messages, options = await self.messages(), self._unnoticed(options)
+        made = await self._contexts.get_context(query, messages=messages or None, **self._owner(), **options)
+        return {**made, "messages": messages}
 
     async def end(self, *, strict: bool = False) -> bool:
         """Ends the conversation: tells so (`session.end`), by which it is remembered, and clears working memory.
@@ -178,8 +180,8 @@ class AsyncSession:
         """The options of a reading, which leaves no trace while the conversation is off the record."""
         return {**options, "private": True} if self.private else options
 
-    def _working_item(self, found: SessionMatch) -> WorkingItem:
-        message = found.message
+    def _working_item(self, match: SessionMatch) -> WorkingItem:
+        message = match.message
         return {
             "id": message.id,
             "memory": message.content,
@@ -190,8 +192,8 @@ class AsyncSession:
             "created_at": None if message.timestamp is None else message.timestamp.astimezone(UTC).isoformat(),
             "source_ids": [message.id],
             "run_id": self.run_id,
-            "score": round(found.score, 4),
-            "retriever_scores": {"working": round(found.coverage, 4)},
+            "score": round(match.score, 4),
+            "retriever_scores": {"working": round(match.coverage, 4)},
         }
 
 
@@ -218,4 +220,4 @@ def _chat_item(message: Message) -> ChatMessage:
 
 def as_given(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """The messages in the form that `add` takes, with all that is known of them."""
-    return [{**_chat_item(one), "id": one.id, "timestamp": one.timestamp} for one in messages]
+    return [{**_chat_item(message), "id": message.id, "timestamp": message.timestamp} for message in messages]

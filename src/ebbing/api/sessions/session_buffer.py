@@ -146,8 +146,8 @@ class SessionBuffer:
         arriving = [asyncio.ensure_future(done.wait()) for done in under_way]
         if tasks or arriving:
             await asyncio.wait({*tasks, *arriving}, timeout=_ARRIVAL_SECONDS)
-        for one in arriving:
-            one.cancel()
+        for item in arriving:
+            item.cancel()
         return gone
 
     async def _tidy(self, session: Scope) -> None:
@@ -218,7 +218,7 @@ class SessionBuffer:
             self._under_way.discard(session)
             error = None if task.cancelled() else task.exception()
             if error is not None:
-                what = error.code if isinstance(error, EbbingError) else type(error).__name__
-                _log.warning("older messages of a session could not be remembered yet: %s", what)
+                failure = error.code if isinstance(error, EbbingError) else type(error).__name__
+                _log.warning("older messages of a session could not be remembered yet: %s", failure)
 
         task.add_done_callback(done)

@@ -69,8 +69,8 @@ class JobsApi:
             if on_progress is not None:
                 host.soon(on_progress, _worker_answer(worked))
 
-        told = tell if on_progress else None
-        worked = await beside(lambda: run_worker(working, stop=stop or Stop(), once=only_once, on_progress=told))
+        report = tell if on_progress else None
+        worked = await beside(lambda: run_worker(working, stop=stop or Stop(), once=only_once, on_progress=report))
         return _worker_answer(worked)
 
     async def list(self, *, state: str | None = None, kind: str | None = None, limit: int = 100) -> JobList:
@@ -90,13 +90,13 @@ class JobsApi:
         if state is not None and state not in set(JobState):
             raise InvalidInputError(f"state must be one of {', '.join(JobState)}")
         queue, tenant = self._context.store.jobs, self._context.tenant
-        found = await queue.list(
+        jobs = await queue.list(
             state=JobState(state) if state else None, kind=kind, tenant=tenant, limit=checked_limit(limit)
         )
         counts: dict[str, dict[str, int]] = {}
         for (of_kind, in_state), count in sorted((await queue.counts(tenant=tenant)).items()):
             counts.setdefault(of_kind, {})[in_state.value] = count
-        return {"jobs": [*map(job_item, found)], "counts": counts}
+        return {"jobs": [*map(job_item, jobs)], "counts": counts}
 
     async def get(self, job_id: int) -> JobItem:
         """One job of this memory's tenant, with what it is about and how far it is; of an add that was accepted to be
@@ -126,12 +126,12 @@ class JobsApi:
         return job_item(again)
 
     async def _job(self, job_id: object) -> Job:
-        found: Job | None = None
+        job: Job | None = None
         if isinstance(job_id, int) and not isinstance(job_id, bool) and 0 < job_id < 1 << 63:
-            found = await self._context.store.jobs.get(job_id)
-        if found is None or found.tenant != self._context.tenant:
+            job = await self._context.store.jobs.get(job_id)
+        if job is None or job.tenant != self._context.tenant:
             raise JobNotFoundError(NO_JOB)
-        return found
+        return job
 
     async def _working(self, host: Host) -> WorkerDeps:
         """Return what a worker works with off the loop of the host."""

@@ -113,9 +113,9 @@ class QueuedAdds:
         """A process may have died between keeping a request and queueing its job."""
         waiting = await self._context.store.requests.to_do()
         jobs = [
-            NewJob(ADD, one.key, {"request": one.key}, max_attempts=_ATTEMPTS, whose=one.whose, once=True)
-            for one in waiting
-            if one.caller == ADD
+            NewJob(ADD, item.key, {"request": item.key}, max_attempts=_ATTEMPTS, whose=item.whose, once=True)
+            for item in waiting
+            if item.caller == ADD
         ]
         await self._context.store.jobs.enqueue_all(jobs)
 

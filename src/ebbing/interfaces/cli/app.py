@@ -67,8 +67,8 @@ for room in (
     room.register(app)
 
 
-def _tell_version(asked: bool) -> None:
-    if asked:
+def _tell_version(is_asked: bool) -> None:
+    if is_asked:
         typer.echo(ebbing.__version__)
         raise typer.Exit
 
@@ -89,10 +89,10 @@ def _options(
 def run(arguments: Sequence[str]) -> int:
     """Runs one command and gives its exit code: 0 done, 1 an error or a finding, 2 the command was not put right,
     130 stopped by Ctrl-C."""
-    asked: dict[str, bool] = {}
+    flags: dict[str, bool] = {}
     try:
         code = get_command(app).main(
-            args=list(arguments) or ["--help"], prog_name="ebbing", obj=asked, standalone_mode=False
+            args=list(arguments) or ["--help"], prog_name="ebbing", obj=flags, standalone_mode=False
         )
     except typer.Abort as stop:
         if isinstance(stop.__cause__ or stop.__context__, KeyboardInterrupt):
@@ -101,7 +101,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.stderr.write("ebbing: stopped, nothing was changed\n")
         return FAILED
     except Exception as error:  # the outermost door: whatever went wrong becomes one line and an exit code
-        if asked.get("traceback"):
+        if flags.get("traceback"):
             traceback.print_exc()
         code, line = told(error)
         sys.stderr.write(f"ebbing: {line}\n")

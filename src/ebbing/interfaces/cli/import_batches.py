@@ -55,7 +55,7 @@ class Report:
             **({"omitted_parts": dict(self.omitted)} if self.omitted else {}),
             **({"stopped": True} if self.is_stopped else {}),
             "change_ids": self.change_ids,
-            "bad_lines": [{"line": one.line, "reason": one.reason} for one in self.bad],
+            "bad_lines": [{"line": item.line, "reason": item.reason} for item in self.bad],
         }
 
 
@@ -81,11 +81,11 @@ class Intake:
         for batch in _batches(items):
             first = batch[0]
             if isinstance(first, Turn):
-                self._take_turns([one for one in batch if isinstance(one, Turn)])
+                self._take_turns([item for item in batch if isinstance(item, Turn)])
             elif isinstance(first, Exported):
-                self._take_records([one for one in batch if isinstance(one, Exported)])
+                self._take_records([item for item in batch if isinstance(item, Exported)])
             else:
-                self.report.bad += [one for one in batch if isinstance(one, Unreadable)]
+                self.report.bad += [item for item in batch if isinstance(item, Unreadable)]
 
     def _take_turns(self, turns: Sequence[Turn]) -> None:
         turns = [turn for turn in turns if not self._is_without_words(turn)]
@@ -135,9 +135,9 @@ class Intake:
             self.report.memories += sum(result["event"] == "ADD" for result in done["results"])
 
     def _take_records(self, records: Sequence[Exported]) -> None:
-        given = [one.record for one in records]
+        lines = [record.record for record in records]
         begun = self.report.change_ids
-        done = self._session.memory.import_(given, user_id=self._session.named_user, change_ids=begun)
+        done = self._session.memory.import_(lines, user_id=self._session.named_user, change_ids=begun)
         for change_id in done["change_ids"]:
             self._name(change_id)
         self.report.records += done["imported"]

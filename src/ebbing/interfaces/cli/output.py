@@ -93,8 +93,8 @@ def minute(moment: str | None) -> str:
 
 def _local(moment: str) -> datetime:
     """A time as the clock on the wall shows it; one without a zone is in UTC."""
-    given = datetime.fromisoformat(moment)
-    return (given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone()
+    parsed = datetime.fromisoformat(moment)
+    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone()
 
 
 def dotted(parts: Iterable[str | None]) -> str:

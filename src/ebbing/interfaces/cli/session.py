@@ -54,20 +54,20 @@ class Session:
         """Whose memory the command is about."""
         return self.named_user or self.usual_user
 
-    def whose(self, told: Mapping[str, str] | None = None) -> dict[str, Any]:
+    def whose(self, owner: Mapping[str, str] | None = None) -> dict[str, Any]:
         """The owner, as the façade's arguments. What the command names wins over what a file has `told`, and that over
         the settings.
 
         Raises:
             MissingOwnerError: nobody was named.
         """
-        told = told or {}
+        owner = owner or {}
         whose = {
-            "user_id": self.named_user or told.get("user_id") or self.usual_user,
-            "agent_id": self.agent or told.get("agent_id"),
-            "run_id": self.run or told.get("run_id"),
+            "user_id": self.named_user or owner.get("user_id") or self.usual_user,
+            "agent_id": self.agent or owner.get("agent_id"),
+            "run_id": self.run or owner.get("run_id"),
         }
-        if not (whose["user_id"] or self.agent or self.run or told.get("agent_id")):
+        if not (whose["user_id"] or self.agent or self.run or owner.get("agent_id")):
             raise MissingOwnerError("whose memory? Give --user NAME, or set EBBING_USER")
         return whose
 
@@ -108,14 +108,14 @@ def command(
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
         keyword = inspect.Parameter.KEYWORD_ONLY
         parameters = [
-            *(one.replace(kind=keyword) for one in own),
+            *(item.replace(kind=keyword) for item in own),
             *(
                 inspect.Parameter(option, keyword, annotation=annotation, default=default)
                 for option, (annotation, default) in shared.items()
             ),
         ]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         del run.__wrapped__
         return app.command(name)(run)
 
@@ -133,10 +133,10 @@ def opened(
     makes_store: bool = False,
 ) -> Iterator[Session]:
     """The session of a command; closes the memory however the command ends."""
-    given: dict[str, Any] = {"api_version": "v1.1"}
+    arguments: dict[str, Any] = {"api_version": "v1.1"}
     if path is not None:
-        given["path"] = path
-    components, new_store = open_components(given, make_store=makes_store)
+        arguments["path"] = path
+    components, new_store = open_components(arguments, make_store=makes_store)
     with ebbing.Memory(components=components) as memory:
         screen = Screen(as_json=as_json)
         if new_store is not None:

@@ -28,12 +28,12 @@ def call_of(body: AddBody, whose: OwnerParams, *, name: str | None = None) -> Ca
     """
     if (body.text is None) == (body.messages is None):
         raise InvalidInputError("give text or messages, one of them")
-    given = body.text if body.messages is None else body.messages
+    messages = body.text if body.messages is None else body.messages
     infer = body.messages is not None if body.infer is None else body.infer
     options = {option: value for option in _OPTIONS if (value := getattr(body, option)) is not None}
     if name is not None and body.source_id is None:
-        given = _named(given, name)
-    return {"messages": given, **whose, "metadata": body.metadata, "infer": infer, **options}
+        messages = _named(messages, name)
+    return {"messages": messages, **whose, "metadata": body.metadata, "infer": infer, **options}
 
 
 async def add(memory: AsyncMemory, call: Call) -> Mapping[str, Any]:
@@ -42,9 +42,9 @@ async def add(memory: AsyncMemory, call: Call) -> Mapping[str, Any]:
     return added
 
 
-def _named(given: Any, name: str) -> list[Any]:
+def _named(messages: Any, name: str) -> list[Any]:
     """The messages, each with an id."""
-    several = given if isinstance(given, list) else [given]
+    several = messages if isinstance(messages, list) else [messages]
     return [_with_id(one, f"{name}-{number}") for number, one in enumerate(several)]
 
 

@@ -138,19 +138,19 @@ def _add_layers(app: Service, settings: Settings) -> None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     stop = Stop()
-    beside = [asyncio.create_task(_warm_up(app))]
+    tasks = [asyncio.create_task(_warm_up(app))]
     if app.state.worker is not None:
-        beside.append(asyncio.create_task(app.state.worker.keep_on(stop)))
+        tasks.append(asyncio.create_task(app.state.worker.keep_on(stop)))
     try:
         yield
     finally:
         app.state.ready = {**app.state.ready, "ready": False, "store": "closing"}
         stop.set()
         await app.state.chat_proxy.aclose()
-        await asyncio.wait(beside, timeout=_PATIENCE_SECONDS)
-        for task in beside:
+        await asyncio.wait(tasks, timeout=_PATIENCE_SECONDS)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*beside, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await app.state.mcp.close()
         await app.state.memory.close()
 

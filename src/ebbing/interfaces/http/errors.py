@@ -170,8 +170,8 @@ def problem_of(error: Exception) -> Problem:
         status = HINTS[error.code].status if error.code in HINTS else HTTPStatus.INTERNAL_SERVER_ERROR
         headers: dict[str, str] = {}
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
-            asked = getattr(error, "retry_after_seconds", None)
-            headers["Retry-After"] = str(max(1, round(asked or RETRY_SECONDS)))
+            seconds = getattr(error, "retry_after_seconds", None)
+            headers["Retry-After"] = str(max(1, round(seconds or RETRY_SECONDS)))
         if status == HTTPStatus.UNAUTHORIZED:
             headers["WWW-Authenticate"] = 'Bearer realm="ebbing"'
         return Problem(error.code, str(error), status, headers)
@@ -203,12 +203,12 @@ async def _answer(request: Request, error: Exception) -> Response:
 
 def _misfit(error: RequestValidationError) -> Problem:
     """A body or query that does not fit; what was sent is not repeated."""
-    found = tuple(
-        {"where": ".".join(str(part) for part in one["loc"]), "what": str(one["msg"])} for one in error.errors()
+    misfits = tuple(
+        {"where": ".".join(str(part) for part in item["loc"]), "what": str(item["msg"])} for item in error.errors()
     )
-    first = found[0] if found else {"where": "body", "what": "it does not fit"}
-    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-    return Problem("invalid_input", f"{first['where']}: {first['what']}{more}", 400, errors=found)
+    first = misfits[0] if misfits else {"where": "body", "what": "it does not fit"}
+    more = f", and {len(misfits) - 1} more" if len(misfits) > 1 else ""
+    return Problem("invalid_input", f"{first['where']}: {first['what']}{more}", 400, errors=misfits)
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:

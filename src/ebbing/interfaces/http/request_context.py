@@ -110,7 +110,7 @@ class Caller:
 def scope_touched(state: Mapping[str, Any]) -> Scope | None:
     """Whose memory a request was about; None if of several, or if only an id of a memory was named."""
     touched: list[dict[str, str | None]] = state.get("touched", [])
-    if not touched or any(one != touched[0] for one in touched):
+    if not touched or any(item != touched[0] for item in touched):
         return None
     try:
         return Scope(**touched[0])  # type: ignore[arg-type]  # the tenant is there

@@ -210,7 +210,7 @@ def changes() -> Changes:
         trailing=_by_language(data["trailing"], _compiled),
         taste=frozenset(data["taste"]["en"].split()) | frozenset(data["taste"]["zh"]),
         nameless={name: _compiled(pattern) for name, pattern in data["nameless"].items()},
-        instead=[(one["attribute"], one["becomes"], _compiled(one["value"])) for one in data["instead"]],
+        instead=[(item["attribute"], item["becomes"], _compiled(item["value"])) for item in data["instead"]],
         kinds_of=kinds_of,
         kinds_within=list(kinds_within.items()),
         vague=frozenset(data["vague"]["en"].split()),
@@ -219,7 +219,7 @@ def changes() -> Changes:
         reads=_sifted([_read(entry) for entry in data["read"]]),
         along=list(map(_along, data["along"])),
         endings=_sifted([*map(_ending, data["end"]), *map(_ending, _worded(data["lexicon"]))]),
-        turns=[TopicTurn(one["needs"], one.get("last", False), _compiled(one["zh"])) for one in data["turn"]],
+        turns=[TopicTurn(item["needs"], item.get("last", False), _compiled(item["zh"])) for item in data["turn"]],
         otherwise=_by_name(data["otherwise"], _of_each),
         becomes=list(map(_becoming, data["becomes"])),
         rivals=_rivals(data["rivals"]),
@@ -294,7 +294,7 @@ def _by_language(entry: Mapping[str, Any], made: Callable[[str], _Made]) -> Mapp
 def _sifted(things: Sequence[_Spoken]) -> Mapping[str, Sieve[_Spoken]]:
     return {
         language: Sieve(
-            [one for one in things if language in one.patterns], partial(_pattern_in, language), language=language
+            [thing for thing in things if language in thing.patterns], partial(_pattern_in, language), language=language
         )
         for language in LANGUAGES
     }

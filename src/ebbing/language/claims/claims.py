@@ -248,7 +248,7 @@ def _read_attribute(text: str, *, attribute: str | None, value: str | None) -> t
     found = _reading(text, language, pack=pack, told=attribute)
     if versus is not None:
         better, worse = (versus["a"], versus["b"]) if versus["a"] else (versus["a2"], versus["b2"])
-        pair = sorted(" ".join(sorted(value_of(one))) for one in (better, worse))
+        pair = sorted(" ".join(sorted(value_of(item))) for item in (better, worse))
         return f"preferred of {pair[0]} and {pair[1]}", better
     if found is not None:
         read, groups, of_relation = found

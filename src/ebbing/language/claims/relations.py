@@ -159,5 +159,5 @@ def _said(entry: Mapping[str, Any], named: Mapping[str, Any]) -> _Said:
 def _named(kin: Sequence[str], named: Mapping[str, Any], *, language: str) -> list[re.Pattern[str]]:
     """The patterns by which a text says what people and animals are called, the longest words first."""
     words = f"(?:{'|'.join(sorted(map(re.escape, kin), key=len, reverse=True))})"
-    whole = (one.replace("{kin}", words).replace("{name}", named[f"name_{language}"]) for one in named[language])
-    return [caseless(one) for one in whole]
+    whole = (item.replace("{kin}", words).replace("{name}", named[f"name_{language}"]) for item in named[language])
+    return [caseless(item) for item in whole]

@@ -203,9 +203,9 @@ def nearest(candidates: Iterable[Period], now: datetime, *, direction: Direction
     """Of periods in order of time: the last one begun, the first one not yet over, or the one closest to `now`."""
     every = list(candidates)
     if direction == "past":
-        return next((one for one in reversed(every) if one.start <= now), every[0])
+        return next((item for item in reversed(every) if item.start <= now), every[0])
     if direction == "future":
-        return next((one for one in every if one.end > now), every[-1])
+        return next((item for item in every if item.end > now), every[-1])
     return min(every, key=lambda one: (max(one.start - now, now - one.end, timedelta()), one.start > now))
 
 

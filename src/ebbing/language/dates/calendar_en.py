@@ -143,9 +143,9 @@ def _relative(match: re.Match[str], said: Said, *, period: Callable[[datetime, i
     """The last one that is over, the next one to begin, or the one that is on or closest."""
     every, way = years_around(said, period), shift(match["rel"])
     if way < 0:
-        return Reading([one for one in every if one.end <= said.now][-1])
+        return Reading([item for item in every if item.end <= said.now][-1])
     if way > 0:
-        return Reading(next(one for one in every if one.start > said.now))
+        return Reading(next(item for item in every if item.start > said.now))
     return Reading(calendar.nearest(every, said.now, direction="none"))
 
 
@@ -178,9 +178,9 @@ def _decade(match: re.Match[str], said: Said) -> Reading:
 
 def _lone_day(match: re.Match[str], said: Said) -> Reading:
     shifts = (shift(match["rel"]),) if match["rel"] else (-1, 0, 1)
-    months = [calendar.month(said.now, one) for one in shifts]
+    months = [calendar.month(said.now, shift) for shift in shifts]
     number = int(match["d"])
-    days = [calendar.day(one.start, number - 1) for one in months if number <= (one.end - one.start).days]
+    days = [calendar.day(month.start, number - 1) for month in months if number <= (month.end - month.start).days]
     if match["rel"]:
         return Reading(days[0])
     found = said.unmarked(days, looks(match, said))

@@ -174,7 +174,7 @@ def _nth_of_month(match: re.Match[str], said: Said) -> Reading:
 def _lone_day(match: re.Match[str], said: Said) -> Reading:
     ordinal = number(match["d"])
     months = [calendar.month(said.now, shift) for shift in (-1, 0, 1)]
-    days = [calendar.day(one.start, ordinal - 1) for one in months if ordinal <= (one.end - one.start).days]
+    days = [calendar.day(month.start, ordinal - 1) for month in months if ordinal <= (month.end - month.start).days]
     return Reading(said.unmarked(days, looks(match, said)).period)
 
 
@@ -191,9 +191,9 @@ def _season(match: re.Match[str], said: Said) -> Reading | None:
         return None
     every = years_around(said, period)
     if match["this"] == "上个":
-        return Reading([one for one in every if one.end <= said.now][-1])
+        return Reading([item for item in every if item.end <= said.now][-1])
     if match["this"] == "下个":
-        return Reading(next(one for one in every if one.start > said.now))
+        return Reading(next(item for item in every if item.start > said.now))
     return said.unmarked(every, "none" if match["this"] else way)
 
 

@@ -90,8 +90,8 @@ class Grammar:
         self._by_head: dict[str, list[tuple[re.Pattern[str], Read]]] = {}
         for rule in rules:
             compiled = re.compile(rule.pattern)
-            for one in dict.fromkeys(rule.heads):
-                self._by_head.setdefault(one, []).append((compiled, rule.read))
+            for item in dict.fromkeys(rule.heads):
+                self._by_head.setdefault(item, []).append((compiled, rule.read))
         self._heads = frozenset("0123456789").union(self._by_head)
 
     def tokens(self, said: Said) -> list[Token]:
@@ -232,6 +232,6 @@ def years_around(said: Said, period: Callable[[datetime, int], Period]) -> list[
                 found.append(period(said.now, number))
             except ValueError:  # no such day in this year
                 continue
-        if any(one.end <= said.now for one in found) and any(one.start > said.now for one in found):
+        if any(item.end <= said.now for item in found) and any(item.start > said.now for item in found):
             return found
     raise ValueError("no year has such a day")

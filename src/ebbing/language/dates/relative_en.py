@@ -184,7 +184,7 @@ def _weekdays_ago(match: re.Match[str], said: Said) -> Reading:
 
 
 def _lone_weekend(match: re.Match[str], said: Said) -> Reading:
-    weekends = [calendar.weekend(said.now, one) for one in (-1, 0, 1)]
+    weekends = [calendar.weekend(said.now, item) for item in (-1, 0, 1)]
     return Reading(said.unmarked(weekends, looks(match, said)).period)
 
 

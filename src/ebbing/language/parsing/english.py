@@ -210,17 +210,17 @@ class EnglishReader:
 
     def _meant(self, said: str, people: Sequence[Statement]) -> Statement | None:
         """Whom a pronoun or a first name stands for: the last of the people spoken of that it fits."""
-        for one in reversed(people_of(people)):
-            kin, pronoun = one.relation or "", said.lower()
+        for item in reversed(people_of(people)):
+            kin, pronoun = item.relation or "", said.lower()
             if pronoun in _UNFIT:
                 unfit = _UNFIT[pronoun]
                 if bool(self._words[unfit].search(kin)) == (pronoun == "it"):
-                    return one
-            elif pronoun == "they" or one.subject.endswith(f" {said}"):
-                return one
-            elif one.predicate == f"am called {said}":
-                named = f"{one.subject} {said}"
-                return replace(one, subject=named, owner=f"{named}'s")
+                    return item
+            elif pronoun == "they" or item.subject.endswith(f" {said}"):
+                return item
+            elif item.predicate == f"am called {said}":
+                named = f"{item.subject} {said}"
+                return replace(item, subject=named, owner=f"{named}'s")
         return None
 
     def _with_people(self, clause: str, speaker: Speaker, *, people: Sequence[Statement]) -> str:

@@ -248,7 +248,7 @@ def _pack(language: str, *, sources: Mapping[str, Any], categories: Mapping[str,
             language=language,
         ),
         rewrites={
-            of: Sieve([one for one in rewrites if one.of == of], lambda one: (one.find,), language=language)
+            of: Sieve([rewrite for rewrite in rewrites if rewrite.of == of], lambda one: (one.find,), language=language)
             for of in ("sentence", "clause")
         },
         weighing=Weighing(

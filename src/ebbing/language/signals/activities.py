@@ -79,7 +79,7 @@ def read_done(text: str, *, said_at: datetime) -> Done | None:
         return None
     activity, thing, rest = found
     day = (spans[0].start if spans else said_at).astimezone(said_at.tzinfo).date()
-    alone = sum(bool(one.strip()) for one in _CLAUSE.split(bare)) == 1
+    alone = sum(bool(item.strip()) for item in _CLAUSE.split(bare)) == 1
     return Done(activity, thing, day, language, plain=alone and not rest and not _names_more(bare, spans))
 
 
@@ -121,10 +121,10 @@ def told_as_habit(
     verb, what = _words(done, language, form=1)
     if language == "zh":
         who = subject or "用户"
-        usual = f"，多在{'、'.join('周' + '一二三四五六日'[one] for one in weekdays)}" if weekdays else ""
+        usual = f"，多在{'、'.join('周' + '一二三四五六日'[weekday] for weekday in weekdays)}" if weekdays else ""
         return f"{who}有{habit or verb + (what or '')}的习惯{usual} ({since:%Y-%m} 起 {times} 次)"
     who = subject or "User"
-    days = [f"{_WEEKDAYS[one]}s" for one in weekdays]
+    days = [f"{_WEEKDAYS[weekday]}s" for weekday in weekdays]
     usual = f", mostly on {_and(days)}" if days else ""
     named = habit or " ".join(filter(None, [verb, what]))
     return f"{who} has a habit of {named}{usual} ({times} times since {since:%Y-%m})"
@@ -259,13 +259,13 @@ def _pack() -> _Pack:
     data = tomllib.loads((files("ebbing.language") / "packs" / "activities.toml").read_text("utf-8"))
     activities = [_activity(entry) for entry in data["activity"]]
     by_word: dict[str, dict[str, list[_Activity]]] = {language: {} for language in LANGUAGES}
-    for one in activities:
+    for activity in activities:
         for language in LANGUAGES:
-            for word in one.words[language]:
-                by_word[language].setdefault(word, []).append(one)
+            for word in activity.words[language]:
+                by_word[language].setdefault(word, []).append(activity)
     words = data["words"]
     return _Pack(
-        activities={one.id: one for one in activities},
+        activities={activity.id: activity for activity in activities},
         by_word=by_word,
         verbs={"en": _any_of(by_word["en"], edge=r"\b"), "zh": _any_of(by_word["zh"], edge="")},
         categories={entry["en"][0]: _category(entry) for entry in data["category"]},

@@ -38,7 +38,7 @@ def topic_of(question: str) -> Topic | None:
     normal = _OPENING.sub("", simplified(normalise(question)).replace("’", "'").strip(_AROUND))
     normal = _PARTICLES.sub("", normal).strip(_AROUND)
     topics = _topics()["en" if normal.isascii() else "zh"]
-    return next((topic for topic, patterns in topics if any(one.fullmatch(normal) for one in patterns)), None)
+    return next((topic for topic, patterns in topics if any(pattern.fullmatch(normal) for pattern in patterns)), None)
 
 
 @lru_cache(maxsize=1)

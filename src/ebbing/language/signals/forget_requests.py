@@ -125,7 +125,7 @@ class _Pack:
 
 def _apart(text: str, pack: _Pack) -> tuple[str, tuple[Topic, ...]]:
     """The request without its exceptions, and these."""
-    excepted = [one for said in pack.excepted.finditer(text) for one in _topics(said["except"], pack)]
+    excepted = [item for said in pack.excepted.finditer(text) for item in _topics(said["except"], pack)]
     return pack.excepted.sub("", text).strip(_MARKS), tuple(excepted)
 
 

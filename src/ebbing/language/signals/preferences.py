@@ -145,7 +145,7 @@ def _pack() -> _Pack:
     data: dict[str, Any] = tomllib.loads((files("ebbing.language") / "packs" / "tastes.toml").read_text("utf-8"))
     return _Pack(
         verdicts={
-            name: [re.compile(one) for one in (*data[name]["zh"], *data[name]["en"])] for name in _STRONGEST_FIRST
+            name: [re.compile(item) for item in (*data[name]["zh"], *data[name]["en"])] for name in _STRONGEST_FIRST
         },
         between=re.compile(f"{data['split']['zh']}|{data['split']['en']}"),
         lead=re.compile(data["split"]["lead"]),
@@ -153,5 +153,5 @@ def _pack() -> _Pack:
         kinds=[(frozenset(map(_single, kind["names"])), kind["members"]) for kind in data["kind"]],
         diets=[(re.compile(diet["says"]), diet["avoid"]) for diet in data["diet"]],
         free=data["free"],
-        manner={name: [re.compile(one) for one in patterns] for name, patterns in data["manner"].items()},
+        manner={name: [re.compile(pattern) for pattern in patterns] for name, patterns in data["manner"].items()},
     )

@@ -59,8 +59,8 @@ class Statement:
 
 def people_of(statements: Sequence[Statement]) -> list[Statement]:
     """The speaker's people that the statements are about or name, in order."""
-    named = (one if one.relation else one.mentioned for one in statements)
-    return [one for one in named if one is not None]
+    named = (statement if statement.relation else statement.mentioned for statement in statements)
+    return [item for item in named if item is not None]
 
 
 @dataclass(frozen=True, slots=True)

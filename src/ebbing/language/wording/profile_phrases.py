@@ -126,7 +126,7 @@ def _pack() -> _Pack:
     words = data["sentence"]
     return _Pack(
         plain=words,
-        sentences={one["name"]: one for one in data["attribute"]},
+        sentences={item["name"]: item for item in data["attribute"]},
         rules={
             language: [(re.compile(head, re.IGNORECASE), sentence) for head, sentence in words[f"rules_{language}"]]
             for language in LANGUAGES
@@ -136,11 +136,11 @@ def _pack() -> _Pack:
         people_en={chinese: english for english, chinese in data["people"].items()},
         questions=[
             Question(
-                one["about"],
-                {language: one[language] for language in LANGUAGES},
-                frozenset(one.get("known", ())),
-                re.compile(one["signs"]) if "signs" in one else _NEVER,
+                item["about"],
+                {language: item[language] for language in LANGUAGES},
+                frozenset(item.get("known", ())),
+                re.compile(item["signs"]) if "signs" in item else _NEVER,
             )
-            for one in data["question"]
+            for item in data["question"]
         ],
     )

@@ -197,7 +197,7 @@ def _size(text: str) -> int:
 def joined(pieces: Sequence[str]) -> str:
     """Shortened sentences as one text, each ended by a full stop of its script."""
     text = ""
-    for piece in filter(None, (one.rstrip(" .。") for one in pieces)):
+    for piece in filter(None, (piece.rstrip(" .。") for piece in pieces)):
         text += f"{_joint(text)}{piece}" if text else piece
     return text
 

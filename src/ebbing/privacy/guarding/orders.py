@@ -20,7 +20,9 @@ def harmful_order(text: str) -> str | None:
     """
     known = grammar(_FILE)
     return (
-        next(filter(None, (_reason(one, known) for one in sentences(text))), None) if known.may_stand_in(text) else None
+        next(filter(None, (_reason(sentence, known) for sentence in sentences(text))), None)
+        if known.may_stand_in(text)
+        else None
     )
 
 

@@ -97,10 +97,10 @@ def redact(text: str, policy: RedactionPolicy = DEFAULT) -> Redacted:
     Redacting twice changes nothing more. A text without findings comes back as it is.
     """
     found = find(text, allowed=policy.allowed)
-    findings = tuple(one for one in found if one.category not in policy.allowed) if found else ()
+    findings = tuple(item for item in found if item.category not in policy.allowed) if found else ()
     if not findings:
         return Redacted(text)
-    if any(policy.actions[one.category] is Action.BLOCK for one in findings):
+    if any(policy.actions[finding.category] is Action.BLOCK for finding in findings):
         return Redacted("", findings, blocked=True)
     return Redacted(_rewritten(text, findings, policy=policy), findings)
 
@@ -114,9 +114,12 @@ _LETTERS: Final = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
 def _rewritten(text: str, findings: tuple[Finding, ...], *, policy: RedactionPolicy) -> str:
     parts: list[str] = []
     at = 0
-    for one in findings:
-        parts += text[at : one.begin], _replacement(text[one.begin : one.end], one.category, policy=policy)
-        at = one.end
+    for finding in findings:
+        parts += (
+            text[at : finding.begin],
+            _replacement(text[finding.begin : finding.end], finding.category, policy=policy),
+        )
+        at = finding.end
     return "".join((*parts, text[at:]))
 
 

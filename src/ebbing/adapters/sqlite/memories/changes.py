@@ -143,7 +143,7 @@ def apply(
     told what was written, if that is new rows alone: it holds once the transaction is committed, and so does the id of
     the change set (`change`, or one of its own).
     """
-    adds = any(isinstance(one.change, Insert) for one in changes)
+    adds = any(isinstance(item.change, Insert) for item in changes)
     batch = _Batch(db, scope, now=now, adds=adds, change=change or ChangeSet(Cause.WRITE))
     noticed(batch.has_webhooks)
     batch.expect(seen)

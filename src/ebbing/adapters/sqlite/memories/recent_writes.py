@@ -69,7 +69,7 @@ class Written:
     @property
     def memories(self) -> dict[str, MemoryRecord]:
         """The new memories, by id."""
-        return {one.record.id: one.record for one in self.rows if one.record.kind is Kind.MEMORY}
+        return {row.record.id: row.record for row in self.rows if row.record.kind is Kind.MEMORY}
 
 
 class LastWrites:
@@ -82,9 +82,9 @@ class LastWrites:
     def note(self, owner: Owner, written: Sequence[Written]) -> None:
         """Takes in what is committed."""
         with self._guard:
-            for one in written:
-                if len(one.rows) <= FEW and sum(len(added.record.content) for added in one.rows) <= SHORT:
-                    self._writes[owner, one.generation] = one
+            for item in written:
+                if len(item.rows) <= FEW and sum(len(added.record.content) for added in item.rows) <= SHORT:
+                    self._writes[owner, item.generation] = item
             while len(self._writes) > MOST:
                 self._writes.popitem(last=False)
 

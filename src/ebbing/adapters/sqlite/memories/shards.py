@@ -155,10 +155,10 @@ class ShardCache:
                 return None
             slot.held = None
             shard = held.shard.successor()
-            shard.upsert([added.row() for one in written for added in one.rows])
+            shard.upsert([added.row() for item in written for added in item.rows])
             shard.generation = generation
-            for one in written:
-                shard.as_written.update(one.memories)
+            for item in written:
+                shard.as_written.update(item.memories)
             self._keep(owner, _Held(held.no, shard), slot=slot)
             return shard
 

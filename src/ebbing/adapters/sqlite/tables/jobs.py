@@ -49,7 +49,7 @@ class SqliteJobQueue:
         values = [self._values(job) for job in jobs]
         if not values:
             return 0
-        return await self._writer.run(lambda db: sum(db.execute(rows.ADD, one).rowcount for one in values))
+        return await self._writer.run(lambda db: sum(db.execute(rows.ADD, value).rowcount for value in values))
 
     async def claim(self, kinds: Sequence[str], *, lease: timedelta) -> Job | None:
         now = self._clock.now()

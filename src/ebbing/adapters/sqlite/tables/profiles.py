@@ -79,7 +79,7 @@ class SqliteProfileStore:
             db.execute("INSERT OR IGNORE INTO owner (tenant, kind, name) VALUES (?, ?, ?)", _key(scope.owner))
             no = _number(db, scope.owner)
             db.executemany("DELETE FROM profile_edit WHERE owner_no = ? AND slot = ?", [(no, slot) for slot in drop])
-            db.executemany(_EDIT, [(no, *one) for one in values])
+            db.executemany(_EDIT, [(no, *value) for value in values])
             db.execute(_STALE, (no,))
 
         await self._writer.run(work)

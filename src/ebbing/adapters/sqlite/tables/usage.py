@@ -81,8 +81,8 @@ class SqliteUsageLog:
 def _counts(owner: Owner, at: datetime, *, found: Iterable[Returned]) -> tuple[Any, ...]:
     """One element of a batch: whose the memories are, when they were returned, and how often each was."""
     times: dict[str, int] = {}
-    for one in found:
-        times[one.memory_id] = times.get(one.memory_id, 0) + one.times
+    for item in found:
+        times[item.memory_id] = times.get(item.memory_id, 0) + item.times
     return (owner.tenant, owner.kind, owner.name, micros(at), times)
 
 

@@ -34,19 +34,19 @@ def changes(
     session: Session, *, limit: Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")] = 20
 ) -> None:
     """Show what was written, newest first: one change for each call, import or round of maintenance."""
-    found = session.memory.changes.list(**session.whose(), limit=limit)
+    page = session.memory.changes.list(**session.whose(), limit=limit)
     screen = session.screen
     if screen.as_json:
-        screen.emit(found)
+        screen.emit(page)
         return
-    if not found["changes"]:
+    if not page["changes"]:
         screen.say("nothing that could be undone is known")
-    for one in found["changes"]:
-        counts = [f"{one[name]} {name}" for name in ("inserted", "revised", "erased") if one[name]]
-        undone = [f"undone by {one['undone_by']}"] if one["undone_by"] else []
-        undoes = [f"undoes {one['undoes']}"] if one["undoes"] else []
-        screen.say((f"{minute(one['at'])}  ", "dim"), (one["cause"], "bold"), f"  {dotted(counts)}")
-        screen.say((dotted([one["id"], *undoes, *undone]), "dim"), indent=2)
+    for change in page["changes"]:
+        counts = [f"{change[name]} {name}" for name in ("inserted", "revised", "erased") if change[name]]
+        undone = [f"undone by {change['undone_by']}"] if change["undone_by"] else []
+        undoes = [f"undoes {change['undoes']}"] if change["undoes"] else []
+        screen.say((f"{minute(change['at'])}  ", "dim"), (change["cause"], "bold"), f"  {dotted(counts)}")
+        screen.say((dotted([change["id"], *undoes, *undone]), "dim"), indent=2)
 
 
 def undo(
@@ -83,17 +83,17 @@ def reviews(
     session: Session, *, limit: Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")] = 100
 ) -> None:
     """Show what waits for a decision: memories that would close several others, and quarantined messages."""
-    found = session.memory.reviews.list(**session.whose(), limit=limit)
+    page = session.memory.reviews.list(**session.whose(), limit=limit)
     screen = session.screen
     if screen.as_json:
-        screen.emit(found)
+        screen.emit(page)
         return
-    if not found["reviews"]:
+    if not page["reviews"]:
         screen.say("nothing waits for a decision")
-    for one in found["reviews"]:
-        screen.say((f"{minute(one['created_at'])}  ", "dim"), (one["memory"], "bold"))
-        screen.say((dotted([one["why"], one["reason"], one["id"]]), "dim"), indent=2)
-        for closed in one["would_close"]:
+    for item in page["reviews"]:
+        screen.say((f"{minute(item['created_at'])}  ", "dim"), (item["memory"], "bold"))
+        screen.say((dotted([item["why"], item["reason"], item["id"]]), "dim"), indent=2)
+        for closed in item["would_close"]:
             screen.say(f"would close: {closed['memory']}", indent=4)
 
 

@@ -51,10 +51,10 @@ def derive_habits(
     if session.screen.as_json:
         session.screen.emit(done)
         return
-    found, raised = done.get("abstracted", 0), done.get("raised", 0)
+    habits, raised = done.get("abstracted", 0), done.get("raised", 0)
     would = "would be" if dry_run else "are"
     session.screen.say(
-        f"{found:,} habits {would} new, {raised:,} counted on; {done.get('merged', 0):,} memories step behind"
+        f"{habits:,} habits {would} new, {raised:,} counted on; {done.get('merged', 0):,} memories step behind"
     )
 
 
@@ -66,14 +66,14 @@ def sources(
 ) -> None:
     """Show what a memory tells in the place of others, the oldest first."""
     memory, user_id = session.memory, session.named_user
-    told = memory.get_sources(memory_id, user_id=user_id)
+    answer = memory.get_sources(memory_id, user_id=user_id)
     restored = memory.maintenance.split_merged(memory_id, user_id=user_id) if restore else None
     if session.screen.as_json:
-        session.screen.emit(restored or told)
+        session.screen.emit(restored or answer)
         return
-    span = f"{minute(told['first_said_at'])} to {minute(told['last_said_at'])}"
-    session.screen.say((told["memory"], "bold"), (f"  {told['mentions']} times, {span}", "dim"))
-    for source in told["sources"]:
+    span = f"{minute(answer['first_said_at'])} to {minute(answer['last_said_at'])}"
+    session.screen.say((answer["memory"], "bold"), (f"  {answer['mentions']} times, {span}", "dim"))
+    for source in answer["sources"]:
         session.screen.say((f"{minute(source['created_at'])}  ", "dim"), source["memory"], indent=2)
     if restored is not None:
         session.screen.say(f"{restored['restored']} memories tell for themselves again")

@@ -26,20 +26,20 @@ def graph(
     dot: Annotated[bool, typer.Option("--dot", help="As text for Graphviz.")] = False,
 ) -> None:
     """Show people, places and things in the memories, and how they belong together."""
-    wanted: dict[str, Any] = {"about": about, "hops": hops, "include_ended": include_ended, "as_of": as_of}
+    options: dict[str, Any] = {"about": about, "hops": hops, "include_ended": include_ended, "as_of": as_of}
     if dot:
-        typer.echo(session.memory.graph_dot(user_id=_user(session), **wanted), nl=False)
+        typer.echo(session.memory.graph_dot(user_id=_user(session), **options), nl=False)
         return
-    found = session.memory.graph(user_id=_user(session), **wanted)
+    answer = session.memory.graph(user_id=_user(session), **options)
     if session.screen.as_json:
-        session.screen.emit(found)
+        session.screen.emit(answer)
         return
-    names = {one["id"]: one["name"] for one in found["entities"]}
-    for one in found["relations"]:
-        ended = f"until {day(one['until'])}" if one["until"] else None
-        ends = (names[one["subject"]], "bold"), f"  {one['relation']}  ", (names[one["object"]], "bold")
-        session.screen.say(*ends, ("  " + dotted([f"since {day(one['since'])}", ended]), "dim"))
-    if not found["relations"]:
+    names = {entity["id"]: entity["name"] for entity in answer["entities"]}
+    for relation in answer["relations"]:
+        ended = f"until {day(relation['until'])}" if relation["until"] else None
+        ends = (names[relation["subject"]], "bold"), f"  {relation['relation']}  ", (names[relation["object"]], "bold")
+        session.screen.say(*ends, ("  " + dotted([f"since {day(relation['since'])}", ended]), "dim"))
+    if not answer["relations"]:
         nothing = "Nothing is known of that." if about else "Nothing is known yet."
         session.screen.say(session.owner_missing() or nothing)
 

@@ -40,8 +40,8 @@ def list_identities(
     if session.screen.as_json:
         session.screen.emit(page)
         return
-    for one in page["identities"]:
-        _say(session, one)
+    for identity in page["identities"]:
+        _say(session, identity)
     if not page["identities"]:
         session.screen.say("Nobody comes from a channel yet.")
     if page["next_cursor"]:
@@ -97,17 +97,17 @@ def merges(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="How many at most.")] = 100,
 ) -> None:
     """List who was made one with whom, with --user of one person."""
-    found = session.memory.identities.list_merges(user_id=session.named_user, limit=limit)
+    merge_list = session.memory.identities.list_merges(user_id=session.named_user, limit=limit)
     if session.screen.as_json:
-        session.screen.emit(found)
+        session.screen.emit(merge_list)
         return
-    for one in found:
-        undone = f"undone {minute(one['undone_at'])}" if one["undone_at"] else None
+    for item in merge_list:
+        undone = f"undone {minute(item['undone_at'])}" if item["undone_at"] else None
         session.screen.say(
-            (f"{one['id']}  ", "bold"),
-            dotted([f"{one['source_user_id']} → {one['target_user_id']}", minute(one["at"]), undone]),
+            (f"{item['id']}  ", "bold"),
+            dotted([f"{item['source_user_id']} → {item['target_user_id']}", minute(item["at"]), undone]),
         )
-    if not found:
+    if not merge_list:
         session.screen.say("Nobody was merged.")
 
 
@@ -118,12 +118,12 @@ def _answer(session: Session, identity: Mapping[str, Any]) -> None:
         _say(session, identity)
 
 
-def _say(session: Session, one: Mapping[str, Any]) -> None:
-    first = "first name" if one["is_primary"] else None
+def _say(session: Session, identity: Mapping[str, Any]) -> None:
+    first = "first name" if identity["is_primary"] else None
     session.screen.say(
-        (one["user_id"], "bold"),
+        (identity["user_id"], "bold"),
         "  ",
-        dotted([one["channel"], one["channel_user_id"], first, f"since {day(one['linked_at'])}"]),
+        dotted([identity["channel"], identity["channel_user_id"], first, f"since {day(identity['linked_at'])}"]),
     )
 
 

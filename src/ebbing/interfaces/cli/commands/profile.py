@@ -121,13 +121,13 @@ def questions(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many at most.")] = 3,
 ) -> None:
     """Suggest what to ask somebody: the most useful first, and nothing that is known."""
-    found = session.memory.profiles.suggest_questions(user_id=_user(session), language=language, limit=limit)
+    suggestions = session.memory.profiles.suggest_questions(user_id=_user(session), language=language, limit=limit)
     if session.screen.as_json:
-        session.screen.emit(found)
+        session.screen.emit(suggestions)
         return
-    for one in found:
-        session.screen.say(one["question"], ("  " + one["about"], "dim"))
-    if not found:
+    for suggestion in suggestions:
+        session.screen.say(suggestion["question"], ("  " + suggestion["about"], "dim"))
+    if not suggestions:
         session.screen.say("Nothing is left to ask.")
 
 

@@ -40,13 +40,13 @@ def search(
     include: Annotated[Include, typer.Option(help="Memories, raw messages (episodes), or both.")] = Include.ALL,
 ) -> None:
     """Find what answers a question, and see why it was found."""
-    found = session.memory.search(" ".join(query), **session.whose(), top_k=top_k, include=include.value)
+    answer = session.memory.search(" ".join(query), **session.whose(), top_k=top_k, include=include.value)
     if session.screen.as_json:
-        session.screen.emit(found)
+        session.screen.emit(answer)
         return
-    if not found["results"]:
+    if not answer["results"]:
         session.screen.say(session.owner_missing() or "Nothing is known that answers this.")
-    for place, hit in enumerate(found["results"], 1):
+    for place, hit in enumerate(answer["results"], 1):
         show_hit(session.screen, place, hit=hit)
         session.screen.say((hit["id"], "dim"), indent=4)
 
@@ -132,7 +132,7 @@ def described(item: Mapping[str, Any]) -> str:
 
 def _details(item: Mapping[str, Any]) -> list[tuple[str, str]]:
     source = item["provenance"]
-    known = {
+    details = {
         "id": item["id"],
         "belongs to": dotted(item.get(name) for name in ("user_id", "agent_id", "run_id")),
         "kind": dotted([item["kind"], item["type"], item["layer"], *item["tags"]]),
@@ -151,13 +151,13 @@ def _details(item: Mapping[str, Any]) -> list[tuple[str, str]]:
         "because": source["reason"],
         "metadata": ", ".join(f"{key}={value}" for key, value in (item["metadata"] or {}).items()),
     }
-    return [(name, value) for name, value in known.items() if value]
+    return [(name, value) for name, value in details.items() if value]
 
 
-def _retention(told: dict[str, Any]) -> str:
-    how = "learned from what was of use here" if told["is_learned"] else "as usual"
-    chance = f"{told['probability']:.1%}" if told["probability"] >= 0.001 else "below 0.1%"
-    return f"{chance} within {told['horizon_days']} days · {how}"
+def _retention(retention: dict[str, Any]) -> str:
+    origin = "learned from what was of use here" if retention["is_learned"] else "as usual"
+    chance = f"{retention['probability']:.1%}" if retention["probability"] >= 0.001 else "below 0.1%"
+    return f"{chance} within {retention['horizon_days']} days · {origin}"
 
 
 def _show_history(screen: Screen, entries: Sequence[Mapping[str, Any]]) -> None:

@@ -33,24 +33,24 @@ def register(app: typer.Typer) -> None:
 def serve(*, host: Host = None, port: Port = None, path: Store = None, demo: Demo = False) -> None:
     """Answer over HTTP until Ctrl-C; on this machine alone unless credentials are set up."""
     options: dict[str, Any] = {"path": path, "http_host": host, "http_port": port}
-    given = {name: value for name, value in options.items() if value is not None}
+    options_set = {name: value for name, value in options.items() if value is not None}
     if demo:  # never the store that EBBING_PATH names: it may hold somebody's own memory
-        given.update(path=path or DEMO_STORE, store="sqlite", history_path=None)
-    settings = settings_for(given)
+        options_set.update(path=path or DEMO_STORE, store="sqlite", history_path=None)
+    settings = settings_for(options_set)
     if demo:
         typer.echo(f"Two invented people are kept in a store of their own: {settings.path.absolute()}", err=True)
         play.kept_in(settings.path)
     elif store_is_missing(settings):
         typer.echo(f"ebbing: made a new store in {settings.path.absolute()}", err=True)
-    serve_http(settings, started=partial(_tell, asked=_ASKED_DEMO if demo else _ASKED))
+    serve_http(settings, started=partial(_tell, question=_ASKED_DEMO if demo else _ASKED))
     typer.echo("Stopped; everything that was accepted is stored.", err=True)
 
 
-def _tell(address: str, *, is_open: bool, asked: str) -> None:
+def _tell(address: str, *, is_open: bool, question: str) -> None:
     """The first three requests to try."""
     key = "" if is_open else " -H 'authorization: Bearer KEY'"
     as_json = f"{key} -H 'content-type: application/json'"
     typer.echo(f"Ebbing answers at {address} (routes: {address}/docs). Ctrl-C ends it. Try:\n")
     typer.echo(f"  curl {address}/v1/memories{as_json} -d '{_SAID}'")
-    typer.echo(f"  curl {address}/v1/memories/search{as_json} -d '{asked}'")
+    typer.echo(f"  curl {address}/v1/memories/search{as_json} -d '{question}'")
     typer.echo(f"  curl '{address}/v1/memories?user_id=emma'{key}\n")

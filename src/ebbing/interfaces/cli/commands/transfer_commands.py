@@ -159,8 +159,8 @@ def _tell(screen: Screen, report: Report) -> None:
     _tell_way_back(screen, report)
     if report.bad:
         screen.say((f"{len(report.bad)} could not be used:", "yellow"))
-    for one in report.bad[:SHOWN_LINES]:
-        screen.say(f"line {one.line}: {one.reason}", indent=2)
+    for item in report.bad[:SHOWN_LINES]:
+        screen.say(f"line {item.line}: {item.reason}", indent=2)
     if len(report.bad) > SHOWN_LINES:
         screen.say(f"and {len(report.bad) - SHOWN_LINES} more (--json names all)", indent=2)
 

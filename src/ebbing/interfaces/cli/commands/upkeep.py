@@ -95,15 +95,15 @@ def list_jobs(
     limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many, 1 to 1,000.")] = 20,
 ) -> None:
     """List jobs, the newest first, and count them."""
-    found = session.memory.jobs.list(state=state and state.value, kind=kind, limit=limit)
+    jobs = session.memory.jobs.list(state=state and state.value, kind=kind, limit=limit)
     screen = session.screen
     if screen.as_json:
-        screen.emit(found)
+        screen.emit(jobs)
         return
-    for job in found["jobs"]:
+    for job in jobs["jobs"]:
         _show_line(screen, job)
-    _show_tally(screen, found["counts"])
-    if not found["counts"]:
+    _show_tally(screen, jobs["counts"])
+    if not jobs["counts"]:
         screen.say("There are no jobs.")
 
 
@@ -159,23 +159,23 @@ def _text(session: Session, memory_id: str) -> str:
 
 
 def _show_tally(screen: Screen, tally: dict[str, dict[str, int]]) -> None:
-    rows = [(name, dotted(f"{count:,} {what}" for what, count in counts.items())) for name, counts in tally.items()]
+    rows = [(name, dotted(f"{count:,} {unit}" for unit, count in counts.items())) for name, counts in tally.items()]
     screen.rows(rows, style="bold")
 
 
 def _show_counts(screen: Screen, done: Mapping[str, Any]) -> None:
     _show_tally(screen, done["steps"])
-    how = "would be looked after" if done["dry_run"] else "looked after"
-    screen.say(f"{done['owners']:,} owners {how}, as of {minute(done['now'])}")
+    verb = "would be looked after" if done["dry_run"] else "looked after"
+    screen.say(f"{done['owners']:,} owners {verb}, as of {minute(done['now'])}")
 
 
 @contextmanager
-def _bar(screen: Screen, what: str) -> Iterator[Callable[[int, int], None]]:
+def _bar(screen: Screen, label: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar for people, told how many are done of how many."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     quiet = screen.as_json or not sys.stderr.isatty()
     with Progress(*columns, console=screen.aside, disable=quiet, transient=True) as progress:
-        task = progress.add_task(what, total=None)
+        task = progress.add_task(label, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 

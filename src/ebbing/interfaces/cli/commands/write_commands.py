@@ -132,22 +132,22 @@ def restore(session: Session, memory_id: Annotated[str, typer.Argument(help="Id 
 
 def _forget_about(session: Session, about: str, *, hard: bool, reason: str | None, yes: bool) -> None:
     screen = session.screen
-    found = session.memory.forget(about, **session.whose(), hard=hard)
-    items = found["candidates"]
+    answer = session.memory.forget(about, **session.whose(), hard=hard)
+    items = answer["candidates"]
     if screen.as_json and not (yes and items):
-        screen.emit(found)
+        screen.emit(answer)
         return
     if not screen.as_json:
         head = f"{len(items)} memories and messages would be forgotten:" if items else "Nothing that says it is kept."
         _show_items(session, items, head=head)
         if not items and (missing := session.owner_missing()):
             screen.say(missing)
-        if found["perhaps"]:
+        if answer["perhaps"]:
             head = "These may be about it too, and stay; `ebbing delete ID` deletes one:"
-            _show_items(session, found["perhaps"], head=head)
+            _show_items(session, answer["perhaps"], head=head)
     if items:
         _ask(session, "Erase them for good?" if hard else "Forget them?", yes=yes)
-        _forget_shown(session, found["confirm"], hard=hard, reason=reason)
+        _forget_shown(session, answer["confirm"], hard=hard, reason=reason)
 
 
 def _forget_shown(session: Session, token: str | None, *, hard: bool, reason: str | None) -> None:
@@ -155,8 +155,8 @@ def _forget_shown(session: Session, token: str | None, *, hard: bool, reason: st
     if session.screen.as_json:
         session.screen.emit(done)
         return
-    how = "erased for good" if hard else "forgotten; `ebbing restore ID` brings one back"
-    session.screen.say(f"{len(done['forgotten']) + done['turns']} {how}")
+    outcome = "erased for good" if hard else "forgotten; `ebbing restore ID` brings one back"
+    session.screen.say(f"{len(done['forgotten']) + done['turns']} {outcome}")
 
 
 def _show_items(session: Session, items: Sequence[Mapping[str, Any]], *, head: str) -> None:

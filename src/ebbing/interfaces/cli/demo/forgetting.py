@@ -46,18 +46,18 @@ def fading(lines: Iterable[Mapping[str, Any]], now: datetime, *, recalled: Abstr
     Args:
         recalled: ids of the records that were of use at `now`.
     """
-    found = [_fading(record_from_line(line, tenant=DEFAULT_TENANT), now, recalled=recalled) for line in lines]
-    return sorted(found, key=lambda one: (-one.later, one.record.created_at, one.record.id))
+    fadings = [_fading(record_from_line(line, tenant=DEFAULT_TENANT), now, recalled=recalled) for line in lines]
+    return sorted(fadings, key=lambda one: (-one.later, one.record.created_at, one.record.id))
 
 
-def memories(found: Iterable[Fading]) -> list[Fading]:
+def memories(fadings: Iterable[Fading]) -> list[Fading]:
     """Those that were read from messages, without the messages themselves."""
-    return [one for one in found if one.record.kind is Kind.MEMORY]
+    return [item for item in fadings if item.record.kind is Kind.MEMORY]
 
 
-def episodes(found: Iterable[Fading]) -> list[Fading]:
+def episodes(fadings: Iterable[Fading]) -> list[Fading]:
     """The messages."""
-    return [one for one in found if one.record.kind is Kind.EPISODE]
+    return [item for item in fadings if item.record.kind is Kind.EPISODE]
 
 
 def _fading(record: MemoryRecord, now: datetime, *, recalled: AbstractSet[str]) -> Fading:

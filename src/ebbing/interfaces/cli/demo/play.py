@@ -39,7 +39,7 @@ def demo(*, path: Store = None, as_json: Json = False) -> None:
         clock = StoryClock(conversations()[0].ended_at)
         with _opened(directory, clock) as memory:
             _refuse_other_people(memory, directory)
-            kept = _remembered(memory, clock, screen=screen)
+            outcomes = _remembered(memory, clock, screen=screen)
             clock.move(TODAY)
             answers = ask(memory, directory, clock=clock)
             faded = let_time_pass(memory, answers)
@@ -48,7 +48,7 @@ def demo(*, path: Store = None, as_json: Json = False) -> None:
                 scenes.faded(screen, faded)
                 scenes.closing(screen, path, notes=memory.components.embedder.notes)
     if as_json:
-        screen.emit(scenes.as_json(kept, answers, faded=faded))
+        screen.emit(scenes.as_json(outcomes, answers, faded=faded))
 
 
 def kept_in(directory: Path) -> bool:
@@ -88,18 +88,18 @@ def _remembered(memory: Memory, clock: StoryClock, *, screen: Screen) -> list[sc
     if screen.as_json:
         return list(remember(memory, clock))
     scenes.opening(screen)
-    kept = []
-    for one in remember(memory, clock):
-        scenes.kept(screen, one)
-        kept.append(one)
-    scenes.all_kept(screen, kept)
-    return kept
+    outcomes = []
+    for item in remember(memory, clock):
+        scenes.kept(screen, item)
+        outcomes.append(item)
+    scenes.all_kept(screen, outcomes)
+    return outcomes
 
 
 def _answer(memory: Memory, question: Question) -> scenes.Answer:
     start = perf_counter()
-    found = memory.search(question.text, user_id=question.user_id, top_k=ANSWERS)
-    return scenes.Answer(question, found["results"], milliseconds=(perf_counter() - start) * 1_000)
+    answer = memory.search(question.text, user_id=question.user_id, top_k=ANSWERS)
+    return scenes.Answer(question, answer["results"], milliseconds=(perf_counter() - start) * 1_000)
 
 
 def _everything(memory: Memory, user: str) -> Iterator[dict[str, Any]]:

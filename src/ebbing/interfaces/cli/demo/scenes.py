@@ -44,35 +44,35 @@ class Answer:
 
 def opening(screen: Screen) -> None:
     """Who speaks, how much, when."""
-    told = conversations()
-    count = sum(len(one.messages) for one in told)
-    first, last = told[0].ended_at.date(), told[-1].ended_at.date()
+    talks = conversations()
+    count = sum(len(talk.messages) for talk in talks)
+    first, last = talks[0].ended_at.date(), talks[-1].ended_at.date()
     screen.say(("Ebbing", "bold cyan"), " remembers what matters about a person, and lets the rest fade.")
     screen.say(
-        f"{len(PEOPLE)} invented people, {len(told)} conversations, {count} messages, {first} to {last}, played on a"
+        f"{len(PEOPLE)} invented people, {len(talks)} conversations, {count} messages, {first} to {last}, played on a"
         " clock of the story. Nothing leaves this machine."
     )
     _heading(screen, "1  What is kept, and why")
 
 
-def kept(screen: Screen, one: Kept) -> None:
+def kept(screen: Screen, outcome: Kept) -> None:
     """What one conversation left: each fact with the rule that found it and the sentence that it was read from."""
-    conversation = one.conversation
+    conversation = outcome.conversation
     who, when = PEOPLE[conversation.user_id], conversation.ended_at.date().isoformat()
     screen.say((who, "bold magenta"), (f"  {when}, {len(conversation.messages)} messages", "dim"))
-    for result in one.results:
+    for result in outcome.results:
         _fact(screen, result)
-    if not one.results:
+    if not outcome.results:
         screen.say(("nothing new", "dim"), indent=2)
 
 
-def all_kept(screen: Screen, told: Sequence[Kept]) -> None:
+def all_kept(screen: Screen, outcomes: Sequence[Kept]) -> None:
     """How much it came to, and what was passed over."""
     screen.gap()
-    facts = sum(result["event"] == "ADD" for one in told for result in one.results)
-    messages = sum(len(one.conversation.messages) for one in told)
+    facts = sum(result["event"] == "ADD" for outcome in outcomes for result in outcome.results)
+    messages = sum(len(outcome.conversation.messages) for outcome in outcomes)
     screen.say(f"{facts} new memories. All {messages} messages stay searchable word for word beside them.")
-    passed = _passed_over(told)[:NOT_KEPT]
+    passed = _passed_over(outcomes)[:NOT_KEPT]
     if passed:
         screen.say("Some that no memory was made of:")
     for text in passed:
@@ -92,7 +92,7 @@ def answered(screen: Screen, answers: Sequence[Answer]) -> None:
     screen.say(("Found by meaning: cosine of two vectors. Found by keywords: BM25 points. Both count alike.", "dim"))
 
 
-def faded(screen: Screen, found: Mapping[str, Sequence[Fading]]) -> None:
+def faded(screen: Screen, fadings_by_person: Mapping[str, Sequence[Fading]]) -> None:
     """The memories now and in 30 days, and how many of the messages fade."""
     _heading(screen, f"3  {DAYS} days later: a simulation")
     screen.say(
@@ -101,15 +101,15 @@ def faded(screen: Screen, found: Mapping[str, Sequence[Fading]]) -> None:
         " stricter. What answered a question above starts anew (↺). Who somebody is and what they must avoid never"
         " fades."
     )
-    everything = [one for of_person in found.values() for one in of_person]
+    everything = [item for of_person in fadings_by_person.values() for item in of_person]
     _show_fading(screen, memories(everything))
-    fates = [one.fate for one in memories(everything)]
-    said = [one.fate for one in episodes(everything)]
+    fates = [memory.fate for memory in memories(everything)]
+    episode_fates = [episode.fate for episode in episodes(everything)]
     screen.say(
         f"Of {len(fates)} memories {fates.count('protected')} never fade, {fates.count('stays')} stay and"
         f" {fates.count('fades')} would have faded; on the exponential curve"
-        f" {sum(one.fades_exponentially for one in memories(everything))}."
-        f" Of {len(said)} messages {said.count('fades')} would have faded."
+        f" {sum(memory.fades_exponentially for memory in memories(everything))}."
+        f" Of {len(episode_fates)} messages {episode_fates.count('fades')} would have faded."
     )
 
 
@@ -125,15 +125,15 @@ def closing(screen: Screen, path: Path | None, *, notes: Sequence[str]) -> None:
 
 
 def as_json(
-    told: Sequence[Kept], answers: Sequence[Answer], *, faded: Mapping[str, Sequence[Fading]]
+    outcomes: Sequence[Kept], answers: Sequence[Answer], *, faded: Mapping[str, Sequence[Fading]]
 ) -> dict[str, Any]:
     """The whole demo as JSON values."""
     return {
-        "messages": sum(len(one.conversation.messages) for one in told),
+        "messages": sum(len(outcome.conversation.messages) for outcome in outcomes),
         "kept": [
-            {"user_id": one.conversation.user_id, **result}
-            for one in told
-            for result in one.results
+            {"user_id": outcome.conversation.user_id, **result}
+            for outcome in outcomes
+            for result in outcome.results
             if result["event"] == "ADD"
         ],
         "questions": [
@@ -150,17 +150,17 @@ def as_json(
         "fading": [
             {
                 "user_id": user,
-                "id": one.record.id,
-                "memory": one.record.content,
-                "kind": one.record.kind.value,
-                "now": round(one.now, 4),
-                "later": round(one.later, 4),
-                "exponential_later": round(one.exponential_later, 4),
-                "recalled": one.recalled,
-                "fate": one.fate,
+                "id": item.record.id,
+                "memory": item.record.content,
+                "kind": item.record.kind.value,
+                "now": round(item.now, 4),
+                "later": round(item.later, 4),
+                "exponential_later": round(item.exponential_later, 4),
+                "recalled": item.recalled,
+                "fate": item.fate,
             }
             for user, of_person in faded.items()
-            for one in of_person
+            for item in of_person
         ],
     }
 
@@ -179,13 +179,13 @@ def _fact(screen: Screen, result: Mapping[str, Any]) -> None:
     screen.say((f"{why} · “{result['source_text']}”", "dim"), indent=4)
 
 
-def _passed_over(told: Sequence[Kept]) -> list[str]:
+def _passed_over(outcomes: Sequence[Kept]) -> list[str]:
     """What users said that no memory was read from, the shortest first."""
     silent: list[str] = []
-    for one in told:
-        read = [_folded(result.get("source_text") or "") for result in one.results]
-        said = [message["content"] for message in one.conversation.messages if message["role"] == "user"]
-        silent += [text for text in said if not any(source and source in _folded(text) for source in read)]
+    for outcome in outcomes:
+        read = [_folded(result.get("source_text") or "") for result in outcome.results]
+        user_texts = [message["content"] for message in outcome.conversation.messages if message["role"] == "user"]
+        silent += [text for text in user_texts if not any(source and source in _folded(text) for source in read)]
     return sorted(silent, key=len)
 
 
@@ -194,17 +194,17 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text)
 
 
-def _show_fading(screen: Screen, found: Sequence[Fading]) -> None:
+def _show_fading(screen: Screen, fadings: Sequence[Fading]) -> None:
     room = max(16, screen.console.width - FIGURES)
     screen.say((f"{'memory':<{room}}today  in {DAYS} days    exp.", "dim"))
-    for one in found:
-        label, style = FATES[one.fate]
-        text = Text(plain(one.record.content))
+    for fading in fadings:
+        label, style = FATES[fading.fate]
+        text = Text(plain(fading.record.content))
         text.truncate(room - 2, overflow="ellipsis", pad=True)
         screen.say(
             text,
-            (f"  {one.now:5.0%}", "dim"),
-            (f"  {bar(one.later, width=6)} {one.later:4.0%}", style),
-            (f"  {one.exponential_later:4.0%}", "dim"),
-            (f"  {label}{' ↺' if one.recalled else ''}", style),
+            (f"  {fading.now:5.0%}", "dim"),
+            (f"  {bar(fading.later, width=6)} {fading.later:4.0%}", style),
+            (f"  {fading.exponential_later:4.0%}", "dim"),
+            (f"  {label}{' ↺' if fading.recalled else ''}", style),
         )

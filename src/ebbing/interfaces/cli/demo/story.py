@@ -56,11 +56,11 @@ def conversations() -> tuple[Conversation, ...]:
     """The conversations in the order in which they took place."""
     text = (files("ebbing.interfaces.cli.demo") / "conversation.jsonl").read_text("utf-8")
     messages = [json.loads(line) for line in text.splitlines()]
-    found = [
+    talks = [
         Conversation(user, run, tuple(map(_message, group)))
         for (user, run), group in groupby(messages, key=lambda one: (one["user_id"], one["run_id"]))
     ]
-    return tuple(sorted(found, key=lambda one: one.ended_at))
+    return tuple(sorted(talks, key=lambda one: one.ended_at))
 
 
 def _message(line: dict[str, Any]) -> Message:

@@ -15,7 +15,7 @@ MOST_SHARERS: Final = 1_000
 """Owners whose memories one agent, run or app may be looked for in."""
 
 
-async def across_owners(caller: Caller, asked: Sequence[Asked]) -> list[Asked]:
+async def across_owners(caller: Caller, owner_queries: Sequence[Asked]) -> list[Asked]:
     """Replace each agent, run or app that owns nothing by those owners whose memories name it.
 
     A credential for one user never gets here beyond that user: its questions all name them.
@@ -23,33 +23,33 @@ async def across_owners(caller: Caller, asked: Sequence[Asked]) -> list[Asked]:
     Raises:
         TooLargeError: more than 1,000 owners.
     """
-    found: list[Asked] = []
-    for one in asked:
-        found += [one] if one.whose["user_id"] is not None else await _shared(caller, one)
-    return found
+    queries: list[Asked] = []
+    for owner_query in owner_queries:
+        queries += [owner_query] if owner_query.whose["user_id"] is not None else await _shared(caller, owner_query)
+    return queries
 
 
-async def _shared(caller: Caller, one: Asked) -> list[Asked]:
-    agent, run = one.whose["agent_id"], one.whose["run_id"]
+async def _shared(caller: Caller, owner_query: Asked) -> list[Asked]:
+    agent, run = owner_query.whose["agent_id"], owner_query.whose["run_id"]
     tenant = caller.principal.tenant
     own: Owner | None = None
-    wanted = ShareFilter(app_id=_app(one))
+    share_filter = ShareFilter(app_id=_app(owner_query))
     if agent is not None or run is not None:
         own = Scope(agent_id=agent, run_id=run, tenant=tenant).owner
-        wanted = ShareFilter(agent_id=agent, run_id=None if agent is not None else run)
-    shares = await caller.memory.components.store.shares(tenant, wanted=wanted)
+        share_filter = ShareFilter(agent_id=agent, run_id=None if agent is not None else run)
+    shares = await caller.memory.components.store.shares(tenant, wanted=share_filter)
     if any(share.owner == own for share in shares):
-        return [one]
+        return [owner_query]
     owners = [*dict.fromkeys(share.owner for share in shares if run is None or share.run_id == run)]
     if len(owners) > MOST_SHARERS:
         raise TooLargeError(f"memories of more than {MOST_SHARERS:,} owners fit: name a user_id beside it")
     if not owners:
-        return [one] if own is not None else []
-    return [Asked(caller.whose(**_ids(owner, agent_id=agent, run_id=run)), one.filters) for owner in owners]
+        return [owner_query] if own is not None else []
+    return [Asked(caller.whose(**_ids(owner, agent_id=agent, run_id=run)), owner_query.filters) for owner in owners]
 
 
-def _app(one: Asked) -> str | None:
-    name = one.filters.get(APP_FILTER)
+def _app(owner_query: Asked) -> str | None:
+    name = owner_query.filters.get(APP_FILTER)
     return name if isinstance(name, str) else None
 
 

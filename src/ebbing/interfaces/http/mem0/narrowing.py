@@ -14,14 +14,14 @@ from ebbing.validation import with_expired
 Filters = dict[str, Any]
 
 
-def with_narrowing(filters: Mapping[str, Any] | None, given: Mapping[str, Any], *, now: datetime) -> Filters:
+def with_narrowing(filters: Mapping[str, Any] | None, params: Mapping[str, Any], *, now: datetime) -> Filters:
     """Return the filters with what `categories`, `metadata`, dates, `keywords` and `show_expired` ask for."""
-    tests = [*_tests(given)]
-    wanted = with_expired(filters, now=now) if given.get("show_expired") else dict(filters or {})
+    tests = [*_tests(params)]
+    narrowed = with_expired(filters, now=now) if params.get("show_expired") else dict(filters or {})
     if not tests:
-        return wanted
-    inside = wanted.get("AND")
-    return {**wanted, "AND": [*([inside] if isinstance(inside, Mapping) else inside or []), *tests]}
+        return narrowed
+    inside = narrowed.get("AND")
+    return {**narrowed, "AND": [*([inside] if isinstance(inside, Mapping) else inside or []), *tests]}
 
 
 def chosen(items: Iterable[Item], fields: Sequence[str] | str | None) -> list[Item]:
@@ -31,34 +31,34 @@ def chosen(items: Iterable[Item], fields: Sequence[str] | str | None) -> list[It
         InvalidInputError: no result has such a field.
     """
     names = words(fields)
-    found = list(items)
+    rows = list(items)
     if not names:
-        return found
-    known = {name for item in found for name in item}
-    unknown = [name for name in names if found and name not in known]
+        return rows
+    known = {name for item in rows for name in item}
+    unknown = [name for name in names if rows and name not in known]
     if unknown:
         raise InvalidInputError(f"fields: no result has {unknown[0]!r}; they have {', '.join(sorted(known))}")
-    return [{name: value for name, value in item.items() if name in {"id", *names}} for item in found]
+    return [{name: value for name, value in item.items() if name in {"id", *names}} for item in rows]
 
 
-def words(given: Sequence[str] | str | None) -> list[str]:
+def words(value: Sequence[str] | str | None) -> list[str]:
     """Return the parts of a list, of a JSON list, or of a text with commas."""
-    if isinstance(given, str) and given.lstrip().startswith("["):
+    if isinstance(value, str) and value.lstrip().startswith("["):
         try:
-            given = json.loads(given)
+            value = json.loads(value)
         except ValueError:
             raise InvalidInputError("a list in a query must be JSON or separated by commas") from None
-    parts = given.split(",") if isinstance(given, str) else given or ()
+    parts = value.split(",") if isinstance(value, str) else value or ()
     return [str(part).strip() for part in parts if str(part).strip()]
 
 
-def _tests(given: Mapping[str, Any]) -> Iterable[Filters]:
-    if categories := words(given.get("categories")):
+def _tests(params: Mapping[str, Any]) -> Iterable[Filters]:
+    if categories := words(params.get("categories")):
         yield {"categories": {"in": categories}}
-    if given.get("metadata"):
-        yield {"metadata": given["metadata"]}
-    if given.get("keywords"):
-        yield {"memory": {"icontains": given["keywords"]}}
+    if params.get("metadata"):
+        yield {"metadata": params["metadata"]}
+    if params.get("keywords"):
+        yield {"memory": {"icontains": params["keywords"]}}
     for name, operator in (("start_date", "gte"), ("end_date", "lte")):
-        if given.get(name):
-            yield {"created_at": {operator: given[name]}}
+        if params.get(name):
+            yield {"created_at": {operator: params[name]}}

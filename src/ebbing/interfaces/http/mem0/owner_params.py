@@ -37,7 +37,7 @@ class Asked:
     """In our own grammar, without the ids."""
 
 
-def asked_of(caller: Caller, given: Mapping[str, Any], *, filters: Any = None) -> list[Asked]:
+def asked_of(caller: Caller, params: Mapping[str, Any], *, filters: Any = None) -> list[Asked]:
     """Every owner that a body or query means, with what else the filters say.
 
     An OR of filters that each name an owner, or a list of ids, means several. An id beside the filters stands in the
@@ -48,17 +48,17 @@ def asked_of(caller: Caller, given: Mapping[str, Any], *, filters: Any = None) -
         InvalidInputError: unusable filters, others in an OR than beside it, or too many owners.
         ProblemError: `forbidden`, somebody else than the credential's user is named.
     """
-    named = owner_of(given)
-    wanted = _checked(given.get("filters") if filters is None else filters)
-    beside = {key: value for key, value in wanted.items() if _NAMES.get(key) not in named}
-    found = [_one(caller, alone) for alone in _alternatives({**beside, **named})]
-    if not found and named:
+    named = owner_of(params)
+    checked = _checked(params.get("filters") if filters is None else filters)
+    rest = {key: value for key, value in checked.items() if _NAMES.get(key) not in named}
+    queries = [_one(caller, alone) for alone in _alternatives({**rest, **named})]
+    if not queries and named:
         raise InvalidInputError("the filters name others than the ids beside them: nobody is meant by both")
-    if not found:
+    if not queries:
         raise MissingOwnerError("say whose memories are meant: user_id, agent_id or run_id, in filters or beside them")
-    if len(found) > MOST_OWNERS:
+    if len(queries) > MOST_OWNERS:
         raise InvalidInputError(f"these filters mean more than {MOST_OWNERS} owners: ask for fewer at a time")
-    return found
+    return queries
 
 
 def said_filters(text: str | None) -> dict[str, Any] | None:
@@ -69,16 +69,16 @@ def said_filters(text: str | None) -> dict[str, Any] | None:
     """
     if text is None:
         return None
-    found = _read(text) if len(text) <= _MOST_TEXT else None
-    if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
+    filters = _read(text) if len(text) <= _MOST_TEXT else None
+    if not isinstance(filters, dict) or not all(isinstance(key, str) for key in filters):
         raise InvalidInputError("filters in a query must be a JSON object")
-    return found
+    return filters
 
 
-def owner_of(given: Mapping[str, Any]) -> dict[str, Any]:
+def owner_of(params: Mapping[str, Any]) -> dict[str, Any]:
     """The ids that a flat body or query names, under our names."""
-    found = {name: given[key] for key, name in _NAMES.items() if given.get(key) is not None}
-    return _plain(found)
+    owner = {name: params[key] for key, name in _NAMES.items() if params.get(key) is not None}
+    return _plain(owner)
 
 
 def _read(text: str) -> Any:
@@ -107,21 +107,21 @@ def _plain(ids: Mapping[str, Any]) -> dict[str, Any]:
 def _alternatives(filters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The filters once for each owner that they allow, with its ids at the top."""
     flat = _hoisted(filters, _REACH)
-    either = [_hoisted(one, _REACH) if isinstance(one, Mapping) else {} for one in _listed(flat.get("OR"))]
+    either = [_hoisted(item, _REACH) if isinstance(item, Mapping) else {} for item in _listed(flat.get("OR"))]
     if not either or not all(map(_names_somebody, either)):
         yield from _each(flat)
         return
     base = {key: value for key, value in flat.items() if key != "OR"}
-    for one in (alone for part in either for alone in _each(part)):
+    for item in (alone for part in either for alone in _each(part)):
         for both in _each(base):
-            if all(key not in IDS or _meant(one[key]) == _meant(both[key]) for key in one.keys() & both.keys()):
-                yield _joined(both, one)
+            if all(key not in IDS or _meant(item[key]) == _meant(both[key]) for key in item.keys() & both.keys()):
+                yield _joined(both, item)
 
 
-def _joined(base: Mapping[str, Any], one: Mapping[str, Any]) -> dict[str, Any]:
+def _joined(base: Mapping[str, Any], alternative: Mapping[str, Any]) -> dict[str, Any]:
     """Filters that ask for what both ask for, whose ids agree."""
-    ids = {key: value for key, value in one.items() if key in IDS}
-    rest = {key: value for key, value in one.items() if key not in IDS}
+    ids = {key: value for key, value in alternative.items() if key in IDS}
+    rest = {key: value for key, value in alternative.items() if key not in IDS}
     if rest.keys() & base.keys():
         return {**base, **ids, "AND": [*_listed(base.get("AND")), rest]}
     return {**base, **ids, **rest}
@@ -134,14 +134,14 @@ def _meant(value: Any) -> Any:
 def _hoisted(filters: Mapping[str, Any], depth: int) -> dict[str, Any]:
     """The same filters with ids at the top that stood inside AND, all by our names."""
     flat = {_NAMES.get(key, key): value for key, value in filters.items() if key != "AND"}
-    kept: list[Any] = []
+    terms: list[Any] = []
     for part in _listed(filters.get("AND")):
         inner = _hoisted(part, depth - 1) if isinstance(part, Mapping) and depth else {}
         if _names_somebody(inner) and not inner.keys() & flat.keys():
             flat |= inner
         else:
-            kept.append(part)
-    return {**flat, "AND": kept} if kept else flat
+            terms.append(part)
+    return {**flat, "AND": terms} if terms else flat
 
 
 def _each(flat: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -149,8 +149,8 @@ def _each(flat: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for key, name in _NAMES.items():
         several = flat.get(key)
         if name in IDS and isinstance(several, Mapping) and isinstance(several.get("in"), list) and len(several) == 1:
-            for one in several["in"]:
-                yield from _each({**flat, key: one})
+            for item in several["in"]:
+                yield from _each({**flat, key: item})
             return
     yield flat
 

@@ -34,7 +34,7 @@ class Search:
     precise: bool = False
 
 
-async def owners_meant(caller: Caller, given: Mapping[str, Any]) -> list[Asked]:
+async def owners_meant(caller: Caller, params: Mapping[str, Any]) -> list[Asked]:
     """Return every owner that a body or query means, with what else it asks for as filters.
 
     Raises:
@@ -42,21 +42,21 @@ async def owners_meant(caller: Caller, given: Mapping[str, Any]) -> list[Asked]:
         InvalidInputError: unusable filters, or too many owners in them.
         TooLargeError: an agent, run or app alone names more owners than can be asked.
     """
-    filters = given.get("filters")
+    filters = params.get("filters")
     if filters is not None and not isinstance(filters, Mapping):
         raise InvalidInputError("filters must be an object")
-    narrowed = with_narrowing(filters, given, now=caller.memory.components.clock.now())
-    return await across_owners(caller, asked_of(caller, {**given, "filters": narrowed}))
+    narrowed = with_narrowing(filters, params, now=caller.memory.components.clock.now())
+    return await across_owners(caller, asked_of(caller, {**params, "filters": narrowed}))
 
 
-async def searched(caller: Caller, asked: Sequence[Asked], *, search: Search) -> list[Item]:
+async def searched(caller: Caller, owner_queries: Sequence[Asked], *, search: Search) -> list[Item]:
     """The best answers of all owners together, best first."""
-    found: list[Item] = []
-    for one in asked:
+    results: list[Item] = []
+    for owner_query in owner_queries:
         answer = await caller.memory.search(
             search.query,
-            **one.whose,
-            filters=one.filters or None,
+            **owner_query.whose,
+            filters=owner_query.filters or None,
             top_k=search.top_k,
             include="memories",
             reference_date=search.reference_date,
@@ -65,64 +65,76 @@ async def searched(caller: Caller, asked: Sequence[Asked], *, search: Search) ->
             rerank=search.rerank,
             precise=search.precise,
         )
-        found += _results(answer)
-    return _each_once(sorted(found, key=lambda item: -item["score"]))[: search.top_k] if len(asked) > 1 else found
+        results += _results(answer)
+    return (
+        _each_once(sorted(results, key=lambda item: -item["score"]))[: search.top_k]
+        if len(owner_queries) > 1
+        else results
+    )
 
 
-async def listed(caller: Caller, asked: Sequence[Asked]) -> list[Item]:
+async def listed(caller: Caller, owner_queries: Sequence[Asked]) -> list[Item]:
     """Every memory of all owners, the newest first.
 
     Raises:
         TooLargeError: more than 50,000.
     """
-    found: list[Item] = []
-    for one in asked:
+    results: list[Item] = []
+    for owner_query in owner_queries:
         cursor: str | None = None
         while True:
-            page = await caller.memory.get_all(**one.whose, filters=one.filters or None, limit=_PAGE, cursor=cursor)
-            found += _results(page)
+            page = await caller.memory.get_all(
+                **owner_query.whose, filters=owner_query.filters or None, limit=_PAGE, cursor=cursor
+            )
+            results += _results(page)
             cursor = page["next_cursor"]
             if cursor is None:
                 break
-            if len(found) > MOST_LISTED:
+            if len(results) > MOST_LISTED:
                 raise TooLargeError(
                     f"more than {MOST_LISTED:,} memories fit: narrow the filters, or use GET /v1/memories"
                 )
-    return _each_once(sorted(found, key=lambda item: item["created_at"], reverse=True)) if len(asked) > 1 else found
+    return (
+        _each_once(sorted(results, key=lambda item: item["created_at"], reverse=True))
+        if len(owner_queries) > 1
+        else results
+    )
 
 
-async def newest(caller: Caller, asked: Sequence[Asked], *, limit: int) -> list[Item]:
+async def newest(caller: Caller, owner_queries: Sequence[Asked], *, limit: int) -> list[Item]:
     """Return the newest memories of all owners together, at most `limit`."""
-    found: list[Item] = []
-    for one in asked:
-        page = await caller.memory.get_all(**one.whose, filters=one.filters or None, limit=limit)
-        found += _results(page)
-    return _each_once(sorted(found, key=lambda item: item["created_at"], reverse=True))[:limit]
+    results: list[Item] = []
+    for owner_query in owner_queries:
+        page = await caller.memory.get_all(**owner_query.whose, filters=owner_query.filters or None, limit=limit)
+        results += _results(page)
+    return _each_once(sorted(results, key=lambda item: item["created_at"], reverse=True))[:limit]
 
 
-async def erased(caller: Caller, asked: Sequence[Asked]) -> Item:
+async def erased(caller: Caller, owner_queries: Sequence[Asked]) -> Item:
     """Erase for good what is meant, and return how much it was.
 
     Raises:
         TooLargeError: filters beside the ids fit more than 1,000 memories and messages of an owner.
     """
     counts: Counter[str] = Counter(memories=0, episodes=0)
-    for one in asked:
-        if one.filters:
-            counts += await _erased_by_filters(caller, one)
+    for owner_query in owner_queries:
+        if owner_query.filters:
+            counts += await _erased_by_filters(caller, owner_query)
         else:
-            gone = (await caller.memory.delete_all(**one.whose))["deleted"]
+            gone = (await caller.memory.delete_all(**owner_query.whose))["deleted"]
             counts += Counter(memories=gone["memories"], episodes=gone["episodes"])
     return {"memories": counts["memories"], "episodes": counts["episodes"]}
 
 
-async def _erased_by_filters(caller: Caller, one: Asked) -> Counter[str]:
-    page = await caller.memory.get_all(**one.whose, filters=one.filters, include="all", superseded=True, limit=_PAGE)
+async def _erased_by_filters(caller: Caller, owner_query: Asked) -> Counter[str]:
+    page = await caller.memory.get_all(
+        **owner_query.whose, filters=owner_query.filters, include="all", superseded=True, limit=_PAGE
+    )
     if page["next_cursor"] is not None:
         raise TooLargeError(f"more than {_PAGE:,} memories and messages fit: narrow the filters, or erase the owner")
     counts: Counter[str] = Counter()
     for item in page["results"]:
-        await caller.memory.delete(item["id"], hard=True, user_id=one.whose["user_id"])
+        await caller.memory.delete(item["id"], hard=True, user_id=owner_query.whose["user_id"])
         counts["episodes" if item["kind"] == "episode" else "memories"] += 1
     return counts
 
@@ -203,8 +215,8 @@ def _timed(messages: Any, timestamp: Any) -> Any:
         return messages
     several = messages if isinstance(messages, list) else [messages]
     return [
-        {"timestamp": timestamp, **one}
-        if isinstance(one, Mapping)
-        else {"role": "user", "content": one, "timestamp": timestamp}
-        for one in several
+        {"timestamp": timestamp, **item}
+        if isinstance(item, Mapping)
+        else {"role": "user", "content": item, "timestamp": timestamp}
+        for item in several
     ]

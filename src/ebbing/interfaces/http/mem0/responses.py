@@ -61,10 +61,10 @@ def open_item(item: Mapping[str, Any]) -> Item:
 
 def change_out(change: Mapping[str, Any], *, user_id: str | None) -> Item:
     """One entry of a history, as the platform tells it."""
-    said = change["new_memory"] or change["old_memory"]
+    text = change["new_memory"] or change["old_memory"]
     return {
         **{name: change[name] for name in ("id", "memory_id", "old_memory", "new_memory", "event", "created_at")},
-        "input": [{"role": change["role"] or "user", "content": said}] if said else [],
+        "input": [{"role": change["role"] or "user", "content": text}] if text else [],
         "user_id": user_id,
         "metadata": None,
         "categories": [],

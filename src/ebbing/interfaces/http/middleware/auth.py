@@ -123,7 +123,7 @@ def listed(text: str | None) -> tuple[str, ...]:
 
 def _networks(text: str | None) -> tuple[Network, ...]:
     try:
-        return tuple(ipaddress.ip_network(one, strict=False) for one in listed(text))
+        return tuple(ipaddress.ip_network(item, strict=False) for item in listed(text))
     except ValueError:
         raise ConfigurationError("EBBING_TRUSTED_PROXIES must hold addresses or networks, such as 10.0.0.0/8") from None
 

@@ -87,7 +87,7 @@ async def explain_memory(caller: Reader, memory_id: MemoryId, *, user_id: User =
 async def get_memory_sources(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
     """Get the original records behind a merged memory."""
     told = await caller.memory.get_sources(memory_id, user_id=caller.user(user_id))
-    return encoded({**told, "sources": [memory_out(one) for one in told["sources"]]})
+    return encoded({**told, "sources": [memory_out(source) for source in told["sources"]]})
 
 
 @router.post("/feedback", response_model=ObjectResponse, responses=documented())

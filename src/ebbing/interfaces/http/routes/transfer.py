@@ -70,7 +70,7 @@ async def import_memories(caller: Writer, request: Request, *, user_id: Name = N
 async def _lines(caller: Caller, whose: OwnerParams, *, page: ExportPage) -> AsyncIterator[bytes]:
     while True:
         yield b"".join(
-            json.dumps(one, ensure_ascii=False).encode("utf-8", "replace") + b"\n" for one in page["records"]
+            json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n" for record in page["records"]
         )
         if page["next_cursor"] is None:
             return
@@ -123,4 +123,4 @@ class _Intake:
         self._change_ids = done["change_ids"]
         self._imported += done["imported"]
         self._already_stored += done["already_stored"]
-        self._refused += [(batch[one["record"]][0], one["reason"]) for one in done["refused"]]
+        self._refused += [(batch[item["record"]][0], item["reason"]) for item in done["refused"]]

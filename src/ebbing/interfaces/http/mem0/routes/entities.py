@@ -46,11 +46,13 @@ async def ping(caller: Reader) -> Response:
 @router.get("/v1/entities/", response_model=ObjectResponse, responses=documented())
 async def list_entities(caller: Reader, query: Annotated[EntitiesQuery, Query()]) -> Response:
     """List the users, agents, apps and runs that have memories."""
-    found = [entity_out(one, caller.principal.tenant) for one in await entities_of(caller)]
-    counts = {f"total_{kind}s": sum(one["type"] == kind for one in found) for kind in ("user", "agent", "run", "app")}
-    size = query.page_size or max(1, len(found))
-    told = paged(found, page=query.page or 1, size=min(size, MOST_PAGE), path="/v1/entities/")
-    return encoded({**told, **counts})
+    entities = [entity_out(item, caller.principal.tenant) for item in await entities_of(caller)]
+    counts = {
+        f"total_{kind}s": sum(entity["type"] == kind for entity in entities) for kind in ("user", "agent", "run", "app")
+    }
+    size = query.page_size or max(1, len(entities))
+    page = paged(entities, page=query.page or 1, size=min(size, MOST_PAGE), path="/v1/entities/")
+    return encoded({**page, **counts})
 
 
 @router.delete("/v2/entities/{kind}/{name}/", response_model=ObjectResponse, responses=documented())
@@ -68,11 +70,11 @@ async def delete_entity(
 async def update_memories(caller: Writer, body: BatchIn) -> Response:
     """Update several memories. An entry that cannot be changed does not stop the others."""
     failed: list[Item] = []
-    for one in body.memories:
+    for memory in body.memories:
         try:
-            await caller.memory.update(one.memory_id, one.text, metadata=one.metadata, user_id=caller.user())
+            await caller.memory.update(memory.memory_id, memory.text, metadata=memory.metadata, user_id=caller.user())
         except EbbingError as error:
-            failed.append({"memory_id": one.memory_id, "code": problem_of(error).code, "error": str(error)})
+            failed.append({"memory_id": memory.memory_id, "code": problem_of(error).code, "error": str(error)})
     return _batch_answer("updated", body, failed=failed)
 
 
@@ -80,11 +82,11 @@ async def update_memories(caller: Writer, body: BatchIn) -> Response:
 async def batch_delete_memories(caller: Writer, body: BatchIn) -> Response:
     """Delete several memories. An entry that cannot be deleted does not stop the others."""
     failed: list[Item] = []
-    for one in body.memories:
+    for memory in body.memories:
         try:
-            await caller.memory.delete(one.memory_id, user_id=caller.user())
+            await caller.memory.delete(memory.memory_id, user_id=caller.user())
         except EbbingError as error:
-            failed.append({"memory_id": one.memory_id, "code": problem_of(error).code, "error": str(error)})
+            failed.append({"memory_id": memory.memory_id, "code": problem_of(error).code, "error": str(error)})
     return _batch_answer("deleted", body, failed=failed)
 
 
@@ -92,48 +94,50 @@ async def batch_delete_memories(caller: Writer, body: BatchIn) -> Response:
 async def give_feedback(caller: Writer, body: FeedbackIn) -> Response:
     """Rate a memory. Without `feedback` nothing is stored."""
     if body.feedback is None:
-        known = await caller.memory.get(body.memory_id, user_id=caller.user())
-        if known is None:
+        memory = await caller.memory.get(body.memory_id, user_id=caller.user())
+        if memory is None:
             raise NotFoundError("no memory with this id: check the id and whose it is")
         return encoded({"id": body.memory_id, "feedback": None, "feedback_reason": None})
-    told = await caller.memory.feedback(
+    answer = await caller.memory.feedback(
         body.memory_id, body.feedback, user_id=caller.user(), reason=body.feedback_reason
     )
-    return encoded({"id": told["id"], "feedback": body.feedback, "feedback_reason": told["reason"]})
+    return encoded({"id": answer["id"], "feedback": body.feedback, "feedback_reason": answer["reason"]})
 
 
 @router.post("/v1/exports/", status_code=201, response_model=ObjectResponse, responses=documented())
 async def create_export(caller: Reader, body: ExportIn, *, request: Request) -> Response:
     """Create an export of memories. `POST /v1/exports/get/` returns them; a schema is not applied."""
-    asked = await owners_meant(caller, body.model_dump())
-    user = owner_of(body.model_dump()).get("user_id") or (asked[0].whose["user_id"] if len(asked) == 1 else None)
-    export = events_of(request).note(caller, "EXPORT", user=user, asked=asked)
-    said = "The memories are ready; they come as they are, without the schema."
-    return encoded({"message": said, "id": export}, status=201)
+    owner_queries = await owners_meant(caller, body.model_dump())
+    user = owner_of(body.model_dump()).get("user_id") or (
+        owner_queries[0].whose["user_id"] if len(owner_queries) == 1 else None
+    )
+    export = events_of(request).note(caller, "EXPORT", user=user, owner_queries=owner_queries)
+    message = "The memories are ready; they come as they are, without the schema."
+    return encoded({"message": message, "id": export}, status=201)
 
 
 @router.post("/v1/exports/get/", response_model=ObjectResponse, responses=documented())
 async def get_export(caller: Reader, body: ExportIn, *, request: Request) -> Response:
     """Get the memories of an export, or those that filters name."""
     if body.memory_export_id is None:
-        asked = await owners_meant(caller, body.model_dump())
+        owner_queries = await owners_meant(caller, body.model_dump())
     else:
         event = events_of(request).get(caller, body.memory_export_id)
         if event.kind != "EXPORT":
             raise NotFoundError("no export with this id")
-        asked = list(event.asked)
-    items = [*map(platform_item, await listed(caller, asked))]
+        owner_queries = list(event.asked)
+    items = [*map(platform_item, await listed(caller, owner_queries))]
     return encoded({"count": len(items), "results": items})
 
 
 @router.post("/v1/summary/", response_model=ObjectResponse, responses=documented())
 async def get_summary(caller: Reader, body: SummaryIn) -> Response:
     """Summarize who somebody is, from their memories."""
-    told = [
-        (await caller.memory.get_context(**one.whose))["profile_summary"]
-        for one in await owners_meant(caller, body.model_dump())
+    summaries = [
+        (await caller.memory.get_context(**item.whose))["profile_summary"]
+        for item in await owners_meant(caller, body.model_dump())
     ]
-    return encoded({"summary": "\n".join(filter(None, told))})
+    return encoded({"summary": "\n".join(filter(None, summaries))})
 
 
 async def entities_of(caller: Caller) -> list[Entity]:
@@ -150,8 +154,8 @@ async def entities_of(caller: Caller) -> list[Entity]:
         for each in named:
             counts[each] += share.memories
     order = ("user", "agent", "run", "app")
-    found = [Entity(kind, name, memories) for (kind, name), memories in counts.items()]
-    return sorted(found, key=lambda entity: order.index(entity.kind))
+    entities = [Entity(kind, name, memories) for (kind, name), memories in counts.items()]
+    return sorted(entities, key=lambda entity: order.index(entity.kind))
 
 
 async def erased_entity(caller: Caller, kind: str, *, name: str) -> Item:
@@ -181,5 +185,5 @@ def entity_out(entity: Entity, tenant: str) -> Item:
 
 def _batch_answer(done: str, body: BatchIn, *, failed: list[Item]) -> Response:
     count = len(body.memories) - len(failed)
-    said = f"Successfully {done} {count} memories" if count else f"No memory was {done}"
-    return encoded({"message": said, done: count, "failed": failed})
+    message = f"Successfully {done} {count} memories" if count else f"No memory was {done}"
+    return encoded({"message": message, done: count, "failed": failed})

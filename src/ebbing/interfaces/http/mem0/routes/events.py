@@ -56,7 +56,7 @@ class Events:
         *,
         user: str | None,
         results: Sequence[Item] = (),
-        asked: Sequence[Asked] = (),
+        owner_queries: Sequence[Asked] = (),
     ) -> str:
         """Keeps an event and gives its id."""
         components, principal = caller.memory.components, caller.principal
@@ -68,7 +68,7 @@ class Events:
             kind,
             at=components.clock.now(),
             results=tuple(results),
-            asked=tuple(asked),
+            asked=tuple(owner_queries),
         )
         with self._lock:
             self._events[event.id] = event

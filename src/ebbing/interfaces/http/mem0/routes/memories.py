@@ -44,11 +44,13 @@ router = APIRouter(tags=["mem0 platform"], route_class=Operation)
 async def add_memories(caller: Writer, body: AddIn, *, request: Request) -> Response:
     """Add messages. The work is done when this answers, so the status is never `PENDING`."""
     results = await added(caller, body.model_dump())
-    told = [{"id": one["id"], "data": {"memory": one["memory"]}, "event": one["event"]} for one in results]
+    outcomes = [
+        {"id": result["id"], "data": {"memory": result["memory"]}, "event": result["event"]} for result in results
+    ]
     event = _noted(events_of(request), caller, results=results, user=body.user_id)
-    said = {"message": "Memories were processed", "status": "SUCCEEDED", "event_id": event, "results": told}
-    said |= omitted(body.model_dump())
-    return encoded({**said, "ignored": body.ignored} if body.ignored else said)
+    answer = {"message": "Memories were processed", "status": "SUCCEEDED", "event_id": event, "results": outcomes}
+    answer |= omitted(body.model_dump())
+    return encoded({**answer, "ignored": body.ignored} if body.ignored else answer)
 
 
 @router.post("/v3/memories/search/", response_model=ObjectResponse, responses=documented())
@@ -108,9 +110,9 @@ async def get_memory_history(caller: Reader, memory_id: MemoryId) -> Response:
 @router.delete("/v1/memories/", response_model=ObjectResponse, responses=documented())
 async def delete_memories(caller: Writer, query: Annotated[IdsQuery, Query()], *, request: Request) -> Response:
     """Erase all memories that the ids and filters name."""
-    given = _unless_everything(_from_query(query))
-    counts = await erased(caller, await owners_meant(caller, given))
-    event = events_of(request).note(caller, "DELETE_ALL", user=owner_of(given).get("user_id"))
+    params = _unless_everything(_from_query(query))
+    counts = await erased(caller, await owners_meant(caller, params))
+    event = events_of(request).note(caller, "DELETE_ALL", user=owner_of(params).get("user_id"))
     message = erasure_message(counts, "Memories deleted successfully!")
     return encoded({"message": message, "event_id": event, "deleted": counts})
 
@@ -122,9 +124,9 @@ async def delete_memories(caller: Writer, query: Annotated[IdsQuery, Query()], *
 async def add_memories_v1(caller: Writer, body: AddIn) -> Response:
     """Add messages, as clients of version 1 do."""
     results = [
-        {"id": one["id"], "memory": one["memory"], "event": one["event"], "data": {"memory": one["memory"]}}
-        for one in await added(caller, body.model_dump())
-        if one["id"] is not None
+        {"id": item["id"], "memory": item["memory"], "event": item["event"], "data": {"memory": item["memory"]}}
+        for item in await added(caller, body.model_dump())
+        if item["id"] is not None
     ]
     return encoded({"results": results, **omitted(body.model_dump())} if body.output_format == "v1.1" else results)
 
@@ -132,12 +134,12 @@ async def add_memories_v1(caller: Writer, body: AddIn) -> Response:
 @router.get("/v1/memories/", response_model=list[ObjectResponse] | ObjectResponse, responses=documented())
 async def list_memories_v1(caller: Reader, query: Annotated[ListQueryIn, Query()]) -> Response:
     """List memories, as clients of version 1 do. The answer has pages if a page is asked for."""
-    given = _from_query(query)
+    params = _from_query(query)
     if query.page is not None or query.page_size is not None:
-        return encoded(await _page(caller, given, path="/v1/memories/"))
-    items = await listed(caller, await owners_meant(caller, given))
-    found = chosen(map(platform_item, items[: query.limit]), query.fields)
-    return encoded({"results": found} if query.output_format == "v1.1" else found)
+        return encoded(await _page(caller, params, path="/v1/memories/"))
+    items = await listed(caller, await owners_meant(caller, params))
+    rows = chosen(map(platform_item, items[: query.limit]), query.fields)
+    return encoded({"results": rows} if query.output_format == "v1.1" else rows)
 
 
 @router.post(
@@ -150,12 +152,12 @@ async def list_filtered_memories(
     caller: Reader, body: ListIn, *, page: int | None = None, page_size: int | None = None
 ) -> Response:
     """List memories by filters, as clients of version 1 do. The answer has pages if a page is asked for."""
-    given = body.model_dump()
+    params = body.model_dump()
     if {page, page_size, body.page, body.page_size} != {None}:
-        return encoded(await _page(caller, given, page=page, page_size=page_size, path="/v2/memories/"))
-    items = await listed(caller, await owners_meant(caller, given))
-    found = chosen(map(platform_item, items[: _first(body.limit, body.top_k, len(items))]), body.fields)
-    return encoded({"results": found} if body.output_format == "v1.1" else found)
+        return encoded(await _page(caller, params, page=page, page_size=page_size, path="/v2/memories/"))
+    items = await listed(caller, await owners_meant(caller, params))
+    rows = chosen(map(platform_item, items[: _first(body.limit, body.top_k, len(items))]), body.fields)
+    return encoded({"results": rows} if body.output_format == "v1.1" else rows)
 
 
 @router.post("/v1/memories/search/", response_model=list[ObjectResponse] | ObjectResponse, responses=documented())
@@ -187,14 +189,14 @@ async def _found(caller: Caller, body: SearchIn) -> list[Item]:
 
 
 async def _page(
-    caller: Caller, given: Item, *, page: int | None = None, page_size: int | None = None, path: str
+    caller: Caller, params: Item, *, page: int | None = None, page_size: int | None = None, path: str
 ) -> Item:
     """Return a page of a listing; numbers in the query win over those in the body."""
-    number = _first(page, given.get("page"), 1)
-    size = _first(page_size, given.get("page_size"), given.get("limit"), given.get("top_k"), PAGE_SIZE)
-    items = await listed(caller, await owners_meant(caller, given))
+    number = _first(page, params.get("page"), 1)
+    size = _first(page_size, params.get("page_size"), params.get("limit"), params.get("top_k"), PAGE_SIZE)
+    items = await listed(caller, await owners_meant(caller, params))
     told = paged([*map(platform_item, items)], page=number, size=size, path=path)
-    return {**told, "results": chosen(told["results"], given.get("fields"))}
+    return {**told, "results": chosen(told["results"], params.get("fields"))}
 
 
 def question_of(body: SearchIn, *, top_k: int) -> Search:
@@ -205,10 +207,10 @@ def question_of(body: SearchIn, *, top_k: int) -> Search:
     """
     if body.only_metadata_based_search:
         raise InvalidInputError("only_metadata_based_search is not supported: list the memories by metadata instead")
-    wanted = _first(body.top_k, body.limit, top_k)
+    limit = _first(body.top_k, body.limit, top_k)
     return Search(
         body.query,
-        wanted,
+        limit,
         body.threshold,
         body.reference_date,
         explain=body.explain,
@@ -219,8 +221,8 @@ def question_of(body: SearchIn, *, top_k: int) -> Search:
 
 def _from_query(query: IdsQuery) -> Item:
     """Return a query as a body holds it."""
-    given = query.model_dump()
-    return {**given, "filters": said_filters(query.filters), "metadata": said_filters(query.metadata)}
+    params = query.model_dump()
+    return {**params, "filters": said_filters(query.filters), "metadata": said_filters(query.metadata)}
 
 
 def _first(*numbers: int | None) -> int:
@@ -228,13 +230,13 @@ def _first(*numbers: int | None) -> int:
     return next(number for number in numbers if number is not None)
 
 
-def _unless_everything(given: dict[str, Any]) -> dict[str, Any]:
+def _unless_everything(params: dict[str, Any]) -> dict[str, Any]:
     """What is to be erased, which has to be said also by who may touch one user's memory alone."""
-    if not owner_of(given) and not given["filters"]:
+    if not owner_of(params) and not params["filters"]:
         raise MissingOwnerError("say what is to be erased: user_id, agent_id or run_id")
-    return given
+    return params
 
 
 def _noted(events: Events, caller: Caller, *, results: list[Item], user: object) -> str:
-    told = [{"id": one["id"], "event": one["event"]} for one in results]
-    return events.note(caller, "ADD", user=None if user is None else str(user), results=told)
+    outcomes = [{"id": result["id"], "event": result["event"]} for result in results]
+    return events.note(caller, "ADD", user=None if user is None else str(user), results=outcomes)

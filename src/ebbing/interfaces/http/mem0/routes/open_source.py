@@ -38,8 +38,10 @@ class Anyhow(BaseModel):
 async def add_memories(caller: Writer, body: AddIn) -> Response:
     """Add messages."""
     results = await added(caller, body.model_dump())
-    told = [{name: one[name] for name in ("id", "memory", "event")} for one in results if one["id"] is not None]
-    return encoded({"results": told, **omitted(body.model_dump())})
+    outcomes = [
+        {name: result[name] for name in ("id", "memory", "event")} for result in results if result["id"] is not None
+    ]
+    return encoded({"results": outcomes, **omitted(body.model_dump())})
 
 
 @router.get("/memories", response_model=ObjectResponse, responses=documented())
@@ -53,18 +55,18 @@ async def list_memories(
     show_expired: Annotated[bool, Query(description="Include memories that have expired.")] = False,
 ) -> Response:
     """List memories, the newest first."""
-    given = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id, "show_expired": show_expired}
-    items = await newest(caller, await owners_meant(caller, given), limit=top_k)
+    params = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id, "show_expired": show_expired}
+    items = await newest(caller, await owners_meant(caller, params), limit=top_k)
     return encoded({"results": [*map(open_item, items)]})
 
 
 @router.delete("/memories", response_model=ObjectResponse, responses=documented())
 async def delete_memories(caller: Writer, user_id: Id = None, *, agent_id: Id = None, run_id: Id = None) -> Response:
     """Erase all memories of a user, agent or run."""
-    given = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-    if not owner_of(given):
+    params = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+    if not owner_of(params):
         raise MissingOwnerError("say what is to be erased: user_id, agent_id or run_id")
-    counts = await erased(caller, await owners_meant(caller, given))
+    counts = await erased(caller, await owners_meant(caller, params))
     return encoded({"message": erasure_message(counts, "All relevant memories deleted"), "deleted": counts})
 
 
@@ -106,7 +108,7 @@ async def search_memories(caller: Reader, body: SearchIn) -> Response:
 async def list_entities(caller: Reader) -> Response:
     """List the users, agents and runs that have memories."""
     return encoded(
-        [{"id": one.name, "type": one.kind, "total_memories": one.memories} for one in await entities_of(caller)]
+        [{"id": item.name, "type": item.kind, "total_memories": item.memories} for item in await entities_of(caller)]
     )
 
 
