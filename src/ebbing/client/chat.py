@@ -27,24 +27,24 @@ class AsyncRememberingChat:
 
     async def create(self, *, messages: Sequence[Mapping[str, Any]], **options: Any) -> Any:
         """The client's answer."""
-        asked = last_user_text(messages)
-        context = await self._service.recall_context(self._user_id, asked, **self._where)
+        question = last_user_text(messages)
+        context = await self._service.recall_context(self._user_id, question, **self._where)
         sent = inject(messages, context) if context else [*messages]
         answer = await self._client.chat.completions.create(messages=sent, **options)
         if options.get("stream"):
-            return self._remembered(answer, asked)
-        await self._remember(asked, said_in(answer))
+            return self._remembered(answer, question)
+        await self._remember(question, said_in(answer))
         return answer
 
-    async def _remembered(self, chunks: Any, asked: str) -> AsyncIterator[Any]:
-        said: list[str] = []
+    async def _remembered(self, chunks: Any, question: str) -> AsyncIterator[Any]:
+        parts: list[str] = []
         async for chunk in chunks:
-            said.append(_delta(chunk))
+            parts.append(_delta(chunk))
             yield chunk
-        await self._remember(asked, "".join(said))
+        await self._remember(question, "".join(parts))
 
-    async def _remember(self, asked: str, said: str) -> None:
-        await self._service.maybe_write(self._user_id, asked, assistant_message=said, **self._where)
+    async def _remember(self, question: str, answer: str) -> None:
+        await self._service.maybe_write(self._user_id, question, assistant_message=answer, **self._where)
 
 
 class RememberingChat:
@@ -61,24 +61,24 @@ class RememberingChat:
 
     def create(self, *, messages: Sequence[Mapping[str, Any]], **options: Any) -> Any:
         """The client's answer."""
-        asked = last_user_text(messages)
-        context = self._service.recall_context(self._user_id, asked, **self._where)
+        question = last_user_text(messages)
+        context = self._service.recall_context(self._user_id, question, **self._where)
         sent = inject(messages, context) if context else [*messages]
         answer = self._client.chat.completions.create(messages=sent, **options)
         if options.get("stream"):
-            return self._remembered(answer, asked)
-        self._remember(asked, said_in(answer))
+            return self._remembered(answer, question)
+        self._remember(question, said_in(answer))
         return answer
 
-    def _remembered(self, chunks: Any, asked: str) -> Iterator[Any]:
-        said: list[str] = []
+    def _remembered(self, chunks: Any, question: str) -> Iterator[Any]:
+        parts: list[str] = []
         for chunk in chunks:
-            said.append(_delta(chunk))
+            parts.append(_delta(chunk))
             yield chunk
-        self._remember(asked, "".join(said))
+        self._remember(question, "".join(parts))
 
-    def _remember(self, asked: str, said: str) -> None:
-        self._service.maybe_write(self._user_id, asked, assistant_message=said, **self._where)
+    def _remember(self, question: str, answer: str) -> None:
+        self._service.maybe_write(self._user_id, question, assistant_message=answer, **self._where)
 
 
 def said_in(answer: Any) -> str:

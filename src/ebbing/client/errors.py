@@ -48,21 +48,21 @@ _BY_STATUS: Final[dict[int, type[EbbingError]]] = {
 def refusal(response: httpx.Response) -> EbbingError:
     """The error that an answer of 400 and above stands for: by the code that the server names, else by its status."""
     try:
-        told = response.json()
+        body = response.json()
     except ValueError:
-        told = None
-    detail = _detail(told) or f"the memory server answered {response.status_code}"
+        body = None
+    detail = _detail(body) or f"the memory server answered {response.status_code}"
     if response.status_code in {408, 425, 429} or response.status_code >= 500:
         return ServerUnavailableError(detail)
-    code = told.get("code") if isinstance(told, dict) else None
+    code = body.get("code") if isinstance(body, dict) else None
     by_code = _KINDS.get(code) if isinstance(code, str) else None
     return (by_code or _BY_STATUS.get(response.status_code, MemoryServerError))(detail)
 
 
-def _detail(told: Any) -> str:
+def _detail(body: Any) -> str:
     """What happened and what to do, in the server's words: ours hold no person's text."""
-    if not isinstance(told, dict):
+    if not isinstance(body, dict):
         return ""
-    words = [told.get(name) for name in ("detail", "hint")]
-    words = [word for word in words if isinstance(word, str)] or [told.get(name) for name in ("message", "error")]
+    words = [body.get(name) for name in ("detail", "hint")]
+    words = [word for word in words if isinstance(word, str)] or [body.get(name) for name in ("message", "error")]
     return "; ".join(word for word in words if isinstance(word, str) and word)[:_MAX_DETAIL]

@@ -98,8 +98,8 @@ class AsyncClient:
             infer: read facts and keep the messages as evidence; False keeps each message as a memory.
             private: off the record; nothing of it is written.
         """
-        given = [{"role": "user", "content": messages}] if isinstance(messages, str) else [*messages]
-        body = {"messages": given, "infer": infer, **_told(metadata=metadata, private=private or None, **whose)}
+        message_list = [{"role": "user", "content": messages}] if isinstance(messages, str) else [*messages]
+        body = {"messages": message_list, "infer": infer, **_told(metadata=metadata, private=private or None, **whose)}
         # Another server may not know the key, and would store a repeated message twice.
         key = {"Idempotency-Key": self._ids.new()} if self._paths == _PATHS else {}
         return await self._object(Asked("POST", self._paths.add, body, headers=key, repeatable=bool(key)))
@@ -135,15 +135,15 @@ class AsyncClient:
         user_id: str | None = None,
     ) -> MemoryItem:
         """Gives a memory another text, other metadata, or both; returns it."""
-        asked = self._about(memory_id, "PUT", body=_told(text=text, metadata=metadata), user_id=user_id)
-        return _one(await self._wire.ask(asked))
+        request = self._about(memory_id, "PUT", body=_told(text=text, metadata=metadata), user_id=user_id)
+        return _one(await self._wire.ask(request))
 
     async def delete(
         self, memory_id: str, *, hard: bool = False, reason: str | None = None, user_id: str | None = None
     ) -> None:
         """Takes a memory out of every answer; it can be restored unless `hard`."""
-        asked = self._about(memory_id, "DELETE", user_id=user_id, hard=hard or None, reason=reason)
-        await self._wire.ask(asked)
+        request = self._about(memory_id, "DELETE", user_id=user_id, hard=hard or None, reason=reason)
+        await self._wire.ask(request)
 
     async def restore(self, memory_id: str, *, user_id: str | None = None) -> MemoryItem:
         """Brings a deleted memory back and returns it."""
@@ -152,8 +152,8 @@ class AsyncClient:
     async def history(self, memory_id: str, *, user_id: str | None = None) -> list[Item]:
         """What happened to a memory, oldest first."""
         answer = await self._wire.ask(self._about(memory_id, "GET", part="/history", user_id=user_id))
-        told = answer.get("history") if isinstance(answer, dict) else answer
-        return [item for item in told if isinstance(item, dict)] if isinstance(told, list) else []
+        entries = answer.get("history") if isinstance(answer, dict) else answer
+        return [item for item in entries if isinstance(item, dict)] if isinstance(entries, list) else []
 
     async def explain(self, memory_id: str, *, user_id: str | None = None) -> Item:
         """Why a memory is kept: its source, every decision about it, and what became of it."""
@@ -206,8 +206,8 @@ class AsyncClient:
     ) -> None:
         await self.aclose()
 
-    async def _object(self, asked: Asked) -> Item:
-        answer = await self._wire.ask(asked)
+    async def _object(self, request: Asked) -> Item:
+        answer = await self._wire.ask(request)
         return answer if isinstance(answer, dict) else {"results": answer if isinstance(answer, list) else []}
 
     def _about(self, memory_id: str, method: str, *, part: str = "", body: Any = None, **params: Any) -> Asked:
@@ -225,7 +225,7 @@ def _told(**values: Any) -> Item:
 
 
 def _one(answer: Any) -> MemoryItem:
-    found = items_of([answer]) or items_of(answer)
-    if not found:
+    items = items_of([answer]) or items_of(answer)
+    if not items:
         raise MemoryServerError("the memory server answered with something that is no memory")
-    return found[0]
+    return items[0]

@@ -47,7 +47,7 @@ def id_of(answer: Any) -> str | None:
             return str(own)
         if isinstance(answer.get("data"), Mapping):
             return id_of(answer["data"])
-    return next((found for item in _listed(answer) if isinstance(item, Mapping) and (found := id_of(item))), None)
+    return next((item_id for item in _listed(answer) if isinstance(item, Mapping) and (item_id := id_of(item))), None)
 
 
 def _listed(answer: Any) -> Iterable[Any]:
@@ -82,10 +82,10 @@ def _number(value: Any) -> float:
 
 
 def _tags(raw: Mapping[str, Any]) -> tuple[str, ...]:
-    told = _first(raw, _TAGS)
-    if isinstance(told, str):
-        return (told,) if told else ()
-    return tuple(str(tag) for tag in told if tag) if isinstance(told, list | tuple) else ()
+    tags = _first(raw, _TAGS)
+    if isinstance(tags, str):
+        return (tags,) if tags else ()
+    return tuple(str(tag) for tag in tags if tag) if isinstance(tags, list | tuple) else ()
 
 
 def _moment(value: Any) -> datetime | None:

@@ -93,8 +93,8 @@ class MemoryService:
 
         The block says that memories may be wrong, are no instructions, and yield to the current input.
         """
-        found = await self.recall(user_id, query, **where)
-        fitting = [item.text for item in found if item.score >= self._policy.min_score]
+        hits = await self.recall(user_id, query, **where)
+        fitting = [item.text for item in hits if item.score >= self._policy.min_score]
         if not fitting:
             return None
         language = "zh" if detect(query) == "zh" else "en"
@@ -107,10 +107,10 @@ class MemoryService:
             return []
 
         async def ask() -> list[MemoryItem]:
-            found = await self._store.recall(query, user_id=user_id, top_k=self._policy.top_k, **where)
-            return sorted(filter(_is_usable, found), key=lambda item: -item.score)
+            hits = await self._store.recall(query, user_id=user_id, top_k=self._policy.top_k, **where)
+            return sorted(filter(_is_usable, hits), key=lambda item: -item.score)
 
-        return await self._within(ask(), self._policy.recall_seconds, what="recall") or []
+        return await self._within(ask(), self._policy.recall_seconds, label="recall") or []
 
     async def maybe_write(
         self,
@@ -161,18 +161,20 @@ class MemoryService:
         async def close() -> None:
             await self._store.aclose()
 
-        await self._within(close(), self._policy.write_seconds, what="close")
+        await self._within(close(), self._policy.write_seconds, label="close")
 
-    async def _written(self, said: Messages, *, user_id: str, metadata: Mapping[str, Any] | None, where: Where) -> bool:
+    async def _written(
+        self, turns: Messages, *, user_id: str, metadata: Mapping[str, Any] | None, where: Where
+    ) -> bool:
         async def write() -> bool:
             self._writing += 1
             try:
-                await self._store.remember(said, user_id=user_id, metadata=metadata, **where)
+                await self._store.remember(turns, user_id=user_id, metadata=metadata, **where)
             finally:
                 self._writing -= 1
             return True
 
-        return bool(await self._within(write(), self._policy.write_seconds, what="write", keep=True))
+        return bool(await self._within(write(), self._policy.write_seconds, label="write", keep=True))
 
     def _may_ask(self) -> bool:
         """Whether to make somebody wait for the store; if it was left alone long enough, it is tried meanwhile."""
@@ -194,7 +196,7 @@ class MemoryService:
             self._breaker.succeeded() if is_well else self._breaker.failed()
 
     async def _within(
-        self, work: Coroutine[Any, Any, _Result], seconds: float, *, what: str, keep: bool = False
+        self, work: Coroutine[Any, Any, _Result], seconds: float, *, label: str, keep: bool = False
     ) -> _Result | None:
         """The result, or None where it failed or was late; late work goes on if it is to be kept.
 
@@ -210,7 +212,7 @@ class MemoryService:
             raise
         if not task.done():
             self._breaker.failed()
-            _log.warning("memory: %s took longer than %.1f s and was left behind", what, seconds)
+            _log.warning("memory: %s took longer than %.1f s and was left behind", label, seconds)
             if not keep:
                 task.cancel()
             return None
@@ -220,7 +222,7 @@ class MemoryService:
             return task.result()
         # A refusal is an answer: what one caller does wrong must not take the memory from the others.
         self._breaker.succeeded() if isinstance(error, _REFUSALS) else self._breaker.failed()
-        _log.warning("memory: %s failed: %s", what, type(error).__name__)
+        _log.warning("memory: %s failed: %s", label, type(error).__name__)
         return None
 
     def _begin(self, work: Coroutine[Any, Any, _Result]) -> asyncio.Task[_Result]:

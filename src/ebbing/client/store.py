@@ -76,8 +76,8 @@ class LocalStore:
         self, query: str, *, user_id: str, agent_id: str | None = None, run_id: str | None = None, top_k: int = 5
     ) -> list[MemoryItem]:
         """What `search` finds."""
-        found = await self._memory.search(query, user_id=user_id, agent_id=agent_id, run_id=run_id, top_k=top_k)
-        return items_of(found)
+        answer = await self._memory.search(query, user_id=user_id, agent_id=agent_id, run_id=run_id, top_k=top_k)
+        return items_of(answer)
 
     async def remember(
         self,

@@ -64,7 +64,7 @@ class Wire:
             transport=transport,
         )
 
-    async def ask(self, asked: Asked) -> Any:
+    async def ask(self, request: Asked) -> Any:
         """The decoded answer.
 
         Raises:
@@ -76,7 +76,7 @@ class Wire:
         report = self._breaker.abandoned
         try:
             async with asyncio.timeout(self._seconds):
-                answer = await self._answer(asked, give_up=time.monotonic() + self._seconds)
+                answer = await self._answer(request, give_up=time.monotonic() + self._seconds)
             report = self._breaker.succeeded
         except (ServerUnavailableError, TimeoutError) as error:
             report = self._breaker.failed
@@ -94,15 +94,15 @@ class Wire:
         """Closes the pool; idempotent."""
         await self._http.aclose()
 
-    async def _answer(self, asked: Asked, *, give_up: float) -> Any:
+    async def _answer(self, request: Asked, *, give_up: float) -> Any:
         attempt = 0
         while True:
             attempt += 1
-            response, failure = await self._sent(asked)
+            response, failure = await self._sent(request)
             if response is not None and not is_passing(response.status_code):
                 return _decoded(response)
             wait = wait_seconds(attempt - 1, asked_wait(response.headers) if response is not None else None)
-            is_last = not asked.repeatable or attempt >= self._attempts or time.monotonic() + wait >= give_up
+            is_last = not request.repeatable or attempt >= self._attempts or time.monotonic() + wait >= give_up
             if is_last and response is not None:
                 raise refusal(response)
             if is_last:

@@ -48,7 +48,7 @@ class IdentityBook(Protocol):
         """Names, of one person or of all, in the order of channel and name, from after that pair."""
         ...
 
-    async def merge(self, tenant: str, kept: str, *, gone: str, at: datetime) -> Merge:
+    async def merge(self, tenant: str, target: str, *, gone: str, at: datetime) -> Merge:
         """Makes two persons one: everything of `gone` becomes `kept`'s, and so do their names.
 
         Memories, episodes, history, index entries, counts of use, source ids and jobs move, and the edits of the

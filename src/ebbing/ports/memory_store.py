@@ -341,7 +341,7 @@ class MemoryStore(Protocol):
         """Every owner with at least one row that is not deleted, or with any row if `deleted`."""
         ...
 
-    async def shares(self, tenant: str, *, wanted: ShareFilter = ANY_SHARE) -> list[Share]:
+    async def shares(self, tenant: str, *, share_filter: ShareFilter = ANY_SHARE) -> list[Share]:
         """Every combination of owner, agent, run and app that records of the tenant have which are not deleted."""
         ...
 

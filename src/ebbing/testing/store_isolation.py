@@ -117,10 +117,10 @@ class IsolationSuite(StoreCase):
         own = [share for share in await store.shares("default") if share.owner == guide]
         assert [share.memories for share in own] == [1]
         assert {web, plain, Share(BOB.owner, None, None, None, 1)} == {*await store.shares("default")} - {*own}
-        assert await store.shares("default", wanted=ShareFilter(app_id="web")) == [web]
-        assert {*await store.shares("default", wanted=ShareFilter(run_id="monday"))} == {web, plain}
-        assert ADA.owner in {share.owner for share in await store.shares("default", wanted=ShareFilter("guide"))}
-        assert await store.shares("default", wanted=ShareFilter("cook")) == []
+        assert await store.shares("default", share_filter=ShareFilter(app_id="web")) == [web]
+        assert {*await store.shares("default", share_filter=ShareFilter(run_id="monday"))} == {web, plain}
+        assert ADA.owner in {share.owner for share in await store.shares("default", share_filter=ShareFilter("guide"))}
+        assert await store.shares("default", share_filter=ShareFilter("cook")) == []
 
     async def test_counts_are_those_of_one_tenant(self, store: MemoryStore) -> None:
         await self.stored(Scope(user_id="eve", tenant="acme"), "z")

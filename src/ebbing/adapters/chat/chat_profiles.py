@@ -99,13 +99,13 @@ class Dialect:
             complaint: the endpoint's answer; if it names a field, that one goes first.
             bound: the request asked for JSON.
         """
-        said = complaint.lower()
-        if not self._swapped and "max_tokens" in said and "max_completion_tokens" in said:
+        lowered = complaint.lower()
+        if not self._swapped and "max_tokens" in lowered and "max_completion_tokens" in lowered:
             other = "max_tokens" if self.tokens_field != "max_tokens" else "max_completion_tokens"
             return replace(self, tokens_field=other, _swapped=True)
-        if self.temperature and "temperature" in said:
+        if self.temperature and "temperature" in lowered:
             return replace(self, temperature=False)
-        if any(key in said for key in self.extra):
+        if any(key in lowered for key in self.extra):
             return replace(self, extra={})
         if bound and self.form is not Form.TEXT:
             return replace(self, form=Form(self.form - 1))

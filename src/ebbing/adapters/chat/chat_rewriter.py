@@ -24,9 +24,9 @@ class ChatQueryRewriter:
         self._timeout_seconds = timeout_seconds
 
     async def rewrite(self, request: RewriteRequest) -> str:
-        told = prompt("rewrite", detect(request.user_question + request.recent_conversation))
+        instructions = prompt("rewrite", detect(request.user_question + request.recent_conversation))
         answer = await self._model.complete(
-            [Turn("system", told.text), Turn("user", request.as_json())],
+            [Turn("system", instructions.text), Turn("user", request.as_json())],
             max_tokens=_MAX_TOKENS,
             timeout_seconds=self._timeout_seconds,
         )

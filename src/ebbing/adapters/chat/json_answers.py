@@ -54,22 +54,22 @@ def without_thoughts(text: str) -> str:
     text = text[:MAX_READ].strip()
     if text.startswith(("{", "[")):
         return text
-    kept: list[str] = []
+    parts: list[str] = []
     at = 0
     thinking = False
     for tag in _THOUGHTS.finditer(text):
         if tag["end"]:
             if not thinking:
-                kept.clear()
+                parts.clear()
             thinking, at = False, tag.end()
         elif not thinking:
             if "{" in text[at : tag.start()]:
                 break
-            kept.append(text[at : tag.start()])
+            parts.append(text[at : tag.start()])
             thinking = True
     if not thinking:
-        kept.append(text[at:])
-    return "".join(kept).strip()
+        parts.append(text[at:])
+    return "".join(parts).strip()
 
 
 def found_in(text: str, schema: Schema) -> Found | None:
@@ -84,9 +84,9 @@ def found_in(text: str, schema: Schema) -> Found | None:
         if fitted is not None:
             return Found(fitted)
     if broken_at is not None:
-        found = _mended(text[broken_at : broken_at + _MAX_REPAIRED], schema)
-        if found is not None:
-            return found
+        answer = _mended(text[broken_at : broken_at + _MAX_REPAIRED], schema)
+        if answer is not None:
+            return answer
     lists = (_fitted(value, schema) for value in whole if isinstance(value, list))
     return next((Found(fitted) for fitted in lists if fitted is not None), None)
 
@@ -97,7 +97,7 @@ def _values(text: str) -> tuple[list[Any], int | None]:
     A bracket that belongs to a sentence ("{details}", "[see above") is passed over.
     """
     decoder = json.JSONDecoder()
-    found: list[Any] = []
+    values: list[Any] = []
     at = 0
     for _ in range(_MAX_CANDIDATES):
         opening = _OPENING.search(text, at)
@@ -107,11 +107,11 @@ def _values(text: str) -> tuple[list[Any], int | None]:
             value, at = decoder.raw_decode(text, opening.start())
         except (ValueError, RecursionError):
             if _BEGINS_JSON.match(text, opening.start()):
-                return found, opening.start()
+                return values, opening.start()
             at = opening.end()
         else:
-            found.append(value)
-    return found, None
+            values.append(value)
+    return values, None
 
 
 def _mended(text: str, schema: Schema) -> Found | None:

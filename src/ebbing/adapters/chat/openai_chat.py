@@ -134,30 +134,30 @@ class OpenAIChatModel:
         if client is not None:
             await client.aclose()
 
-    async def _answer(self, messages: Sequence[Turn], asked: _Asked) -> Completion:
+    async def _answer(self, messages: Sequence[Turn], request: _Asked) -> Completion:
         """The answer; one that is not of the form asked for is sent back once."""
-        reply = await self._reply(messages, asked)
-        if asked.schema is None:
+        reply = await self._reply(messages, request)
+        if request.schema is None:
             return _completion(reply, None)
-        found = found_in(reply.text, asked.schema)
-        if found is None:
-            reply = await self._reply([*messages, *_sent_back(reply.text, asked.schema)], asked)
-            found = found_in(reply.text, asked.schema)
-        if found is None:
+        json_answer = found_in(reply.text, request.schema)
+        if json_answer is None:
+            reply = await self._reply([*messages, *_sent_back(reply.text, request.schema)], request)
+            json_answer = found_in(reply.text, request.schema)
+        if json_answer is None:
             raise BadModelOutputError("the language model's answers are not JSON of the form that was asked for")
-        return _completion(reply, found)
+        return _completion(reply, json_answer)
 
-    async def _reply(self, messages: Sequence[Turn], asked: _Asked) -> _Reply:
+    async def _reply(self, messages: Sequence[Turn], request: _Asked) -> _Reply:
         """What the endpoint says, in the tightest dialect that it takes."""
         dialect = self._dialect
         failures = 0
         while True:
-            outcome = await self._post(_body(self.model_id, messages, asked=asked, dialect=dialect))
+            outcome = await self._post(_body(self.model_id, messages, request=request, dialect=dialect))
             if isinstance(outcome, httpx.Response) and outcome.status_code == httpx.codes.OK:
                 self._dialect = dialect
                 return _read(outcome)
             if isinstance(outcome, httpx.Response) and not is_passing(outcome.status_code):
-                dialect = _easier(dialect, outcome, bound=asked.schema is not None)
+                dialect = _easier(dialect, outcome, bound=request.schema is not None)
                 continue
             failures += 1
             await _wait(outcome, failures)
@@ -176,17 +176,17 @@ class OpenAIChatModel:
             raise ModelRefusedError("the language model's base URL is not a URL") from None
 
 
-def _body(model: str, messages: Sequence[Turn], *, asked: _Asked, dialect: Dialect) -> dict[str, Any]:
+def _body(model: str, messages: Sequence[Turn], *, request: _Asked, dialect: Dialect) -> dict[str, Any]:
     turns = list(messages)
     body: dict[str, Any] = {"model": model, "stream": False, **dialect.extra}
     if dialect.temperature:
-        body["temperature"] = asked.temperature
-    if asked.max_tokens is not None:
-        body[dialect.tokens_field] = asked.max_tokens
-    if asked.schema is not None and dialect.form is Form.JSON_SCHEMA:
-        body["response_format"] = {"type": "json_schema", "json_schema": _named(asked.schema)}
-    elif asked.schema is not None:
-        turns = _with_form(turns, asked.schema)
+        body["temperature"] = request.temperature
+    if request.max_tokens is not None:
+        body[dialect.tokens_field] = request.max_tokens
+    if request.schema is not None and dialect.form is Form.JSON_SCHEMA:
+        body["response_format"] = {"type": "json_schema", "json_schema": _named(request.schema)}
+    elif request.schema is not None:
+        turns = _with_form(turns, request.schema)
         if dialect.form is Form.JSON_OBJECT:
             body["response_format"] = {"type": "json_object"}
     body["messages"] = [{"role": turn.role, "content": turn.content} for turn in turns]
@@ -202,8 +202,8 @@ def _with_form(turns: list[Turn], schema: Schema) -> list[Turn]:
     """The prompt with the form of the answer in words, at the end of its first message."""
     form = json.dumps(schema, ensure_ascii=False)
     first = turns[0]
-    asked = f"{first.content}\n\nAnswer with one JSON object and nothing else. It fits this JSON Schema:\n{form}"
-    return [Turn(first.role, asked), *turns[1:]]
+    instructions = f"{first.content}\n\nAnswer with one JSON object and nothing else. It fits this JSON Schema:\n{form}"
+    return [Turn(first.role, instructions), *turns[1:]]
 
 
 def _sent_back(text: str, schema: Schema) -> list[Turn]:
@@ -212,13 +212,13 @@ def _sent_back(text: str, schema: Schema) -> list[Turn]:
     return [Turn("assistant", text[:_QUOTED] or "…"), Turn("user", request)]
 
 
-def _completion(reply: _Reply, found: Found | None) -> Completion:
+def _completion(reply: _Reply, json_answer: Found | None) -> Completion:
     return Completion(
         text=reply.text,
-        parsed=None if found is None else found.value,
+        parsed=None if json_answer is None else json_answer.value,
         model=reply.model,
         usage=reply.usage,
-        truncated=reply.cut or (found is not None and found.cut),
+        truncated=reply.cut or (json_answer is not None and json_answer.cut),
     )
 
 
@@ -239,8 +239,8 @@ def _easier(dialect: Dialect, response: httpx.Response, *, bound: bool) -> Diale
             413: "the prompt is too long for it",
         }
         # The answer may quote the prompt: it is not repeated.
-        told = advice.get(status, "check base URL, model name and settings, and what the model may speak about")
-        raise ModelRefusedError(f"the language model's endpoint refused with status {status}: {told}")
+        advice_text = advice.get(status, "check base URL, model name and settings, and what the model may speak about")
+        raise ModelRefusedError(f"the language model's endpoint refused with status {status}: {advice_text}")
     return easier
 
 
@@ -250,14 +250,14 @@ async def _wait(outcome: httpx.Response | str, failures: int) -> None:
     Raises:
         ModelUnavailableError: there is no next attempt, or no time left to wait for it.
     """
-    asked = asked_wait(outcome.headers) if isinstance(outcome, httpx.Response) else None
+    seconds = asked_wait(outcome.headers) if isinstance(outcome, httpx.Response) else None
     reason = f"status {outcome.status_code}" if isinstance(outcome, httpx.Response) else outcome
-    wait = wait_seconds(failures - 1, asked)
+    wait = wait_seconds(failures - 1, seconds)
     left = anyio.current_effective_deadline() - anyio.current_time()
-    if failures >= ATTEMPTS or max(wait, asked or 0.0) >= left:
+    if failures >= ATTEMPTS or max(wait, seconds or 0.0) >= left:
         raise ModelUnavailableError(
             f"the language model is not available ({reason}, asked {failures} times); try again later",
-            retry_after_seconds=asked,
+            retry_after_seconds=seconds,
         )
     await anyio.sleep(wait)
 

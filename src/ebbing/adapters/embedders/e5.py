@@ -145,7 +145,7 @@ class E5Embedder:
             text, vectors = self._question
             if text == texts[0]:
                 return [vectors]
-        found: list[Vectors] = [np.zeros((0, DIM), np.float32)] * len(texts)
+        vectors_by_text: list[Vectors] = [np.zeros((0, DIM), np.float32)] * len(texts)
         cleaned = [clean(text) for text in texts]
         windows = [
             _Window(place, ids) for place, text in enumerate(cleaned) for ids in list(self._windows(text, role))[:1]
@@ -153,8 +153,8 @@ class E5Embedder:
         for batch in _batches(windows):
             (hidden,) = self._run(["tokens"], batch)
             for window, rows in zip(batch, hidden, strict=True):
-                found[window.text] = self._own_tokens(rows, window, text=cleaned[window.text], role=role)
-        return found
+                vectors_by_text[window.text] = self._own_tokens(rows, window, text=cleaned[window.text], role=role)
+        return vectors_by_text
 
     def _own_tokens(self, rows: NDArray[np.float32], window: _Window, *, text: str, role: Role) -> Vectors:
         """The rows of the window's own tokens, without marks and prefix, as centred unit vectors."""

@@ -53,16 +53,16 @@ class UnigramTokenizer:
         ids, scores, reach, length = self._ids, self._scores, self._reach, len(word)
         for start in range(length):
             here = best[start]
-            known = False
+            is_known = False
             for end in range(start + 1, min(length, start + reach.get(word[start], 0)) + 1):
                 piece = ids.get(word[start:end])
                 if piece is None:
                     continue
-                known = known or end == start + 1
+                is_known = is_known or end == start + 1
                 if here + scores[piece] > best[end]:
                     best[end] = here + scores[piece]
                     arrival[end] = (start, piece)
-            if not known and here + self._unknown_score > best[start + 1]:
+            if not is_known and here + self._unknown_score > best[start + 1]:
                 best[start + 1] = here + self._unknown_score
                 arrival[start + 1] = (start, UNKNOWN)
         return _walk_back(arrival)

@@ -107,25 +107,25 @@ class CachingEmbedder:
         if not texts:
             return await self._inner.embed_passages(texts)
         keys = [_key(text, role, model_id=self.model_id) for text in texts]
-        wanted = dict(zip(keys, texts, strict=True))
-        found = self._recent.get(wanted)
-        while missing := {key: text for key, text in wanted.items() if key not in found}:
-            found |= await self._fly(missing, role)
-        return np.stack([found[key] for key in keys])
+        texts_by_key = dict(zip(keys, texts, strict=True))
+        vectors = self._recent.get(texts_by_key)
+        while missing := {key: text for key, text in texts_by_key.items() if key not in vectors}:
+            vectors |= await self._fly(missing, role)
+        return np.stack([vectors[key] for key in keys])
 
     async def _fly(self, missing: Mapping[bytes, str], role: Role) -> Found:
         """Compute what nobody computes yet, then wait for what others do; what failed there is not in the answer."""
         loop = anyio.lowlevel.current_token()
         others = {key: self._flights[loop, key] for key in missing if (loop, key) in self._flights}
-        found: Found = {}
+        vectors: Found = {}
         mine = {key: text for key, text in missing.items() if key not in others}
         if mine:
-            found |= await self._lead(mine, role, loop=loop)
+            vectors |= await self._lead(mine, role, loop=loop)
         for key, flight in others.items():
             await flight.landed.wait()
             if key in flight.vectors:
-                found[key] = flight.vectors[key]
-        return found
+                vectors[key] = flight.vectors[key]
+        return vectors
 
     async def _lead(self, mine: Mapping[bytes, str], role: Role, *, loop: object) -> Found:
         flight = _Flight()
@@ -140,18 +140,18 @@ class CachingEmbedder:
         return flight.vectors
 
     async def _compute(self, texts: Mapping[bytes, str], role: Role) -> Found:
-        found: Found = {}
+        vectors: Found = {}
         if self._file is not None:
-            found = await anyio.to_thread.run_sync(self._file.read, list(texts))
-        rest = {key: text for key, text in texts.items() if key not in found}
+            vectors = await anyio.to_thread.run_sync(self._file.read, list(texts))
+        rest = {key: text for key, text in texts.items() if key not in vectors}
         if rest:
             embed = self._inner.embed_queries if role == "query" else self._inner.embed_passages
             fresh = dict(zip(rest, await embed(list(rest.values())), strict=True))
             if self._file is not None:
                 await anyio.to_thread.run_sync(self._file.write, fresh)
-            found |= fresh
-        self._recent.put(found)
-        return found
+            vectors |= fresh
+        self._recent.put(vectors)
+        return vectors
 
 
 class _Flight:
@@ -240,14 +240,14 @@ class _VectorFile:
             self._connection = None
 
     def read(self, keys: Sequence[bytes]) -> Found:
-        found: Found = {}
+        vectors: Found = {}
         with self._lock, _typed_errors():
             db = self._open()
             for key in keys:
                 row = db.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
                 if row is not None:
-                    found[key] = np.frombuffer(row[0], np.float32)
-        return found
+                    vectors[key] = np.frombuffer(row[0], np.float32)
+        return vectors
 
     def write(self, vectors: Found) -> None:
         rows = [(key, vector.tobytes()) for key, vector in vectors.items()]
@@ -270,8 +270,8 @@ class _VectorFile:
 
 
 def _key(text: str, role: Role, *, model_id: str) -> bytes:
-    told = f"{model_id}\0{role}\0{text}".encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(told, digest_size=16).digest()
+    identity = f"{model_id}\0{role}\0{text}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(identity, digest_size=16).digest()
 
 
 @contextmanager

@@ -131,8 +131,8 @@ class OpenAIEmbedder:
             if isinstance(outcome, httpx.Response) and not is_passing(outcome.status_code):
                 return self._vectors(outcome, len(texts))
             if attempt + 1 < ATTEMPTS:
-                asked = asked_wait(outcome.headers) if isinstance(outcome, httpx.Response) else None
-                await anyio.sleep(wait_seconds(attempt, asked))
+                seconds = asked_wait(outcome.headers) if isinstance(outcome, httpx.Response) else None
+                await anyio.sleep(wait_seconds(attempt, seconds))
         reason = f"status {outcome.status_code}" if isinstance(outcome, httpx.Response) else outcome
         raise EmbeddingError(f"the embeddings endpoint failed {ATTEMPTS} times, last with: {reason}; try again later")
 

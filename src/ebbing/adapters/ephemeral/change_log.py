@@ -20,24 +20,24 @@ def record_write(room: Room, written: LoggedWrite, *, owner: Owner, change: Chan
     """Adds what a write did to its change set, and tells the change set its id."""
     for memory_id in written.erased:
         forget_states(room, memory_id)
-    known = next((item for item in room.log if item.logged.id == change.id_of(owner)), None)
-    if known is None:
+    earlier = next((item for item in room.log if item.logged.id == change.id_of(owner)), None)
+    if earlier is None:
         number = room.log[-1].logged.number + 1 if room.log else 1
         named = f"{owner.digest}/{number}/{micros(now)}"
         change_id = hashlib.blake2b(named.encode(), digest_size=12).hexdigest()
         logged = LoggedChange(change_id, number, change.cause, now, 0, 0, 0, change.undoes, change.is_partial)
-        known = LoggedWrite(logged=logged)
-        room.log.append(known)
+        earlier = LoggedWrite(logged=logged)
+        room.log.append(earlier)
         change.ids[owner] = change_id
-    known.born |= written.born
-    fresh = {memory_id: kept for memory_id, kept in written.before.items() if memory_id not in known.born}
-    known.before = fresh | known.before
-    known.with_entry |= written.with_entry
-    logged = known.logged
-    known.logged = replace(
+    earlier.born |= written.born
+    fresh = {memory_id: state for memory_id, state in written.before.items() if memory_id not in earlier.born}
+    earlier.before = fresh | earlier.before
+    earlier.with_entry |= written.with_entry
+    logged = earlier.logged
+    earlier.logged = replace(
         logged,
-        inserted=len(known.born),
-        revised=len(known.before) if not written.erased else max(logged.revised, len(known.before)),
+        inserted=len(earlier.born),
+        revised=len(earlier.before) if not written.erased else max(logged.revised, len(earlier.before)),
         erased=logged.erased + len(written.erased),
     )
 
@@ -56,9 +56,9 @@ class EphemeralChangeLog:
     async def page(self, scope: Scope, *, limit: int = 20, cursor: str | None = None) -> ChangePage:
         below = position(cursor)[0]
         with self._opened():
-            found = [item.logged for item in reversed(self._log(scope)) if item.logged.number < below]
-        shown = tuple(found[:limit])
-        return ChangePage(shown, cursor_after(shown[-1].number, 0) if len(found) > limit else None)
+            writes = [item.logged for item in reversed(self._log(scope)) if item.logged.number < below]
+        shown = tuple(writes[:limit])
+        return ChangePage(shown, cursor_after(shown[-1].number, 0) if len(writes) > limit else None)
 
     async def undoings(self, scope: Scope) -> list[LoggedChange]:
         with self._opened():
@@ -78,11 +78,11 @@ class EphemeralChangeLog:
     async def records(self, scope: Scope, change_id: str) -> list[RecordChange]:
         with self._opened():
             room = self._rooms.get(scope.owner, Room())
-            one = next((item for item in room.log if item.logged.id == change_id), None)
-            if one is None:
+            write = next((item for item in room.log if item.logged.id == change_id), None)
+            if write is None:
                 return []
-            kept = [room.kept[name] for name in {*one.born, *one.before} if name in room.kept]
-            return [_change(room, one, row=row) for row in sorted(kept, key=lambda row: row.seq)]
+            rows = [room.kept[name] for name in {*write.born, *write.before} if name in room.kept]
+            return [_change(room, write, row=row) for row in sorted(rows, key=lambda row: row.seq)]
 
     async def of_memory(self, scope: Scope, memory_id: str) -> list[RecordChange]:
         with self._opened():
@@ -105,14 +105,14 @@ class EphemeralChangeLog:
         return room.log if room else []
 
 
-def _change(room: Room, one: LoggedWrite, *, row: Kept) -> RecordChange:
+def _change(room: Room, write: LoggedWrite, *, row: Kept) -> RecordChange:
     name = row.record.id
-    before = None if name in one.born else one.before[name]
-    after = next(_states_after(room.log, name, number=one.logged.number), row)
+    before = None if name in write.born else write.before[name]
+    after = next(_states_after(room.log, name, number=write.logged.number), row)
     return RecordChange(
-        one.logged,
+        write.logged,
         copy_of(before.record) if before else None,
-        before.entry if before and name in one.with_entry else None,
+        before.entry if before and name in write.with_entry else None,
         copy_of(after.record),
         copy_of(row.record),
     )

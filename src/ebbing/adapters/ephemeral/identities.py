@@ -83,24 +83,24 @@ class EphemeralIdentityBook:
         self, tenant: str, *, unified_id: str | None = None, limit: int = 100, after: tuple[str, str] | None = None
     ) -> list[Identity]:
         with self._opened():
-            found = sorted(
-                (name[1:], one)
-                for name, one in self._names.items()
-                if name[0] == tenant and unified_id in {None, one.unified_id} and name[1:] > (after or ("", ""))
+            identities = sorted(
+                (name[1:], identity)
+                for name, identity in self._names.items()
+                if name[0] == tenant and unified_id in {None, identity.unified_id} and name[1:] > (after or ("", ""))
             )
-        return [one for _, one in found[:limit]]
+        return [identity for _, identity in identities[:limit]]
 
-    async def merge(self, tenant: str, kept: str, *, gone: str, at: datetime) -> Merge:
-        if kept == gone:
+    async def merge(self, tenant: str, target: str, *, gone: str, at: datetime) -> Merge:
+        if target == gone:
             raise InvalidInputError("a person cannot be merged with themselves: name two")
         with self._opened():
-            staying, leaving = Owner(tenant, "user", kept), Owner(tenant, "user", gone)
+            staying, leaving = Owner(tenant, "user", target), Owner(tenant, "user", gone)
             names, room = self._names_of(tenant, gone), self._home.rooms.get(leaving)
             if room is None and not names:
                 raise IdentityNotFoundError("nobody of this name has a memory or comes from a channel")
             records = [item.record for item in room.kept.values()] if room else []
             memories = sum(record.kind is Kind.MEMORY for record in records)
-            merge = Merge(next(self._numbers), kept, gone, at, memories, len(records) - memories)
+            merge = Merge(next(self._numbers), target, gone, at, memories, len(records) - memories)
             last = self._home.rooms.get(staying, Room()).last_seq
             done = self._merges[merge.id] = _Done(tenant, merge, last + 1, last + (room.last_seq if room else 0), names)
             if room is not None:
@@ -108,9 +108,9 @@ class EphemeralIdentityBook:
                 done.waiting = _give_edits(room, self._home.rooms[staying], number=merge.id)
                 del self._home.rooms[leaving]
             for name in names:
-                self._names[name] = replace(self._names[name], unified_id=kept, is_primary=False)
-            self._home.jobs.move(leaving, kept)
-            self._home.requests.move(leaving, kept)
+                self._names[name] = replace(self._names[name], unified_id=target, is_primary=False)
+            self._home.jobs.move(leaving, target)
+            self._home.requests.move(leaving, target)
             return merge
 
     async def undo(self, tenant: str, merge_id: int, *, at: datetime) -> Merge:
@@ -129,9 +129,9 @@ class EphemeralIdentityBook:
                 _take_edits(room, self._home.rooms[back], number=merge_id, waiting=done.waiting)
                 part(room, self._home.rooms[back], at=at, numbers=self._home.numbers)
             for name, is_primary in done.names.items():
-                known = self._names.get(name)
-                if known is not None and known.unified_id == done.merge.kept:
-                    self._names[name] = replace(known, unified_id=done.merge.gone, is_primary=is_primary)
+                identity = self._names.get(name)
+                if identity is not None and identity.unified_id == done.merge.kept:
+                    self._names[name] = replace(identity, unified_id=done.merge.gone, is_primary=is_primary)
             done.merge = replace(done.merge, undone_at=at)
             return done.merge
 
@@ -142,7 +142,9 @@ class EphemeralIdentityBook:
 
     def forget(self, tenant: str, *, name: str | None = None) -> int:
         """Forgets the names and merges of a person, or of a tenant; how many names. Call it with the rooms locked."""
-        gone = [key for key, one in self._names.items() if key[0] == tenant and name in {None, one.unified_id}]
+        gone = [
+            key for key, identity in self._names.items() if key[0] == tenant and name in {None, identity.unified_id}
+        ]
         for key in gone:
             del self._names[key]
         for number, done in list(self._merges.items()):
@@ -172,9 +174,9 @@ class EphemeralIdentityBook:
 
     def _names_of(self, tenant: str, unified_id: str) -> dict[Name, bool]:
         return {
-            name: one.is_primary
-            for name, one in self._names.items()
-            if name[0] == tenant and one.unified_id == unified_id
+            name: identity.is_primary
+            for name, identity in self._names.items()
+            if name[0] == tenant and identity.unified_id == unified_id
         }
 
     def _move(self, of: Owner, to: Owner, *, by: int, rows: tuple[int, int]) -> None:
@@ -203,9 +205,9 @@ class EphemeralIdentityBook:
 def _give_edits(room: Room, to: Room, *, number: int) -> list[ProfileEdit]:
     """Hands over the edits of a profile; those whose slot is taken there wait."""
     taken = {edit.slot for edit in to.profile.edits}
-    given = [edit for edit in room.profile.edits if edit.slot not in taken]
-    to.brought |= {edit.slot: (*room.brought.get(edit.slot, ()), number) for edit in given}
-    to.keep_edits([*to.profile.edits, *given])
+    edits = [edit for edit in room.profile.edits if edit.slot not in taken]
+    to.brought |= {edit.slot: (*room.brought.get(edit.slot, ()), number) for edit in edits}
+    to.keep_edits([*to.profile.edits, *edits])
     return [edit for edit in room.profile.edits if edit.slot in taken]
 
 

@@ -99,12 +99,12 @@ class EphemeralJobQueue:
     ) -> list[Job]:
         with self._lock:
             newest = sorted(self._jobs.values(), key=lambda job: job.id, reverse=True)
-        wanted = [
+        matching = [
             job
             for job in newest
             if state in {None, job.state} and kind in {None, job.kind} and tenant in {None, job.tenant}
         ]
-        return wanted[:limit]
+        return matching[:limit]
 
     async def counts(self, *, tenant: str | None = None) -> dict[tuple[str, JobState], int]:
         with self._lock:
@@ -180,8 +180,8 @@ class EphemeralJobQueue:
         return next(same, None)
 
     def _is_leased(self, job: Job) -> bool:
-        known = self._jobs.get(job.id)
-        return known is not None and known.state is JobState.RUNNING and known.attempts == job.attempts
+        stored = self._jobs.get(job.id)
+        return stored is not None and stored.state is JobState.RUNNING and stored.attempts == job.attempts
 
     def _bury(self, now: datetime) -> None:
         for job in [*self._jobs.values()]:

@@ -39,25 +39,25 @@ def moved(source: Room, target: Room, *, to: Owner, by: int, rows: tuple[int, in
 def part(one: Room, other: Room, *, at: datetime, numbers: Iterator[int]) -> None:
     """Undoes what rows of two rooms did to each other: a closed one holds again, what told of both is deleted."""
     tellers = {
-        kept.record.id
+        row.record.id
         for room, stranger in ((one, other), (other, one))
-        for kept in room.kept.values()
-        if any(source in stranger.kept for source in kept.record.compression_sources)
+        for row in room.kept.values()
+        if any(source in stranger.kept for source in row.record.compression_sources)
     }
     for room, stranger in ((one, other), (other, one)):
-        for kept in list(room.kept.values()):
-            winner = kept.record.superseded_by
+        for row in list(room.kept.values()):
+            winner = row.record.superseded_by
             if winner is not None and (winner in stranger.kept or winner in tellers):
-                room.put(kept.record.id, _reopened(kept, at=at, numbers=numbers))
-            elif kept.record.id in tellers:
-                gone = _next(kept.record, deleted_at=at, delete_reason=PARTED)
-                room.put(gone.id, _told(kept, gone, event=Event.DELETE, at=at, numbers=numbers))
+                room.put(row.record.id, _reopened(row, at=at, numbers=numbers))
+            elif row.record.id in tellers:
+                gone = _next(row.record, deleted_at=at, delete_reason=PARTED)
+                room.put(gone.id, _told(row, gone, event=Event.DELETE, at=at, numbers=numbers))
 
 
-def _reopened(kept: Kept, *, at: datetime, numbers: Iterator[int]) -> Kept:
-    ends = kept.record.valid_to if kept.record.retired_at is not None else None
-    again = _next(kept.record, valid_to=ends, retired_at=None, superseded_by=None)
-    return _told(kept, again, event=Event.UPDATE, at=at, numbers=numbers)
+def _reopened(row: Kept, *, at: datetime, numbers: Iterator[int]) -> Kept:
+    ends = row.record.valid_to if row.record.retired_at is not None else None
+    again = _next(row.record, valid_to=ends, retired_at=None, superseded_by=None)
+    return _told(row, again, event=Event.UPDATE, at=at, numbers=numbers)
 
 
 def _next(record: MemoryRecord, **values: object) -> MemoryRecord:
@@ -65,9 +65,9 @@ def _next(record: MemoryRecord, **values: object) -> MemoryRecord:
     return changed
 
 
-def _told(kept: Kept, record: MemoryRecord, *, event: Event, at: datetime, numbers: Iterator[int]) -> Kept:
+def _told(row: Kept, record: MemoryRecord, *, event: Event, at: datetime, numbers: Iterator[int]) -> Kept:
     if record.kind is not Kind.MEMORY:
-        return replace(kept, record=record)
+        return replace(row, record=record)
     entry = HistoryEntry(
         id=str(next(numbers)),
         memory_id=record.id,
@@ -81,4 +81,4 @@ def _told(kept: Kept, record: MemoryRecord, *, event: Event, at: datetime, numbe
         role=record.role,
         reason=PARTED,
     )
-    return replace(kept, record=record, history=(*kept.history, entry))
+    return replace(row, record=record, history=(*row.history, entry))

@@ -83,20 +83,20 @@ class Room:
 
     def covered(self, scope: Scope) -> Iterator[Kept]:
         """The rows that a read under this scope may see."""
-        return (kept for kept in self.kept.values() if scope.covers(kept.record.whose))
+        return (row for row in self.kept.values() if scope.covers(row.record.whose))
 
     def let_go(self) -> None:
         """Forgets what was worked out from the rows, with the texts that it holds."""
         self.shard = self.past = None
         self.behind = {}
 
-    def put(self, memory_id: str, kept: Kept | None) -> None:
+    def put(self, memory_id: str, row: Kept | None) -> None:
         """Replaces a row, or removes it."""
         before = self.take_out(memory_id)
-        if kept:
-            self.kept[memory_id] = kept
-            self.behind[kept.seq] = kept
-            for name in kept.record.provenance.source_ids:
+        if row:
+            self.kept[memory_id] = row
+            self.behind[row.seq] = row
+            for name in row.record.provenance.source_ids:
                 self.sources.setdefault(name, set()).add(memory_id)
         elif before:
             self.tallies.pop(memory_id, None)
@@ -151,8 +151,8 @@ class Staged:
 
     def keep(self) -> Room:
         """Lets the staged rows replace the old ones."""
-        for memory_id, kept in self.rows.items():
-            self._room.put(memory_id, kept)
+        for memory_id, row in self.rows.items():
+            self._room.put(memory_id, row)
         if None in self.rows.values():
             self._room.let_go()
         self._room.last_seq = self._seq
@@ -162,8 +162,8 @@ class Staged:
     def _insert(self, change: Insert) -> str:
         check_nesting(change.record.metadata, "metadata")
         record = storable(change.record)
-        if change.once and (known := self._known(record)):
-            return known
+        if change.once and (earlier := self._known(record)):
+            return earlier
         if self._look(record.id):
             raise ConflictError(ID_TAKEN)
         self._seq += 1
@@ -178,20 +178,20 @@ class Staged:
             raise ConflictError("the memory changed since it was read: read it again and retry")
         record = record if change.sets_uses else _with_uses(record, before.record)
         self._note(before, with_entry=bool(change.entry or change.adds_flags or change.drops_vector))
-        told = self._told(change.event, record, old=before.record.content, reason=change.reason)
+        entries = self._told(change.event, record, old=before.record.content, reason=change.reason)
         entry = read_entry(change.entry, record) if change.entry else _thinned(before.entry, change)
-        self._stage(Kept(before.seq, record, entry, before.history + told))
+        self._stage(Kept(before.seq, record, entry, before.history + entries))
         return record.id
 
     def _reindex(self, change: Reindex) -> str:
-        kept = self._look(change.memory_id)
-        if kept and self._scope.covers(kept.record.whose) and kept.record.version == change.version:
-            self.rows[change.memory_id] = replace(kept, entry=read_entry(change.entry, kept.record))
+        row = self._look(change.memory_id)
+        if row and self._scope.covers(row.record.whose) and row.record.version == change.version:
+            self.rows[change.memory_id] = replace(row, entry=read_entry(change.entry, row.record))
         return change.memory_id
 
-    def _erase(self, kept: Kept) -> None:
+    def _erase(self, row: Kept) -> None:
         """Erases a row, and what it tells for others: these may lie outside of the scope of the call."""
-        teller = kept.record
+        teller = row.record
         self.rows[teller.id] = None
         self.written.before.pop(teller.id, None)
         self.written.erased.append(teller.id)
@@ -207,28 +207,28 @@ class Staged:
         if with_entry:
             self.written.with_entry.add(before.record.id)
 
-    def _stage(self, kept: Kept) -> None:
-        self.rows[kept.record.id] = kept
-        for name in kept.record.provenance.source_ids[:1]:
-            self._fresh.setdefault(name, []).append(kept.record.id)
+    def _stage(self, row: Kept) -> None:
+        self.rows[row.record.id] = row
+        for name in row.record.provenance.source_ids[:1]:
+            self._fresh.setdefault(name, []).append(row.record.id)
 
     def _look(self, memory_id: str) -> Kept | None:
         return self.rows[memory_id] if memory_id in self.rows else self._room.kept.get(memory_id)
 
     def _find(self, memory_id: str) -> Kept:
-        kept = self._look(memory_id)
-        if kept is None or not self._scope.covers(kept.record.whose):
+        row = self._look(memory_id)
+        if row is None or not self._scope.covers(row.record.whose):
             raise MemoryNotFoundError("no memory with this id belongs to this owner")
-        return kept
+        return row
 
     def _known(self, record: MemoryRecord) -> str | None:
         key = _source_key(record)
         if key is None:
             return None
         ids = {*self._room.sources.get(key[2], ()), *self._fresh.get(key[2], ())}
-        same = (kept for kept in map(self._look, ids) if kept and _source_key(kept.record) == key)
-        living = [kept for kept in same if kept.record.deleted_at is None]
-        return min(living, key=lambda kept: kept.seq).record.id if living else None
+        same = (row for row in map(self._look, ids) if row and _source_key(row.record) == key)
+        living = [row for row in same if row.record.deleted_at is None]
+        return min(living, key=lambda row: row.seq).record.id if living else None
 
     def _told(
         self, event: Event, record: MemoryRecord, *, old: str | None, reason: str | None
@@ -275,10 +275,10 @@ def _source_key(record: MemoryRecord) -> tuple[Kind, str | None, str] | None:
 def advanced(room: Room, shard: Shard) -> Shard:
     """The room's shard with what it was behind."""
     shard = shard.successor()
-    gone = [seq for seq, kept in room.behind.items() if kept is None or not kept.record.is_active]
-    living = (kept for seq, kept in sorted(room.behind.items()) if kept and kept.record.is_active)
+    gone = [seq for seq, row in room.behind.items() if row is None or not row.record.is_active]
+    living = (row for seq, row in sorted(room.behind.items()) if row and row.record.is_active)
     shard.mark_deleted(gone)
-    shard.upsert([row_for(kept.seq, kept.record, entry=kept.entry) for kept in living])
+    shard.upsert([row_for(row.seq, row.record, entry=row.entry) for row in living])
     shard.generation = room.generation
     room.behind = {}
     return shard
@@ -286,8 +286,8 @@ def advanced(room: Room, shard: Shard) -> Shard:
 
 def with_deleted(room: Room, empty: Shard) -> Shard:
     """A shard of all the room's rows, the deleted ones too."""
-    kept = sorted(room.kept.values(), key=lambda kept: kept.seq)
-    empty.upsert([row_for(item.seq, item.record, entry=item.entry) for item in kept])
+    stored = sorted(room.kept.values(), key=lambda stored: stored.seq)
+    empty.upsert([row_for(item.seq, item.record, entry=item.entry) for item in stored])
     empty.generation = room.generation
     return empty
 

@@ -25,8 +25,8 @@ class EphemeralProfileStore:
     async def read(self, scope: Scope) -> Kept:
         with self._opened():
             room = self._rooms.get(scope.owner)
-            kept = replace(room.profile, generation=room.generation) if room else Kept()
-            return replace(kept, defaults=self._defaults.get(scope.tenant, ()))
+            stored = replace(room.profile, generation=room.generation) if room else Kept()
+            return replace(stored, defaults=self._defaults.get(scope.tenant, ()))
 
     async def keep(self, scope: Scope, snapshot: Snapshot, *, seen: int) -> bool:
         with self._opened():

@@ -59,24 +59,24 @@ class EphemeralRequestLog:
 
     async def begin(self, request: KeptRequest) -> KeptRequest | None:
         with self._opened():
-            known = self._requests.get(_name(request))
-            is_lost = known is not None and known.status is None and known.body is None
-            if known is not None and not (is_lost and known.leased_until <= request.begun_at):
-                return known
+            earlier = self._requests.get(_name(request))
+            is_lost = earlier is not None and earlier.status is None and earlier.body is None
+            if earlier is not None and not (is_lost and earlier.leased_until <= request.begun_at):
+                return earlier
             self._requests[_name(request)] = request
             return None
 
     async def renew(self, request: KeptRequest, *, until: datetime) -> None:
         with self._opened():
-            known = self._requests.get(_name(request))
-            if known is not None and known.status is None:
-                self._requests[_name(request)] = replace(known, leased_until=until)
+            earlier = self._requests.get(_name(request))
+            if earlier is not None and earlier.status is None:
+                self._requests[_name(request)] = replace(earlier, leased_until=until)
 
     async def finish(self, request: KeptRequest, *, status: int, answer: str, whose: Scope | None) -> None:
         with self._opened():
-            known = self._requests.get(_name(request))
-            if known is not None and known.status is None:
-                ended = replace(known, status=status, answer=answer, whose=whose, body=None)
+            earlier = self._requests.get(_name(request))
+            if earlier is not None and earlier.status is None:
+                ended = replace(earlier, status=status, answer=answer, whose=whose, body=None)
                 self._requests[_name(request)] = ended
 
     async def drop(self, request: KeptRequest) -> None:
@@ -94,9 +94,9 @@ class EphemeralRequestLog:
 
     def move(self, of: Owner, name: str) -> None:
         """Gives the requests about a user to another one; call it with the store locked."""
-        for key, one in self._requests.items():
-            if one.whose is not None and one.whose.owner == of:
-                self._requests[key] = replace(one, whose=replace(one.whose, user_id=name))
+        for key, stored in self._requests.items():
+            if stored.whose is not None and stored.whose.owner == of:
+                self._requests[key] = replace(stored, whose=replace(stored.whose, user_id=name))
 
     async def drop_answered(self, *, before: datetime) -> int:
         with self._opened():
@@ -120,7 +120,7 @@ class EphemeralRequestLog:
         self._drop(lambda one: one.tenant == tenant)
 
     def _drop(self, is_gone: Callable[[KeptRequest], bool]) -> int:
-        gone = [name for name, one in self._requests.items() if is_gone(one)]
+        gone = [name for name, stored in self._requests.items() if is_gone(stored)]
         for name in gone:
             del self._requests[name]
         return len(gone)
@@ -139,16 +139,16 @@ class EphemeralWebhookBook:
 
     async def put(self, webhook: Webhook) -> bool:
         with self._opened():
-            known = self._webhooks.get(webhook.id)
-            if known is not None and known.tenant != webhook.tenant:
+            earlier = self._webhooks.get(webhook.id)
+            if earlier is not None and earlier.tenant != webhook.tenant:
                 return False
             self._webhooks[webhook.id] = webhook
             return True
 
     async def get(self, tenant: str, webhook_id: str) -> Webhook | None:
         with self._opened():
-            found = self._webhooks.get(webhook_id)
-            return found if found is not None and found.tenant == tenant else None
+            webhook = self._webhooks.get(webhook_id)
+            return webhook if webhook is not None and webhook.tenant == tenant else None
 
     async def list(self, tenant: str) -> list[Webhook]:
         with self._opened():
@@ -157,8 +157,8 @@ class EphemeralWebhookBook:
 
     async def remove(self, tenant: str, webhook_id: str) -> bool:
         with self._opened():
-            found = self._webhooks.get(webhook_id)
-            return found is not None and found.tenant == tenant and self._webhooks.pop(webhook_id) is found
+            webhook = self._webhooks.get(webhook_id)
+            return webhook is not None and webhook.tenant == tenant and self._webhooks.pop(webhook_id) is webhook
 
 
 class EphemeralAuditLog:

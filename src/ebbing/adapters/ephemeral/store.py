@@ -113,7 +113,7 @@ class EphemeralMemoryStore:
     async def write(self, scope: Scope, changes: Sequence[Change], *, seen: int | None = None) -> list[str]:
         with self._opened():
             self._lengths.check(changes)
-            asked, change_set = scope.owner, self._change or ChangeSet(Cause.WRITE)
+            owner_asked, change_set = scope.owner, self._change or ChangeSet(Cause.WRITE)
             if scope.owner not in self._rooms and any(isinstance(change, Insert) for change in changes):
                 scope, changes, seen = self._for_heir(scope, changes, seen=seen)
             if seen is not None and self._room(scope.owner).generation != max(seen, 0):
@@ -124,21 +124,21 @@ class EphemeralMemoryStore:
                 raise ConflictError(ID_TAKEN)
             if staged.rows:
                 room = self._rooms[scope.owner] = staged.keep()
-                self._log(room, staged.written, asked=asked, owner=scope.owner, change=change_set)
+                self._log(room, staged.written, owner_asked=owner_asked, owner=scope.owner, change=change_set)
                 self._owners.update(dict.fromkeys(staged.rows, scope.owner))
-            self._forget([memory_id for memory_id, kept in staged.rows.items() if kept is None], scope)
+            self._forget([memory_id for memory_id, row in staged.rows.items() if row is None], scope)
             return ids
 
     async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
         with self._opened():
-            found = (self._find(scope, memory_id) for memory_id in ids)
-            records = [kept.record for kept in found if kept]
+            matches = (self._find(scope, memory_id) for memory_id in ids)
+            records = [row.record for row in matches if row]
         return [copy_of(record) for record in records if deleted or record.deleted_at is None]
 
     async def from_sources(self, scope: Scope, source_ids: Sequence[str]) -> list[MemoryRecord]:
         with self._opened():
-            found = [kept.record for kept in self._room(scope.owner).from_sources(source_ids)]
-        return [copy_of(item) for item in found if item.deleted_at is None and scope.covers(item.whose)]
+            records = [row.record for row in self._room(scope.owner).from_sources(source_ids)]
+        return [copy_of(item) for item in records if item.deleted_at is None and scope.covers(item.whose)]
 
     async def page(
         self,
@@ -174,7 +174,7 @@ class EphemeralMemoryStore:
                     room.past = with_deleted(room, self._empty_shard())
                 return room.past
             if room.shard is None:
-                room.behind = {kept.seq: kept for kept in room.kept.values()}
+                room.behind = {row.seq: row for row in room.kept.values()}
             if room.shard is None or room.shard.generation != room.generation:
                 behind, room.shard = room.shard, None  # what breaks this off leaves none that is half made
                 room.shard = advanced(room, behind or self._empty_shard())
@@ -182,20 +182,20 @@ class EphemeralMemoryStore:
 
     async def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry]:
         with self._opened():
-            kept = self._find(scope, memory_id)
-            return list(kept.history) if kept else []
+            row = self._find(scope, memory_id)
+            return list(row.history) if row else []
 
     async def histories(self, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
         with self._opened():
-            covered = [kept.history for kept in self._room(scope.owner).covered(scope)]
-        later = [entry for told in covered if any(is_after(entry, changed_after) for entry in told) for entry in told]
+            covered = [row.history for row in self._room(scope.owner).covered(scope)]
+        later = [entry for log in covered if any(is_after(entry, changed_after) for entry in log) for entry in log]
         return sorted(later, key=lambda entry: int(entry.id))
 
     async def telling(self, scope: Scope, ids: Sequence[str]) -> list[MemoryRecord]:
-        wanted = set(ids)
+        wanted_ids = set(ids)
         with self._opened():
-            kept = sorted(self._room(scope.owner).kept.values(), key=lambda kept: kept.seq)
-        return [copy_of(item.record) for item in kept if not wanted.isdisjoint(item.record.compression_sources)]
+            rows = sorted(self._room(scope.owner).kept.values(), key=lambda row: row.seq)
+        return [copy_of(row.record) for row in rows if not wanted_ids.isdisjoint(row.record.compression_sources)]
 
     async def mark(self, scope: Scope, name: str) -> int:
         with self._opened():
@@ -208,9 +208,9 @@ class EphemeralMemoryStore:
 
     async def outdated(self, scope: Scope, *, limit: int = 100, after: int = 0) -> list[Outdated]:
         with self._opened():
-            rows = sorted(self._room(scope.owner).kept.values(), key=lambda kept: kept.seq)
-            found = [kept for kept in rows if kept.seq > after and self._is_outdated(kept)]
-            return [*map(self._outdated, found[:limit])]
+            rows = sorted(self._room(scope.owner).kept.values(), key=lambda row: row.seq)
+            outdated_rows = [row for row in rows if row.seq > after and self._is_outdated(row)]
+            return [*map(self._outdated, outdated_rows[:limit])]
 
     async def scope_of(self, tenant: str, memory_id: str) -> Scope | None:
         with self._opened():
@@ -229,21 +229,21 @@ class EphemeralMemoryStore:
                 owner
                 for owner, room in self._rooms.items()
                 if owner.tenant == tenant
-                and any(deleted or kept.record.deleted_at is None for kept in room.kept.values())
+                and any(deleted or row.record.deleted_at is None for row in room.kept.values())
             ]
 
-    async def shares(self, tenant: str, *, wanted: ShareFilter = ANY_SHARE) -> list[Share]:
-        found: Counter[tuple[Owner, str | None, str | None, str | None]] = Counter()
+    async def shares(self, tenant: str, *, share_filter: ShareFilter = ANY_SHARE) -> list[Share]:
+        counts: Counter[tuple[Owner, str | None, str | None, str | None]] = Counter()
         with self._opened():
             for owner, room in self._rooms.items():
-                for record in (kept.record for kept in room.kept.values() if owner.tenant == tenant):
+                for record in (row.record for row in room.kept.values() if owner.tenant == tenant):
                     app = record.metadata.get("app_id")
                     ids = (record.whose.agent_id, record.whose.run_id, app if isinstance(app, str) else None)
-                    asked = (wanted.agent_id, wanted.run_id, wanted.app_id)
-                    fits = all(want is None or want == has for want, has in zip(asked, ids, strict=True))
+                    filter_values = (share_filter.agent_id, share_filter.run_id, share_filter.app_id)
+                    fits = all(want is None or want == has for want, has in zip(filter_values, ids, strict=True))
                     if fits and record.deleted_at is None:
-                        found[(owner, *ids)] += record.kind is Kind.MEMORY and record.retired_at is None
-        return [Share(*key, memories=memories) for key, memories in found.items()]
+                        counts[(owner, *ids)] += record.kind is Kind.MEMORY and record.retired_at is None
+        return [Share(*key, memories=memories) for key, memories in counts.items()]
 
     async def tenants(self) -> list[str]:
         with self._opened():
@@ -295,7 +295,7 @@ class EphemeralMemoryStore:
 
     async def verify(self) -> list[str]:
         with self._opened():
-            return findings(kept for room in self._rooms.values() for kept in room.kept.values())
+            return findings(row for room in self._rooms.values() for row in room.kept.values())
 
     async def back_up(self, directory: Path) -> int:  # noqa: ARG002
         raise InvalidInputError("an ephemeral store keeps nothing on disk: there is nothing to back up")
@@ -321,13 +321,13 @@ class EphemeralMemoryStore:
         if erased:
             self.requests.forget_answers(scope)
 
-    def _log(self, room: Room, written: LoggedWrite, *, asked: Owner, owner: Owner, change: ChangeSet) -> None:
+    def _log(self, room: Room, written: LoggedWrite, *, owner_asked: Owner, owner: Owner, change: ChangeSet) -> None:
         """Writes down what was written; the caller knows the change set by the owner that they asked for."""
         if written.born or written.before or written.erased:
-            if asked in change.ids:
-                change.ids[owner] = change.ids[asked]
+            if owner_asked in change.ids:
+                change.ids[owner] = change.ids[owner_asked]
             record_write(room, written, owner=owner, change=change, now=self._clock.now())
-            change.ids[asked] = change.ids[owner]
+            change.ids[owner_asked] = change.ids[owner]
 
     def _for_heir(
         self, scope: Scope, changes: Sequence[Change], *, seen: int | None
@@ -342,52 +342,52 @@ class EphemeralMemoryStore:
         return self._rooms.get(owner) or Room()
 
     def _find(self, scope: Scope, memory_id: str) -> Kept | None:
-        kept = self._room(scope.owner).kept.get(memory_id)
-        return kept if kept and scope.covers(kept.record.whose) else None
+        row = self._room(scope.owner).kept.get(memory_id)
+        return row if row and scope.covers(row.record.whose) else None
 
     def _erase(self, owner: Owner, gone: Sequence[Kept]) -> Receipt:
         room = self._room(owner)
         edits = len(room.profile.edits)
-        tallies = [tally for kept in gone if (tally := room.tallies.get(kept.record.id))]
-        revisions = sum(forget_states(room, kept.record.id) for kept in gone)
-        for kept in gone:
-            room.put(kept.record.id, None)
-            del self._owners[kept.record.id]
+        tallies = [tally for row in gone if (tally := room.tallies.get(row.record.id))]
+        revisions = sum(forget_states(room, row.record.id) for row in gone)
+        for row in gone:
+            room.put(row.record.id, None)
+            del self._owners[row.record.id]
         room.let_go()
         room.generation += 1
         if not room.kept:
             self._rooms.pop(owner, None)
-        memories = sum(kept.record.kind is Kind.MEMORY for kept in gone)
+        memories = sum(row.record.kind is Kind.MEMORY for row in gone)
         return Receipt(
             memories=memories,
             episodes=len(gone) - memories,
-            history=sum(len(kept.history) for kept in gone),
-            index_entries=sum(kept.entry is not None for kept in gone),
-            source_ids=sum(len(kept.record.provenance.source_ids) for kept in gone),
+            history=sum(len(row.history) for row in gone),
+            index_entries=sum(row.entry is not None for row in gone),
+            source_ids=sum(len(row.record.provenance.source_ids) for row in gone),
             uses=sum(bool(tally.returned) + len(tally.feedback) for tally in tallies),
             edits=edits - (len(room.profile.edits) if room.kept else 0),
             revisions=revisions,
         )
 
-    def _is_bare(self, kept: Kept) -> bool:
+    def _is_bare(self, row: Kept) -> bool:
         """Whether it should have a vector of the model in use, and has none."""
-        record = kept.record
+        record = row.record
         needs = record.is_active and record.stage is Stage.FULL and bool(record.content.strip())
         return (
             needs
             and self._model_id is not None
-            and not (kept.entry and kept.entry.vector is not None and kept.entry.model_id == self._model_id)
+            and not (row.entry and row.entry.vector is not None and row.entry.model_id == self._model_id)
         )
 
-    def _is_outdated(self, kept: Kept) -> bool:
-        old = kept.entry is None or kept.entry.analyzer != ANALYZER_VERSION
-        return kept.record.is_active and (old or self._is_bare(kept))
+    def _is_outdated(self, row: Kept) -> bool:
+        old = row.entry is None or row.entry.analyzer != ANALYZER_VERSION
+        return row.record.is_active and (old or self._is_bare(row))
 
-    def _outdated(self, kept: Kept) -> Outdated:
-        entry = kept.entry
+    def _outdated(self, row: Kept) -> Outdated:
+        entry = row.entry
         keeps = entry is not None and entry.model_id == self._model_id
         return Outdated(
-            kept.seq, copy_of(kept.record), entry.flags if entry else None, entry.vector if entry and keeps else None
+            row.seq, copy_of(row.record), entry.flags if entry else None, entry.vector if entry and keeps else None
         )
 
     def _empty_shard(self) -> Shard:

@@ -36,29 +36,29 @@ class EphemeralUsageLog:
 
     async def tell(self, scope: Scope, feedback: Feedback, *, change: ChangeSet | None = None) -> bool:
         with self._opened():
-            room, kept = self._find(scope, feedback.memory_id)
-            if room is None or kept is None:
+            room, row = self._find(scope, feedback.memory_id)
+            if room is None or row is None:
                 raise MemoryNotFoundError("no memory with this id belongs to this owner")
             tally = room.tallies.get(feedback.memory_id, Usage())
-            before = {said.signal for said in tally.feedback if said.recall_id == feedback.recall_id}
+            before = {signals.signal for signals in tally.feedback if signals.recall_id == feedback.recall_id}
             if feedback.signal in before:
                 return False
-            said = sorted((*tally.feedback, feedback), key=lambda one: one.at)[-KEPT_FEEDBACK:]
-            room.tallies[feedback.memory_id] = replace(tally, feedback=tuple(said))
-            changed = after_signal(kept.record, feedback, before=before)
-            if changed is not kept.record:
-                room.kept[feedback.memory_id] = replace(kept, record=changed)
-                written = LoggedWrite(before={feedback.memory_id: kept})
+            signals = sorted((*tally.feedback, feedback), key=lambda one: one.at)[-KEPT_FEEDBACK:]
+            room.tallies[feedback.memory_id] = replace(tally, feedback=tuple(signals))
+            changed = after_signal(row.record, feedback, before=before)
+            if changed is not row.record:
+                room.kept[feedback.memory_id] = replace(row, record=changed)
+                written = LoggedWrite(before={feedback.memory_id: row})
                 change = change or ChangeSet(Cause.FEEDBACK)
                 record_write(room, written, owner=scope.owner, change=change, now=feedback.at)
             return True
 
     async def usage(self, scope: Scope, memory_id: str) -> Usage:
         with self._opened():
-            room, kept = self._find(scope, memory_id)
-            return room.tallies.get(memory_id, Usage()) if room and kept else Usage()
+            room, row = self._find(scope, memory_id)
+            return room.tallies.get(memory_id, Usage()) if room and row else Usage()
 
     def _find(self, scope: Scope, memory_id: str) -> tuple[Room | None, Kept | None]:
         room = self._rooms.get(scope.owner)
-        kept = room.kept.get(memory_id) if room else None
-        return room, kept if kept and scope.covers(kept.record.whose) else None
+        row = room.kept.get(memory_id) if room else None
+        return room, row if row and scope.covers(row.record.whose) else None

@@ -20,8 +20,8 @@ def findings(kept: Iterable[Kept]) -> list[str]:
     ]
 
 
-def _agrees(kept: Kept) -> bool:
-    entry, record = kept.entry, kept.record
+def _agrees(row: Kept) -> bool:
+    entry, record = row.entry, row.record
     if entry is None:
         return True
     stored = (entry.length, entry.flags, entry.numbers, entry.terms.tobytes())

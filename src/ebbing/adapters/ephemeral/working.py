@@ -36,55 +36,55 @@ class EphemeralWorkingMemory:
 
     async def append(self, session: Scope, turn: Turn) -> bool:
         with self._lock:
-            held = self._sessions.get(session)
-            if held is None and len(self._sessions) >= self._most_sessions:
+            open_session = self._sessions.get(session)
+            if open_session is None and len(self._sessions) >= self._most_sessions:
                 return False
-            held = held or _Session(self._clock.now())
-            place = _place_of(turn, held.turns)
-            more = turn.tokens - sum(old.tokens for old in held.turns[place : place + 1])
-            if more > 0 and held.tokens >= self._most_tokens:
+            open_session = open_session or _Session(self._clock.now())
+            place = _place_of(turn, open_session.turns)
+            more = turn.tokens - sum(old.tokens for old in open_session.turns[place : place + 1])
+            if more > 0 and open_session.tokens >= self._most_tokens:
                 return False
-            held.turns[place : place + 1] = [turn]
-            held.tokens += more
-            self._use(session, held)
+            open_session.turns[place : place + 1] = [turn]
+            open_session.tokens += more
+            self._use(session, open_session)
             return True
 
     async def read(self, session: Scope) -> list[Turn]:
         with self._lock:
-            held = self._sessions.get(session)
-            return [] if held is None else held.turns.copy()
+            open_session = self._sessions.get(session)
+            return [] if open_session is None else open_session.turns.copy()
 
     async def drop(self, session: Scope, turns: Sequence[Turn]) -> None:
         gone = set(turns)
         with self._lock:
-            held = self._sessions.get(session)
-            if held is None:
+            open_session = self._sessions.get(session)
+            if open_session is None:
                 return
-            held.turns = [turn for turn in held.turns if turn not in gone]
-            held.tokens = sum(turn.tokens for turn in held.turns)
-            if not held.turns:
+            open_session.turns = [turn for turn in open_session.turns if turn not in gone]
+            open_session.tokens = sum(turn.tokens for turn in open_session.turns)
+            if not open_session.turns:
                 del self._sessions[session]
 
     async def touch(self, session: Scope) -> None:
         with self._lock:
-            held = self._sessions.get(session)
-            if held is not None:
-                self._use(session, held)
+            open_session = self._sessions.get(session)
+            if open_session is not None:
+                self._use(session, open_session)
 
     async def sessions(self, *, idle_since: datetime | None = None, limit: int | None = None) -> list[Scope]:
         with self._lock:
             idle = takewhile(lambda one: idle_since is None or one[1].used_at <= idle_since, self._sessions.items())
             return [session for session, _ in islice(idle, limit)]
 
-    def _use(self, session: Scope, held: _Session) -> None:
+    def _use(self, session: Scope, open_session: _Session) -> None:
         """The order of the dict is that of use, so that the idle ones are found without looking at the others."""
         self._sessions.pop(session, None)
-        held.used_at = self._clock.now()
-        self._sessions[session] = held
+        open_session.used_at = self._clock.now()
+        self._sessions[session] = open_session
 
 
 def _place_of(turn: Turn, turns: Sequence[Turn]) -> int:
     """Where it belongs: in the place of the turn with its id, else behind the last."""
     if turn.message.id is None:
         return len(turns)
-    return next((at for at, held in enumerate(turns) if held.message.id == turn.message.id), len(turns))
+    return next((at for at, turn_held in enumerate(turns) if turn_held.message.id == turn.message.id), len(turns))

@@ -51,8 +51,8 @@ class JwtTokens:
         self._key, self._algorithms = key, sorted(named)
         self._audience, self._issuer = audience, issuer
         self._tenant_claim, self._role_claim = tenant_claim, role_claim
-        asked = {"exp": True, "sub": True, "aud": audience is not None, "iss": issuer is not None}
-        self._required = [name for name, wanted in asked.items() if wanted]
+        claims = {"exp": True, "sub": True, "aud": audience is not None, "iss": issuer is not None}
+        self._required = [name for name, is_required in claims.items() if is_required]
 
     def read(self, token: str) -> Bearer:
         try:

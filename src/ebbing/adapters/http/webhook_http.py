@@ -118,8 +118,8 @@ _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 async def _addresses_of(host: str, port: int) -> list[str]:
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(entry[4][0]) for entry in found]
+    infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in infos]
 
 
 def _parts_of(url: str) -> SplitResult:

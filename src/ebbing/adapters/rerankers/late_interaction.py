@@ -134,14 +134,14 @@ class _KnownTexts:
         self._lock = threading.Lock()
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, _Tokens]:
-        found = {}
+        vectors = {}
         with self._lock:
             for key in keys:
                 tokens = self._tokens.get(key)
                 if tokens is not None:
                     self._tokens.move_to_end(key)
-                    found[key] = tokens
-        return found
+                    vectors[key] = tokens
+        return vectors
 
     def put(self, read: dict[bytes, _Tokens]) -> None:
         with self._lock:

@@ -72,9 +72,9 @@ class EndpointReranker:
         question = clean(query, MAX_CHARACTERS)
         if not places or not question:
             return [0.0] * len(candidates)
-        said = await self._ask(question, [cleaned[place] for place in places])
-        scores = [min(said)] * len(candidates)
-        for place, score in zip(places, said, strict=True):
+        answer = await self._ask(question, [cleaned[place] for place in places])
+        scores = [min(answer)] * len(candidates)
+        for place, score in zip(places, answer, strict=True):
             scores[place] = score
         return scores
 

@@ -219,8 +219,8 @@ class SqliteMemoryStore:
 
     async def shard(self, scope: Scope, *, deleted: bool = False) -> Shard:
         shards = self._pasts if deleted else self._shards
-        found = shards.current(scope.owner) or shards.at_once(scope.owner)
-        return found if found is not None else await _in_a_thread(shards.load, scope.owner)
+        loaded = shards.current(scope.owner) or shards.at_once(scope.owner)
+        return loaded if loaded is not None else await _in_a_thread(shards.load, scope.owner)
 
     async def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry]:
         with self._connections.reading() as db:
@@ -258,8 +258,8 @@ class SqliteMemoryStore:
     async def owners(self, tenant: str, *, deleted: bool = False) -> list[Owner]:
         return [Owner(*row) for row in await _in_a_thread(self._rows, OWNERS, (tenant, deleted))]
 
-    async def shares(self, tenant: str, *, wanted: ShareFilter = ANY_SHARE) -> list[Share]:
-        return shares(await _in_a_thread(self._rows, SHARES, (tenant, *astuple(wanted))))
+    async def shares(self, tenant: str, *, share_filter: ShareFilter = ANY_SHARE) -> list[Share]:
+        return shares(await _in_a_thread(self._rows, SHARES, (tenant, *astuple(share_filter))))
 
     async def tenants(self) -> list[str]:
         return [row[0] for row in await _in_a_thread(self._rows, "SELECT DISTINCT tenant FROM owner", ())]
@@ -312,8 +312,8 @@ class SqliteMemoryStore:
         values = {**names(scope), "ids": json.dumps(list(ids)), "deleted": deleted}
         with self._connections.reading() as db:
             rows = db.execute(_GET, values).fetchall()
-        found = {row[0]: record_of(row, user=scope.user_id, tenant=scope.tenant) for row in rows}
-        return [found[memory_id] for memory_id in ids if memory_id in found]
+        records = {row[0]: record_of(row, user=scope.user_id, tenant=scope.tenant) for row in rows}
+        return [records[memory_id] for memory_id in ids if memory_id in records]
 
     def _page(self, scope: Scope, values: dict[str, Any]) -> Page:
         rows = self._rows(_PAGE, values)

@@ -78,8 +78,8 @@ def check_inherited(path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    there = path.stat()
-    return there.st_dev, there.st_ino
+    status = path.stat()
+    return status.st_dev, status.st_ino
 
 
 def _before() -> None:

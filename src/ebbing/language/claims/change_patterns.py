@@ -251,8 +251,8 @@ def _by_member(kinds: Mapping[str, Sequence[str]]) -> tuple[dict[str, frozenset[
     within: dict[str, frozenset[str]] = {}
     for kind, members in kinds.items():
         for member in members:
-            found = words if member.isascii() else within
-            found[member] = found.get(member, frozenset()) | frozenset((kind,) if kind.isascii() else kind)
+            table = words if member.isascii() else within
+            table[member] = table.get(member, frozenset()) | frozenset((kind,) if kind.isascii() else kind)
     return words, within
 
 
@@ -266,7 +266,7 @@ def _by_name(entries: Mapping[str, _Entry], made: Callable[[_Entry], _Made]) -> 
 
 def _of_each(patterns: Sequence[str]) -> Mapping[str, re.Pattern[str]]:
     """For a text in small letters."""
-    return {language: re.compile(one) for language, one in zip(LANGUAGES, patterns, strict=True)}
+    return {language: re.compile(pattern) for language, pattern in zip(LANGUAGES, patterns, strict=True)}
 
 
 def _rivals(kinds: Mapping[str, str]) -> re.Pattern[str]:

@@ -86,51 +86,51 @@ class StatementHints:
 
 
 @bounded_text_cache(2_048)
-def claim_of(text: str, told: StatementHints) -> Claim:
+def claim_of(text: str, hints: StatementHints) -> Claim:
     """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
-    text = without_speaker(text, told.speaker, agent=told.agent)
+    text = without_speaker(text, hints.speaker, agent=hints.agent)
     pack, language = changes(), _language(text)
-    denied = _denied(told.source or text, pack)
+    denied = _denied(hints.source or text, pack)
     text = _HOUSE.sub("用户", simplified(_ASIDE.sub("", ungrouped(text[:MAX_COMPARED]))))
     normal = numbered(normalise(text))
     subject, bare = _subject(text, language, pack=pack), _bare_of(text, language, pack=pack)
-    attribute, value = attribute_of(text, told)
-    head, adjunct = object_of(told.object, language) if told.polarity else (frozenset(), frozenset())
+    attribute, value = attribute_of(text, hints)
+    head, adjunct = object_of(hints.object, language) if hints.polarity else (frozenset(), frozenset())
     shows = _signs(normal)
-    over = "over" in shows or told.ended
-    likes = told.polarity != 0 and told.type is MemoryType.PREFERENCE and bool(words_of(normal, pack) & pack.taste)
+    over = "over" in shows or hints.ended
+    likes = hints.polarity != 0 and hints.type is MemoryType.PREFERENCE and bool(words_of(normal, pack) & pack.taste)
     gained = "gained" in shows
     past = "past" in shows and not over and not gained
-    words = words_of(normal, pack) - words_of(normalise(told.speaker or ""), pack)
-    words -= pack.taste if told.polarity else frozenset()
+    words = words_of(normal, pack) - words_of(normalise(hints.speaker or ""), pack)
+    words -= pack.taste if hints.polarity else frozenset()
     ends = ends_of(text, over=over and not likes, language=language)
     if language == "zh":
-        ends = _of_their_owner(ends + _turns(normal, told), normal, subject=subject)
-    sentence = f"{normal} {normalise(told.source)}" if told.source else normal
+        ends = _of_their_owner(ends + _turns(normal, hints), normal, subject=subject)
+    sentence = f"{normal} {normalise(hints.source)}" if hints.source else normal
     settled = bool(attribute and value) and not _stands_in(value or "", normal)
     attribute = attribute if settled or not over else None
     return Claim(
         words=words,
-        type=told.type,
+        type=hints.type,
         lasting=bool(_LASTING.match(bare)),
         subject=subject,
-        speaker=_speaker(told),
+        speaker=_speaker(hints),
         attribute=attribute,
         value=value_of(value, attribute) if value and (settled or not over) else frozenset(),
         settled=settled,
         also=_by_the_way(text, attribute, language=language, pack=pack),
         object=head,
         adjunct=adjunct,
-        polarity=polarity_of(text, told.polarity),
+        polarity=polarity_of(text, hints.polarity),
         kinds=_kinds(normal, words, pack=pack),
         numbers=frozenset(NUMBER.findall(normal)),
         occasion=_occasion(normal, value, pack=pack),
         negated="negated" in shows,
         past=past,
-        plan=not _AHEAD.isdisjoint(told.tags) or (told.type is MemoryType.EPISODIC and "plan" in shows),
+        plan=not _AHEAD.isdisjoint(hints.tags) or (hints.type is MemoryType.EPISODIC and "plan" in shows),
         gained=gained,
-        changed=told.corrects or bool(pack.signs["changed"].search(sentence)),
-        further=bool(pack.signs["further"].search(f"{normal} {_around(value, told.source)}")),
+        changed=hints.corrects or bool(pack.signs["changed"].search(sentence)),
+        further=bool(pack.signs["further"].search(f"{normal} {_around(value, hints.source)}")),
         pairs=pairs_of(normal),
         timed=is_timed(normal, language),
         summed="sum" in shows,
@@ -141,9 +141,9 @@ def claim_of(text: str, told: StatementHints) -> Claim:
         resumed=bool(pack.signs["resumed"].search(sentence)),
         single=_is_single(attribute, pack=pack),
         ends=ends,
-        corrects=told.corrects,
+        corrects=hints.corrects,
         denies=denied,
-        about=about_of(text, words, value=value, sentence=told.source, tags=told.tags),
+        about=about_of(text, words, value=value, sentence=hints.source, tags=hints.tags),
         cues=read_otherwise(bare, attribute, language=language, pack=pack),
     )
 
@@ -168,13 +168,13 @@ def _signs(normal: str) -> Words:
 
 def _denied(sentence: str, pack: Changes) -> Words:
     """What it says at its end that something is not."""
-    found = _DENIED.search(sentence[:MAX_COMPARED].rstrip(".!。！ "))
-    return words_of(normalise(found["denied"] or found["instead"]), pack) if found else frozenset()
+    match = _DENIED.search(sentence[:MAX_COMPARED].rstrip(".!。！ "))
+    return words_of(normalise(match["denied"] or match["instead"]), pack) if match else frozenset()
 
 
-def _turns(normal: str, told: StatementHints) -> tuple[Ending, ...]:
+def _turns(normal: str, hints: StatementHints) -> tuple[Ending, ...]:
     """The turns of a statement, or of the sentence that it was read from, where another clause names the thing."""
-    source = numbered(simplified(normalise(told.source or "")))
+    source = numbered(simplified(normalise(hints.source or "")))
     return turned(normal[:MAX_ENDING]) or (turned(source) if len(source) <= MAX_ENDING else ())
 
 
@@ -204,9 +204,9 @@ def _stands_in(value: str, normal: str) -> bool:
 def _by_the_way(text: str, attribute: str | None, *, language: str, pack: Changes) -> tuple[str, Words] | None:
     for along in pack.along:
         pattern = along.patterns.get(language) if attribute == along.with_ else None
-        found = pattern.search(text) if pattern else None
-        if found is not None:
-            return along.attribute, value_of(found["value"], along.attribute)
+        match = pattern.search(text) if pattern else None
+        if match is not None:
+            return along.attribute, value_of(match["value"], along.attribute)
     return None
 
 
@@ -225,16 +225,16 @@ def is_news(text: str, *, ended: bool = False) -> bool:
 def names_a_value(text: str) -> bool:
     """Whether a statement gives a value worth keeping on its own, such as a name."""
     pack, language = changes(), _language(text)
-    found = _reading(_ASIDE.sub("", text), language, pack=pack)
-    return (found is not None and found[0].keep) or pack.preferred[language].search(text) is not None
+    value = _reading(_ASIDE.sub("", text), language, pack=pack)
+    return (value is not None and value[0].keep) or pack.preferred[language].search(text) is not None
 
 
-def attribute_of(text: str, told: StatementHints) -> tuple[str | None, str | None]:
+def attribute_of(text: str, hints: StatementHints) -> tuple[str | None, str | None]:
     """The attribute in its one spelling and the value as said; the packs' own patterns win over what was told."""
-    attribute, value = told.attribute, told.value and _ASIDE.sub("", told.value)
-    if told.known:
+    attribute, value = hints.attribute, hints.value and _ASIDE.sub("", hints.value)
+    if hints.known:
         return attribute, value
-    text = without_speaker(text, told.speaker, agent=told.agent)
+    text = without_speaker(text, hints.speaker, agent=hints.agent)
     attribute, value = _read_attribute(text, attribute=attribute, value=value)
     if attribute and not attribute.endswith((".time", _WISHED)) and changes().signs["ahead"].search(text):
         return None, value
@@ -245,7 +245,7 @@ def _read_attribute(text: str, *, attribute: str | None, value: str | None) -> t
     pack, language = changes(), _language(text)
     text = _ASIDE.sub("", text[:MAX_COMPARED])
     versus = pack.preferred[language].search(text)
-    found = _reading(text, language, pack=pack, told=attribute)
+    found = _reading(text, language, pack=pack, hints=attribute)
     if versus is not None:
         better, worse = (versus["a"], versus["b"]) if versus["a"] else (versus["a2"], versus["b2"])
         pair = sorted(" ".join(sorted(value_of(item))) for item in (better, worse))
@@ -293,7 +293,7 @@ def _is_single(attribute: str | None, *, pack: Changes) -> bool:
 
 @bounded_text_cache(512)
 def _reading(
-    text: str, language: str, *, pack: Changes, told: str | None = None
+    text: str, language: str, *, pack: Changes, hints: str | None = None
 ) -> tuple[ChangePattern, dict[str, str], bool] | None:
     """The first pattern that reads an attribute from the text, and whether it is the one of somebody else.
 
@@ -302,13 +302,13 @@ def _reading(
     who, bare = pack.subject[language].match(text), _bare_of(text, language, pack=pack)
     owns = who is not None and who["who"].lower() in _OWNED
     for read, pattern in pack.reads[language].found_in(*dict.fromkeys((bare, text))):
-        if read.weak and told is not None:
+        if read.weak and hints is not None:
             continue
-        for said in (text,) if "{who}" in read.attribute else (bare, text) if owns else (bare,):
-            found = pattern.made.search(said)
-            if found is not None and not (read.unless and read.unless.made.search(found.group())):
-                groups = {name: part for name, part in found.groupdict().items() if part}
-                return read, groups, said == bare and who is not None
+        for variant in (text,) if "{who}" in read.attribute else (bare, text) if owns else (bare,):
+            match = pattern.made.search(variant)
+            if match is not None and not (read.unless and read.unless.made.search(match.group())):
+                groups = {name: part for name, part in match.groupdict().items() if part}
+                return read, groups, variant == bare and who is not None
     return None
 
 
@@ -325,31 +325,31 @@ def polarity_of(text: str, polarity: int) -> int:
 
 def _kinds(normal: str, words: Words, *, pack: Changes) -> Words:
     """What the words are kinds of: a cat is a pet."""
-    found = [pack.kinds_of[word] for word in words if word in pack.kinds_of]
+    kinds_found = [pack.kinds_of[word] for word in words if word in pack.kinds_of]
     if not normal.isascii():
-        found += [kinds for member, kinds in pack.kinds_within if member in normal]
-    return frozenset().union(*found)
+        kinds_found += [kinds for member, kinds in pack.kinds_within if member in normal]
+    return frozenset().union(*kinds_found)
 
 
 def _occasion(normal: str, value: str | None, *, pack: Changes) -> Words:
     """Days and seasons beside the value: a favourite season is no occasion."""
-    beside = normal.replace(normalise(value), " ") if value else normal
-    return frozenset(found.group().rstrip("s") for found in pack.occasion.finditer(beside))
+    remainder = normal.replace(normalise(value), " ") if value else normal
+    return frozenset(match.group().rstrip("s") for match in pack.occasion.finditer(remainder))
 
 
 def _language(text: str) -> str:
     return "zh" if detect(text) == "zh" else "en"
 
 
-def _speaker(told: StatementHints) -> str:
-    return f"agent:{told.speaker}" if told.agent else f"user:{told.speaker}"
+def _speaker(hints: StatementHints) -> str:
+    return f"agent:{hints.speaker}" if hints.agent else f"user:{hints.speaker}"
 
 
 def _subject(text: str, language: str, *, pack: Changes) -> Words:
-    found = pack.subject[language].match(text)
-    return words_of(normalise(found["who"]), pack) if found and found["who"].lower() not in _OWNED else frozenset()
+    match = pack.subject[language].match(text)
+    return words_of(normalise(match["who"]), pack) if match and match["who"].lower() not in _OWNED else frozenset()
 
 
 def _called(text: str, language: str, *, pack: Changes) -> Words:
-    found = pack.subject[language].match(text)
-    return words_of(normalise(found["called"] or ""), pack) if found else frozenset()
+    match = pack.subject[language].match(text)
+    return words_of(normalise(match["called"] or ""), pack) if match else frozenset()

@@ -84,10 +84,10 @@ def correction_of(message: str) -> Correction | None:
     rest = message[cue.end() :] if cue else message
     bare = forms.tail.sub("", rest)
     for number, form in enumerate(forms.forms):
-        found = form.fullmatch(bare)
-        if found is None:
+        match = form.fullmatch(bare)
+        if match is None:
             continue
-        groups = {name: forms.tail.sub("", part).strip(_EDGES) for name, part in found.groupdict().items() if part}
+        groups = {name: forms.tail.sub("", part).strip(_EDGES) for name, part in match.groupdict().items() if part}
         right, wrong = groups.get("right", ""), groups.get("wrong")
         meant = language == "en" and number == 0
         if right and (cue or wrong or meant) and max(len(right.split()), len((wrong or "").split())) <= _WORDS:
@@ -104,12 +104,12 @@ class _Forms:
 
 @lru_cache(maxsize=1)
 def _forms() -> Mapping[str, _Forms]:
-    said = corrections()
+    patterns = corrections()
     return {
         language: _Forms(
-            re.compile(said[f"cue_{language}"], re.IGNORECASE),
-            [re.compile(form, re.IGNORECASE) for form in said[f"forms_{language}"]],
-            re.compile(said[f"tail_{language}"], re.IGNORECASE),
+            re.compile(patterns[f"cue_{language}"], re.IGNORECASE),
+            [re.compile(form, re.IGNORECASE) for form in patterns[f"forms_{language}"]],
+            re.compile(patterns[f"tail_{language}"], re.IGNORECASE),
         )
         for language in LANGUAGES
     }

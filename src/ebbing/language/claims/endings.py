@@ -30,10 +30,10 @@ def ends_of(text: str, *, over: bool, language: str) -> tuple[Ending, ...]:
     """The ends that a statement makes; `over` where it says that something is not so any more."""
     pack, text = changes(), text[:MAX_ENDING]
     short = pack.trailing[language].sub("", text)
-    found = _over(short, language, pack=pack) if over else []
+    endings = _over(short, language, pack=pack) if over else []
     for part in _parts(text, language):
-        found += _ended(part, language, pack=pack)
-    return tuple(dict.fromkeys(found))
+        endings += _ended(part, language, pack=pack)
+    return tuple(dict.fromkeys(endings))
 
 
 def _parts(text: str, language: str) -> list[str]:
@@ -43,7 +43,7 @@ def _parts(text: str, language: str) -> list[str]:
 
 
 def _ended(text: str, language: str, *, pack: Changes) -> list[Ending]:
-    found: list[Ending] = []
+    endings: list[Ending] = []
     short = pack.trailing[language].sub("", text)
     for ending, pattern in pack.endings[language].found_in(*dict.fromkeys((text, short))):
         match = pattern.made.search(text) or (short != text and pattern.made.search(short))
@@ -70,10 +70,10 @@ def _ended(text: str, language: str, *, pack: Changes) -> list[Ending]:
         )
         if words or ending.attributes:
             head, _ = object_of(thing, language)
-            found.append(replace(limit, words=words, attributes=ending.attributes, object=head))
+            endings.append(replace(limit, words=words, attributes=ending.attributes, object=head))
         named = [words_of(word, pack) for word in ending.or_words]
-        found += [replace(limit, words=words, within=limit.within or words, needs=STATE_ENDING) for words in named]
-    return found
+        endings += [replace(limit, words=words, within=limit.within or words, needs=STATE_ENDING) for words in named]
+    return endings
 
 
 def _before(head: str, language: str, *, pack: Changes) -> Words:
@@ -132,8 +132,8 @@ _MARKS: Final = re.compile(
 )
 
 
-def _without_marks(found: re.Match[str]) -> str:
-    return _MARKS.sub(" ", found.group())
+def _without_marks(match: re.Match[str]) -> str:
+    return _MARKS.sub(" ", match.group())
 
 
 _RUN: Final = re.compile(r"[\u4e00-\u9fff]+")
@@ -157,7 +157,7 @@ def is_timed(text: str, language: str) -> bool:
 
 def turned(text: str) -> tuple[Ending, ...]:
     """The ends that the turns in a statement make; `text` is normal and simplified, its numbers are figures."""
-    found: list[Ending] = []
+    endings: list[Ending] = []
     for turn in changes().turns:
         match = turn.pattern.search(text)
         if match is None:
@@ -166,8 +166,8 @@ def turned(text: str) -> tuple[Ending, ...]:
         if turn.last and len(topics) > 1:
             topics &= pairs_of(_topic_words(match["topic"])[-_SHORTEST:])
         if topics:
-            found.append(Ending(topics=topics, needs=turn.needs))
-    return tuple(found)
+            endings.append(Ending(topics=topics, needs=turn.needs))
+    return tuple(endings)
 
 
 def _topic_words(topic: str) -> str:
@@ -222,17 +222,17 @@ def read_otherwise(bare: str, attribute: str | None, *, language: str, pack: Cha
 
 def _seeks(rivals: frozenset[tuple[str, str]], words: Words, *, attribute: str | None, pack: Changes) -> frozenset[str]:
     """The terms of the other things of a kind, of what a word stands for, and of homes or work."""
-    found = [pack.sought[kind] for kind, _ in rivals]
-    found += [pack.sought[word] for word in words if word in pack.sought]
+    kinds = [pack.sought[kind] for kind, _ in rivals]
+    kinds += [pack.sought[word] for word in words if word in pack.sought]
     matter = (attribute or "").rpartition(".")[2]
-    return frozenset().union(*found, pack.sought.get(f"{matter} matters", frozenset()))
+    return frozenset().union(*kinds, pack.sought.get(f"{matter} matters", frozenset()))
 
 
 def rivals_of(text: str, pack: Changes) -> frozenset[tuple[str, str]]:
     """Kind and name of the things in a text of which somebody uses one at a time."""
     if text.isascii() and pack.rival_words.isdisjoint(_WORD.findall(text.lower())):
         return frozenset()
-    return frozenset((found.lastgroup or "", found.group().lower()) for found in pack.rivals.finditer(text))
+    return frozenset((match.lastgroup or "", match.group().lower()) for match in pack.rivals.finditer(text))
 
 
 def _in_order(normal: str, language: str) -> tuple[str, ...]:
@@ -243,17 +243,17 @@ def _in_order(normal: str, language: str) -> tuple[str, ...]:
 
 def _often(normal: str, pattern: re.Pattern[str], *, language: str, pack: Changes) -> tuple[str, Words] | None:
     """How often, and what: in Chinese pairs of characters, else words that are no light verbs."""
-    found = pattern.search(normal)
-    if found is None:
+    match = pattern.search(normal)
+    if match is None:
         return None
-    beside = f"{normal[: found.start()]},{normal[found.end() :]}"
+    remainder = f"{normal[: match.start()]},{normal[match.end() :]}"
     if language == "zh":
-        return found.group(), pairs_of(pack.otherwise["out"]["zh"].sub(",", beside))
-    return found.group(), words_of(beside, pack) - pack.light
+        return match.group(), pairs_of(pack.otherwise["out"]["zh"].sub(",", remainder))
+    return match.group(), words_of(remainder, pack) - pack.light
 
 
 def _becomes(bare: str, names: Words, *, language: str, pack: Changes) -> tuple[ValueChange, ...]:
-    found: list[ValueChange] = []
+    value_changes: list[ValueChange] = []
     for becoming in pack.becomes:
         pattern = becoming.patterns.get(language)
         match = pattern.search(bare) if pattern else None
@@ -264,8 +264,8 @@ def _becomes(bare: str, names: Words, *, language: str, pack: Changes) -> tuple[
         sort = _sort(value, names, language=language, pack=pack)
         words = _thing(thing, language=language, pack=pack)
         if sort in becoming.sorts and words:
-            found.append(ValueChange(words, words_of(numbered(value.lower()), pack), sort))
-    return tuple(dict.fromkeys(found))
+            value_changes.append(ValueChange(words, words_of(numbered(value.lower()), pack), sort))
+    return tuple(dict.fromkeys(value_changes))
 
 
 def _thing(thing: str, *, language: str, pack: Changes) -> Words:

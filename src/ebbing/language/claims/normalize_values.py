@@ -43,8 +43,8 @@ def object_of(text: str | None, language: str) -> tuple[Words, Words]:
     cut = pack.adjunct["en"].search(normal, 1)
     while cut is not None and not _stands(normal[: cut.start()], cut.group(), pack=pack):
         cut = pack.adjunct["en"].search(normal, cut.end())
-    thing, beside = (normal[: cut.start()], normal[cut.end() :]) if cut else (normal, "")
-    return _heads(thing, pack) or words_of(normal, pack), words_of(beside, pack)
+    thing, remainder = (normal[: cut.start()], normal[cut.end() :]) if cut else (normal, "")
+    return _heads(thing, pack) or words_of(normal, pack), words_of(remainder, pack)
 
 
 def object_key(text: str | None, language: str) -> str | None:
@@ -74,13 +74,13 @@ def value_of(text: str, attribute: str | None = None) -> Words:
 def _places(run: str, pack: Changes) -> set[str]:
     """A Chinese value in one spelling; a city in front of it stands apart, and a district brings its city along."""
     if run in pack.same or len(run) <= _SHORTEST_PLACE:
-        found = {one_spelling(run, pack)}
+        places = {one_spelling(run, pack)}
     else:
         ends = range(min(len(run) - 1, _LONGEST_CITY), _SHORTEST_PLACE - 1, -1)
         city = next((run[:end] for end in ends if run[:end] in pack.same), "")
-        found = {one_spelling(city, pack), run[len(city) :].lstrip("市的")} if city else {run}
+        places = {one_spelling(city, pack), run[len(city) :].lstrip("市的")} if city else {run}
     bare = run.removesuffix("区")
-    return found | ({pack.whole[bare]} if bare in pack.whole else set())
+    return places | ({pack.whole[bare]} if bare in pack.whole else set())
 
 
 def content_share(text: str) -> float:

@@ -35,19 +35,19 @@ def aliases(text: str) -> tuple[Alias, ...]:
     """Which names a text gives to people and animals: "my sister Lily", "Rex is my dog", 我妹妹叫莉莉."""
     pack = _pack()
     language = "zh" if detect(text) == "zh" else "en"
-    found: dict[Alias, None] = {}
+    names: dict[Alias, None] = {}
     for pattern in pack.named[language]:
         for match in pattern.finditer(text[:MAX_READ]):
             name = match["name"].strip(" '’").removesuffix("'s").removesuffix("’s")
             word = match["kin"].lower()
             if name and not pack.no_name[language].search(name) and name.lower() not in pack.words:
-                found[Alias(word, name)] = None
-    for said in pack.said:
-        for match in said.patterns[language].finditer(text[:MAX_READ]):
+                names[Alias(word, name)] = None
+    for entry in pack.said:
+        for match in entry.patterns[language].finditer(text[:MAX_READ]):
             name = match["name"].strip(" '’")
             if not pack.no_name[language].search(name):
-                found |= dict.fromkeys(Alias(word, name) for word in said.words)
-    return tuple(found)
+                names |= dict.fromkeys(Alias(word, name) for word in entry.words)
+    return tuple(names)
 
 
 def of_value(attribute: str | None, value: str | None) -> tuple[Alias, ...]:
@@ -89,7 +89,7 @@ def word_terms() -> frozenset[str]:
 
 def role_terms() -> frozenset[str]:
     """Keyword terms of which a message holds one that tells where somebody works or studies."""
-    return frozenset(term for said in _pack().said for term in said.terms)
+    return frozenset(term for entry in _pack().said for term in entry.terms)
 
 
 def kind_of(attribute: str | None, word: str | None = None) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 
 from ebbing.language.dates import calendar
 from ebbing.language.dates.calendar import Period
-from ebbing.language.dates.grammar import Reading, Rule, Said, holidays, years_around
+from ebbing.language.dates.grammar import DateContext, Reading, Rule, holidays, years_around
 from ebbing.language.dates.words_en import (
     MONTH,
     MONTHS,
@@ -93,19 +93,19 @@ def _holiday_rule() -> Rule:
     return Rule(rf"(?:(?P<rel>{RELATIVE})\s+)?(?P<feast>{feasts})\b{things}{YEAR}?", _holiday, (*RELATIVES, *heads))
 
 
-def _in_year(match: re.Match[str], said: Said, *, period: Callable[[datetime, int], Period]) -> Reading:
+def _in_year(match: re.Match[str], context: DateContext, *, period: Callable[[datetime, int], Period]) -> Reading:
     """What falls once a year, in the year that the match names, else in the one that the tense asks for."""
     if match["y"]:
-        return Reading(period(said.now, int(match["y"])), explicit=True)
+        return Reading(period(context.now, int(match["y"])), explicit=True)
     if match["ry"]:
-        return Reading(period(said.now, said.now.year + shift(match["ry"])))
-    return said.yearly(period, looks(match, said))
+        return Reading(period(context.now, context.now.year + shift(match["ry"])))
+    return context.yearly(period, looks(match, context))
 
 
-def _day_of_month(match: re.Match[str], said: Said) -> Reading | None:
+def _day_of_month(match: re.Match[str], context: DateContext) -> Reading | None:
     name, day, last = match["mon"], int(match["d"]), match["d2"]
     sure = match["y"] or match["ry"] or match["th"] or last
-    if not sure and name in {"may", "march", "mar", "sat"} and not said.text[match.start("mon")].isupper():
+    if not sure and name in {"may", "march", "mar", "sat"} and not context.text[match.start("mon")].isupper():
         return None
 
     def period(at: datetime, year: int) -> Period:
@@ -117,47 +117,47 @@ def _day_of_month(match: re.Match[str], said: Said) -> Reading | None:
             raise ValueError("days run backwards")
         return Period(first.start, until.end, "range")
 
-    return _in_year(match, said, period=period)
+    return _in_year(match, context, period=period)
 
 
-def _month_of_year(match: re.Match[str], said: Said) -> Reading | None:
+def _month_of_year(match: re.Match[str], context: DateContext) -> Reading | None:
     name = match["mon"]
-    if not (match["y"] or match["ry"]) and not _names_a_month(match, said):
+    if not (match["y"] or match["ry"]) and not _names_a_month(match, context):
         return None
-    return _in_year(match, said, period=lambda at, year: _month(at, year, name=name))
+    return _in_year(match, context, period=lambda at, year: _month(at, year, name=name))
 
 
 def _month(at: datetime, year: int, *, name: str) -> Period:
     return calendar.month(calendar.date(at, year=year, month=month_number(name), day=1).start)
 
 
-def _names_a_month(match: re.Match[str], said: Said) -> bool:
+def _names_a_month(match: re.Match[str], context: DateContext) -> bool:
     """A lone month name counts if nothing else is called so, or if it is written and introduced like a month."""
     if match["mon"] in WORDS["plain_months"]:
         return True
-    introduced = follows(_INTRODUCED, match, said=said)
-    return introduced and (said.text[match.start("mon")].isupper() or said.text.islower())
+    introduced = follows(_INTRODUCED, match, context=context)
+    return introduced and (context.text[match.start("mon")].isupper() or context.text.islower())
 
 
-def _relative(match: re.Match[str], said: Said, *, period: Callable[[datetime, int], Period]) -> Reading:
+def _relative(match: re.Match[str], context: DateContext, *, period: Callable[[datetime, int], Period]) -> Reading:
     """The last one that is over, the next one to begin, or the one that is on or closest."""
-    every, way = years_around(said, period), shift(match["rel"])
+    every, way = years_around(context, period), shift(match["rel"])
     if way < 0:
-        return Reading([item for item in every if item.end <= said.now][-1])
+        return Reading([item for item in every if item.end <= context.now][-1])
     if way > 0:
-        return Reading(next(item for item in every if item.start > said.now))
-    return Reading(calendar.nearest(every, said.now, direction="none"))
+        return Reading(next(item for item in every if item.start > context.now))
+    return Reading(calendar.nearest(every, context.now, direction="none"))
 
 
-def _relative_month(match: re.Match[str], said: Said) -> Reading:
+def _relative_month(match: re.Match[str], context: DateContext) -> Reading:
     name = match["mon"]
     if match["rel"] == "this":
-        return Reading(_month(said.now, said.now.year, name=name))
-    return _relative(match, said, period=lambda at, year: _month(at, year, name=name))
+        return Reading(_month(context.now, context.now.year, name=name))
+    return _relative(match, context, period=lambda at, year: _month(at, year, name=name))
 
 
-def _month_to_month(match: re.Match[str], said: Said) -> Reading | None:
-    if match["and"] and not follows(_BETWEEN, match, said=said):
+def _month_to_month(match: re.Match[str], context: DateContext) -> Reading | None:
+    if match["and"] and not follows(_BETWEEN, match, context=context):
         return None
 
     def period(at: datetime, year: int) -> Period:
@@ -167,87 +167,89 @@ def _month_to_month(match: re.Match[str], said: Said) -> Reading | None:
             begun = _month(at, year - 1, name=match["m1"])
         return Period(begun.start, until.end, "range")
 
-    return _in_year(match, said, period=period)
+    return _in_year(match, context, period=period)
 
 
-def _decade(match: re.Match[str], said: Said) -> Reading:
+def _decade(match: re.Match[str], context: DateContext) -> Reading:
     tens = int(match["tens"])
     century = int(match["century"]) if match["century"] else (20 if tens <= 20 else 19)
-    return Reading(calendar.decade(calendar.in_year(said.now, century * 100 + tens)), explicit=True)
+    return Reading(calendar.decade(calendar.in_year(context.now, century * 100 + tens)), explicit=True)
 
 
-def _lone_day(match: re.Match[str], said: Said) -> Reading:
+def _lone_day(match: re.Match[str], context: DateContext) -> Reading:
     shifts = (shift(match["rel"]),) if match["rel"] else (-1, 0, 1)
-    months = [calendar.month(said.now, shift) for shift in shifts]
+    months = [calendar.month(context.now, shift) for shift in shifts]
     number = int(match["d"])
     days = [calendar.day(month.start, number - 1) for month in months if number <= (month.end - month.start).days]
     if match["rel"]:
         return Reading(days[0])
-    found = said.unmarked(days, looks(match, said))
-    return Reading(found.period)
+    reading = context.unmarked(days, looks(match, context))
+    return Reading(reading.period)
 
 
-def _part_of_month(match: re.Match[str], said: Said) -> Reading | None:
+def _part_of_month(match: re.Match[str], context: DateContext) -> Reading | None:
     """The first week of June, the last Friday of the month."""
-    which, what = match["ord"], match["what"]
+    which, unit = match["ord"], match["what"]
 
     def period(at: datetime, year: int) -> Period:
-        return _nth(_month(at, year, name=match["mon"]), which, what=what)
+        return _nth(_month(at, year, name=match["mon"]), which, unit=unit)
 
     if match["mon"]:
-        return _in_year(match, said, period=period)
-    return Reading(_nth(calendar.month(said.now, shift(match["rel"] or "this")), which, what=what))
+        return _in_year(match, context, period=period)
+    return Reading(_nth(calendar.month(context.now, shift(match["rel"] or "this")), which, unit=unit))
 
 
-def _nth(month: Period, which: str, *, what: str) -> Period:
+def _nth(month: Period, which: str, *, unit: str) -> Period:
     last = which == "last"
     count = 1 if last else WORDS["ordinals"].index(which) + 1
-    if what == "week":
+    if unit == "week":
         days = (month.end - month.start).days
         first = days - 7 if last else min(7 * (count - 1), days - 2)
         return Period(month.start + first * calendar.DAY, month.start + min(first + 7, days) * calendar.DAY, "week")
-    if what == "day":
+    if unit == "day":
         return calendar.day(month.end, -1) if last else calendar.day(month.start, count - 1)
-    number = 5 if what == "weekend" else weekday_number(what)
+    number = 5 if unit == "weekend" else weekday_number(unit)
     if last:
-        found = calendar.weekday_before(month.end, number)
+        period = calendar.weekday_before(month.end, number)
     else:
-        found = calendar.day(calendar.weekday_after(month.start - calendar.DAY, number).start, 7 * (count - 1))
-    if found.start >= month.end:
+        period = calendar.day(calendar.weekday_after(month.start - calendar.DAY, number).start, 7 * (count - 1))
+    if period.start >= month.end:
         raise ValueError("no fifth one in this month")
-    return Period(found.start, found.start + 2 * calendar.DAY, "range") if what == "weekend" else found
+    return Period(period.start, period.start + 2 * calendar.DAY, "range") if unit == "weekend" else period
 
 
-def _quarter_or_half(match: re.Match[str], said: Said) -> Reading:
-    year = int(match["y"]) if match["y"] else said.now.year + shift(match["ry"] or "this")
-    at = calendar.in_year(said.now, year)
+def _quarter_or_half(match: re.Match[str], context: DateContext) -> Reading:
+    year = int(match["y"]) if match["y"] else context.now.year + shift(match["ry"] or "this")
+    at = calendar.in_year(context.now, year)
     if match["q"]:
-        found = calendar.quarter(at, int(match["q"]) - 1)
+        period = calendar.quarter(at, int(match["q"]) - 1)
     else:
-        found = calendar.half_year(at, 0 if match["h"] == "first" else 1)
-    return Reading(found, explicit=True) if match["y"] else Reading(found)
+        period = calendar.half_year(at, 0 if match["h"] == "first" else 1)
+    return Reading(period, explicit=True) if match["y"] else Reading(period)
 
 
 def _season_period(at: datetime, year: int, *, name: str) -> Period:
     return calendar.season(calendar.in_year(at, year), WORDS["seasons"][name])
 
 
-def _season(match: re.Match[str], said: Said) -> Reading | None:
+def _season(match: re.Match[str], context: DateContext) -> Reading | None:
     name = match["season"]
-    if not (match["y"] or match["ry"]) and (looks(match, said) == "none" or not follows(_IN, match, said=said)):
+    if not (match["y"] or match["ry"]) and (
+        looks(match, context) == "none" or not follows(_IN, match, context=context)
+    ):
         return None
-    return _in_year(match, said, period=lambda at, year: _season_period(at, year, name=name))
+    return _in_year(match, context, period=lambda at, year: _season_period(at, year, name=name))
 
 
-def _relative_season(match: re.Match[str], said: Said) -> Reading:
-    return _relative(match, said, period=lambda at, year: _season_period(at, year, name=match["season"]))
+def _relative_season(match: re.Match[str], context: DateContext) -> Reading:
+    return _relative(match, context, period=lambda at, year: _season_period(at, year, name=match["season"]))
 
 
-def _holiday(match: re.Match[str], said: Said) -> Reading:
+def _holiday(match: re.Match[str], context: DateContext) -> Reading:
     feast = holidays()[match["feast"].replace("’", "'")]
     if match["rel"] == "this":
-        return Reading(feast.period(said.now, said.now.year))
+        return Reading(feast.period(context.now, context.now.year))
     if match["rel"]:
-        return _relative(match, said, period=feast.period)
-    found = _in_year(match, said, period=feast.period)
-    return Reading(found.period, explicit=found.explicit)
+        return _relative(match, context, period=feast.period)
+    reading = _in_year(match, context, period=feast.period)
+    return Reading(reading.period, explicit=reading.explicit)

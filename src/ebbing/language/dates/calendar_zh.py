@@ -11,7 +11,7 @@ from typing import Final
 
 from ebbing.language.dates import calendar
 from ebbing.language.dates.calendar import Period
-from ebbing.language.dates.grammar import Reading, Rule, Said, holidays, years_around
+from ebbing.language.dates.grammar import DateContext, Reading, Rule, holidays, years_around
 from ebbing.language.dates.words_zh import (
     MONTH,
     NUMERALS,
@@ -82,14 +82,14 @@ def rules() -> list[Rule]:
     ]
 
 
-def _date(match: re.Match[str], said: Said) -> Reading | None:
+def _date(match: re.Match[str], context: DateContext) -> Reading | None:
     """Year, month and day; the month may be named by its distance, the year may be missing."""
     if match["rm"]:
-        whole = calendar.month(said.now, SHIFTS[match["rm"]])
+        whole = calendar.month(context.now, SHIFTS[match["rm"]])
         if not match["d"]:
             return Reading(whole)
         return Reading(_days(match, whole.start))
-    month, year = number(match["m"]), year_number(match, said)
+    month, year = number(match["m"]), year_number(match, context)
 
     def period(at: datetime, one: int) -> Period:
         if match["d"]:
@@ -97,8 +97,8 @@ def _date(match: re.Match[str], said: Said) -> Reading | None:
         return calendar.month(calendar.date(at, year=one, month=month, day=1).start)
 
     if year is None:
-        return said.yearly(period, looks(match, said))
-    return Reading(period(said.now, year), explicit=bool(match["y"]))
+        return context.yearly(period, looks(match, context))
+    return Reading(period(context.now, year), explicit=bool(match["y"]))
 
 
 def _days(match: re.Match[str], month: datetime) -> Period:
@@ -111,15 +111,15 @@ def _days(match: re.Match[str], month: datetime) -> Period:
     return Period(first.start, last.end, "range")
 
 
-def _year(match: re.Match[str], said: Said) -> Reading:
-    year = year_number(match, said)
+def _year(match: re.Match[str], context: DateContext) -> Reading:
+    year = year_number(match, context)
     assert year is not None
-    return Reading(calendar.year(calendar.in_year(said.now, year)), explicit=bool(match["y"]))
+    return Reading(calendar.year(calendar.in_year(context.now, year)), explicit=bool(match["y"]))
 
 
-def _part_of_year(match: re.Match[str], said: Said) -> Reading:
-    year = year_number(match, said)
-    at = calendar.in_year(said.now, said.now.year if year is None else year)
+def _part_of_year(match: re.Match[str], context: DateContext) -> Reading:
+    year = year_number(match, context)
+    at = calendar.in_year(context.now, context.now.year if year is None else year)
     word = match["part"]
     if word in {"上半年", "下半年"}:
         period = calendar.half_year(at, int(word == "下半年"))
@@ -130,8 +130,8 @@ def _part_of_year(match: re.Match[str], said: Said) -> Reading:
     return Reading(period, explicit=bool(match["y"]))
 
 
-def _part_of_month(match: re.Match[str], said: Said) -> Reading:
-    whole = _month_of(match, said)
+def _part_of_month(match: re.Match[str], context: DateContext) -> Reading:
+    whole = _month_of(match, context)
     start = whole.period.start
     first, last = _THIRDS[match["part"]]
     end = min(start + last * calendar.DAY, whole.period.end)
@@ -139,22 +139,22 @@ def _part_of_month(match: re.Match[str], said: Said) -> Reading:
     return Reading(period, explicit=whole.explicit, yearless=whole.yearless)
 
 
-def _month_of(match: re.Match[str], said: Said) -> Reading:
+def _month_of(match: re.Match[str], context: DateContext) -> Reading:
     if match["rm"] or not match["m"]:
-        return Reading(calendar.month(said.now, SHIFTS[match["rm"] or "本"]))
-    month, year = number(match["m"]), year_number(match, said)
+        return Reading(calendar.month(context.now, SHIFTS[match["rm"] or "本"]))
+    month, year = number(match["m"]), year_number(match, context)
 
     def period(at: datetime, one: int) -> Period:
         return calendar.month(calendar.date(at, year=one, month=month, day=1).start)
 
     if year is None:
-        return said.yearly(period, looks(match, said))
-    return Reading(period(said.now, year), explicit=bool(match["y"]))
+        return context.yearly(period, looks(match, context))
+    return Reading(period(context.now, year), explicit=bool(match["y"]))
 
 
-def _nth_of_month(match: re.Match[str], said: Said) -> Reading:
+def _nth_of_month(match: re.Match[str], context: DateContext) -> Reading:
     """The first week of a month, its second Sunday, its last weekend."""
-    whole = _month_of(match, said)
+    whole = _month_of(match, context)
     count, start = number(match["o"]) if match["o"] else 0, whole.period.start
     if match["wd"]:
         which = weekday_number(match["wd"])
@@ -171,40 +171,40 @@ def _nth_of_month(match: re.Match[str], said: Said) -> Reading:
     return Reading(period, explicit=whole.explicit, yearless=whole.yearless)
 
 
-def _lone_day(match: re.Match[str], said: Said) -> Reading:
+def _lone_day(match: re.Match[str], context: DateContext) -> Reading:
     ordinal = number(match["d"])
-    months = [calendar.month(said.now, shift) for shift in (-1, 0, 1)]
+    months = [calendar.month(context.now, shift) for shift in (-1, 0, 1)]
     days = [calendar.day(month.start, ordinal - 1) for month in months if ordinal <= (month.end - month.start).days]
-    return Reading(said.unmarked(days, looks(match, said)).period)
+    return Reading(context.unmarked(days, looks(match, context)).period)
 
 
-def _season(match: re.Match[str], said: Said) -> Reading | None:
-    which, year = WORDS["seasons"].index(match["season"]), year_number(match, said)
+def _season(match: re.Match[str], context: DateContext) -> Reading | None:
+    which, year = WORDS["seasons"].index(match["season"]), year_number(match, context)
 
     def period(at: datetime, one: int) -> Period:
         return calendar.season(calendar.in_year(at, one), which)
 
     if year is not None:
-        return Reading(period(said.now, year), explicit=bool(match["y"]))
-    way = looks(match, said)
+        return Reading(period(context.now, year), explicit=bool(match["y"]))
+    way = looks(match, context)
     if not match["this"] and way == "none":
         return None
-    every = years_around(said, period)
+    every = years_around(context, period)
     if match["this"] == "上个":
-        return Reading([item for item in every if item.end <= said.now][-1])
+        return Reading([item for item in every if item.end <= context.now][-1])
     if match["this"] == "下个":
-        return Reading(next(item for item in every if item.start > said.now))
-    return said.unmarked(every, "none" if match["this"] else way)
+        return Reading(next(item for item in every if item.start > context.now))
+    return context.unmarked(every, "none" if match["this"] else way)
 
 
-def _holiday(match: re.Match[str], said: Said) -> Reading:
-    feast, year = holidays()[match["feast"]], year_number(match, said)
+def _holiday(match: re.Match[str], context: DateContext) -> Reading:
+    feast, year = holidays()[match["feast"]], year_number(match, context)
     if year is not None:
-        return Reading(feast.period(said.now, year), explicit=bool(match["y"]))
-    return said.yearly(feast.period, looks(match, said))
+        return Reading(feast.period(context.now, year), explicit=bool(match["y"]))
+    return context.yearly(feast.period, looks(match, context))
 
 
-def _decade(match: re.Match[str], said: Said) -> Reading:
+def _decade(match: re.Match[str], context: DateContext) -> Reading:
     tens = number(match["tens"])
     century = 1900 if match["century"] or tens > 20 else 2000
-    return Reading(calendar.decade(calendar.in_year(said.now, century + tens)), explicit=True)
+    return Reading(calendar.decade(calendar.in_year(context.now, century + tens)), explicit=True)

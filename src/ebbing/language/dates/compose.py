@@ -10,7 +10,7 @@ from typing import Final
 
 from ebbing.language.dates import calendar
 from ebbing.language.dates.calendar import Period, TimeOfDay
-from ebbing.language.dates.grammar import Reading, Said, Token
+from ebbing.language.dates.grammar import DateContext, Reading, Token
 
 BEGINNING: Final = datetime(1, 1, 2, tzinfo=UTC)
 """The start of a span that is open towards the past ("before May")."""
@@ -45,15 +45,15 @@ _TRAILED: Final = re.compile(
     r"|(?P<after>以后|之后|过后|后(?![面来果续期台天悔勤])))"
 )
 
-Step = Callable[[list[Token], Said], list[Token]]
+Step = Callable[[list[Token], DateContext], list[Token]]
 
 
-def timed(tokens: list[Token], said: Said) -> list[Token]:
+def timed(tokens: list[Token], context: DateContext) -> list[Token]:
     """Dates with the times that stand beside them; a time without a date is dropped."""
     made: list[Token] = []
     for token in tokens:
         last = made[-1] if made else None
-        both = _date_and_time(last, token, said=said) if last else None
+        both = _date_and_time(last, token, context=context) if last else None
         if both:
             made[-1] = both
         else:
@@ -61,8 +61,8 @@ def timed(tokens: list[Token], said: Said) -> list[Token]:
     return [token for token in made if isinstance(token.value, Reading)]
 
 
-def _date_and_time(left: Token, right: Token, *, said: Said) -> Token | None:
-    gap = said.folded[left.finish : right.begin]
+def _date_and_time(left: Token, right: Token, *, context: DateContext) -> Token | None:
+    gap = context.folded[left.finish : right.begin]
     if isinstance(right.value, TimeOfDay):
         if not isinstance(left.value, Reading) or left.value.period.grain not in {"day", "hour", "minute"}:
             return _finer(left, right) if _DATE_TIME.fullmatch(gap) else None
@@ -84,13 +84,13 @@ def _finer(left: Token, right: Token) -> Token | None:
 
 def _on_day(date: Reading, time: TimeOfDay) -> Reading:
     start = date.period.start
-    known = 0 if date.period.grain == "day" else 60 * start.hour
-    return replace(date, period=calendar.at_time(calendar.day(start), _in_half(time, known)), yearless=False)
+    hour = 0 if date.period.grain == "day" else 60 * start.hour
+    return replace(date, period=calendar.at_time(calendar.day(start), _in_half(time, hour)), yearless=False)
 
 
-def _in_half(time: TimeOfDay, known: int) -> TimeOfDay:
+def _in_half(time: TimeOfDay, hour: int) -> TimeOfDay:
     """A clock time after noon if the part of the day that is known already lies there: "tonight at 8:30"."""
-    if known >= 720 and time.end <= 720:
+    if hour >= 720 and time.end <= 720:
         return TimeOfDay(time.start + 720, time.end + 720, time.grain)
     return time
 
@@ -104,68 +104,68 @@ def _until_time(left: Token, time: TimeOfDay, *, finish: int) -> Token | None:
     return Token(left.begin, finish, replace(left.value, period=Period(begun.start, until, "range"), yearless=False))
 
 
-def narrowed(tokens: list[Token], said: Said) -> list[Token]:
+def narrowed(tokens: list[Token], context: DateContext) -> list[Token]:
     """Parts of longer periods: "early 2022", "the end of next month"."""
-    return [_narrowed(token, said) for token in tokens]
+    return [_narrowed(token, context) for token in tokens]
 
 
-def _narrowed(token: Token, said: Said) -> Token:
-    found = _before(_PART, token, said=said)
-    if not found or not isinstance(token.value, Reading) or token.value.period.grain in {"day", "hour", "minute"}:
+def _narrowed(token: Token, context: DateContext) -> Token:
+    match = _before(_PART, token, context=context)
+    if not match or not isinstance(token.value, Reading) or token.value.period.grain in {"day", "hour", "minute"}:
         return token
-    which = found["third"] or {"end": "end", "middle": "mid"}.get(found["edge"], "start")
+    which = match["third"] or {"end": "end", "middle": "mid"}.get(match["edge"], "start")
     period = calendar.part(token.value.period, which)
-    return Token(_begin(found, token), token.finish, replace(token.value, period=period, yearless=False))
+    return Token(_begin(match, token), token.finish, replace(token.value, period=period, yearless=False))
 
 
-def counted_off(tokens: list[Token], said: Said) -> list[Token]:
+def counted_off(tokens: list[Token], context: DateContext) -> list[Token]:
     """Distances from another date: "the Friday before 22 October", "two weeks after Christmas"."""
     made: list[Token] = []
     for token in tokens:
         last = made[-1] if made else None
-        beside = _WEEKDAY_BESIDE.fullmatch(said.folded[last.finish : token.begin]) if last else None
-        if last and beside and _is_weekday(last, said):
-            made[-1] = _weekday_beside(last, token, before=beside["way"] in {"before", "preceding"})
+        weekday = _WEEKDAY_BESIDE.fullmatch(context.folded[last.finish : token.begin]) if last else None
+        if last and weekday and _is_weekday(last, context):
+            made[-1] = _weekday_beside(last, token, before=weekday["way"] in {"before", "preceding"})
         else:
-            counted = _counted(token, said)
+            counted = _counted(token, context)
             if last and counted.begin < last.finish:  # "last weekend before 10 April" names one weekend
                 made.pop()
             made.append(counted)
     return made
 
 
-def _is_weekday(token: Token, said: Said) -> bool:
-    return said.folded[token.begin : token.finish].endswith("day") and token.finish - token.begin < 10
+def _is_weekday(token: Token, context: DateContext) -> bool:
+    return context.folded[token.begin : token.finish].endswith("day") and token.finish - token.begin < 10
 
 
 def _weekday_beside(left: Token, right: Token, *, before: bool) -> Token:
     assert isinstance(left.value, Reading)
     assert isinstance(right.value, Reading)
     start, which = right.value.period.start, left.value.period.start.weekday()
-    found = calendar.weekday_before(start, which) if before else calendar.weekday_after(start, which)
-    return Token(left.begin, right.finish, Reading(found, explicit=right.value.explicit))
+    weekday = calendar.weekday_before(start, which) if before else calendar.weekday_after(start, which)
+    return Token(left.begin, right.finish, Reading(weekday, explicit=right.value.explicit))
 
 
-def _counted(token: Token, said: Said) -> Token:
-    found = _before(_COUNTED, token, said=said)
-    if not found or not isinstance(token.value, Reading):
+def _counted(token: Token, context: DateContext) -> Token:
+    match = _before(_COUNTED, token, context=context)
+    if not match or not isinstance(token.value, Reading):
         return token
-    word = found["n"] or "a"
+    word = match["n"] or "a"
     count = int(word) if word.isdigit() else _NUMBERS.get(word, 0)
-    sign = -1 if found["way"] in {"before", "preceding"} else 1
-    unit = "day" if found["unit"] == "night" else found["unit"]
+    sign = -1 if match["way"] in {"before", "preceding"} else 1
+    unit = "day" if match["unit"] == "night" else match["unit"]
     counts = (sign * count, sign * count) if count else (sign * 2, sign * 5)
     at = token.value.period.start if sign < 0 else calendar.day(token.value.period.end, -1).start
     period = calendar.away(at, unit, counts=counts)
-    return Token(_begin(found, token), token.finish, replace(token.value, period=period, yearless=False))
+    return Token(_begin(match, token), token.finish, replace(token.value, period=period, yearless=False))
 
 
-def joined(tokens: list[Token], said: Said) -> list[Token]:
+def joined(tokens: list[Token], context: DateContext) -> list[Token]:
     """Ranges from their two ends: "from 3 May to 5 June", "between March and July 2023"."""
     made: list[Token] = []
     for token in tokens:
         last = made[-1] if made else None
-        both = _range(last, token, said=said) if last else None
+        both = _range(last, token, context=context) if last else None
         if both:
             made[-1] = both
         else:
@@ -173,10 +173,10 @@ def joined(tokens: list[Token], said: Said) -> list[Token]:
     return made
 
 
-def _range(left: Token, right: Token, *, said: Said) -> Token | None:
-    gap = said.folded[left.finish : right.begin]
+def _range(left: Token, right: Token, *, context: DateContext) -> Token | None:
+    gap = context.folded[left.finish : right.begin]
     if _AND.fullmatch(gap):
-        if not (_AMONG.match(said.folded, right.finish) or _before(_BETWEEN, left, said=said)):
+        if not (_AMONG.match(context.folded, right.finish) or _before(_BETWEEN, left, context=context)):
             return None
     elif not _TO.fullmatch(gap):
         return None
@@ -219,19 +219,19 @@ def _near_year(reading: Reading, year: int) -> Period:
     return Period(start, start + (period.end - period.start), period.grain)
 
 
-def bounded(tokens: list[Token], said: Said) -> list[Token]:
+def bounded(tokens: list[Token], context: DateContext) -> list[Token]:
     """Open ends: "before May", "since last Friday", "春节以后". What begins the next ends none (年底前年)."""
-    ends = [*(token.begin for token in tokens[1:]), len(said.text)]
-    opened = [_bounded(token, said) for token in tokens]
+    ends = [*(token.begin for token in tokens[1:]), len(context.text)]
+    opened = [_bounded(token, context) for token in tokens]
     return [new if new.finish <= end else token for token, new, end in zip(tokens, opened, ends, strict=True)]
 
 
-def _bounded(token: Token, said: Said) -> Token:
-    led, trailed = _before(_LED, token, said=said), _TRAILED.match(said.folded, token.finish)
-    word = next((name for found in (trailed, led) if found and (name := found.lastgroup)), "")
+def _bounded(token: Token, context: DateContext) -> Token:
+    led, trailed = _before(_LED, token, context=context), _TRAILED.match(context.folded, token.finish)
+    word = next((name for match in (trailed, led) if match and (name := match.lastgroup)), "")
     if not word or not isinstance(token.value, Reading) or (led and led["since_"] and not trailed):
         return token
-    period = _open(token.value.period, word.rstrip("_"), now=said.now)
+    period = _open(token.value.period, word.rstrip("_"), now=context.now)
     if period is None:
         return token
     begin = _begin(led, token) if led else token.begin
@@ -251,12 +251,12 @@ def _open(period: Period, word: str, *, now: datetime) -> Period | None:
     return Period(period.start, today if period.start < today else FOREVER, "range")
 
 
-def _before(pattern: re.Pattern[str], token: Token, *, said: Said) -> re.Match[str] | None:
+def _before(pattern: re.Pattern[str], token: Token, *, context: DateContext) -> re.Match[str] | None:
     """A phrase that ends where the token begins. The returned positions count from the start of the text."""
-    if not _LEADING.search(said.folded, max(0, token.begin - 14), token.begin):
+    if not _LEADING.search(context.folded, max(0, token.begin - 14), token.begin):
         return None
-    return pattern.search(said.folded, max(0, token.begin - 40), token.begin)
+    return pattern.search(context.folded, max(0, token.begin - 40), token.begin)
 
 
-def _begin(found: re.Match[str], token: Token) -> int:
-    return min(found.start(), token.begin)
+def _begin(match: re.Match[str], token: Token) -> int:
+    return min(match.start(), token.begin)

@@ -50,7 +50,7 @@ class Token:
 
 
 @dataclass(slots=True)
-class Said:
+class DateContext:
     """A text and the moment it was said. Not frozen, since every search makes one."""
 
     text: str
@@ -62,8 +62,8 @@ class Said:
 
     def yearly(self, period: Callable[[datetime, int], Period], direction: Direction) -> Reading:
         """What falls once a year, in the year that the direction or else the distance suggests."""
-        found = self.unmarked(years_around(self, period), direction)
-        return replace(found, in_year=partial(period, self.now))
+        reading = self.unmarked(years_around(self, period), direction)
+        return replace(reading, in_year=partial(period, self.now))
 
     def unmarked(self, periods: Iterable[Period], direction: Direction) -> Reading:
         """One of several periods that the text does not tell apart: the tense decides, else the distance."""
@@ -71,7 +71,7 @@ class Said:
         return Reading(nearest(periods, self.now, direction=way), yearless=True)
 
 
-Read = Callable[["re.Match[str]", Said], Reading | TimeOfDay | None]
+Read = Callable[["re.Match[str]", DateContext], Reading | TimeOfDay | None]
 
 
 class Rule(NamedTuple):
@@ -94,37 +94,37 @@ class Grammar:
                 self._by_head.setdefault(item, []).append((compiled, rule.read))
         self._heads = frozenset("0123456789").union(self._by_head)
 
-    def tokens(self, said: Said) -> list[Token]:
+    def tokens(self, context: DateContext) -> list[Token]:
         """The expressions of a text, in order, without overlap; no more than `MOST_FOUND`."""
         # Most questions name no time: a glance takes a third of the time of the walk.
-        return [*self._walk(said)] if self.may_find(said.folded) else []
+        return [*self._walk(context)] if self.may_find(context.folded) else []
 
     def may_find(self, folded: str) -> bool:
         """Whether anything in the text looks like the head of an expression."""
         return not self._heads.isdisjoint(self._glance(folded))
 
-    def _walk(self, said: Said) -> Iterator[Token]:
-        finish, found = 0, 0
-        for head in self._head.finditer(said.folded):
+    def _walk(self, context: DateContext) -> Iterator[Token]:
+        finish, count = 0, 0
+        for head in self._head.finditer(context.folded):
             word = head[0]
             rules = self._by_head.get("0" if "0" <= word[0] <= "9" else word)
             if rules is None or head.start() < finish:
                 continue
-            token = _longest(rules, said, begin=head.start())
+            token = _longest(rules, context, begin=head.start())
             if token:
                 yield token
-                finish, found = token.finish, found + 1
-            if found >= MOST_FOUND:
+                finish, count = token.finish, count + 1
+            if count >= MOST_FOUND:
                 return
 
 
-def _longest(rules: list[tuple[re.Pattern[str], Read]], said: Said, *, begin: int) -> Token | None:
-    matches = [(match, read) for pattern, read in rules if (match := pattern.match(said.folded, begin))]
+def _longest(rules: list[tuple[re.Pattern[str], Read]], context: DateContext, *, begin: int) -> Token | None:
+    matches = [(match, read) for pattern, read in rules if (match := pattern.match(context.folded, begin))]
     if len(matches) > 1:
         matches.sort(key=lambda found: -found[0].end())
     for match, read in matches:
         try:
-            value = read(match, said)
+            value = read(match, context)
         except (ValueError, OverflowError):  # the 30th of February, or a year that no calendar holds
             continue
         if value is not None and _is_near(value):
@@ -150,10 +150,10 @@ class Tense:
 
     cues: re.Pattern[str]
 
-    def at(self, said: Said, begin: int, *, finish: int) -> Direction:
+    def at(self, context: DateContext, begin: int, *, finish: int) -> Direction:
         """Which way the nearest cue in the same sentence points; `none` if there is none."""
-        before = _SENTENCE_END.split(said.folded[max(0, begin - CUES_LOOKED_AT) : begin])[-1]
-        after = _SENTENCE_END.split(said.folded[finish : finish + CUES_LOOKED_AT], maxsplit=1)[0]
+        before = _SENTENCE_END.split(context.folded[max(0, begin - CUES_LOOKED_AT) : begin])[-1]
+        after = _SENTENCE_END.split(context.folded[finish : finish + CUES_LOOKED_AT], maxsplit=1)[0]
         best: tuple[int, Direction] = (CUES_LOOKED_AT * 3, "none")
         for cue in self.cues.finditer(before):
             best = min(best, (_distance(before[cue.end() :]), _pointing(cue)))
@@ -220,18 +220,18 @@ def holidays() -> Mapping[str, Holiday]:
     }
 
 
-def years_around(said: Said, period: Callable[[datetime, int], Period]) -> list[Period]:
+def years_around(context: DateContext, period: Callable[[datetime, int], Period]) -> list[Period]:
     """What falls once a year, in the years around now: at least one that is over and one that is yet to begin.
 
     Two years each way will do, but for the 29th of February. Raises `ValueError` if no year has it.
     """
     for reach in (2, 8, 12):
-        found = []
-        for number in range(said.now.year - reach, said.now.year + reach + 1):
+        periods = []
+        for number in range(context.now.year - reach, context.now.year + reach + 1):
             try:
-                found.append(period(said.now, number))
+                periods.append(period(context.now, number))
             except ValueError:  # no such day in this year
                 continue
-        if any(item.end <= said.now for item in found) and any(item.start > said.now for item in found):
-            return found
+        if any(item.end <= context.now for item in periods) and any(item.start > context.now for item in periods):
+            return periods
     raise ValueError("no year has such a day")

@@ -11,7 +11,7 @@ from typing import Final
 
 from ebbing.language.dates import calendar
 from ebbing.language.dates.calendar import Period, TimeOfDay
-from ebbing.language.dates.grammar import Reading, Rule, Said, pack
+from ebbing.language.dates.grammar import DateContext, Reading, Rule, pack
 
 _YEAR_BEFORE: Final = re.compile(
     r"(?:\b(?:in|since|during|of|by|until|till|before|after|from|between|early|late|mid|around|circa|throughout|year"
@@ -47,47 +47,47 @@ def rules() -> list[Rule]:
     ]
 
 
-def _moment(match: re.Match[str], said: Said) -> Reading | None:
-    time = _clock(match, said)
-    return Reading(calendar.at_time(_full_date(match, said).period, time), explicit=True) if time else None
+def _moment(match: re.Match[str], context: DateContext) -> Reading | None:
+    time = _clock(match, context)
+    return Reading(calendar.at_time(_full_date(match, context).period, time), explicit=True) if time else None
 
 
-def _dotted(match: re.Match[str], said: Said) -> Reading | None:
-    return None if _before(_VERSION, match, said=said) else _full_date(match, said)
+def _dotted(match: re.Match[str], context: DateContext) -> Reading | None:
+    return None if _before(_VERSION, match, context=context) else _full_date(match, context)
 
 
-def _full_date(match: re.Match[str], said: Said) -> Reading:
-    found = calendar.date(said.now, year=int(match["y"]), month=int(match["m"]), day=int(match["d"]))
-    return Reading(found, explicit=True)
+def _full_date(match: re.Match[str], context: DateContext) -> Reading:
+    date = calendar.date(context.now, year=int(match["y"]), month=int(match["m"]), day=int(match["d"]))
+    return Reading(date, explicit=True)
 
 
-def _slashed(match: re.Match[str], said: Said) -> Reading:
+def _slashed(match: re.Match[str], context: DateContext) -> Reading:
     first, second = int(match["a"]), int(match["b"])
     month, day = (second, first) if first > 12 else (first, second)
     year = match.groupdict().get("y")
     if year is None:
-        return said.yearly(lambda at, number: calendar.date(at, year=number, month=month, day=day), "none")
+        return context.yearly(lambda at, number: calendar.date(at, year=number, month=month, day=day), "none")
     number = int(year) if len(year) == 4 else 2000 + int(year) - 100 * (int(year) > 69)
-    return Reading(calendar.date(said.now, year=number, month=month, day=day), explicit=True)
+    return Reading(calendar.date(context.now, year=number, month=month, day=day), explicit=True)
 
 
-def _full_month(match: re.Match[str], said: Said) -> Reading:
-    first = calendar.date(said.now, year=int(match["y"]), month=int(match["m"]), day=1)
+def _full_month(match: re.Match[str], context: DateContext) -> Reading:
+    first = calendar.date(context.now, year=int(match["y"]), month=int(match["m"]), day=1)
     return Reading(calendar.month(first.start), explicit=True)
 
 
-def _years(match: re.Match[str], said: Said) -> Reading | None:
-    first, last = (calendar.year(calendar.in_year(said.now, int(match[name]))) for name in ("y", "last"))
+def _years(match: re.Match[str], context: DateContext) -> Reading | None:
+    first, last = (calendar.year(calendar.in_year(context.now, int(match[name]))) for name in ("y", "last"))
     return Reading(Period(first.start, last.end, "range"), explicit=True) if first.start < last.start else None
 
 
-def _year(match: re.Match[str], said: Said) -> Reading | None:
-    if not _before(_YEAR_BEFORE, match, said=said) and said.folded.strip() != match["y"]:
+def _year(match: re.Match[str], context: DateContext) -> Reading | None:
+    if not _before(_YEAR_BEFORE, match, context=context) and context.folded.strip() != match["y"]:
         return None
-    return Reading(calendar.year(calendar.in_year(said.now, int(match["y"]))), explicit=True)
+    return Reading(calendar.year(calendar.in_year(context.now, int(match["y"]))), explicit=True)
 
 
-def _clock(match: re.Match[str], _: Said) -> TimeOfDay | None:
+def _clock(match: re.Match[str], _: DateContext) -> TimeOfDay | None:
     hour, minute = int(match["h"]), int(match["mi"] or 0)
     half = (match.groupdict().get("ap") or "")[:1]
     if hour > (12 if half else 23) or minute > 59 or (half and hour == 0):
@@ -98,5 +98,5 @@ def _clock(match: re.Match[str], _: Said) -> TimeOfDay | None:
     return TimeOfDay(start, start + 1, "minute") if match["mi"] else TimeOfDay(start, start + 60)
 
 
-def _before(pattern: re.Pattern[str], match: re.Match[str], *, said: Said) -> bool:
-    return bool(pattern.search(said.folded, max(0, match.start() - 16), match.start()))
+def _before(pattern: re.Pattern[str], match: re.Match[str], *, context: DateContext) -> bool:
+    return bool(pattern.search(context.folded, max(0, match.start() - 16), match.start()))

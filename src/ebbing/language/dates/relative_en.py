@@ -12,7 +12,7 @@ from typing import Final
 
 from ebbing.language.dates import calendar
 from ebbing.language.dates.calendar import Period, TimeOfDay
-from ebbing.language.dates.grammar import Reading, Rule, Said
+from ebbing.language.dates.grammar import DateContext, Reading, Rule
 from ebbing.language.dates.words_en import (
     COUNT,
     COUNTS,
@@ -97,51 +97,51 @@ def rules() -> list[Rule]:
     ]
 
 
-def _named_day(match: re.Match[str], said: Said) -> Reading:
-    return Reading(calendar.day(said.now, _DAYS[re.sub(r"\s+", " ", match["name"])]))
+def _named_day(match: re.Match[str], context: DateContext) -> Reading:
+    return Reading(calendar.day(context.now, _DAYS[re.sub(r"\s+", " ", match["name"])]))
 
 
-def _named_night(match: re.Match[str], said: Said) -> Reading:
+def _named_night(match: re.Match[str], context: DateContext) -> Reading:
     start, end = WORDS["parts_of_day"][match["part"] or "night"]
     if match["rel"] == "last":
-        return Reading(calendar.at_time(calendar.day(said.now, -1), TimeOfDay(start, end)))
-    return Reading(calendar.at_time(calendar.day(said.now), TimeOfDay(start, min(end, 1440))))
+        return Reading(calendar.at_time(calendar.day(context.now, -1), TimeOfDay(start, end)))
+    return Reading(calendar.at_time(calendar.day(context.now), TimeOfDay(start, min(end, 1440))))
 
 
-def _other_day(_: re.Match[str], said: Said) -> Reading:
-    return Reading(calendar.away(said.now, "day", counts=(-7, -1)))
+def _other_day(_: re.Match[str], context: DateContext) -> Reading:
+    return Reading(calendar.away(context.now, "day", counts=(-7, -1)))
 
 
-def _relative_unit(match: re.Match[str], said: Said) -> Reading:
+def _relative_unit(match: re.Match[str], context: DateContext) -> Reading:
     """Last week, this month, the past year."""
     unit, word = match["unit"], match["rel"]
-    if (word == "past" or (word == "last" and follows(_DEFINITE, match, said=said))) and unit not in {
+    if (word == "past" or (word == "last" and follows(_DEFINITE, match, context=context))) and unit not in {
         "weekend",
         "quarter",
     }:
-        return Reading(calendar.stretch(said.now, unit, count=-1))
-    return Reading(calendar.PERIODS[unit](said.now, shift(word)))
+        return Reading(calendar.stretch(context.now, unit, count=-1))
+    return Reading(calendar.PERIODS[unit](context.now, shift(word)))
 
 
-def _second_unit(match: re.Match[str], said: Said) -> Reading:
-    return Reading(calendar.PERIODS[match["unit"]](said.now, -2 if match["twice"].endswith("last") else 2))
+def _second_unit(match: re.Match[str], context: DateContext) -> Reading:
+    return Reading(calendar.PERIODS[match["unit"]](context.now, -2 if match["twice"].endswith("last") else 2))
 
 
-def _night_before_last(_: re.Match[str], said: Said) -> Reading:
-    return Reading(calendar.at_time(calendar.day(said.now, -2), TimeOfDay(*WORDS["parts_of_day"]["night"])))
+def _night_before_last(_: re.Match[str], context: DateContext) -> Reading:
+    return Reading(calendar.at_time(calendar.day(context.now, -2), TimeOfDay(*WORDS["parts_of_day"]["night"])))
 
 
-def _second_weekday(match: re.Match[str], said: Said) -> Reading:
+def _second_weekday(match: re.Match[str], context: DateContext) -> Reading:
     number = weekday_number(match["wd"])
     if match["twice"].endswith("last"):
-        return Reading(calendar.weekday_before(said.now, number, count=2))
-    return Reading(calendar.weekday(said.now, number, weeks=2))
+        return Reading(calendar.weekday_before(context.now, number, count=2))
+    return Reading(calendar.weekday(context.now, number, weeks=2))
 
 
-def _part_of_this(match: re.Match[str], said: Said) -> Reading:
+def _part_of_this(match: re.Match[str], context: DateContext) -> Reading:
     """Earlier this year, later this week, the end of the month."""
-    whole = calendar.PERIODS[match["unit"]](said.now, 0)
-    today = calendar.day(said.now)
+    whole = calendar.PERIODS[match["unit"]](context.now, 0)
+    today = calendar.day(context.now)
     if match["edge"]:
         edge = {"end": "end", "middle": "mid"}.get(match["edge"], "start")
         return Reading(calendar.part(whole, edge))
@@ -150,73 +150,73 @@ def _part_of_this(match: re.Match[str], said: Said) -> Reading:
     return Reading(Period(today.start, whole.end, "range"))
 
 
-def _relative_weekday(match: re.Match[str], said: Said) -> Reading | None:
-    if match["wd"] in {"sun", "sat", "wed"} and not said.text[match.start("wd")].isupper():
+def _relative_weekday(match: re.Match[str], context: DateContext) -> Reading | None:
+    if match["wd"] in {"sun", "sat", "wed"} and not context.text[match.start("wd")].isupper():
         return None
     number, word = weekday_number(match["wd"]), match["rel"]
     if shift(word) < 0:
-        return Reading(calendar.weekday_before(said.now, number))
+        return Reading(calendar.weekday_before(context.now, number))
     if word == "next":
-        return Reading(calendar.weekday(said.now, number, weeks=1))
+        return Reading(calendar.weekday(context.now, number, weeks=1))
     if word == "this":
-        return Reading(calendar.weekday(said.now, number))
-    return Reading(calendar.weekday_after(said.now, number))
+        return Reading(calendar.weekday(context.now, number))
+    return Reading(calendar.weekday_after(context.now, number))
 
 
-def _weekday(match: re.Match[str], said: Said) -> Reading | None:
+def _weekday(match: re.Match[str], context: DateContext) -> Reading | None:
     name, number = match["wd"], weekday_number(match["wd"])
     short = len(name) < 6
-    if follows(_HABIT, match, said=said) or (
-        short and not (said.text[match.start()].isupper() and follows(_ON, match, said=said))
+    if follows(_HABIT, match, context=context) or (
+        short and not (context.text[match.start()].isupper() and follows(_ON, match, context=context))
     ):
         return None
-    days = [calendar.weekday_before(said.now, number), calendar.weekday_after(said.now, number)]
-    if said.now.weekday() == number:
-        days.insert(1, calendar.day(said.now))
-    return Reading(said.unmarked(days, looks(match, said)).period)
+    days = [calendar.weekday_before(context.now, number), calendar.weekday_after(context.now, number)]
+    if context.now.weekday() == number:
+        days.insert(1, calendar.day(context.now))
+    return Reading(context.unmarked(days, looks(match, context)).period)
 
 
-def _weekdays_ago(match: re.Match[str], said: Said) -> Reading:
+def _weekdays_ago(match: re.Match[str], context: DateContext) -> Reading:
     number, what = int(bounds(match["n"])[0]), match["wd"]
     if what.startswith("weekend"):
-        return Reading(calendar.weekend(said.now, -number))
-    return Reading(calendar.weekday_before(said.now, weekday_number(what), count=number))
+        return Reading(calendar.weekend(context.now, -number))
+    return Reading(calendar.weekday_before(context.now, weekday_number(what), count=number))
 
 
-def _lone_weekend(match: re.Match[str], said: Said) -> Reading:
-    weekends = [calendar.weekend(said.now, item) for item in (-1, 0, 1)]
-    return Reading(said.unmarked(weekends, looks(match, said)).period)
+def _lone_weekend(match: re.Match[str], context: DateContext) -> Reading:
+    weekends = [calendar.weekend(context.now, item) for item in (-1, 0, 1)]
+    return Reading(context.unmarked(weekends, looks(match, context)).period)
 
 
-def _ago(match: re.Match[str], said: Said) -> Reading:
+def _ago(match: re.Match[str], context: DateContext) -> Reading:
     (low, high), unit = quantity(match)
     sign = -1 if match["way"] in {"ago", "back", "before now"} else 1
     if match["way"].endswith("today"):
-        return Reading(calendar.day(calendar.moved(said.now, unit, count=low)[0]))
-    return Reading(calendar.away(said.now, unit, counts=(sign * low, sign * high)))
+        return Reading(calendar.day(calendar.moved(context.now, unit, count=low)[0]))
+    return Reading(calendar.away(context.now, unit, counts=(sign * low, sign * high)))
 
 
-def _in_future(match: re.Match[str], said: Said) -> Reading | None:
+def _in_future(match: re.Match[str], context: DateContext) -> Reading | None:
     (low, high), unit = quantity(match)
-    way = looks(match, said)
+    way = looks(match, context)
     if way == "past" or (way == "none" and (unit in {"minute", "hour"} or low < 2)):
         return None
     if match["prep"] == "within":
-        return Reading(calendar.stretch(said.now, unit, count=high))
-    return Reading(calendar.away(said.now, unit, counts=(low, high)))
+        return Reading(calendar.stretch(context.now, unit, count=high))
+    return Reading(calendar.away(context.now, unit, counts=(low, high)))
 
 
-def _stretch(match: re.Match[str], said: Said) -> Reading:
+def _stretch(match: re.Match[str], context: DateContext) -> Reading:
     (_, high), unit = quantity(match)
     back = match["rel"] in {"last", "past", "previous"}
-    return Reading(calendar.stretch(said.now, unit, count=-high if back else high))
+    return Reading(calendar.stretch(context.now, unit, count=-high if back else high))
 
 
-def _oclock(match: re.Match[str], _: Said) -> TimeOfDay | None:
+def _oclock(match: re.Match[str], _: DateContext) -> TimeOfDay | None:
     hour = int(bounds(match["n"])[0])
     return TimeOfDay(60 * hour, 60 * hour + 60) if hour < 24 else None
 
 
-def _part_of_day(match: re.Match[str], _: Said) -> TimeOfDay:
+def _part_of_day(match: re.Match[str], _: DateContext) -> TimeOfDay:
     start, end = WORDS["parts_of_day"][match["part"]]
     return TimeOfDay(start, end)

@@ -11,7 +11,7 @@ from typing import Final
 
 from ebbing.language.dates import calendar
 from ebbing.language.dates.calendar import Period, TimeOfDay
-from ebbing.language.dates.grammar import Reading, Rule, Said
+from ebbing.language.dates.grammar import DateContext, Reading, Rule
 from ebbing.language.dates.words_zh import (
     COUNT,
     COUNTS,
@@ -88,71 +88,71 @@ def rules() -> list[Rule]:
     ]
 
 
-def _named_day(match: re.Match[str], said: Said) -> Reading:
-    return Reading(calendar.day(said.now, _DAYS[match["name"]]))
+def _named_day(match: re.Match[str], context: DateContext) -> Reading:
+    return Reading(calendar.day(context.now, _DAYS[match["name"]]))
 
 
-def _brief_day(match: re.Match[str], said: Said) -> Reading:
+def _brief_day(match: re.Match[str], context: DateContext) -> Reading:
     start, end = WORDS["parts_of_day"][match["part"]]
-    return Reading(calendar.at_time(calendar.day(said.now, _BRIEF[match["name"]]), TimeOfDay(start, end)))
+    return Reading(calendar.at_time(calendar.day(context.now, _BRIEF[match["name"]]), TimeOfDay(start, end)))
 
 
-def _weekday(match: re.Match[str], said: Said) -> Reading:
+def _weekday(match: re.Match[str], context: DateContext) -> Reading:
     which = weekday_number(match["wd"])
     if match["rw"]:
-        day = calendar.weekday(said.now, which, weeks=SHIFTS[match["rw"]])
+        day = calendar.weekday(context.now, which, weeks=SHIFTS[match["rw"]])
     else:
-        days = [calendar.weekday(said.now, which, weeks=shift) for shift in (-1, 0, 1)]
-        day = said.unmarked(days, looks(match, said)).period
+        days = [calendar.weekday(context.now, which, weeks=shift) for shift in (-1, 0, 1)]
+        day = context.unmarked(days, looks(match, context)).period
     return Reading(Period(day.start, day.start + 2 * calendar.DAY, "range") if match["wd"] == "末" else day)
 
 
-def _relative_unit(match: re.Match[str], said: Said) -> Reading:
+def _relative_unit(match: re.Match[str], context: DateContext) -> Reading:
     unit = UNITS[match["unit"]]
-    return Reading(calendar.PERIODS[unit](said.now, SHIFTS[match["rel"]]))
+    return Reading(calendar.PERIODS[unit](context.now, SHIFTS[match["rel"]]))
 
 
-def _ago(match: re.Match[str], said: Said) -> Reading | None:
-    found = quantity(match)
-    if not found:
+def _ago(match: re.Match[str], context: DateContext) -> Reading | None:
+    amount = quantity(match)
+    if not amount:
         return None
-    (low, high), unit = found
+    (low, high), unit = amount
     sign = -1 if match["way"].endswith("前") else 1
-    return Reading(calendar.away(said.now, unit, counts=(sign * low, sign * high)))
+    return Reading(calendar.away(context.now, unit, counts=(sign * low, sign * high)))
 
 
-def _within(match: re.Match[str], said: Said) -> Reading | None:
-    found = quantity(match)
-    if not found or looks(match, said) == "past":
+def _within(match: re.Match[str], context: DateContext) -> Reading | None:
+    amount = quantity(match)
+    if not amount or looks(match, context) == "past":
         return None
-    return Reading(calendar.stretch(said.now, found[1], count=found[0][1]))
+    return Reading(calendar.stretch(context.now, amount[1], count=amount[0][1]))
 
 
-def _stretch(match: re.Match[str], said: Said) -> Reading | None:
-    found = quantity(match)
-    if not found:
+def _stretch(match: re.Match[str], context: DateContext) -> Reading | None:
+    amount = quantity(match)
+    if not amount:
         return None
     ahead = match["rel"] in _AHEAD
-    return Reading(calendar.stretch(said.now, found[1], count=found[0][1] if ahead else -found[0][1]))
+    return Reading(calendar.stretch(context.now, amount[1], count=amount[0][1] if ahead else -amount[0][1]))
 
 
-def _vague(match: re.Match[str], said: Said) -> Reading:
+def _vague(match: re.Match[str], context: DateContext) -> Reading:
     """前几天, 前两周, 前些日子, 这几天."""
     high = {"几": 7.0, "些": 10.0, "两": 3.0}[match["n"]]
     unit = {"日子": "day"}.get(match["unit"]) or UNITS[match["unit"]]
     if match["rel"] == "这":
-        return Reading(calendar.stretch(said.now, unit, count=-high))
-    return Reading(calendar.away(said.now, unit, counts=(-high, -1)))
+        return Reading(calendar.stretch(context.now, unit, count=-high))
+    return Reading(calendar.away(context.now, unit, counts=(-high, -1)))
 
 
-def _while(match: re.Match[str], said: Said) -> Reading:
+def _while(match: re.Match[str], context: DateContext) -> Reading:
     """前阵子 is a month or two ago, 这段时间 the last two months."""
     if match["rel"] == "这":
-        return Reading(calendar.stretch(said.now, "month", count=-2))
-    return Reading(calendar.away(said.now, "month", counts=(-2, -1)))
+        return Reading(calendar.stretch(context.now, "month", count=-2))
+    return Reading(calendar.away(context.now, "month", counts=(-2, -1)))
 
 
-def _clock(match: re.Match[str], _: Said) -> TimeOfDay | None:
+def _clock(match: re.Match[str], _: DateContext) -> TimeOfDay | None:
     hour, part = number(match["h"]), match["part"] or ""
     word = match["mi"] or ""
     minute = {"": 0, "半": 30, "一刻": 15, "三刻": 45}.get(word)
@@ -166,6 +166,6 @@ def _clock(match: re.Match[str], _: Said) -> TimeOfDay | None:
     return TimeOfDay(start, start + 1, "minute") if word else TimeOfDay(start, start + 60)
 
 
-def _part_of_day(match: re.Match[str], _: Said) -> TimeOfDay:
+def _part_of_day(match: re.Match[str], _: DateContext) -> TimeOfDay:
     start, end = WORDS["parts_of_day"][match["part"]]
     return TimeOfDay(start, end)

@@ -23,7 +23,7 @@ from ebbing.language.dates import grammar_en as dates_en
 from ebbing.language.dates import grammar_zh as dates_zh
 from ebbing.language.dates.calendar import Direction, Grain, Period, towards
 from ebbing.language.dates.compose import BEGINNING, FOREVER, bounded, counted_off, joined, narrowed, timed
-from ebbing.language.dates.grammar import FIRST_YEAR, LAST_YEAR, Reading, Said, Token, pack
+from ebbing.language.dates.grammar import FIRST_YEAR, LAST_YEAR, DateContext, Reading, Token, pack
 
 __all__ = ["BEGINNING", "FOREVER", "DateSpan", "absolute", "may_name_time", "resolve"]
 MAX_READ: Final = 20_000
@@ -55,10 +55,10 @@ def resolve(text: str, *, now: datetime, language: str | None = None, lean: Dire
     ("on Friday", "元旦那天") is the nearest one, or with `lean` the latest one that began or the next one.
     Raises `InvalidInputError` if `now` has no time zone or lies far from our time.
     """
-    said = _said(text, now)
-    said.lean = lean
-    tokens = _dated(said, language)
-    return [_span(token, said) for token in bounded(tokens, said)] if tokens else []
+    context = _context_of(text, now)
+    context.lean = lean
+    tokens = _dated(context, language)
+    return [_span(token, context) for token in bounded(tokens, context)] if tokens else []
 
 
 def may_name_time(text: str) -> bool:
@@ -73,52 +73,52 @@ def absolute(text: str, *, now: datetime, language: str | None = None) -> str:
     "下周三开会" becomes "下周三（2024-05-22）开会", "next month" becomes "next month (June 2024)". A text that has been
     treated so comes back unchanged.
     """
-    said = _said(text, now)
+    context = _context_of(text, now)
     pieces, at = [], 0
-    for token in _dated(said, language):
+    for token in _dated(context, language):
         assert isinstance(token.value, Reading)
-        if token.value.explicit or _is_written(said, token):
+        if token.value.explicit or _is_written(context, token):
             continue
-        chinese = bool(_HAN.search(said.text, token.begin, token.finish))
+        chinese = bool(_HAN.search(context.text, token.begin, token.finish))
         note = _note(token.value.period, chinese=chinese)
-        owner = _POSSESSIVE.match(said.folded, token.finish)
+        owner = _POSSESSIVE.match(context.folded, token.finish)
         finish = owner.end() if owner else token.finish
         pieces += [text[at:finish], f"（{note}）" if chinese else f" ({note})"]
         at = finish
     return "".join((*pieces, text[at:]))
 
 
-def _said(text: str, now: datetime) -> Said:
+def _context_of(text: str, now: datetime) -> DateContext:
     if now.utcoffset() is None:
         raise InvalidInputError("now has no time zone; pass an aware datetime, for example datetime.now(UTC)")
     if not FIRST_YEAR < now.year < LAST_YEAR:
         raise InvalidInputError(f"now is not in the years {FIRST_YEAR} to {LAST_YEAR}; pass the conversation's clock")
     head = text[:MAX_READ]
-    return Said(text=head, folded=_fold(head), now=now)
+    return DateContext(text=head, folded=_fold(head), now=now)
 
 
-def _dated(said: Said, language: str | None) -> list[Token]:
+def _dated(context: DateContext, language: str | None) -> list[Token]:
     """Dates, times and ranges, not yet opened by "before" or "after"."""
-    tokens = _tokens(said, language)
+    tokens = _tokens(context, language)
     if not tokens:
         return tokens
     for step in (timed, narrowed, counted_off, joined):
-        tokens = step(tokens, said)
+        tokens = step(tokens, context)
     return tokens
 
 
-def _tokens(said: Said, language: str | None) -> list[Token]:
-    found = dates_en.grammar().tokens(said)
-    if language == "en" or said.folded.isascii():
-        return found
-    found += dates_zh.grammar().tokens(said)
-    return [*_apart(found)] if len(found) > 1 else found
+def _tokens(context: DateContext, language: str | None) -> list[Token]:
+    tokens = dates_en.grammar().tokens(context)
+    if language == "en" or context.folded.isascii():
+        return tokens
+    tokens += dates_zh.grammar().tokens(context)
+    return [*_apart(tokens)] if len(tokens) > 1 else tokens
 
 
-def _apart(found: list[Token]) -> Iterator[Token]:
+def _apart(tokens: list[Token]) -> Iterator[Token]:
     """The first of those that overlap, and of those that begin together the longest."""
     finish = 0
-    for token in sorted(found, key=lambda one: (one.begin, -one.finish)):
+    for token in sorted(tokens, key=lambda one: (one.begin, -one.finish)):
         if token.begin >= finish:
             yield token
             finish = token.finish
@@ -140,18 +140,18 @@ def _fold(text: str) -> str:
     return folded if folded.isascii() else folded.translate(_simplified())
 
 
-def _span(token: Token, said: Said) -> DateSpan:
+def _span(token: Token, context: DateContext) -> DateSpan:
     assert isinstance(token.value, Reading)
     period = token.value.period
     start, end = period.start.astimezone(UTC), period.end.astimezone(UTC)
     return DateSpan(
         start=start,
         end=max(end, start + timedelta(minutes=1)),
-        text=said.text[token.begin : token.finish],
+        text=context.text[token.begin : token.finish],
         begin=token.begin,
         finish=token.finish,
         grain=period.grain,
-        direction=towards(period, said.now),
+        direction=towards(period, context.now),
         explicit=token.value.explicit,
     )
 
@@ -160,8 +160,8 @@ _POSSESSIVE: Final = re.compile(r"['’]s\b")
 _WRITTEN: Final = re.compile(r"(?:['’]s)?\s?[(（](?:\d{4}|week of|spring|summer|autumn|winter|[A-Z][a-z]+ \d{4})")
 
 
-def _is_written(said: Said, token: Token) -> bool:
-    return bool(_WRITTEN.match(said.text, token.finish))
+def _is_written(context: DateContext, token: Token) -> bool:
+    return bool(_WRITTEN.match(context.text, token.finish))
 
 
 def _note(period: Period, *, chinese: bool) -> str:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from ebbing.language.dates.calendar import Direction
-from ebbing.language.dates.grammar import Said, Tense, pack
+from ebbing.language.dates.grammar import DateContext, Tense, pack
 
 WORDS: Final = pack()["en"]
 MONTH: Final = WORDS["month_pattern"]
@@ -40,14 +40,14 @@ def tense() -> Tense:
     return Tense(re.compile(rf"\b(?P<past>{WORDS['past']})\b|(?:\b|(?='))(?P<future>{WORDS['future']})\b"))
 
 
-def looks(match: re.Match[str], said: Said) -> Direction:
+def looks(match: re.Match[str], context: DateContext) -> Direction:
     """Which way the sentence around a match looks."""
-    return tense().at(said, match.start(), finish=match.end())
+    return tense().at(context, match.start(), finish=match.end())
 
 
-def follows(pattern: re.Pattern[str], match: re.Match[str], *, said: Said) -> bool:
+def follows(pattern: re.Pattern[str], match: re.Match[str], *, context: DateContext) -> bool:
     """Whether what stands before a match ends in a pattern."""
-    return bool(pattern.search(said.folded, max(0, match.start() - 20), match.start()))
+    return bool(pattern.search(context.folded, max(0, match.start() - 20), match.start()))
 
 
 def shift(word: str) -> int:

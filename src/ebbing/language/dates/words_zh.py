@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from ebbing.language.dates.calendar import Direction
-from ebbing.language.dates.grammar import Said, Tense, pack
+from ebbing.language.dates.grammar import DateContext, Tense, pack
 
 WORDS: Final = pack()["zh"]
 DIGITS: Final = WORDS["numerals"]
@@ -68,9 +68,9 @@ def tense() -> Tense:
     return Tense(re.compile(f"(?P<past>{WORDS['past']})|(?P<future>{WORDS['future']})"))
 
 
-def looks(match: re.Match[str], said: Said) -> Direction:
+def looks(match: re.Match[str], context: DateContext) -> Direction:
     """Which way the sentence around a match looks."""
-    return tense().at(said, match.start(), finish=match.end())
+    return tense().at(context, match.start(), finish=match.end())
 
 
 def number(word: str) -> int:
@@ -92,11 +92,11 @@ def number(word: str) -> int:
 _DIGIT_VALUES: Final = {**{char: value for value, char in enumerate("〇一二三四五六七八九")}, "零": 0, "两": 2}
 
 
-def year_number(match: re.Match[str], said: Said) -> int | None:
+def year_number(match: re.Match[str], context: DateContext) -> int | None:
     """The year that a match of `YEAR` names; none if it names none. Raises `ValueError` if no calendar holds it."""
     groups = match.groupdict()
     if groups.get("ry"):
-        return said.now.year + YEARS[groups["ry"]]
+        return context.now.year + YEARS[groups["ry"]]
     if not groups.get("y"):
         return None
     value = number(groups["y"])

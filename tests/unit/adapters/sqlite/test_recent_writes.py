@@ -124,12 +124,12 @@ def test_only_the_last_writes_are_kept() -> None:
     for generation in range(1, last_writes.MOST + 3):
         writes.note(owner, [last_writes.Written(1, generation, [many])])
     writes.note(owner, [last_writes.Written(1, last_writes.MOST + 3, [many] * (last_writes.FEW + 1))])
-    found = writes.between(owner, 1, known=2, now=last_writes.MOST + 2)
+    found = writes.between(owner, 1, since=2, now=last_writes.MOST + 2)
     assert found is not None
     assert [one.generation for one in found] == [*range(3, last_writes.MOST + 3)]
-    assert writes.between(owner, 1, known=1, now=last_writes.MOST + 2) is None
-    assert writes.between(owner, 1, known=2, now=last_writes.MOST + 3) is None
-    assert writes.between(owner, 2, known=2, now=3) is None
+    assert writes.between(owner, 1, since=1, now=last_writes.MOST + 2) is None
+    assert writes.between(owner, 1, since=2, now=last_writes.MOST + 3) is None
+    assert writes.between(owner, 2, since=2, now=3) is None
 
 
 def test_long_texts_are_not_kept() -> None:
@@ -138,5 +138,5 @@ def test_long_texts_are_not_kept() -> None:
         long = MemoryRecord("a", ADA, "a" * size, CLOCK.now(), CLOCK.now())
         added = last_writes.Added(1, long, (), None, None)
         writes.note(owner, [last_writes.Written(1, generation, [added])])
-    assert writes.between(owner, 1, known=0, now=1) is not None
-    assert writes.between(owner, 1, known=1, now=2) is None
+    assert writes.between(owner, 1, since=0, now=1) is not None
+    assert writes.between(owner, 1, since=1, now=2) is None

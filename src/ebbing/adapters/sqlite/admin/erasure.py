@@ -58,10 +58,10 @@ def erase_scope(db: sqlite3.Connection, scope: Scope) -> Receipt:
     db.execute(_STAGED, {**owner._asdict(), "agent": scope.agent_id, "run": scope.run_id})
     is_whole = scope == Scope.of(owner) and owner.kind == "user"
     names = forget_identity(db, owner.tenant, name=owner.name) if is_whole else 0
-    found = db.execute(
+    rows = db.execute(
         "SELECT no FROM owner WHERE tenant = ? AND kind = ? AND name = ?", (owner.tenant, owner.kind, owner.name)
     ).fetchone()
-    receipt = Receipt() if found is None else _erase(db, found[0], agent=scope.agent_id, run=scope.run_id)
+    receipt = Receipt() if rows is None else _erase(db, rows[0], agent=scope.agent_id, run=scope.run_id)
     return receipt.plus(Receipt(jobs=forget_jobs(db, scope=scope), identities=names))
 
 

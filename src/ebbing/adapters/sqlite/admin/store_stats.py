@@ -84,12 +84,12 @@ def counts(db: sqlite3.Connection, *, tenant: str, model_id: str | None) -> Stor
 def outdated(db: sqlite3.Connection, scope: Scope, *, model_id: str | None, limit: int, after: int) -> list[Outdated]:
     """See `MemoryStore.outdated`."""
     owner = scope.owner
-    found = db.execute(
+    rows = db.execute(
         "SELECT no FROM owner WHERE tenant = ? AND kind = ? AND name = ?", (owner.tenant, owner.kind, owner.name)
     ).fetchone()
-    if found is None:
+    if rows is None:
         return []
-    first, last = first_mid(found[0]), last_mid(found[0])
+    first, last = first_mid(rows[0]), last_mid(rows[0])
     values = {"model": model_id, "analyzer": ANALYZER_VERSION, "after": first + after, "last": last, "limit": limit}
     return [
         Outdated(

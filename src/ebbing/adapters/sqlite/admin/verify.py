@@ -78,8 +78,8 @@ def findings(db: sqlite3.Connection) -> list[str]:
 
 
 def _damage(db: sqlite3.Connection) -> list[str]:
-    told = [str(row[0]) for row in db.execute("PRAGMA integrity_check")]
-    return [] if told == ["ok"] else [f"SQLite reports damage: {line}" for line in told]
+    messages = [str(row[0]) for row in db.execute("PRAGMA integrity_check")]
+    return [] if messages == ["ok"] else [f"SQLite reports damage: {line}" for line in messages]
 
 
 def _contradictions(db: sqlite3.Connection) -> Iterator[str]:

@@ -48,8 +48,8 @@ def history_place(db: sqlite3.Connection, directory: Path) -> Path | None:
     """The file of its own that the history was put into, if it is still there."""
     if not _has(db, "main", table="place_of_history"):
         return None
-    found = db.execute("SELECT path FROM place_of_history").fetchone()
-    place = None if found is None else directory / found[0]
+    row = db.execute("SELECT path FROM place_of_history").fetchone()
+    place = None if row is None else directory / row[0]
     return place if place is not None and place.exists() else None
 
 
@@ -97,8 +97,8 @@ def _move_history(db: sqlite3.Connection, database: str) -> None:
 
 
 def _has(db: sqlite3.Connection, database: str, *, table: str) -> bool:
-    found = db.execute(f"SELECT 1 FROM {database}.sqlite_master WHERE name = ?", (table,)).fetchone()  # noqa: S608
-    return found is not None
+    row = db.execute(f"SELECT 1 FROM {database}.sqlite_master WHERE name = ?", (table,)).fetchone()  # noqa: S608
+    return row is not None
 
 
 def statements(script: str) -> Iterator[str]:

@@ -108,13 +108,13 @@ def prepare(scope: Scope, changes: Sequence[Change]) -> list[Prepared]:
     return prepared
 
 
-def check_owner(whose: Scope, scope: Scope) -> None:
+def check_owner(owner: Scope, scope: Scope) -> None:
     """Refuses a record that belongs to another owner than the scope names.
 
     Raises:
         InvalidInputError: it does.
     """
-    if whose is not scope and whose.owner != scope.owner:
+    if owner is not scope and owner.owner != scope.owner:
         raise InvalidInputError("the record names another owner than the scope it is written under")
 
 
@@ -212,32 +212,32 @@ class _Batch:
         """
         owner = self._scope.owner
         key = (owner.tenant, owner.kind, owner.name)
-        found = self._db.execute(_OWNER, key).fetchone()
-        if found is None and not adds:
+        row = self._db.execute(_OWNER, key).fetchone()
+        if row is None and not adds:
             return 0, 0, 0, False
-        if found is None and owner.kind == "user":
+        if row is None and owner.kind == "user":
             heir = late_heir(self._db, owner.tenant, name=owner.name, now=self._now)
             if heir is not None:
                 self._is_late, key = True, (owner.tenant, owner.kind, heir)
-                found = self._db.execute(_OWNER, key).fetchone()
-        if found is None:
+                row = self._db.execute(_OWNER, key).fetchone()
+        if row is None:
             self._db.execute("INSERT INTO owner (tenant, kind, name) VALUES (?, ?, ?)", key)
-            found = self._db.execute(_OWNER, key).fetchone()
-        self.has_webhooks = bool(found[4])
-        return found[0], found[1], found[2], bool(found[3])
+            row = self._db.execute(_OWNER, key).fetchone()
+        self.has_webhooks = bool(row[4])
+        return row[0], row[1], row[2], bool(row[3])
 
     def _insert(self, change: Insert, prepared: Prepared) -> str:
         record = change.record
         sources = _sources(record)
-        if change.once and sources and (known := self._known(sources[0])):
-            return known
+        if change.once and sources and (earlier := self._known(sources[0])):
+            return earlier
         if self._seq == MAX_SEQ:
             raise StoreError(f"this owner has used all of its {MAX_SEQ} rows: export it and import it anew")
         self._seq += 1
         mid = first_mid(self._no) | self._seq
         try:
-            given = tuple(map(is_not, prepared.record, repeat(None)))
-            self._db.execute(_insert(given), (mid, *compress(prepared.record, given)))
+            is_set = tuple(map(is_not, prepared.record, repeat(None)))
+            self._db.execute(_insert(is_set), (mid, *compress(prepared.record, is_set)))
         except sqlite3.IntegrityError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_UNIQUE:
                 raise
@@ -272,12 +272,12 @@ class _Batch:
         return self._done(mid, record.id, op="put")
 
     def _reindex(self, change: Reindex, prepared: Prepared) -> str:
-        found = self._look(change.memory_id)
-        if found is None or found[1] != change.version or prepared.entry is None:
+        row = self._look(change.memory_id)
+        if row is None or row[1] != change.version or prepared.entry is None:
             return change.memory_id
-        self._put_entry(found[0], prepared.entry, model_id=change.entry.model_id)
-        self._db.execute("UPDATE memory SET changed = ? WHERE mid = ?", (self._generation, found[0]))
-        return self._done(found[0], change.memory_id, op="put")
+        self._put_entry(row[0], prepared.entry, model_id=change.entry.model_id)
+        self._db.execute("UPDATE memory SET changed = ? WHERE mid = ?", (self._generation, row[0]))
+        return self._done(row[0], change.memory_id, op="put")
 
     def _erase(self, change: Erase, *, covered: bool = True) -> str:
         """Erases a row, and what it tells for others: these may lie outside of the scope of the call."""
@@ -303,12 +303,12 @@ class _Batch:
         return memory_id
 
     def _known(self, source: Source) -> str | None:
-        found = self._db.execute(
+        row = self._db.execute(
             "SELECT id FROM source JOIN memory USING (mid) WHERE owner_no = ? AND source.kind = ? AND run = ?"
             " AND source_id = ? AND place = 0 AND deleted_at IS NULL ORDER BY mid LIMIT 1",
             (self._no, *source),
         ).fetchone()
-        return None if found is None else str(found[0])
+        return None if row is None else str(row[0])
 
     def _find(self, memory_id: str, *, covered: bool = True) -> tuple[int, int, str, list[Source]]:
         row = self._look(memory_id, covered=covered)
@@ -333,10 +333,10 @@ class _Batch:
         )
 
     def _model(self, name: str, vector_bytes: int) -> int:
-        known = (name, vector_bytes)
-        if known not in self._models:
-            self._models[known] = model_number(self._db, name, vector_bytes=vector_bytes)
-        return self._models[known]
+        model = (name, vector_bytes)
+        if model not in self._models:
+            self._models[model] = model_number(self._db, name, vector_bytes=vector_bytes)
+        return self._models[model]
 
     def _put_sources(self, sources: Sequence[Source], mid: int) -> None:
         for place, source in enumerate(sources):
@@ -364,9 +364,9 @@ class _Batch:
 
 
 @lru_cache(maxsize=256)
-def _insert(given: tuple[bool, ...]) -> str:
+def _insert(is_set: tuple[bool, ...]) -> str:
     """Names the columns that hold something: most are empty, and to bind an empty one takes as long as a full one."""
-    names = ["mid", *compress(RECORD_COLUMNS, given)]
+    names = ["mid", *compress(RECORD_COLUMNS, is_set)]
     return f"INSERT INTO memory ({', '.join(names)}) VALUES ({', '.join('?' for _ in names)})"  # noqa: S608
 
 

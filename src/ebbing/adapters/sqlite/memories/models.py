@@ -18,11 +18,11 @@ def model_number(db: sqlite3.Connection, name: str, *, vector_bytes: int) -> int
     Raises:
         EmbeddingError: those that are stored of it are shorter or longer.
     """
-    found = db.execute(_FIND, (name,)).fetchone()
-    if found is None:
+    row = db.execute(_FIND, (name,)).fetchone()
+    if row is None:
         done = db.execute("INSERT INTO model (name, vector_bytes) VALUES (?, ?)", (name, vector_bytes))
         return done.lastrowid or 0
-    number, stored = found
+    number, stored = row
     if stored != vector_bytes:
         if stored is not None and _is_in_use(db, number):
             raise EmbeddingError(
@@ -35,10 +35,10 @@ def model_number(db: sqlite3.Connection, name: str, *, vector_bytes: int) -> int
 
 def vector_length(db: sqlite3.Connection, name: str) -> int | None:
     """Return how many numbers each stored vector of a model has; None where there are none."""
-    found = db.execute(_FIND, (name,)).fetchone()
-    if found is None or found[1] is None or not _is_in_use(db, found[0]):
+    row = db.execute(_FIND, (name,)).fetchone()
+    if row is None or row[1] is None or not _is_in_use(db, row[0]):
         return None
-    return _length(found[1])
+    return _length(row[1])
 
 
 def _is_in_use(db: sqlite3.Connection, number: int) -> bool:

@@ -88,15 +88,15 @@ class LastWrites:
             while len(self._writes) > MOST:
                 self._writes.popitem(last=False)
 
-    def between(self, owner: Owner, no: int, *, known: int, now: int) -> list[Written] | None:
+    def between(self, owner: Owner, no: int, *, since: int, now: int) -> list[Written] | None:
         """All writes after a generation up to another one; None unless each of them was of this kind and is kept."""
-        found = []
-        for generation in range(known + 1, now + 1):
-            one = self._writes.get((owner, generation))
-            if one is None or one.no != no:
+        writes = []
+        for generation in range(since + 1, now + 1):
+            write = self._writes.get((owner, generation))
+            if write is None or write.no != no:
                 return None
-            found.append(one)
-        return found
+            writes.append(write)
+        return writes
 
     def forget(self, owner: Owner) -> None:
         """Lets go of what one owner wrote."""

@@ -96,10 +96,10 @@ class Recorder:
         """The number of the change set: that of the earlier writes of the same call, or the owner's next one."""
         if self._no is not None:
             return self._no
-        known = self._change.id_of(self._owner)
-        if known is not None:
+        number = self._change.id_of(self._owner)
+        if number is not None:
             row = self._db.execute(
-                "SELECT no, inserted FROM change_set WHERE id = ? AND owner_no = ?", (known, self._owner_no)
+                "SELECT no, inserted FROM change_set WHERE id = ? AND owner_no = ?", (number, self._owner_no)
             ).fetchone()
             if row is not None:
                 self._is_new, self._ranges = False, json.loads(row[1])

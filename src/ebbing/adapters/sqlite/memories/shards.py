@@ -97,28 +97,28 @@ class ShardCache:
     def current(self, owner: Owner) -> Shard | None:
         """The shard that is held, if it is current or lacks only what this process wrote just now; else None."""
         slot = self._slots.get(owner)
-        held = slot.held if slot else None
-        if slot is None or held is None:
+        loaded = slot.held if slot else None
+        if slot is None or loaded is None:
             return None
         with self._connections.reading() as db:
-            (generation,) = db.execute(_GENERATION, (held.no,)).fetchone() or (-1,)
-        if generation != held.shard.generation:
-            return self._followed(slot, held, owner=owner, generation=generation)
+            (generation,) = db.execute(_GENERATION, (loaded.no,)).fetchone() or (-1,)
+        if generation != loaded.shard.generation:
+            return self._followed(slot, loaded, owner=owner, generation=generation)
         self._touch(owner)
-        return held.shard
+        return loaded.shard
 
     def at_once(self, owner: Owner) -> Shard | None:
         """The current shard if that takes a few statements at most; None if it is worth another thread."""
         slot = self._slots.get(owner)
-        held = slot.held if slot else None
+        loaded = slot.held if slot else None
         with self._connections.reading() as db:
             standing = _standing(db, owner)
             if standing is None:
                 self.forget(owner)
                 return self._empty()
-            if slot is None or held is None:
+            if slot is None or loaded is None:
                 return None
-            if not _is_close(held, standing) or slot.lock.locked():
+            if not _is_close(loaded, standing) or slot.lock.locked():
                 return None
             with slot.lock:
                 return self._refresh(db, slot, owner=owner)
@@ -144,22 +144,22 @@ class ShardCache:
             self._bytes = 0
         self.writes.clear()
 
-    def _followed(self, slot: _Slot, held: _Held, *, owner: Owner, generation: int) -> Shard | None:
+    def _followed(self, slot: _Slot, loaded: _Held, *, owner: Owner, generation: int) -> Shard | None:
         """The shard of a generation, if all that it takes are the last writes; else None."""
-        known = held.shard.generation
-        if not known < generation <= known + AT_ONCE or slot.lock.locked():
+        generation_held = loaded.shard.generation
+        if not generation_held < generation <= generation_held + AT_ONCE or slot.lock.locked():
             return None
         with slot.lock:
-            written = self.writes.between(owner, held.no, known=known, now=generation)
-            if not written or slot.held is not held:
+            written = self.writes.between(owner, loaded.no, since=generation_held, now=generation)
+            if not written or slot.held is not loaded:
                 return None
             slot.held = None
-            shard = held.shard.successor()
+            shard = loaded.shard.successor()
             shard.upsert([added.row() for item in written for added in item.rows])
             shard.generation = generation
             for item in written:
                 shard.as_written.update(item.memories)
-            self._keep(owner, _Held(held.no, shard), slot=slot)
+            self._keep(owner, _Held(loaded.no, shard), slot=slot)
             return shard
 
     def _refresh(self, db: sqlite3.Connection, slot: _Slot, *, owner: Owner) -> Shard:
@@ -167,13 +167,13 @@ class ShardCache:
         standing = _standing(db, owner)
         if standing is None:
             return self._empty()
-        held = slot.held
-        if held and _is_current(held, standing):
+        loaded = slot.held
+        if loaded and _is_current(loaded, standing):
             self._touch(owner)
-            return held.shard
+            return loaded.shard
         slot.held = None
-        if held and _is_successor(held, standing):
-            shard = self._advance(db, held.shard, standing=standing)
+        if loaded and _is_successor(loaded, standing):
+            shard = self._advance(db, loaded.shard, standing=standing)
         else:
             shard = self._read_all(db, standing)
         db.execute("COMMIT")
@@ -217,16 +217,16 @@ class ShardCache:
         except KeyError:
             return
 
-    def _keep(self, owner: Owner, held: _Held, *, slot: _Slot) -> None:
-        nbytes = held.shard.nbytes
+    def _keep(self, owner: Owner, loaded: _Held, *, slot: _Slot) -> None:
+        nbytes = loaded.shard.nbytes
         with self._guard:
-            if held.shard.model_id != self._model_id:
+            if loaded.shard.model_id != self._model_id:
                 # The model was changed while this was being loaded.
                 return
             self._bytes += nbytes  # first, so that nothing that breaks this off lets the sum be too small
-            there = self._slots.pop(owner, None)
-            let_go = there.nbytes if there else 0
-            slot.held, slot.nbytes = held, nbytes
+            earlier = self._slots.pop(owner, None)
+            let_go = earlier.nbytes if earlier else 0
+            slot.held, slot.nbytes = loaded, nbytes
             self._slots[owner] = slot
             self._bytes -= let_go
             if self._bytes > self._max_bytes:
@@ -245,18 +245,18 @@ def _standing(db: sqlite3.Connection, owner: Owner) -> Standing | None:
     return None if row is None else Standing._make(row)
 
 
-def _is_current(held: _Held, standing: Standing) -> bool:
-    return held.no == standing.no and held.shard.generation == standing.generation
+def _is_current(loaded: _Held, standing: Standing) -> bool:
+    return loaded.no == standing.no and loaded.shard.generation == standing.generation
 
 
-def _is_successor(held: _Held, standing: Standing) -> bool:
+def _is_successor(loaded: _Held, standing: Standing) -> bool:
     """Whether the rows since then are all that is missing: nothing was erased, and the owner is the same one."""
-    return held.no == standing.no and held.shard.generation >= standing.erased_generation
+    return loaded.no == standing.no and loaded.shard.generation >= standing.erased_generation
 
 
-def _is_close(held: _Held, standing: Standing) -> bool:
+def _is_close(loaded: _Held, standing: Standing) -> bool:
     return (
-        _is_successor(held, standing)
-        and standing.generation - held.shard.generation <= AT_ONCE
-        and standing.last_seq - held.shard.last_seq <= AT_ONCE
+        _is_successor(loaded, standing)
+        and standing.generation - loaded.shard.generation <= AT_ONCE
+        and standing.last_seq - loaded.shard.last_seq <= AT_ONCE
     )

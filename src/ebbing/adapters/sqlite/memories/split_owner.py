@@ -45,11 +45,11 @@ _HISTORY: Final = (
 )
 
 
-def part(db: sqlite3.Connection, *, one: int, other: int, at: datetime) -> None:
+def part(db: sqlite3.Connection, *, source: int, other: int, at: datetime) -> None:
     """Undoes what rows of two owners did to each other: a closed one holds again, and what told of both is deleted."""
     bounds = {
-        "one_first": first_mid(one),
-        "one_last": last_mid(one),
+        "one_first": first_mid(source),
+        "one_last": last_mid(source),
         "other_first": first_mid(other),
         "other_last": last_mid(other),
     }

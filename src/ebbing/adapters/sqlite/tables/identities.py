@@ -64,9 +64,9 @@ class SqliteIdentityBook:
     async def get_or_create(
         self, tenant: str, channel: str, *, channel_user_id: str, unified_id: str, at: datetime
     ) -> Identity:
-        known = await self.find(tenant, channel, channel_user_id=channel_user_id)
-        if known is not None:
-            return known
+        identity = await self.find(tenant, channel, channel_user_id=channel_user_id)
+        if identity is not None:
+            return identity
         return await self._writer.run(lambda db: _linked(db, (tenant, channel, channel_user_id), to=unified_id, at=at))
 
     async def link(self, tenant: str, channel: str, *, channel_user_id: str, unified_id: str, at: datetime) -> Identity:
@@ -91,8 +91,8 @@ class SqliteIdentityBook:
         with self._connections.reading() as db:
             return [_identity(row) for row in db.execute(_LIST, values)]
 
-    async def merge(self, tenant: str, kept: str, *, gone: str, at: datetime) -> Merge:
-        return await self._writer.run(lambda db: _merge(db, tenant, kept=kept, gone=gone, at=at))
+    async def merge(self, tenant: str, target: str, *, gone: str, at: datetime) -> Merge:
+        return await self._writer.run(lambda db: _merge(db, tenant, target=target, gone=gone, at=at))
 
     async def undo(self, tenant: str, merge_id: int, *, at: datetime) -> Merge:
         return await self._writer.run(lambda db: _undo(db, tenant, number=merge_id, at=at))
@@ -133,13 +133,13 @@ def late_heir(db: sqlite3.Connection, tenant: str, *, name: str, now: datetime) 
 def _linked(db: sqlite3.Connection, key: tuple[str, str, str], *, to: str, at: datetime) -> Identity:
     tenant, channel, name = key
     db.execute(_LINK, {"tenant": tenant, "channel": channel, "name": name, "unified": to, "at": micros(at)})
-    found = _found(db, key)
-    assert found is not None
-    return found
+    identity = _found(db, key)
+    assert identity is not None
+    return identity
 
 
-def _merge(db: sqlite3.Connection, tenant: str, *, kept: str, gone: str, at: datetime) -> Merge:
-    if kept == gone:
+def _merge(db: sqlite3.Connection, tenant: str, *, target: str, gone: str, at: datetime) -> Merge:
+    if target == gone:
         raise InvalidInputError("a person cannot be merged with themselves: name two")
     leaving = owner_row(db, tenant, name=gone)
     names = db.execute(
@@ -149,21 +149,21 @@ def _merge(db: sqlite3.Connection, tenant: str, *, kept: str, gone: str, at: dat
         raise IdentityNotFoundError("nobody of this name has a memory or comes from a channel")
     number = _next_number(db)
     counts = (0, 0) if leaving is None else count(db, leaving)
-    rows = Range(1, 0) if leaving is None else _moved(db, tenant, leaving=leaving, kept=kept, number=number)
-    values = {"tenant": tenant, "kept": kept, "gone": gone}
+    rows = Range(1, 0) if leaving is None else _moved(db, tenant, leaving=leaving, target=target, number=number)
+    values = {"tenant": tenant, "kept": target, "gone": gone}
     for statement in (_GIVE_WAY, _JOBS, _REQUESTS, _STAGED, _NAMES):
         db.execute(statement, values)
     db.execute(
         "INSERT INTO identity_merge (no, tenant, kept, gone, at, first_seq, last_seq, memories, episodes, names)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (number, tenant, kept, gone, micros(at), rows.first, rows.last, *counts, json.dumps(names)),
+        (number, tenant, target, gone, micros(at), rows.first, rows.last, *counts, json.dumps(names)),
     )
-    return Merge(number, kept, gone, at, *counts)
+    return Merge(number, target, gone, at, *counts)
 
 
-def _moved(db: sqlite3.Connection, tenant: str, *, leaving: OwnerRow, kept: str, number: int) -> Range:
+def _moved(db: sqlite3.Connection, tenant: str, *, leaving: OwnerRow, target: str, number: int) -> Range:
     """Moves everything that belongs to an owner to another, and removes the owner; where the rows are now."""
-    staying = owner_row(db, tenant, name=kept, create=True)
+    staying = owner_row(db, tenant, name=target, create=True)
     assert staying is not None
     if staying.last_seq + leaving.last_seq > MAX_SEQ:
         raise InvalidInputError(f"together they have more than {MAX_SEQ} rows, which is more than one owner can")
@@ -194,7 +194,7 @@ def _undo(db: sqlite3.Connection, tenant: str, *, number: int, at: datetime) -> 
         forget_shards(db, staying)
         _shift_older(db, tenant, merge=merge, by=rows.first - 1)
         unpark_edits(db, staying.no, to=back.no, merge=number)
-        part(db, one=staying.no, other=back.no, at=at)
+        part(db, source=staying.no, other=back.no, at=at)
     db.executemany(
         "UPDATE identity SET unified_id = ?, is_primary = ? WHERE tenant = ? AND channel = ? AND channel_user_id = ?"
         " AND unified_id = ?",
@@ -236,5 +236,5 @@ def _identity(row: Sequence[Any]) -> Identity:
 
 
 def _merge_of(row: Sequence[Any]) -> Merge:
-    no, kept, gone, at, memories, episodes, undone = row
-    return Merge(no, kept, gone, moment(at), memories, episodes, None if undone is None else moment(undone))
+    no, target, gone, at, memories, episodes, undone = row
+    return Merge(no, target, gone, moment(at), memories, episodes, None if undone is None else moment(undone))

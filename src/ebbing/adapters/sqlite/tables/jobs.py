@@ -94,8 +94,8 @@ class SqliteJobQueue:
         return await self._writer.run(work)
 
     async def get(self, job_id: int) -> Job | None:
-        [*found] = await to_thread.run_sync(self._jobs, rows.BY_ID, (job_id,))
-        return found[0] if found else None
+        [*jobs] = await to_thread.run_sync(self._jobs, rows.BY_ID, (job_id,))
+        return jobs[0] if jobs else None
 
     async def list(
         self,
@@ -175,5 +175,5 @@ def forget_jobs_of_tenant(db: sqlite3.Connection, *, tenant: str) -> int:
 def _due(db: sqlite3.Connection, kinds: Sequence[str], *, now: int) -> int | None:
     """The id of the job that has been due longest: of those that wait, and of those whose worker is gone."""
     asked = [db.execute(query, {"kind": kind, "now": now}).fetchone() for kind in set(kinds) for query in rows.DUE]
-    due: list[tuple[int, int]] = [found for found in asked if found]
+    due: list[tuple[int, int]] = [row for row in asked if row]
     return min(due)[1] if due else None

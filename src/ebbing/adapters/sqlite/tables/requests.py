@@ -44,10 +44,10 @@ class SqliteRequestLog:
 
     async def begin(self, request: KeptRequest) -> KeptRequest | None:
         def work(db: sqlite3.Connection) -> KeptRequest | None:
-            known = _request(db.execute(_GET, _name(request)).fetchone())
-            is_lost = known is not None and known.status is None and known.body is None
-            if known is not None and not (is_lost and known.leased_until <= request.begun_at):
-                return known
+            earlier = _request(db.execute(_GET, _name(request)).fetchone())
+            is_lost = earlier is not None and earlier.status is None and earlier.body is None
+            if earlier is not None and not (is_lost and earlier.leased_until <= request.begun_at):
+                return earlier
             db.execute(_PUT, _values(request))
             return None
 
@@ -70,7 +70,7 @@ class SqliteRequestLog:
 
     async def to_do(self, *, limit: int = 1_000) -> list[KeptRequest]:
         with self._connections.reading() as db:
-            return [one for row in db.execute(_TO_DO, (limit,)) if (one := _request(row))]
+            return [request for row in db.execute(_TO_DO, (limit,)) if (request := _request(row))]
 
     async def drop_answered(self, *, before: datetime) -> int:
         moment = (micros(before),)

@@ -52,8 +52,8 @@ class SqliteUsageLog:
         self._connections, self._writer = connections, writer
 
     async def returned(self, batch: Sequence[Returned]) -> None:
-        told = [_counts(*key, found=found) for key, found in groupby(batch, key=attrgetter("owner", "last_at"))]
-        values = {"batch": json.dumps(told)}
+        counts = [_counts(*key, returns=returns) for key, returns in groupby(batch, key=attrgetter("owner", "last_at"))]
+        values = {"batch": json.dumps(counts)}
         await self._writer.run(lambda db: _count(db, values))
 
     async def tell(self, scope: Scope, feedback: Feedback, *, change: ChangeSet | None = None) -> bool:
@@ -65,23 +65,24 @@ class SqliteUsageLog:
 
     async def usage(self, scope: Scope, memory_id: str) -> Usage:
         with self._connections.reading() as db:
-            found = db.execute(_MID, _values(scope, memory_id)).fetchone()
-            if found is None:
+            row = db.execute(_MID, _values(scope, memory_id)).fetchone()
+            if row is None:
                 return Usage()
-            counted = db.execute("SELECT times, last_at FROM returned WHERE mid = ?", found).fetchone()
-            told = db.execute("SELECT recall, signal, at, reason FROM feedback WHERE mid = ? ORDER BY at", found)
+            counted = db.execute("SELECT times, last_at FROM returned WHERE mid = ?", row).fetchone()
+            signals = db.execute("SELECT recall, signal, at, reason FROM feedback WHERE mid = ? ORDER BY at", row)
             feedback = tuple(
-                Feedback(memory_id, Signal(signal), recall, moment(at), reason) for recall, signal, at, reason in told
+                Feedback(memory_id, Signal(signal), recall, moment(at), reason)
+                for recall, signal, at, reason in signals
             )
         if counted is None:
             return Usage(feedback=feedback)
         return Usage(counted[0], moment(counted[1]), feedback)
 
 
-def _counts(owner: Owner, at: datetime, *, found: Iterable[Returned]) -> tuple[Any, ...]:
+def _counts(owner: Owner, at: datetime, *, returns: Iterable[Returned]) -> tuple[Any, ...]:
     """One element of a batch: whose the memories are, when they were returned, and how often each was."""
     times: dict[str, int] = {}
-    for item in found:
+    for item in returns:
         times[item.memory_id] = times.get(item.memory_id, 0) + item.times
     return (owner.tenant, owner.kind, owner.name, micros(at), times)
 
@@ -96,8 +97,10 @@ def _tell(db: sqlite3.Connection, scope: Scope, *, feedback: Feedback, change: C
     if found is None:
         raise MemoryNotFoundError("no memory with this id belongs to this owner")
     mid, *row = found
-    said = db.execute("SELECT signal FROM feedback WHERE mid = ? AND recall = ?", (mid, feedback.recall_id)).fetchall()
-    before = {Signal(signal) for (signal,) in said}
+    signals = db.execute(
+        "SELECT signal FROM feedback WHERE mid = ? AND recall = ?", (mid, feedback.recall_id)
+    ).fetchall()
+    before = {Signal(signal) for (signal,) in signals}
     if feedback.signal in before:
         return False, None
     db.execute(

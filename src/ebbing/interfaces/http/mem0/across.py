@@ -37,7 +37,7 @@ async def _shared(caller: Caller, owner_query: Asked) -> list[Asked]:
     if agent is not None or run is not None:
         own = Scope(agent_id=agent, run_id=run, tenant=tenant).owner
         share_filter = ShareFilter(agent_id=agent, run_id=None if agent is not None else run)
-    shares = await caller.memory.components.store.shares(tenant, wanted=share_filter)
+    shares = await caller.memory.components.store.shares(tenant, share_filter=share_filter)
     if any(share.owner == own for share in shares):
         return [owner_query]
     owners = [*dict.fromkeys(share.owner for share in shares if run is None or share.run_id == run)]
