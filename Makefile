@@ -20,7 +20,7 @@ PYTEST_INTEGRATIONS := EBBING_TEST_INTEGRATIONS=required OMP_NUM_THREADS=1 $(INT
 	-o filterwarnings=default --disable-warnings -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations check lint format clean
+.PHONY: help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations pictures check lint format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -60,6 +60,9 @@ test-integrations: $(INTEGRATIONS_STAMP)  ## the doors for agent frameworks, wit
 	@echo "Two minutes on two cores." >&2
 	@$(INTEGRATIONS)/bin/mypy --follow-imports=silent src/ebbing/integrations
 	@$(PYTEST_INTEGRATIONS) tests/integrations
+
+pictures: $(DEV_STAMP)  ## the pictures of SillyTavern's settings in docs/images, from the running extension
+	@EBBING_TEST_CLIENTS=required EBBING_TEST_PICTURES="$(abspath docs/images)" $(PYTEST) -k page_shows tests/extensions/test_sillytavern.py
 
 check: lint  ## everything that CI runs: style, imports, types, all tests but the slow ones
 	@$(MAKE) --no-print-directory test-all
