@@ -318,3 +318,25 @@ def test_what_comes_once_a_year_is_found_on_both_sides_of_every_day(month: int, 
         assert last.end <= now < following.start
     for text in ("last Christmas", "next Christmas", "last May", "去年冬天", "上个冬天", "on February 29"):
         resolve(text, now=now)
+
+
+MARCH = datetime(2026, 3, 10, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Dad pushed the payment to April 9th", "the concert was moved to 20 March", "他们把考试改到了4月2日"],
+)
+def test_a_year_that_tense_and_distance_disagree_about_is_not_written_down(text: str) -> None:
+    assert absolute(text, now=MARCH) == text
+    assert [span.doubtful for span in resolve(text, now=MARCH)] == [True]
+
+
+def test_a_weekday_and_a_date_that_name_different_days_are_not_written_down() -> None:
+    assert absolute("I made the appointment, Tuesday the 14th", now=MARCH) == "I made the appointment, Tuesday the 14th"
+    assert absolute("Monday or Tuesday works", now=MARCH) == "Monday (2026-03-09) or Tuesday (2026-03-10) works"
+
+
+def test_a_year_that_tense_and_distance_agree_about_is_written_down() -> None:
+    assert absolute("We went to Rome at Christmas", now=MARCH) == "We went to Rome at Christmas (2025-12-25)"
+    assert absolute("The exam will be on April 2", now=MARCH) == "The exam will be on April 2 (2026-04-02)"

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
@@ -23,6 +23,8 @@ FIRST_YEAR, LAST_YEAR = 1000, 3000
 """No date outside these years is read, so that no later step can leave the calendar."""
 MOST_FOUND: Final = 200
 """Expressions read in one text; a list of dates longer than that is no sentence."""
+DOUBTFUL_YEAR: Final = timedelta(days=92)
+"""A date without a year that is nearer than this is meant more often than one that its tense asks for."""
 CUES_LOOKED_AT: Final = 160
 """Characters on either side of a date in which its tense is looked for."""
 
@@ -36,6 +38,8 @@ class Reading:
     """The text names the date itself, year included: it means the same at any `now`."""
     yearless: bool = False
     """The text names the date but for its year."""
+    doubtful: bool = False
+    """Its tense and its distance disagree about the year: "pushed to April 9th", said in March."""
     in_year: Callable[[int], Period] | None = field(default=None, compare=False)
     """When it falls in another year, for a feast that the moon moves; raises `ValueError` where no table reaches."""
 
@@ -62,8 +66,11 @@ class DateContext:
 
     def yearly(self, period: Callable[[datetime, int], Period], direction: Direction) -> Reading:
         """What falls once a year, in the year that the direction or else the distance suggests."""
-        reading = self.unmarked(years_around(self, period), direction)
-        return replace(reading, in_year=partial(period, self.now))
+        years = years_around(self, period)
+        reading = self.unmarked(years, direction)
+        closest = nearest(years, self.now, direction="none")
+        doubtful = closest != reading.period and abs(closest.start - self.now) < DOUBTFUL_YEAR
+        return replace(reading, in_year=partial(period, self.now), doubtful=doubtful)
 
     def unmarked(self, periods: Iterable[Period], direction: Direction) -> Reading:
         """One of several periods that the text does not tell apart: the tense decides, else the distance."""

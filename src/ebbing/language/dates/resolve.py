@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from ebbing.domain.errors import InvalidInputError
@@ -28,6 +29,8 @@ from ebbing.language.dates.grammar import FIRST_YEAR, LAST_YEAR, DateContext, Re
 __all__ = ["BEGINNING", "FOREVER", "DateSpan", "absolute", "may_name_time", "resolve"]
 MAX_READ: Final = 20_000
 """Characters of a text in which time expressions are looked for."""
+_SIDE_BY_SIDE: Final = re.compile(r"[ ,，（(]*(?:the )?")
+"""Between two words for one date: "Tuesday, the 14th"."""
 _HAN: Final = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -45,6 +48,8 @@ class DateSpan:
     """On which side of `now` it lies; `none` if it is today or spans it."""
     explicit: bool
     """The text names the date itself, year included: it means the same at any `now`."""
+    doubtful: bool = False
+    """Tense and distance disagree about its year, or the date beside it names another day."""
 
 
 def resolve(text: str, *, now: datetime, language: str | None = None, lean: Direction = "none") -> list[DateSpan]:
@@ -58,7 +63,7 @@ def resolve(text: str, *, now: datetime, language: str | None = None, lean: Dire
     context = _context_of(text, now)
     context.lean = lean
     tokens = _dated(context, language)
-    return [_span(token, context) for token in bounded(tokens, context)] if tokens else []
+    return [_span(token, context) for token in bounded(_doubted(tokens, context), context)] if tokens else []
 
 
 def may_name_time(text: str) -> bool:
@@ -71,13 +76,13 @@ def absolute(text: str, *, now: datetime, language: str | None = None) -> str:
     """The same text with the date in brackets after each expression that depends on `now`.
 
     "下周三开会" becomes "下周三（2024-05-22）开会", "next month" becomes "next month (June 2024)". A text that has been
-    treated so comes back unchanged.
+    treated so comes back unchanged. A doubtful date gets no note: a wrong one would be worse than none.
     """
     context = _context_of(text, now)
     pieces, at = [], 0
-    for token in _dated(context, language):
+    for token in _doubted(_dated(context, language), context):
         assert isinstance(token.value, Reading)
-        if token.value.explicit or _is_written(context, token):
+        if token.value.explicit or token.value.doubtful or _is_written(context, token):
             continue
         chinese = bool(_HAN.search(context.text, token.begin, token.finish))
         note = _note(token.value.period, chinese=chinese)
@@ -153,7 +158,24 @@ def _span(token: Token, context: DateContext) -> DateSpan:
         grain=period.grain,
         direction=towards(period, context.now),
         explicit=token.value.explicit,
+        doubtful=token.value.doubtful,
     )
+
+
+def _doubted(tokens: list[Token], context: DateContext) -> list[Token]:
+    """Mark dates that stand side by side and name different days: "Tuesday the 14th", where the 14th is a Friday."""
+    marked = list(tokens)
+    for place, (left, right) in enumerate(pairwise(tokens)):
+        if not _SIDE_BY_SIDE.fullmatch(context.folded, left.finish, right.begin):
+            continue
+        first, second = left.value, right.value
+        if not (isinstance(first, Reading) and isinstance(second, Reading)) or first.explicit or second.explicit:
+            continue
+        days = first.period, second.period
+        if all(period.grain == "day" for period in days) and days[0] != days[1]:
+            marked[place] = replace(left, value=replace(first, doubtful=True))
+            marked[place + 1] = replace(right, value=replace(second, doubtful=True))
+    return marked
 
 
 _POSSESSIVE: Final = re.compile(r"['’]s\b")
