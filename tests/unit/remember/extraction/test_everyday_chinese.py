@@ -240,3 +240,12 @@ def test_what_the_cat_may_eat_is_not_the_speakers_diet() -> None:
 
 def test_a_companion_keeps_the_name_that_follows_and_the_date_does_not_part_them() -> None:
     assert only("下个月15号我和女朋友小林去云南旅游").text == "用户和女朋友小林下个月15号（2026-06-15）去云南旅游"
+
+
+@pytest.mark.parametrize("message", ["我们家老头子血压高", "我老汉在绵阳开茶馆", "我老花眼", "我老弟在深圳当兵"])
+def test_what_begins_with_old_is_not_split_into_often_and_a_rest(message: str) -> None:
+    assert not any("经常" in text for text in read(message))
+
+
+def test_a_habit_that_happens_all_the_time_is_still_read() -> None:
+    assert read("我老加班") == ["用户经常加班"]
