@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from training.claim_excerpt import claim_excerpt
 from training.parse import (
     DATA,
     FAULTS,
@@ -83,14 +84,14 @@ class ExampleBuilder:
         self._similarity = similarity
         self._chance = random.Random(seed)
 
-    def of_author(self, name: str) -> list[Example]:
-        """Return the examples of one author's files."""
+    def of_author(self, name: str, *, judged: bool = True) -> list[Example]:
+        """Return the examples of one author's files; `judged`: with the judged memories of the rules."""
         found: list[Example] = []
         for folder, read in (("talks", self._talks), ("statements", self._statements), ("people", self._people)):
             path = DATA / folder / f"{name}.txt"
             if path.exists():
                 found += read(path)
-        return found
+        return found + self.judged(name) if judged else found
 
     def judged(self, name: str) -> list[Example]:
         """Return the judged memories of one author's talks."""
@@ -105,8 +106,9 @@ class ExampleBuilder:
     def _talks(self, path: Path) -> list[Example]:
         found: list[Example] = []
         for talk in read_talks(path):
-            found += self._claims(talk) + _changes(talk) + self._questions(talk)
-        return found + self.judged(path.stem)
+            if talk.good:  # of talks without labels the rules' memories were judged instead
+                found += self._claims(talk) + _changes(talk) + self._questions(talk)
+        return found
 
     def _claims(self, talk: Talk) -> list[Example]:
         user = next(turn.speaker for turn in talk.turns if turn.speaker != "assistant")
@@ -135,7 +137,7 @@ class ExampleBuilder:
         return Example(
             task="claim",
             before=spoken(talk.turns[place - 1]) if has_before else "",
-            first=spoken(talk.turns[place]),
+            first=f"{talk.turns[place].speaker}: {claim_excerpt(talk.turns[place].text, text)}",
             second=text,
             language=talk.language,
             group=talk.id,
