@@ -177,7 +177,8 @@ def _dated(fact: Fact, rule: Rule, *, said_at: datetime, language: str) -> Fact:
     """Return the fact with its time made absolute: "next week" means something else tomorrow."""
     if not rule.dated:
         return fact
-    spans = [span for span in resolve(fact.text, now=said_at, language=language) if _bounded(span) and not span.doubtful]
+    all_spans = resolve(fact.text, now=said_at, language=language)
+    spans = [span for span in all_spans if _bounded(span) and not span.doubtful]
     if not spans or (fact.type is MemoryType.EPISODIC and _looks_ahead(rule) and spans[0].direction == "past"):
         return fact
     text = absolute(fact.text, now=said_at, language=language)
