@@ -74,6 +74,14 @@ def test_no_room_gets_more_names_that_say_nothing() -> None:
     fail_with("a_name_is_a_noun_or_a_verb", broken)
 
 
+def test_at_most_one_name_in_a_hundred_says_nothing() -> None:
+    bound = [
+        name for source in package_sources() for name in map(house_rules.bound_name, source.nodes) if name is not None
+    ]
+    banned = [name for name in bound if name.strip("_").lower() in house_rules.BANNED_NAMES]
+    assert len(banned) <= 0.01 * len(bound)
+
+
 def test_every_rule_is_named_on_the_contributing_page() -> None:
     page = (REPOSITORY / "docs" / "contributing.md").read_text("utf-8")
     rules = (*RULES_FOR_THE_PACKAGE, *RULES_WITH_A_RATCHET, *RULES_FOR_TESTS)

@@ -129,38 +129,38 @@ class CheckedAddOptions:
 _NO_OPTIONS: Final = CheckedAddOptions()
 
 
-def checked_add_options(given: Mapping[str, Any]) -> CheckedAddOptions:
+def checked_add_options(options: Mapping[str, Any]) -> CheckedAddOptions:
     """Refuses a name that `AddOptions` does not have, as Python refuses a wrong argument, and unusable values."""
-    if not given:
+    if not options:
         return _NO_OPTIONS
-    for name in given:
+    for name in options:
         if name not in AddOptions.__annotations__:
             raise TypeError(f"add() got an unexpected keyword argument {name!r}")
-    trust = given.get("trust")
+    trust = options.get("trust")
     if trust is not None and trust not in set(TrustTier):
         raise InvalidInputError(f"trust must be one of {', '.join(TrustTier)}")
-    mode = given.get("mode")
+    mode = options.get("mode")
     if mode is not None and mode not in set(WriteMode):
         raise InvalidInputError(f"mode must be one of {', '.join(WriteMode)}")
     return CheckedAddOptions(
-        given.get("filters"),
-        given.get("source_id"),
+        options.get("filters"),
+        options.get("source_id"),
         None if trust is None else TrustTier(trust),
         None if mode is None else WriteMode(mode),
-        (*(checked_tags(given.get("tags")) or ()), *([PROCEDURAL] if given.get("memory_type") is not None else [])),
-        _end_of(given),
-        timestamp=checked_time(given.get("timestamp"), "timestamp"),
-        prompt=checked_prompt(given.get("prompt")),
-        is_procedural=_is_procedural(given.get("memory_type")),
-        is_private=checked_flag(given.get("private", False), "private"),
-        change_id=optional_text(given.get("change_id"), "change_id"),
-        importance=checked_share(given.get("importance"), "importance"),
+        (*(checked_tags(options.get("tags")) or ()), *([PROCEDURAL] if options.get("memory_type") is not None else [])),
+        _end_of(options),
+        timestamp=checked_time(options.get("timestamp"), "timestamp"),
+        prompt=checked_prompt(options.get("prompt")),
+        is_procedural=_is_procedural(options.get("memory_type")),
+        is_private=checked_flag(options.get("private", False), "private"),
+        change_id=optional_text(options.get("change_id"), "change_id"),
+        importance=checked_share(options.get("importance"), "importance"),
     )
 
 
-def _end_of(given: Mapping[str, Any]) -> datetime | None:
+def _end_of(options: Mapping[str, Any]) -> datetime | None:
     """When what is added ends: a moment, or the end of a day."""
-    moment, day = given.get("expires_at"), given.get("expiration_date")
+    moment, day = options.get("expires_at"), options.get("expiration_date")
     if moment is not None and day is not None:
         raise InvalidInputError("expires_at and expiration_date are the same thing: give one of them")
     return checked_time(moment, "expires_at") if day is None else end_of_day(day)
@@ -206,12 +206,12 @@ def checked_tags(tags: object) -> tuple[str, ...] | None:
         return None
     if not isinstance(tags, Sequence) or isinstance(tags, str | bytes | bytearray):
         raise InvalidInputError("tags must be a list of strings")
-    found = tuple(dict.fromkeys(clean_text(tag) if isinstance(tag, str) else "" for tag in tags))
-    if not all(found) or RESERVED_TAGS & set(found):
+    checked = tuple(dict.fromkeys(clean_text(tag) if isinstance(tag, str) else "" for tag in tags))
+    if not all(checked) or RESERVED_TAGS & set(checked):
         raise InvalidInputError(f"a tag must be a non-blank string and none of {', '.join(sorted(RESERVED_TAGS))}")
-    if len(found) > MAX_TAGS or any(len(tag) > MAX_TAG_LENGTH for tag in found):
+    if len(checked) > MAX_TAGS or any(len(tag) > MAX_TAG_LENGTH for tag in checked):
         raise TooLargeError(f"tags are at most {MAX_TAGS}, of at most {MAX_TAG_LENGTH} characters each")
-    return found
+    return checked
 
 
 def named_by(messages: list[Message], source_id: str | None) -> list[Message]:
@@ -230,35 +230,35 @@ def timed(messages: list[Message], timestamp: datetime | None) -> list[Message]:
     return [replace(message, timestamp=timestamp) if message.timestamp is None else message for message in messages]
 
 
-def checked_narrowing(given: Mapping[str, Any]) -> None:
+def checked_narrowing(options: Mapping[str, Any]) -> None:
     """Refuse a name that `SearchOptions` does not have, and flags that are no truth value."""
-    if not given:
+    if not options:
         return
-    if not given.keys() <= _NARROWING:
-        [name, *_] = given.keys() - _NARROWING
+    if not options.keys() <= _NARROWING:
+        [name, *_] = options.keys() - _NARROWING
         raise TypeError(f"search() got an unexpected keyword argument {name!r}")
-    checked_flag(given.get("precise", False), "precise")
-    checked_flag(given.get("explain", False), "explain")
-    checked_flag(given.get("rerank", True), "rerank")
-    checked_flag(given.get("show_expired", False), "show_expired")
-    checked_flag(given.get("private", False), "private")
+    checked_flag(options.get("precise", False), "precise")
+    checked_flag(options.get("explain", False), "explain")
+    checked_flag(options.get("rerank", True), "rerank")
+    checked_flag(options.get("show_expired", False), "show_expired")
+    checked_flag(options.get("private", False), "private")
 
 
-def checked_listing(given: Mapping[str, Any]) -> None:
+def checked_listing(options: Mapping[str, Any]) -> None:
     """Refuse a name that `ListOptions` does not have, and flags that are no truth value."""
-    for name in given:
+    for name in options:
         if name not in ListOptions.__annotations__:
             raise TypeError(f"get_all() got an unexpected keyword argument {name!r}")
-    checked_flag(given.get("superseded", False), "superseded")
-    checked_flag(given.get("show_expired", False), "show_expired")
+    checked_flag(options.get("superseded", False), "superseded")
+    checked_flag(options.get("show_expired", False), "show_expired")
 
 
 def with_expired(filters: Mapping[str, Any] | None, *, now: datetime) -> dict[str, Any]:
     """Filters that let through what has run out, and nothing that is no longer true."""
     holds = {"OR": [{"valid_to": None}, {"valid_to": {"gt": now.isoformat()}}]}
-    wanted = dict(filters or {})
-    inside = wanted.get("AND")
-    return {**wanted, "AND": [*([inside] if isinstance(inside, Mapping) else inside or []), holds]}
+    terms = dict(filters or {})
+    inside = terms.get("AND")
+    return {**terms, "AND": [*([inside] if isinstance(inside, Mapping) else inside or []), holds]}
 
 
 def checked_context_turns(turns: object) -> int:
@@ -272,10 +272,10 @@ def checked_top_k(top_k: int, limit: int | None) -> int:
     """How many answers are wanted, at most 50."""
     if limit is not None and top_k not in {DEFAULT_TOP_K, limit}:
         raise InvalidInputError("top_k and limit are the same thing: give one of them")
-    wanted = top_k if limit is None else limit
-    if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted < 1:
+    count = top_k if limit is None else limit
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise InvalidInputError("top_k must be a whole number of at least 1")
-    return min(wanted, MAX_TOP_K)
+    return min(count, MAX_TOP_K)
 
 
 def checked_flag(value: object, label: str) -> bool:
@@ -285,9 +285,9 @@ def checked_flag(value: object, label: str) -> bool:
     return value
 
 
-def checked_time(given: object, label: str) -> datetime | None:
+def checked_time(value: object, label: str) -> datetime | None:
     """The moment that was given as a datetime, ISO 8601 text or epoch number; None for None."""
-    return None if given is None else parse_time(given, label)
+    return None if value is None else parse_time(value, label)
 
 
 def checked_timezone(given: object, default: str) -> ZoneInfo:
@@ -328,15 +328,15 @@ def scoped(filters: Mapping[str, Any] | None, *, tenant: str, **ids: str | None)
     """Whose memory is meant, by arguments or by ids that the filters demand, and what else the filters ask for."""
     if not filters and _PLAIN.issuperset(map(type, ids.values())):
         return _named_scope((ids.get("user_id"), ids.get("agent_id"), ids.get("run_id")), tenant), EVERYTHING
-    wanted = parse_filter(filters)
+    parsed = parse_filter(filters)
     named = {name: value for name, value in ids.items() if value is not None}
-    for name, value in demanded_ids(wanted):
-        given = ids.get(name)
-        if isinstance(given, str) and given.strip() != value:
+    for name, value in demanded_ids(parsed):
+        owner_id = ids.get(name)
+        if isinstance(owner_id, str) and owner_id.strip() != value:
             raise InvalidInputError(f"{name} differs between the argument and filters")
         named.setdefault(name, value)
     scope = Scope(**named, tenant=tenant)
-    return scope, remaining_filter(wanted, scope)
+    return scope, remaining_filter(parsed, scope)
 
 
 @text_cache(4_096)

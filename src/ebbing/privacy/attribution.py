@@ -120,8 +120,8 @@ def _says_it_of_themselves(record: MemoryRecord) -> bool:
     What several memories came to is made of statements.
     """
     origin = record.provenance
-    said = _UNENDED.sub("", without_quotes(origin.source_text or ""))
-    return origin.method == "merge" or _OWN.search(said) is not None
+    words = _UNENDED.sub("", without_quotes(origin.source_text or ""))
+    return origin.method == "merge" or _OWN.search(words) is not None
 
 
 def _is_set_briefly(record: MemoryRecord) -> bool:

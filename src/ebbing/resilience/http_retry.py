@@ -15,10 +15,10 @@ def is_passing(status: int) -> bool:
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:
     """The seconds of a `Retry-After` among the headers of an answer, where there is one in seconds."""
-    asked = headers.get("Retry-After", "").strip()
-    return float(asked) if asked.isascii() and asked.isdecimal() else None
+    header = headers.get("Retry-After", "").strip()
+    return float(header) if header.isascii() and header.isdecimal() else None
 
 
-def wait_seconds(attempt: int, asked: float | None = None) -> float:
+def wait_seconds(attempt: int, seconds_asked: float | None = None) -> float:
     """Doubles from half a second with each attempt (from 0), and is no shorter than what was asked; 20 s at most."""
-    return min(max(FIRST_WAIT_SECONDS * 2.0**attempt, asked or 0.0), LONGEST_WAIT_SECONDS)
+    return min(max(FIRST_WAIT_SECONDS * 2.0**attempt, seconds_asked or 0.0), LONGEST_WAIT_SECONDS)

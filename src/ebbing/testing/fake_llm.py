@@ -149,14 +149,14 @@ def _text(content: Any) -> str:
 
 
 def _completion(request: dict[str, Any], text: str, *, finish: str) -> dict[str, Any]:
-    asked = sum(len(_text(message.get("content"))) for message in request.get("messages", ()))
+    characters = sum(len(_text(message.get("content"))) for message in request.get("messages", ()))
     return {
         "id": "chatcmpl-fake",
         "object": "chat.completion",
         "created": 0,
         "model": request.get("model", "fake"),
         "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}],
-        "usage": {"prompt_tokens": asked // 4, "completion_tokens": len(text) // 4, "total_tokens": 0},
+        "usage": {"prompt_tokens": characters // 4, "completion_tokens": len(text) // 4, "total_tokens": 0},
     }
 
 
@@ -182,8 +182,8 @@ class _Handler(BaseHTTPRequestHandler):
         super().__init__(*connection)
 
     def do_GET(self) -> None:
-        known = self.path.endswith("/models")
-        self._send(_Reply(200 if known else 404, body={"object": "list", "data": [{"id": "fake"}]}))
+        is_models = self.path.endswith("/models")
+        self._send(_Reply(200 if is_models else 404, body={"object": "list", "data": [{"id": "fake"}]}))
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))

@@ -102,8 +102,8 @@ def _rule(table: Any, number: int) -> Rule:
     except re.error:
         raise InvalidInputError(f"rule {number}: when is no regular expression") from None
     except (TypeError, ValueError):
-        known = ", ".join(Fault)
-        raise InvalidInputError(f"rule {number}: times must be a number, and fault one of {known}") from None
+        names = ", ".join(Fault)
+        raise InvalidInputError(f"rule {number}: times must be a number, and fault one of {names}") from None
     return Rule(table.get("when", ""), table.get("answer"), fault=fault, times=times)
 
 

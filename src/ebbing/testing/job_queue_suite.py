@@ -191,11 +191,11 @@ class JobQueueSuite:
 
     async def test_a_job_given_back_is_handed_out_at_once_and_not_counted_as_tried(self, queue: JobQueue) -> None:
         await queue.enqueue("decay", "ada", max_attempts=1)
-        given = await self.claimed(queue)
-        assert await queue.release(given) is True
-        assert await queue.release(given) is False
+        job = await self.claimed(queue)
+        assert await queue.release(job) is True
+        assert await queue.release(job) is False
         again = await self.claimed(queue)
-        assert (again.id, again.attempts) == (given.id, 1)
+        assert (again.id, again.attempts) == (job.id, 1)
         assert await queue.complete(again) is True
 
     async def test_a_job_given_back_makes_way_for_one_that_waits(self, queue: JobQueue) -> None:

@@ -31,8 +31,8 @@ class FakeReranker:
         await anyio.sleep(self._seconds)
         if self._failing:
             raise RerankError("the fake reranker was told to fail")
-        asked = set(query_terms(query))
-        return [len(asked.intersection(query_terms(text))) / max(len(asked), 1) for text in candidates]
+        terms = set(query_terms(query))
+        return [len(terms.intersection(query_terms(text))) / max(len(terms), 1) for text in candidates]
 
     async def aclose(self) -> None:
         """Nothing to close."""

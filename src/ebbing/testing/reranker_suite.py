@@ -65,15 +65,15 @@ class RerankerSuite:
 
     async def test_many_may_ask_at_once(self, reranker: Reranker) -> None:
         query, candidates = ENGLISH
-        found: list[list[float]] = []
+        score_lists: list[list[float]] = []
 
         async def ask() -> None:
-            found.append(await reranker.rerank(query, candidates))
+            score_lists.append(await reranker.rerank(query, candidates))
 
         async with anyio.create_task_group() as group:
             for _ in range(4):
                 group.start_soon(ask)
-        assert all(scores == pytest.approx(found[0], abs=1e-4) for scores in found)
+        assert all(scores == pytest.approx(score_lists[0], abs=1e-4) for scores in score_lists)
 
     async def test_giving_up_leaves_it_usable(self, reranker: Reranker) -> None:
         query, candidates = CHINESE

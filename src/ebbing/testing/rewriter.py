@@ -34,5 +34,5 @@ class FakeQueryRewriter:
             raise self._failure
         if self._answer is not None:
             return self._answer
-        said = request.recent_conversation.rpartition("\n")[2].partition(": ")[2]
-        return f"{said} {request.user_question}".strip()
+        last_line = request.recent_conversation.rpartition("\n")[2].partition(": ")[2]
+        return f"{last_line} {request.user_question}".strip()

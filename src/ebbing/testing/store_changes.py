@@ -66,27 +66,31 @@ class ChangesSuite(StoreCase):
         change = ChangeSet(Cause.UPDATE)
         reworded = self.revise(record, Event.UPDATE, content="coffee")
         await store.within(change).write(ADA, [reworded])
-        [one] = await store.change_log.records(ADA, str(change.only_id))
-        assert (one.before, one.after, one.now) == (record, reworded.record, reworded.record)
-        entry, was = one.entry, self.entry(record)
+        [change_record] = await store.change_log.records(ADA, str(change.only_id))
+        assert (change_record.before, change_record.after, change_record.now) == (
+            record,
+            reworded.record,
+            reworded.record,
+        )
+        entry, was = change_record.entry, self.entry(record)
         assert entry is not None
         assert (entry.terms.tobytes(), entry.length, entry.numbers) == (was.terms.tobytes(), was.length, was.numbers)
         assert entry.vector is not None
         labelled, more = self.revise(reworded.record, Event.UPDATE, tags=()), ChangeSet(Cause.UPDATE)
         await store.within(more).write(ADA, [labelled])
-        [one] = await store.change_log.records(ADA, str(more.only_id))
-        assert (one.before, one.entry) == (reworded.record, None)
-        [one] = await store.change_log.records(ADA, str(change.only_id))
-        assert (one.after, one.now) == (reworded.record, labelled.record)
+        [change_record] = await store.change_log.records(ADA, str(more.only_id))
+        assert (change_record.before, change_record.entry) == (reworded.record, None)
+        [change_record] = await store.change_log.records(ADA, str(change.only_id))
+        assert (change_record.after, change_record.now) == (reworded.record, labelled.record)
 
     async def test_an_entry_that_lost_its_vector_is_kept_with_it(self, store: MemoryStore) -> None:
         record, change = await self.stored(ADA, "tea"), ChangeSet(Cause.FADE)
         faded = Revise(self.revise(record, Event.NONE, stage=Stage.KEYWORD_ONLY).record, Event.NONE, drops_vector=True)
         await store.within(change).write(ADA, [faded])
-        [one] = await store.change_log.records(ADA, str(change.only_id))
-        assert one.entry is not None
-        assert one.entry.model_id == self.embedder.model_id
-        assert one.entry.vector is not None
+        [change_record] = await store.change_log.records(ADA, str(change.only_id))
+        assert change_record.entry is not None
+        assert change_record.entry.model_id == self.embedder.model_id
+        assert change_record.entry.vector is not None
 
     async def test_what_was_refused_leaves_no_change_set(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x")
@@ -131,8 +135,8 @@ class ChangesSuite(StoreCase):
             revise = self.revise(states[-1], Event.UPDATE, content=text)
             await store.write(ADA, [revise])
             states.append(revise.record)
-        told = await store.change_log.of_memory(ADA, record.id)
-        assert [(item.before, item.after) for item in told] == [
+        changes = await store.change_log.of_memory(ADA, record.id)
+        assert [(item.before, item.after) for item in changes] == [
             (states[1], states[2]),
             (states[0], states[1]),
             (None, states[0]),
@@ -167,21 +171,21 @@ class ChangesSuite(StoreCase):
         await store.write(ADA, [self.revise(revise.record, Event.UPDATE, content="z")])
         assert await store.change_log.trim(ADA, before=since) == 2
         assert await store.change_log.trim(ADA, before=since) == 0
-        [told] = await store.change_log.of_memory(ADA, record.id)
-        assert told.before == revise.record
+        [change] = await store.change_log.of_memory(ADA, record.id)
+        assert change.before == revise.record
         assert len((await store.change_log.page(BOB)).changes) == 1
         assert await store.verify() == []
 
     async def test_a_signal_that_changes_a_memory_is_a_change_set(self, store: MemoryStore) -> None:
         record, change = await self.stored(ADA, "x", strength=0.5), ChangeSet(Cause.FEEDBACK)
-        told = Feedback(record.id, Signal.USED, "r1", self.clock.now())
-        assert await store.usage.tell(ADA, told, change=change)
-        [one] = await store.change_log.records(ADA, str(change.only_id))
-        assert one.before == record
-        assert one.now.access_count == 1
-        assert one.now.strength > record.strength
+        feedback = Feedback(record.id, Signal.USED, "r1", self.clock.now())
+        assert await store.usage.tell(ADA, feedback, change=change)
+        [change_record] = await store.change_log.records(ADA, str(change.only_id))
+        assert change_record.before == record
+        assert change_record.now.access_count == 1
+        assert change_record.now.strength > record.strength
         again = ChangeSet(Cause.FEEDBACK)
-        assert not await store.usage.tell(ADA, told, change=again)
+        assert not await store.usage.tell(ADA, feedback, change=again)
         assert again.only_id is None
 
     async def test_uses_are_set_back_where_a_change_says_so(self, store: MemoryStore) -> None:
@@ -189,16 +193,16 @@ class ChangesSuite(StoreCase):
         await store.usage.tell(ADA, Feedback(record.id, Signal.USED, "r1", self.clock.now()))
         back = self.revise(record, Event.NONE, tags=("a",))
         await store.write(ADA, [back])
-        [kept] = await store.get(ADA, [record.id])
-        assert kept.access_count == 1
+        [stored_record] = await store.get(ADA, [record.id])
+        assert stored_record.access_count == 1
         again = Revise(self.revise(back.record, Event.NONE).record, Event.NONE, sets_uses=True)
         await store.write(ADA, [again])
         assert await store.get(ADA, [record.id]) == [again.record]
 
     async def test_persons_who_become_one_keep_no_states_of_what_moved(self, store: MemoryStore) -> None:
         theirs, mine = await self.stored(BOB, "x"), await self.stored(ADA, "mine")
-        for scope, one in ((BOB, theirs), (ADA, mine)):
-            await store.write(scope, [self.revise(one, Event.UPDATE, content="y")])
+        for scope, record in ((BOB, theirs), (ADA, mine)):
+            await store.write(scope, [self.revise(record, Event.UPDATE, content="y")])
         await store.identities.merge("default", "ada", gone="bob", at=self.clock.now())
         assert await store.change_log.of_memory(ADA, theirs.id) == []
         assert len(await store.change_log.of_memory(ADA, mine.id)) == 2

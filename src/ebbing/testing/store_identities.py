@@ -34,8 +34,8 @@ class IdentitiesSuite(StoreCase):
 
     async def names(self, store: MemoryStore, unified: str | None = None) -> list[tuple[str, str, bool]]:
         """Channel, name and whether it was the first, of one person or of all."""
-        found = await store.identities.list(HOME, unified_id=unified)
-        return [(item.channel, item.channel_user_id, item.is_primary) for item in found]
+        identities = await store.identities.list(HOME, unified_id=unified)
+        return [(item.channel, item.channel_user_id, item.is_primary) for item in identities]
 
     async def made_one(self, store: MemoryStore, *, kept: Scope = ADA, gone: Scope = BOB) -> Merge:
         """Two persons made one now."""
@@ -55,8 +55,8 @@ class IdentitiesSuite(StoreCase):
 
     async def the(self, store: MemoryStore, record: MemoryRecord, *, of: Scope) -> MemoryRecord:
         """A record as it stands, under this scope."""
-        [found] = await store.get(of, [record.id], deleted=True)
-        return found
+        [record_found] = await store.get(of, [record.id], deleted=True)
+        return record_found
 
     # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -89,10 +89,10 @@ class IdentitiesSuite(StoreCase):
     async def test_names_come_in_pages(self, store: MemoryStore) -> None:
         for number in range(5):
             await self.named(store, (f"c{number % 2}", f"n{number}"))
-        found = await store.identities.list(HOME, limit=2)
-        after = (found[-1].channel, found[-1].channel_user_id)
-        found += await store.identities.list(HOME, limit=9, after=after)
-        assert [(item.channel, item.channel_user_id) for item in found] == [
+        identities = await store.identities.list(HOME, limit=2)
+        after = (identities[-1].channel, identities[-1].channel_user_id)
+        identities += await store.identities.list(HOME, limit=9, after=after)
+        assert [(item.channel, item.channel_user_id) for item in identities] == [
             *(("c0", "n0"), ("c0", "n2"), ("c0", "n4"), ("c1", "n1"), ("c1", "n3"))
         ]
 
@@ -107,13 +107,13 @@ class IdentitiesSuite(StoreCase):
     async def test_everything_of_the_one_becomes_the_others(self, store: MemoryStore) -> None:
         await self.stored(ADA, "tea", source="m1")
         jam = await self.stored(BOB_ON_MONDAY, "jam", source="m1")
-        said = await self.stored(BOB, "I like jam", kind=Kind.EPISODE)
+        episode = await self.stored(BOB, "I like jam", kind=Kind.EPISODE)
         gone = await self.stored(BOB, "old", deleted_at=self.clock.now())
         await store.write(BOB, [self.revise(jam, Event.UPDATE, content="plum jam")])
         await store.usage.returned([Returned(BOB.owner, jam.id, 3, self.clock.now())])
         await store.usage.tell(BOB, Feedback(jam.id, Signal.DOWN, "r1", self.clock.now()))
         history = await store.history(BOB, jam.id)
-        before = {item.id: item for item in await store.get(BOB, [jam.id, said.id, gone.id], deleted=True)}
+        before = {item.id: item for item in await store.get(BOB, [jam.id, episode.id, gone.id], deleted=True)}
 
         merge = await self.made_one(store)
         assert (merge.kept, merge.gone, merge.memories, merge.episodes) == ("ada", "bob", 2, 1)
@@ -124,7 +124,7 @@ class IdentitiesSuite(StoreCase):
             assert await self.the(store, record, of=ADA) == moved
         assert await store.history(ADA, jam.id) == history
         usage = await store.usage.usage(ADA, jam.id)
-        assert (usage.returned, [told.signal for told in usage.feedback]) == (3, [Signal.DOWN])
+        assert (usage.returned, [feedback.signal for feedback in usage.feedback]) == (3, [Signal.DOWN])
         assert {source.id for source in await store.from_sources(ADA, ["m1"])} >= {jam.id}
         assert await store.scope_of(HOME, jam.id) == Scope("ada", "guide", "monday")
         assert [owner.name for owner in await store.owners(HOME)] == ["ada"]
@@ -148,10 +148,10 @@ class IdentitiesSuite(StoreCase):
         leased = await store.jobs.claim(["extract"], lease=timedelta(hours=1))
         await self.made_one(store)
         assert await self.names(store, "ada") == [("app", "y", False), ("web", "x", True)]
-        found = {item.key: item for item in await store.jobs.list()}
-        assert found["k1"].payload == {"user_id": "ada", "n": 1}
-        assert {item.whose for item in found.values()} == {ADA}
-        assert {item.state for item in found.values()} == {JobState.WAITING}
+        jobs = {item.key: item for item in await store.jobs.list()}
+        assert jobs["k1"].payload == {"user_id": "ada", "n": 1}
+        assert {item.whose for item in jobs.values()} == {ADA}
+        assert {item.state for item in jobs.values()} == {JobState.WAITING}
         assert leased is not None
         assert leased.id == job
         assert not await store.jobs.complete(leased)

@@ -150,9 +150,9 @@ class OnceSuite(StoreCase):
         assert await store.history(ADA, again.id) == []
 
     async def test_a_repeat_within_one_list_is_stored_once(self, store: MemoryStore) -> None:
-        one, two = self.record(ADA, "x", source="m1"), self.record(ADA, "x", source="m1")
-        ids = await store.write(ADA, [self.insert(one, once=True), self.insert(two, once=True)])
-        assert ids == [one.id, one.id]
+        first, two = self.record(ADA, "x", source="m1"), self.record(ADA, "x", source="m1")
+        ids = await store.write(ADA, [self.insert(first, once=True), self.insert(two, once=True)])
+        assert ids == [first.id, first.id]
 
     async def test_a_repeat_leaves_shards_as_they_are(self, store: MemoryStore) -> None:
         await self.stored(ADA, "x", source="m1")
@@ -194,7 +194,7 @@ class OnceSuite(StoreCase):
         assert await store.verify() == []
 
     async def test_what_a_source_led_to_is_found_by_any_of_its_ids(self, store: MemoryStore) -> None:
-        said = await self.stored(ADA, "said", source="m1", kind=Kind.EPISODE)
+        episode = await self.stored(ADA, "said", source="m1", kind=Kind.EPISODE)
         told_twice = self.record(ADA, "told twice", source="m1")
         sources = replace(told_twice.provenance, source_ids=("m1", "m2"))
         told_twice = replace(told_twice, provenance=sources)
@@ -202,7 +202,7 @@ class OnceSuite(StoreCase):
         await self.stored(BOB, "another owner", source="m2")
         gone = await self.stored(ADA, "gone", source="m2")
         await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
-        assert await store.from_sources(ADA, ["m1"]) == [said, told_twice]
+        assert await store.from_sources(ADA, ["m1"]) == [episode, told_twice]
         assert await store.from_sources(ADA, ["m2", "m3"]) == [told_twice]
         assert await store.from_sources(Scope(user_id="ada", run_id="monday"), ["m1"]) == []
         assert await store.from_sources(ADA, []) == []
@@ -272,12 +272,12 @@ class ErasureSuite(StoreCase):
 
     async def test_erasing_a_run_leaves_the_rest_of_its_owner(self, store: MemoryStore) -> None:
         monday = Scope(user_id="ada", run_id="monday")
-        kept = await self.stored(ADA, "kept")
+        remaining = await self.stored(ADA, "kept")
         await self.stored(monday, "gone")
         await store.shard(ADA)
         assert await store.erase(monday) == Receipt(memories=1, history=1, index_entries=1)
         assert await self.texts(store, ADA) == ["kept"]
-        assert await self.living(store, ADA) == [kept.id]
+        assert await self.living(store, ADA) == [remaining.id]
         assert await store.verify() == []
 
     async def test_a_reset_empties_one_tenant(self, store: MemoryStore) -> None:

@@ -45,9 +45,9 @@ class OutdatedSuite(StoreCase):
     async def test_what_another_analyser_made_is_outdated_and_keeps_its_vector(self, store: MemoryStore) -> None:
         record = self.record(ADA, "likes tea")
         await store.write(ADA, [Insert(record, replace(self.entry(record), analyzer=0))])
-        [found] = await store.outdated(ADA)
-        assert found.vector is not None
-        assert found.vector == pytest.approx(self.embedder.embed(["likes tea"])[0], abs=1e-3)
+        [outdated] = await store.outdated(ADA)
+        assert outdated.vector is not None
+        assert outdated.vector == pytest.approx(self.embedder.embed(["likes tea"])[0], abs=1e-3)
 
     async def test_what_has_no_entry_at_all_is_outdated(self, store: MemoryStore) -> None:
         record = self.record(ADA, "likes tea")
@@ -57,9 +57,9 @@ class OutdatedSuite(StoreCase):
     async def test_what_needs_no_vector_is_not_outdated_for_lack_of_one(self, store: MemoryStore) -> None:
         await self.bare(" \n\u3000")
         await self.bare("faded from it on purpose", stage=Stage.KEYWORD_ONLY)
-        gone, told = await self.bare("deleted"), await self.bare("told by another")
+        gone, episode = await self.bare("deleted"), await self.bare("told by another")
         await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=self.clock.now())])
-        await store.write(ADA, [self.revise(told, Event.MERGE, retired_at=self.clock.now())])
+        await store.write(ADA, [self.revise(episode, Event.MERGE, retired_at=self.clock.now())])
         assert await self.outdated_ids(store) == []
         assert (await store.stats("default")).without_vector == 0
 

@@ -19,16 +19,16 @@ class PastSuite(StoreCase):
 
     async def test_a_shard_with_deleted_rows_says_since_when_they_are_gone(self, store: MemoryStore) -> None:
         learned = self.clock.now()
-        gone, kept = await self.stored(ADA, "tea"), await self.stored(ADA, "rain")
+        gone, remaining = await self.stored(ADA, "tea"), await self.stored(ADA, "rain")
         at = self.clock.advance(DAY)
         await store.write(ADA, [self.revise(gone, Event.DELETE, deleted_at=at)])
         for _ in range(2):  # loaded, then handed out again
             shard = await store.shard(ADA, deleted=True)
-            assert shard.ids == [gone.id, kept.id]
+            assert shard.ids == [gone.id, remaining.id]
             assert list(shard.alive) == [False, True]
             assert list(shard.deleted) == [micros(at), NEVER]
             assert list(shard.recorded) == [micros(learned)] * 2
-        assert await self.living(store, ADA) == [kept.id]
+        assert await self.living(store, ADA) == [remaining.id]
 
     async def test_a_shard_with_deleted_rows_follows_every_write(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "tea")
@@ -60,8 +60,8 @@ class PastSuite(StoreCase):
         await store.write(ADA, [self.revise(update.record, Event.NONE, access_count=1)])
 
         async def since(*, scope: Scope = ADA, days: float) -> list[tuple[str, Event]]:
-            told = await store.histories(scope, changed_after=start + days * DAY)
-            return [(entry.memory_id, entry.event) for entry in told]
+            histories = await store.histories(scope, changed_after=start + days * DAY)
+            return [(entry.memory_id, entry.event) for entry in histories]
 
         of_old = [(old.id, Event.ADD), (old.id, Event.UPDATE)]
         of_new = [(new.id, Event.ADD), (new.id, Event.DELETE)]
@@ -76,9 +76,9 @@ class PastSuite(StoreCase):
         monday = Scope(user_id="ada", run_id="monday")
         start = self.clock.now()
         inside, outside = await self.stored(monday, "tea"), await self.stored(ADA, "rain")
-        said = await self.stored(ADA, "said", kind=Kind.EPISODE)
+        episode = await self.stored(ADA, "said", kind=Kind.EPISODE)
         at = self.clock.advance(DAY)
-        for record in (inside, outside, said):
+        for record in (inside, outside, episode):
             await store.write(ADA, [self.revise(record, Event.DELETE, deleted_at=at)])
-        assert {told.memory_id for told in await store.histories(monday, changed_after=start)} == {inside.id}
-        assert {told.memory_id for told in await store.histories(ADA, changed_after=start)} == {inside.id, outside.id}
+        assert {entry.memory_id for entry in await store.histories(monday, changed_after=start)} == {inside.id}
+        assert {entry.memory_id for entry in await store.histories(ADA, changed_after=start)} == {inside.id, outside.id}

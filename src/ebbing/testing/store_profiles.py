@@ -67,19 +67,19 @@ class ProfilesSuite(StoreCase):
         await self.stored(ADA, "x")
         snapshot = self.snapshot("香菜", "jazz", version=3)
         assert await store.profiles.keep(ADA, snapshot, seen=0)
-        found = await store.profiles.read(ADA)
-        assert (found.snapshot, found.revision) == (snapshot, 1)
-        assert found.generation == (await store.shard(ADA)).generation
-        assert await store.profiles.read(ADA_ON_MONDAY) == found
+        profile = await store.profiles.read(ADA)
+        assert (profile.snapshot, profile.revision) == (snapshot, 1)
+        assert profile.generation == (await store.shard(ADA)).generation
+        assert await store.profiles.read(ADA_ON_MONDAY) == profile
 
     async def test_of_two_who_keep_one_at_the_same_time_the_first_does(self, store: MemoryStore) -> None:
         await self.stored(ADA, "x")
         seen = (await store.profiles.read(ADA)).revision
         assert await store.profiles.keep(ADA, self.snapshot("first"), seen=seen)
         assert not await store.profiles.keep(ADA, self.snapshot("second"), seen=seen)
-        found = (await store.profiles.read(ADA)).snapshot
-        assert found is not None
-        assert [entry.value for entry in found.entries] == ["first"]
+        profile = (await store.profiles.read(ADA)).snapshot
+        assert profile is not None
+        assert [entry.value for entry in profile.entries] == ["first"]
 
     async def test_an_edit_outdates_the_profile_and_whoever_is_working_one_out(self, store: MemoryStore) -> None:
         await self.stored(ADA, "x")
@@ -149,13 +149,13 @@ class ProfilesSuite(StoreCase):
         assert after.revision > before.revision
 
     async def test_erasing_a_run_keeps_the_edits_but_not_the_profile(self, store: MemoryStore) -> None:
-        kept = await self.stored(ADA, "x")
+        remaining = await self.stored(ADA, "x")
         gone = await self.stored(ADA_ON_MONDAY, "y")
-        await store.profiles.edit(ADA, [self.edit("a", kept.id), self.edit("b", gone.id), self.edit("c")])
+        await store.profiles.edit(ADA, [self.edit("a", remaining.id), self.edit("b", gone.id), self.edit("c")])
         await self.kept(store, ADA, "jazz")
         await store.erase(ADA_ON_MONDAY)
         after = await store.profiles.read(ADA)
-        assert after.edits == (self.edit("a", kept.id), self.edit("c"))
+        assert after.edits == (self.edit("a", remaining.id), self.edit("c"))
         assert after.snapshot is not None
         assert (after.snapshot.generation, after.snapshot.entries) == (-1, ())
         assert await store.verify() == []

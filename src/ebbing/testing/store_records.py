@@ -168,14 +168,14 @@ class RecordsSuite(StoreCase):
             await store.write(ADA, [Erase(record.id)])
 
     async def test_one_refused_change_leaves_nothing_of_the_list_behind(self, store: MemoryStore) -> None:
-        kept = await self.stored(ADA, "kept")
+        remaining = await self.stored(ADA, "kept")
         before = await store.shard(ADA)
         new, unknown = self.record(ADA, "new", source="m1"), self.record(ADA, "unknown")
-        revised = self.revise(kept, Event.UPDATE, content="changed")
+        revised = self.revise(remaining, Event.UPDATE, content="changed")
         with pytest.raises(MemoryNotFoundError):
             await store.write(ADA, [self.insert(new), revised, Erase(unknown.id)])
         assert await self.texts(store, ADA) == ["kept"]
-        assert [told.event for told in await store.history(ADA, kept.id)] == [Event.ADD]
+        assert [entry.event for entry in await store.history(ADA, remaining.id)] == [Event.ADD]
         assert (await store.shard(ADA)).generation == before.generation
         assert await store.write(ADA, [self.insert(new, once=True)]) == [new.id]
         assert await store.verify() == []
@@ -184,7 +184,7 @@ class RecordsSuite(StoreCase):
         record = self.record(ADA, "x")
         await store.write(ADA, [self.insert(record), self.revise(record, Event.UPDATE, content="y")])
         assert await self.texts(store, ADA) == ["y"]
-        assert [told.event for told in await store.history(ADA, record.id)] == [Event.ADD, Event.UPDATE]
+        assert [entry.event for entry in await store.history(ADA, record.id)] == [Event.ADD, Event.UPDATE]
 
     async def test_the_history_tells_what_happened_in_order(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "likes tea", actor="Ada", role=Role.USER)
@@ -194,24 +194,24 @@ class RecordsSuite(StoreCase):
         delete = self.revise(update.record, Event.DELETE, deleted_at=at, delete_reason="asked")
         await store.write(ADA, [delete])
         await store.write(ADA, [self.revise(delete.record, Event.RESTORE, deleted_at=None)])
-        told = await store.history(ADA, record.id)
-        assert [(row.event, row.old_memory, row.new_memory, row.is_deleted) for row in told] == [
+        entries = await store.history(ADA, record.id)
+        assert [(row.event, row.old_memory, row.new_memory, row.is_deleted) for row in entries] == [
             (Event.ADD, None, "likes tea", False),
             (Event.UPDATE, "likes tea", "likes green tea", False),
             (Event.DELETE, "likes green tea", None, True),
             (Event.RESTORE, "likes green tea", "likes green tea", False),
         ]
-        assert {(row.memory_id, row.created_at, row.actor_id, row.role) for row in told} == {
+        assert {(row.memory_id, row.created_at, row.actor_id, row.role) for row in entries} == {
             (record.id, record.created_at, "Ada", "user")
         }
-        assert [(row.updated_at, row.reason) for row in told[:2]] == [(None, STORED_AS_SAID), (at, "seen anew")]
-        assert len({row.id for row in told}) == len(told)
+        assert [(row.updated_at, row.reason) for row in entries[:2]] == [(None, STORED_AS_SAID), (at, "seen anew")]
+        assert len({row.id for row in entries}) == len(entries)
 
     async def test_bookkeeping_and_episodes_leave_no_history(self, store: MemoryStore) -> None:
         memory = await self.stored(ADA, "x")
         episode = await self.stored(ADA, "said x", kind=Kind.EPISODE)
         await store.write(ADA, [self.revise(memory, Event.NONE, access_count=1)])
-        assert [told.event for told in await store.history(ADA, memory.id)] == [Event.ADD]
+        assert [entry.event for entry in await store.history(ADA, memory.id)] == [Event.ADD]
         assert await store.history(ADA, episode.id) == []
         assert await store.history(ADA, "unknown") == []
 

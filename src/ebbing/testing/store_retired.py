@@ -20,12 +20,12 @@ class RetiredSuite(StoreCase):
 
     async def merged(self, store: MemoryStore, *texts: str, kind: Kind = Kind.MEMORY) -> list[MemoryRecord]:
         """The record that tells the texts, and after it their own records, retired."""
-        known = [await self.stored(MONDAY, text, kind=kind, source=f"m{place}") for place, text in enumerate(texts)]
+        records = [await self.stored(MONDAY, text, kind=kind, source=f"m{place}") for place, text in enumerate(texts)]
         at = self.clock.advance(DAY)
         teller = self.record(
-            MONDAY, texts[0], kind=kind, compression_sources=tuple(item.id for item in known), is_compressed=True
+            MONDAY, texts[0], kind=kind, compression_sources=tuple(item.id for item in records), is_compressed=True
         )
-        closed = [self.revise(item, Event.MERGE, retired_at=at, superseded_by=teller.id) for item in known]
+        closed = [self.revise(item, Event.MERGE, retired_at=at, superseded_by=teller.id) for item in records]
         await store.write(ADA, [self.insert(teller), *closed])
         return [teller, *(change.record for change in closed)]
 
@@ -58,7 +58,7 @@ class RetiredSuite(StoreCase):
         back = [self.revise(item, Event.SPLIT, retired_at=None, superseded_by=None) for item in (first, second)]
         await store.write(ADA, [*back, Erase(teller.id)])
         assert sorted(await self.living(store, ADA)) == sorted([first.id, second.id])
-        assert [told.event for told in await store.history(ADA, first.id)] == [Event.ADD, Event.MERGE, Event.SPLIT]
+        assert [entry.event for entry in await store.history(ADA, first.id)] == [Event.ADD, Event.MERGE, Event.SPLIT]
         assert await store.verify() == []
 
     async def test_what_a_record_tells_for_others_is_erased_with_it(self, store: MemoryStore) -> None:

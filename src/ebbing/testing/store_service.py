@@ -77,10 +77,10 @@ class ServiceSuite(StoreCase):
         assert await store.requests.begin(request) is None
         assert await store.requests.begin(self.request("r1")) == request
         await store.requests.finish(request, status=200, answer="told", whose=ADA)
-        told = replace(request, status=200, answer="told")
-        assert await store.requests.begin(self.request("r1")) == told
+        answered_request = replace(request, status=200, answer="told")
+        assert await store.requests.begin(self.request("r1")) == answered_request
         await store.requests.finish(request, status=500, answer="again", whose=ADA)
-        assert await self.known(store, request) == told
+        assert await self.known(store, request) == answered_request
 
     async def test_the_names_of_requests_are_their_callers_own(self, store: MemoryStore) -> None:
         request = self.request("r1")
@@ -139,19 +139,19 @@ class ServiceSuite(StoreCase):
         await store.erase(ADA)
         for gone in (hers, run, unclear, under_way):
             assert await self.known(store, gone) is None
-        for kept in (his, elsewhere):
-            assert await self.known(store, kept) is not None
+        for request in (his, elsewhere):
+            assert await self.known(store, request) is not None
         await store.requests.finish(under_way, status=200, answer="told", whose=ADA)
         assert await self.known(store, under_way) is None
 
     async def test_erasing_a_part_leaves_what_is_to_be_done_about_the_rest(self, store: MemoryStore) -> None:
         monday, tuesday = (Scope(user_id="ada", run_id=run) for run in ("monday", "tuesday"))
         gone = self.request("r1", body="{}", whose=monday)
-        kept = self.request("r2", body="{}", whose=tuesday)
-        for item in (gone, kept):
+        remaining = self.request("r2", body="{}", whose=tuesday)
+        for item in (gone, remaining):
             await store.requests.begin(item)
         await store.erase(monday)
-        assert [await self.known(store, item) for item in (gone, kept)] == [None, kept]
+        assert [await self.known(store, item) for item in (gone, remaining)] == [None, remaining]
 
     async def test_erasing_one_memory_takes_its_owners_answers_along(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x")

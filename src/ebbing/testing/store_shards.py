@@ -21,8 +21,8 @@ from ebbing.testing.store_case import ADA, BOB, StoreCase
 
 def ids_with(shard: Shard, word: str) -> list[str]:
     """Ids of the living rows that hold a word."""
-    found = shard.postings.find(np.array([term_hash(term) for term in query_terms(word)], dtype=np.uint64))
-    return [shard.ids[row] for row in sorted(found.rows) if shard.alive[row]]
+    places = shard.postings.find(np.array([term_hash(term) for term in query_terms(word)], dtype=np.uint64))
+    return [shard.ids[row] for row in sorted(places.rows) if shard.alive[row]]
 
 
 class ShardsSuite(StoreCase):
@@ -127,14 +127,14 @@ class ShardsSuite(StoreCase):
 
     async def test_a_shard_in_hand_stays_as_it_is(self, store: MemoryStore) -> None:
         first, second = await self.stored(ADA, "tea"), await self.stored(ADA, "rain")
-        held = await store.shard(ADA)
+        shard = await store.shard(ADA)
         await store.write(ADA, [self.revise(first, Event.UPDATE, content="coffee")])
         await store.write(ADA, [self.revise(second, Event.DELETE, deleted_at=self.clock.now())])
         await self.stored(ADA, "tea again")
         assert (await store.shard(ADA)).size > 2
-        assert (held.size, len(held.alive), len(held.vectors)) == (2, 2, 2)
-        assert ids_with(held, "tea") == [first.id]
-        assert list(held.alive) == [True, True]
+        assert (shard.size, len(shard.alive), len(shard.vectors)) == (2, 2, 2)
+        assert ids_with(shard, "tea") == [first.id]
+        assert list(shard.alive) == [True, True]
 
     async def test_vectors_of_another_model_do_not_count(self, store: MemoryStore) -> None:
         record, foreign = self.record(ADA, "tea"), self.record(ADA, "rain")
@@ -147,14 +147,14 @@ class ShardsSuite(StoreCase):
         assert (await store.stats("default")).without_vector == 2
 
     async def test_a_vector_that_is_not_as_long_as_others_of_its_model_is_refused(self, store: MemoryStore) -> None:
-        kept, other = await self.stored(ADA, "tea"), self.record(BOB, "rain")
+        remaining, other = await self.stored(ADA, "tea"), self.record(BOB, "rain")
         assert await store.vector_length(self.embedder.model_id) == self.embedder.dim
         assert await store.vector_length("another") is None
         longer = replace(self.entry(other), vector=FakeEmbedder(2 * self.embedder.dim).embed(["rain"])[0])
         with pytest.raises(EmbeddingError):
             await store.write(BOB, [self.insert(self.record(BOB, "snow")), Insert(other, longer)])
         with pytest.raises(EmbeddingError):
-            await store.write(ADA, [Reindex(kept.id, kept.version, longer)])
+            await store.write(ADA, [Reindex(remaining.id, remaining.version, longer)])
         assert (await store.shard(BOB)).size == 0
         assert (await store.shard(ADA)).embedded.all()
         await store.write(BOB, [Insert(other, replace(longer, model_id="another"))])

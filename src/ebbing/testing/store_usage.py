@@ -31,15 +31,15 @@ class UsageSuite(StoreCase):
 
     async def now(self, store: MemoryStore, record: MemoryRecord) -> MemoryRecord:
         """The record as it stands."""
-        [found] = await store.get(ADA, [record.id], deleted=True)
-        return found
+        [record_found] = await store.get(ADA, [record.id], deleted=True)
+        return record_found
 
     async def test_returned_memories_are_counted(self, store: MemoryStore) -> None:
-        one, two = await self.stored(ADA, "x"), await self.stored(ADA, "y")
-        await store.usage.returned([self.returned(one, 3), self.returned(two)])
+        first, two = await self.stored(ADA, "x"), await self.stored(ADA, "y")
+        await store.usage.returned([self.returned(first, 3), self.returned(two)])
         self.clock.advance(timedelta(days=1))
-        await store.usage.returned([self.returned(one, 2)])
-        assert await store.usage.usage(ADA, one.id) == Usage(5, self.clock.now())
+        await store.usage.returned([self.returned(first, 2)])
+        assert await store.usage.usage(ADA, first.id) == Usage(5, self.clock.now())
         assert (await store.usage.usage(ADA, two.id)).returned == 1
 
     async def test_an_older_batch_does_not_turn_the_last_return_back(self, store: MemoryStore) -> None:
@@ -76,19 +76,19 @@ class UsageSuite(StoreCase):
     @pytest.mark.parametrize("signal", [Signal.IGNORED, Signal.DOWN])
     async def test_other_signals_are_noted_and_no_more(self, store: MemoryStore, signal: Signal) -> None:
         record = await self.stored(ADA, "x")
-        told = self.signal(record, signal)
-        assert await store.usage.tell(ADA, told)
+        feedback = self.signal(record, signal)
+        assert await store.usage.tell(ADA, feedback)
         assert await self.now(store, record) == record
-        assert (await store.usage.usage(ADA, record.id)).feedback == (told,)
+        assert (await store.usage.usage(ADA, record.id)).feedback == (feedback,)
 
     async def test_being_corrected_lets_a_memory_fade_faster(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x")
         self.clock.advance(timedelta(days=9))
-        told = self.signal(record, Signal.CORRECTED)
-        assert await store.usage.tell(ADA, told)
-        found = await self.now(store, record)
-        assert found == lapse(record, self.clock.now())
-        assert (found.access_count, found.last_accessed_at) == (0, None)
+        feedback = self.signal(record, Signal.CORRECTED)
+        assert await store.usage.tell(ADA, feedback)
+        current = await self.now(store, record)
+        assert current == lapse(record, self.clock.now())
+        assert (current.access_count, current.last_accessed_at) == (0, None)
 
     async def test_a_change_decided_before_a_use_keeps_what_the_use_did(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x")
@@ -97,8 +97,8 @@ class UsageSuite(StoreCase):
         await store.usage.tell(ADA, self.signal(record, Signal.CORRECTED, recall="r2"))
         lasting = (await self.now(store, record)).growth
         await store.write(ADA, [self.revise(record, Event.NONE, tags=("seen",), growth=99.0)])
-        found = await self.now(store, record)
-        assert (found.growth, found.tags) == (lasting, ("seen",))
+        current = await self.now(store, record)
+        assert (current.growth, current.tags) == (lasting, ("seen",))
 
     async def test_a_signal_that_is_sent_again_counts_once(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x")
@@ -121,24 +121,24 @@ class UsageSuite(StoreCase):
         self.clock.advance(timedelta(days=2))
         await store.usage.tell(ADA, self.signal(record, Signal.USED))
         await store.usage.tell(ADA, late)
-        found = await self.now(store, record)
-        assert (found.access_count, found.last_accessed_at) == (2, self.clock.now())
+        current = await self.now(store, record)
+        assert (current.access_count, current.last_accessed_at) == (2, self.clock.now())
 
     async def test_a_use_writes_no_history_and_reloads_nothing(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x")
-        before, told = await store.shard(ADA), await store.history(ADA, record.id)
+        before, entries = await store.shard(ADA), await store.history(ADA, record.id)
         await store.usage.tell(ADA, self.signal(record, Signal.USED))
         await store.usage.returned([self.returned(record)])
         assert await store.shard(ADA) is before
-        assert await store.history(ADA, record.id) == told
+        assert await store.history(ADA, record.id) == entries
 
     async def test_a_use_neither_hinders_a_change_nor_is_lost_by_it(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x")
         self.clock.advance(timedelta(days=1))
         await store.usage.tell(ADA, self.signal(record, Signal.USED))
         await store.write(ADA, [self.revise(record, Event.UPDATE, content="y")])
-        found = await self.now(store, record)
-        assert (found.content, found.access_count, found.last_accessed_at) == ("y", 1, self.clock.now())
+        current = await self.now(store, record)
+        assert (current.content, current.access_count, current.last_accessed_at) == ("y", 1, self.clock.now())
 
     async def test_a_change_may_bring_uses_of_its_own(self, store: MemoryStore) -> None:
         record = await self.stored(ADA, "x")
@@ -151,8 +151,8 @@ class UsageSuite(StoreCase):
         for number in range(KEPT_FEEDBACK + 5):
             self.clock.advance(timedelta(seconds=1))
             await store.usage.tell(ADA, self.signal(record, Signal.USED, recall=f"r{number}"))
-        kept = (await store.usage.usage(ADA, record.id)).feedback
-        assert [told.recall_id for told in kept] == [f"r{number}" for number in range(5, KEPT_FEEDBACK + 5)]
+        signals = (await store.usage.usage(ADA, record.id)).feedback
+        assert [signal.recall_id for signal in signals] == [f"r{number}" for number in range(5, KEPT_FEEDBACK + 5)]
         assert (await self.now(store, record)).access_count == KEPT_FEEDBACK + 5
 
     @pytest.mark.parametrize("stranger", [BOB, Scope(user_id="ada", run_id="monday"), Scope(agent_id="ada")], ids=str)

@@ -46,8 +46,8 @@ def read_message(item: Mapping[str, Any], line: int) -> Iterator[Read]:
 def read_sharegpt(item: Mapping[str, Any], line: int) -> Iterator[Read]:
     """`{"id", "conversations": [{"from": "human", "value": "…"}]}`."""
     whose = {"run_id": item["id"]} if isinstance(item.get("id"), str) else {}
-    said = item.get("conversations")
-    for message in said if isinstance(said, list) else [None]:
+    turns = item.get("conversations")
+    for message in turns if isinstance(turns, list) else [None]:
         yield _turn(_from_sharegpt(message), line, whose=whose, metadata={})
 
 

@@ -43,9 +43,9 @@ def documents(stream: BinaryIO, *, encoding: str | None = None) -> Iterator[Line
     stream.seek(0)
     if not head.strip():
         raise InvalidInputError("the file is empty: export the chats again, or copy the whole file")
-    for signature, what in _SIGNATURES:
+    for signature, kind in _SIGNATURES:
         if head.startswith(signature):
-            raise InvalidInputError(f"the file is {what}, and no chat export")
+            raise InvalidInputError(f"the file is {kind}, and no chat export")
     if head.startswith(_ZIP):
         yield from _of_archive(stream, encoding)
     else:

@@ -36,8 +36,8 @@ _AFTERNOON: Final = frozenset({"下午", "pm"})
 
 def message_time(message: Mapping[str, object]) -> tuple[str | None, object]:
     """The key that holds the time of a message, and its value; None where no key holds any."""
-    given = ((key, message[key]) for key in TIME_KEYS if message.get(key) not in (None, ""))
-    return next(given, (None, None))
+    times = ((key, message[key]) for key in TIME_KEYS if message.get(key) not in (None, ""))
+    return next(times, (None, None))
 
 
 def read_time(value: object) -> datetime | float | None:
@@ -68,10 +68,10 @@ def _epoch(number: float) -> float | None:
 def _of_text(text: str) -> datetime | float | None:
     if re.fullmatch(r"\d{9,19}(\.\d+)?", text):
         return _epoch(float(text))
-    if found := _CLOCK_TIME.fullmatch(text):
-        *parts, milliseconds = (int(part or 0) for part in found.groups())
+    if match := _CLOCK_TIME.fullmatch(text):
+        *parts, milliseconds = (int(part or 0) for part in match.groups())
         return _moment(*parts, milliseconds * 1_000)
-    if (found := _YEAR_FIRST.fullmatch(text)) and (moment := _year_first(found)):
+    if (match := _YEAR_FIRST.fullmatch(text)) and (moment := _year_first(match)):
         return moment
     try:
         return datetime.fromisoformat(text)
@@ -79,8 +79,8 @@ def _of_text(text: str) -> datetime | float | None:
         return _written(re.sub(r"\s*\([^)]*\)$", "", text))
 
 
-def _year_first(found: re.Match[str]) -> datetime | None:
-    year, month, day, before, hour, minute, second, after = found.groups()
+def _year_first(match: re.Match[str]) -> datetime | None:
+    year, month, day, before, hour, minute, second, after = match.groups()
     half = (before or after or "").lower()
     hours = int(hour or 0)
     if half:

@@ -145,8 +145,8 @@ def load_settings(values: Mapping[str, Any] | None = None) -> Settings:
     try:
         return Settings(**{**earlier_settings(), **(values or {})})
     except ValidationError as error:
-        found = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-        raise ConfigurationError(f"settings are wrong: {found}") from None
+        problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise ConfigurationError(f"settings are wrong: {problems}") from None
 
 
 def settings_from_config(config: Mapping[str, Any]) -> Settings:

@@ -64,10 +64,10 @@ def _about_store(settings: Settings) -> Iterator[Finding]:
         return
     from ebbing.adapters.sqlite.connection.file_info import about
 
-    told = about(settings.path)
-    yield _finding("store", "on", detail=told["file"])
-    yield _finding("sqlite", "on", detail=f"{told['sqlite']}, journal {told['journal']}")
-    yield _finding("layout", "on", detail=told["layout"])
+    about_store = about(settings.path)
+    yield _finding("store", "on", detail=about_store["file"])
+    yield _finding("sqlite", "on", detail=f"{about_store['sqlite']}, journal {about_store['journal']}")
+    yield _finding("layout", "on", detail=about_store["layout"])
 
 
 def _about_embedder(components: Components, embedder: Embedder | None, *, failure: str | None) -> Iterator[Finding]:
@@ -107,13 +107,13 @@ async def _about_reader(components: Components, *, failure: str | None) -> Findi
 
 async def _about_chat(components: Components) -> list[Finding]:
     """What reads; it is not asked anything here."""
-    found = [_finding("model", "on" if components.chat.asking else "off", detail=components.chat.note)]
+    findings = [_finding("model", "on" if components.chat.asking else "off", detail=components.chat.note)]
     left = await unread_counts(components.store.jobs, tenant=components.settings.tenant)
     if any(left.values()):
         waiting = f"{left['waiting']} batches of messages wait to be read again (ebbing retry-extraction)"
         detail = f"{waiting}, {left['given_up']} given up"
-        found.append(_finding("unread", "attention", detail=detail))
-    return found
+        findings.append(_finding("unread", "attention", detail=detail))
+    return findings
 
 
 def _about_proxy(settings: Settings) -> Finding:
@@ -135,9 +135,9 @@ async def _about_upkeep(components: Components) -> Finding:
         return _finding("upkeep", "attention" if dead else "off", detail=f"no worker has come round yet{given_up}")
     idle = components.clock.now() - last[0].ended_at
     is_late = idle > 2 * DAY
-    told = f"last daily round on {last[0].ended_at:%Y-%m-%d %H:%M} UTC"
+    detail = f"last daily round on {last[0].ended_at:%Y-%m-%d %H:%M} UTC"
     late = ": is `ebbing worker` running?" if is_late else ""
-    return _finding("upkeep", "attention" if is_late or dead else "on", detail=f"{told}{late}{given_up}")
+    return _finding("upkeep", "attention" if is_late or dead else "on", detail=f"{detail}{late}{given_up}")
 
 
 def _about_counts(stats: StoreStats, embedder: Embedder | None) -> Iterator[Finding]:

@@ -32,7 +32,7 @@ def bring_back(backup: Path, path: Path | None) -> Path:
     return settings.path
 
 
-def open_components(given: Mapping[str, Any], *, make_store: bool) -> tuple[Components, Path | None]:
+def open_components(options: Mapping[str, Any], *, make_store: bool) -> tuple[Components, Path | None]:
     """Open the components of the memory that settings and environment name.
 
     Args:
@@ -48,7 +48,7 @@ def open_components(given: Mapping[str, Any], *, make_store: bool) -> tuple[Comp
     """
     from ebbing.wiring.build import build, load_settings
 
-    settings = load_settings(given)
+    settings = load_settings(options)
     is_missing = store_is_missing(settings)
     if is_missing and not make_store:
         raise StoreNotFoundError(
@@ -65,7 +65,7 @@ def store_is_missing(settings: Settings) -> bool:
     return settings.store == "sqlite" and not settings.path.is_file() and not (settings.path / FILE_NAME).exists()
 
 
-def settings_for(given: Mapping[str, Any]) -> Settings:
+def settings_for(options: Mapping[str, Any]) -> Settings:
     """Settings from the environment, with what is given on top.
 
     Raises:
@@ -73,7 +73,7 @@ def settings_for(given: Mapping[str, Any]) -> Settings:
     """
     from ebbing.wiring.build import load_settings
 
-    return load_settings(given)
+    return load_settings(options)
 
 
 def serve_http(settings: Settings, *, started: Callable[..., None]) -> None:

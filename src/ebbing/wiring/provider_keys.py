@@ -45,7 +45,7 @@ def provider_address(provider: str) -> str | None:
     return _first(_ADDRESSES.get(provider, ()))
 
 
-def provider_key(provider: str, given: object, *, section: str, is_needed: bool) -> str | None:
+def provider_key(provider: str, value: object, *, section: str, is_needed: bool) -> str | None:
     """Return the key of a config, else that of the environment.
 
     Args:
@@ -55,7 +55,7 @@ def provider_key(provider: str, given: object, *, section: str, is_needed: bool)
     Raises:
         ConfigurationError: there is none where one is needed; the message names the variable.
     """
-    key = str(given) if given else _first(_KEYS.get(provider, ()))
+    key = str(value) if value else _first(_KEYS.get(provider, ()))
     if key is None and is_needed:
         names = " or ".join(_KEYS.get(provider, ())) or f"EBBING_{section.upper()}_API_KEY"
         raise ConfigurationError(f"{section} provider {provider!r} needs a key: set {names}, or api_key in its config")

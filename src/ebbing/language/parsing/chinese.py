@@ -32,8 +32,8 @@ class _Piece:
     def cut(self, start: int, end: int | None = None) -> _Piece:
         return _Piece(self.said[start:end], self.folded[start:end])
 
-    def after(self, found: re.Match[str] | None) -> _Piece:
-        return self if found is None else self.cut(found.end())
+    def after(self, match: re.Match[str] | None) -> _Piece:
+        return self if match is None else self.cut(match.end())
 
     def stripped(self) -> _Piece:
         start = len(self.folded) - len(self.folded.lstrip(" ,、:"))
@@ -67,41 +67,41 @@ class ChineseReader:
         """The statements of a sentence, in order; `people` were spoken of before."""
         text = self._rewritten(GAP.sub(",", sentence.text), "sentence")
         whole = _Piece(text, text.translate(self._fold))
-        told = self._words["told"].search(whole.folded)
+        reported = self._words["told"].search(whole.folded)
         if self._gates["sentence"].search(whole.folded):
             return []
         asked_for = self._gates["request"].search(whole.folded) is not None
-        found: list[Statement] = []
+        statements: list[Statement] = []
         carried: Statement | None = None
         elsewhere = corrects = False
-        for piece in self._asserted(whole, asks=sentence.asks and told is None):
+        for piece in self._asserted(whole, asks=sentence.asks and reported is None):
             if asked_for and not self._words["told_beside"].match(piece.folded):
                 continue
             asked_for = False
             elsewhere = elsewhere or self._words["stranger"].match(piece.folded) is not None
-            statement = self._statement(piece, _Heard(speaker, [*people, *found], carried, elsewhere))
+            statement = self._statement(piece, _Heard(speaker, [*people, *statements], carried, elsewhere))
             if statement is None:
                 corrects = corrects or self._says_it_was_wrong(piece)
                 continue
-            found.append(replace(statement, corrects=True) if corrects else statement)
+            statements.append(replace(statement, corrects=True) if corrects else statement)
             if statement.who in {"self", "relation"}:
                 carried, elsewhere = statement, False
-        return found
+        return statements
 
     def _asserted(self, whole: _Piece, *, asks: bool) -> list[_Piece]:
         """The clauses that state something: without questions, conditions and what others said."""
         clauses = list(self._clauses(whole))
         if asks and clauses and not self._words["tag"].search(whole.folded):
             clauses.pop()
-        kept: list[_Piece] = []
+        pieces: list[_Piece] = []
         for clause in clauses:
             if len(clause.folded) > MAX_CLAUSE:
                 continue
             if self._gates["stop"].search(clause.folded):
                 break
             if not self._gates["clause"].search(clause.folded):
-                kept.append(clause)
-        return kept
+                pieces.append(clause)
+        return pieces
 
     def _clauses(self, whole: _Piece) -> Iterator[_Piece]:
         start = 0
@@ -119,7 +119,7 @@ class ChineseReader:
         """Whether the comma only stands between things that are listed ("我喜欢唱歌,跳舞,旅游")."""
         return bool(self._words["listing"].search(part.folded) and self._words["listed"].match(rest.folded))
 
-    def _statement(self, piece: _Piece, heard: _Heard) -> Statement | None:
+    def _statement(self, piece: _Piece, hearing: _Heard) -> Statement | None:
         intro = self._words["intro"].match(piece.folded)
         corrects = intro is not None and self._words["correction"].search(intro.group()) is not None
         piece = piece.after(intro).stripped()
@@ -128,15 +128,15 @@ class ChineseReader:
         piece = piece.after(hedge).stripped()
         tail = self._words["particles"].search(piece.folded)
         piece = piece.cut(0, tail.start() if tail else None)
-        piece = piece if self._of_another(piece, heard) else self._plain(piece)
+        piece = piece if self._of_another(piece, hearing) else self._plain(piece)
         if len(piece.folded) < 2 or self._gates["clause"].search(piece.folded):
             return None
         if self._words["adds"].match(piece.folded):
-            return replace(self._bare(piece, heard.speaker, who="clause"), adds=True)
-        if heard.elsewhere and not self._words["own_words"].search(piece.folded):
-            return replace(_blank(heard.speaker), who="clause", text=piece.said)
-        statement = self._about(piece, heard)
-        mentioned = self._mentioned(statement, piece, speaker=heard.speaker)
+            return replace(self._bare(piece, hearing.speaker, who="clause"), adds=True)
+        if hearing.elsewhere and not self._words["own_words"].search(piece.folded):
+            return replace(_blank(hearing.speaker), who="clause", text=piece.said)
+        statement = self._about(piece, hearing)
+        mentioned = self._mentioned(statement, piece, speaker=hearing.speaker)
         return replace(statement, hedged=hedged, corrects=corrects, mentioned=mentioned)
 
     def _says_it_was_wrong(self, piece: _Piece) -> bool:
@@ -145,48 +145,48 @@ class ChineseReader:
         alone = intro is not None and intro.end() == len(piece.folded)
         return alone and self._words["correction"].search(piece.folded) is not None
 
-    def _of_another(self, piece: _Piece, heard: _Heard) -> bool:
+    def _of_another(self, piece: _Piece, hearing: _Heard) -> bool:
         """Whether somebody named without an owner is not the speaker's: "my sister is a nurse, her man sells cars"."""
-        relation = heard.carried.relation if heard.carried else None
-        if heard.elsewhere or relation is None:
-            return heard.elsewhere
+        relation = hearing.carried.relation if hearing.carried else None
+        if hearing.elsewhere or relation is None:
+            return hearing.elsewhere
         return bool(self._words["has_own"].match(relation) and self._words["spouse"].match(piece.folded))
 
     def _mentioned(self, statement: Statement, piece: _Piece, *, speaker: Speaker) -> Statement | None:
-        found = [*self._words["mentioned"].finditer(piece.folded), *self._words["have_kin"].finditer(piece.folded)]
-        last = None if statement.relation else found[-1:]
+        matches = [*self._words["mentioned"].finditer(piece.folded), *self._words["have_kin"].finditer(piece.folded)]
+        last = None if statement.relation else matches[-1:]
         return self._relation(last[0], piece, speaker=speaker) if last else None
 
     def _plain(self, piece: _Piece) -> _Piece:
-        said = self._rewritten(piece.said, "clause")
-        return piece if said == piece.said else _Piece(said, said.translate(self._fold))
+        text = self._rewritten(piece.said, "clause")
+        return piece if text == piece.said else _Piece(text, text.translate(self._fold))
 
-    def _rewritten(self, said: str, of: str) -> str:
+    def _rewritten(self, text: str, of: str) -> str:
         """The text in plainer words; what is said in traditional characters stays in them."""
-        folded = said.translate(self._fold)
-        if folded == said:
-            return rewritten(said, self._rewrites[of])
+        folded = text.translate(self._fold)
+        if folded == text:
+            return rewritten(text, self._rewrites[of])
         rewrites = self._rewrites[of]
-        found = rewrites.places_in(folded)
-        while (place := next(found, None)) is not None:
-            plain = self._put(rewrites.pairs[place][0], said=said, folded=folded)
-            if plain != said:
-                said, folded = plain, plain.translate(self._fold)
-                found = rewrites.places_in(folded, after=place)
-        return said
+        places = rewrites.places_in(folded)
+        while (place := next(places, None)) is not None:
+            plain = self._put(rewrites.pairs[place][0], said=text, folded=folded)
+            if plain != text:
+                text, folded = plain, plain.translate(self._fold)
+                places = rewrites.places_in(folded, after=place)
+        return text
 
     def _put(self, rewrite: Rewrite, *, said: str, folded: str) -> str:
         """One rewriting, found in the folded text and filled from the text as said."""
         plain, start = "", 0
-        for found in rewrite.find.made.finditer(folded):
-            groups = {name: said[slice(*found.span(name))] for name, text in found.groupdict().items() if text}
-            plain += said[start : found.start()] + filled(rewrite.put, groups)
-            start = found.end()
+        for match in rewrite.find.made.finditer(folded):
+            groups = {name: said[slice(*match.span(name))] for name, text in match.groupdict().items() if text}
+            plain += said[start : match.start()] + filled(rewrite.put, groups)
+            start = match.end()
         return plain + said[start:]
 
-    def _about(self, piece: _Piece, heard: _Heard) -> Statement:
+    def _about(self, piece: _Piece, hearing: _Heard) -> Statement:
         """Whom the clause is about, and what it says."""
-        speaker = heard.speaker
+        speaker = hearing.speaker
         if self._words["order"].match(piece.folded):
             return self._bare(piece, speaker, who="order")
         if self._words["whole"].match(piece.folded):
@@ -196,12 +196,12 @@ class ChineseReader:
             return self._introduced(named, speaker)
         kin = self._words["relation_subject"].match(piece.folded)
         if kin is not None:
-            return self._predicate(self._relation(kin, piece, speaker=speaker), piece, found=kin, speaker=speaker)
+            return self._predicate(self._relation(kin, piece, speaker=speaker), piece, match=kin, speaker=speaker)
         own = self._words["self_subject"].match(piece.folded)
         if own is not None:
             company = self._retold(piece.cut(*own.span("company")).said, speaker) if own["company"] else ""
-            return self._predicate(_blank(speaker, company), piece, found=own, speaker=speaker)
-        return self._unspoken(piece, heard)
+            return self._predicate(_blank(speaker, company), piece, match=own, speaker=speaker)
+        return self._unspoken(piece, hearing)
 
     def _owned(self, piece: _Piece) -> _Piece:
         """The address is the speaker's: 地址改成… reads 我的地址改成…."""
@@ -209,20 +209,20 @@ class ChineseReader:
             return piece
         return _Piece(f"我的{piece.said}", f"我的{piece.folded}")
 
-    def _unspoken(self, piece: _Piece, heard: _Heard) -> Statement:
+    def _unspoken(self, piece: _Piece, hearing: _Heard) -> Statement:
         """A clause whose subject is a pronoun, the clause before, or left out."""
-        speaker = heard.speaker
+        speaker = hearing.speaker
         pronoun = self._words["pronoun_subject"].match(piece.folded)
-        known = people_of(heard.people)
-        if heard.elsewhere:
+        people = people_of(hearing.people)
+        if hearing.elsewhere:
             return self._bare(piece, speaker, who="clause")
         if pronoun is not None:
-            meant = _meant(pronoun.group(), known)
+            meant = _meant(pronoun.group(), people)
             if meant is not None:
-                return self._predicate(meant, piece.after(pronoun), found=None, speaker=speaker)
-        elif heard.carried is not None:
-            return self._carried(heard.carried, piece, speaker=speaker)
-        implied = self._predicate(_blank(speaker), piece, found=None, speaker=speaker)
+                return self._predicate(meant, piece.after(pronoun), match=None, speaker=speaker)
+        elif hearing.carried is not None:
+            return self._carried(hearing.carried, piece, speaker=speaker)
+        implied = self._predicate(_blank(speaker), piece, match=None, speaker=speaker)
         if pronoun is None and self._words["dropped"].match(piece.folded):
             return implied
         bare = self._bare(piece, speaker, who="clause")
@@ -234,8 +234,8 @@ class ChineseReader:
     def _carried(self, before: Statement, piece: _Piece, *, speaker: Speaker) -> Statement:
         """A clause about whom the clause before is; what that tells of today, this tells of today too."""
         now = self._words["passing_time"].match(before.lead)
-        said = self._predicate(before, piece, found=None, speaker=speaker)
-        return replace(said, carried=True, lead=f"{now.group() if now else ''}{said.lead}")
+        predicate = self._predicate(before, piece, match=None, speaker=speaker)
+        return replace(predicate, carried=True, lead=f"{now.group() if now else ''}{predicate.lead}")
 
     def _relation(self, kin: re.Match[str], piece: _Piece, *, speaker: Speaker) -> Statement:
         noun, name = kin.group("kin"), kin.group("called") or ""
@@ -262,11 +262,11 @@ class ChineseReader:
         )
 
     def _predicate(
-        self, blank: Statement, piece: _Piece, *, found: re.Match[str] | None, speaker: Speaker
+        self, blank: Statement, piece: _Piece, *, match: re.Match[str] | None, speaker: Speaker
     ) -> Statement:
         """Adverbs and negation are set apart; what is left is the predicate that the rules match."""
-        time = piece.cut(*found.span("time")) if found and found["time"] else _Piece("", "")
-        rest = piece.cut(found.end("subject") if found else 0)
+        time = piece.cut(*match.span("time")) if match and match["time"] else _Piece("", "")
+        rest = piece.cut(match.end("subject") if match else 0)
         adverbs = self._words["adverb_run"].match(rest.folded)
         before, rest = rest.cut(0, adverbs.end() if adverbs else 0), rest.after(adverbs)
         negation = self._words["negation"].match(rest.folded)
@@ -296,8 +296,8 @@ class ChineseReader:
 
     def _kept(self, adverbs: _Piece) -> str:
         """The adverbs that say something, 老是 as 经常."""
-        kept = self._words["filler"].sub("", adverbs.said)
-        return self._words["too_often"].sub("经常", kept)
+        text = self._words["filler"].sub("", adverbs.said)
+        return self._words["too_often"].sub("经常", text)
 
     def _bare(self, piece: _Piece, speaker: Speaker, *, who: Literal["order", "clause"]) -> Statement:
         predicate = piece.folded.rstrip("了") or piece.folded
@@ -310,16 +310,16 @@ class ChineseReader:
             text=self._retold(piece.said, speaker),
         )
 
-    def _retold(self, said: str, speaker: Speaker) -> str:
+    def _retold(self, text: str, speaker: Speaker) -> str:
         """我 becomes the speaker, 你 the assistant."""
-        said = self._words["our"].sub(f"{speaker.name}的", said)
-        said = self._words["me"].sub(speaker.name, said)
-        return self._words["you"].sub(speaker.assistant, said)
+        text = self._words["our"].sub(f"{speaker.name}的", text)
+        text = self._words["me"].sub(speaker.name, text)
+        return self._words["you"].sub(speaker.assistant, text)
 
 
-def _meant(pronoun: str, known: Sequence[Statement]) -> Statement | None:
+def _meant(pronoun: str, people: Sequence[Statement]) -> Statement | None:
     """Whom a pronoun stands for: 它 is a pet, 他 no woman and 她 no man of the speaker's."""
-    for person in reversed(known):
+    for person in reversed(people):
         relation = person.relation or ""
         is_pet = _PET.search(relation) is not None
         if is_pet != pronoun.startswith("它"):

@@ -55,12 +55,12 @@ class EnglishReader:
     def read(self, sentence: Sentence, speaker: Speaker, *, people: Sequence[Statement]) -> list[Statement]:
         """The statements of a sentence, in order; `people` were spoken of before."""
         plain = self.plain(sentence.text)
-        found: list[Statement] = []
+        statements: list[Statement] = []
         for clause in self._asserted(plain, asks=sentence.asks):
-            statement = self._statement(clause, speaker, people=[*people, *found])
+            statement = self._statement(clause, speaker, people=[*people, *statements])
             if statement is not None:
-                found.append(statement)
-        return found
+                statements.append(statement)
+        return statements
 
     def plain(self, text: str) -> str:
         """Contractions written out, common misspellings mended, `I` in capitals."""
@@ -73,12 +73,12 @@ class EnglishReader:
 
     def _asserted(self, plain: str, *, asks: bool) -> list[str]:
         """The clauses that state something: without questions, conditions and what others said."""
-        told = self._words["told"].match(plain)
-        if told is not None:
-            plain, asks = plain[told.end() :], False
-        asked = self._words["asked_to"].match(plain)
-        if asked is not None:
-            plain, asks = f"please {plain[asked.end() :]}", False
+        reported = self._words["told"].match(plain)
+        if reported is not None:
+            plain, asks = plain[reported.end() :], False
+        request = self._words["asked_to"].match(plain)
+        if request is not None:
+            plain, asks = f"please {plain[request.end() :]}", False
         if self._gates["sentence"].search(plain):
             return []
         clauses = self._beside_a_task(plain)
@@ -203,9 +203,9 @@ class EnglishReader:
         other = self._words["other_subject"].match(body)
         if other is None:
             return None
-        known = self._meant(other.group().split()[0], people)
-        if known is not None:
-            return self._predicate(replace(known, clause=body, lead=""), body[other.end() :], speaker=speaker)
+        person = self._meant(other.group().split()[0], people)
+        if person is not None:
+            return self._predicate(replace(person, clause=body, lead=""), body[other.end() :], speaker=speaker)
         return Statement("clause", clause="", predicate="", text="") if other["pronoun"] else None
 
     def _meant(self, said: str, people: Sequence[Statement]) -> Statement | None:
@@ -226,20 +226,20 @@ class EnglishReader:
     def _with_people(self, clause: str, speaker: Speaker, *, people: Sequence[Statement]) -> str:
         """The clause with the person that "him" or "her" means: "I am her carer" says "I am my mum's carer"."""
         own = bool(people) and self._words["first_person"].match(clause) is not None
-        found = self._words["of_them"].search(clause) if own else None
-        known = self._meant("he" if found["he"] else "she", people) if found else None
-        if found is None or known is None:
+        match = self._words["of_them"].search(clause) if own else None
+        person = self._meant("he" if match["he"] else "she", people) if match else None
+        if match is None or person is None:
             return clause
-        who = known.subject if found["owns"] is None and found["owns2"] is None else known.owner
-        return clause[: found.start()] + who.replace(f"{speaker.name}'s", "my", 1) + clause[found.end() :]
+        who = person.subject if match["owns"] is None and match["owns2"] is None else person.owner
+        return clause[: match.start()] + who.replace(f"{speaker.name}'s", "my", 1) + clause[match.end() :]
 
     def _with_owner(self, clause: str, speaker: Speaker, *, people: Sequence[Statement]) -> str:
         """The clause with whose it is: "her name is Lily" says "my sister's name is Lily"."""
-        found = _OWNED.match(clause)
-        known = self._meant(_PRONOUN_OF[found["whose"].lower()], people) if found else None
-        if found is None or known is None:
+        match = _OWNED.match(clause)
+        person = self._meant(_PRONOUN_OF[match["whose"].lower()], people) if match else None
+        if match is None or person is None:
             return clause
-        return known.owner.replace(f"{speaker.name}'s", "my", 1) + clause[found.end("whose") :]
+        return person.owner.replace(f"{speaker.name}'s", "my", 1) + clause[match.end("whose") :]
 
     def _relation(self, kin: re.Match[str], speaker: Speaker, *, body: str) -> Statement:
         noun, name = kin.group("kin").lower(), (kin.group("called") or "").strip(" ,")
@@ -268,7 +268,7 @@ class EnglishReader:
     def _predicate(self, blank: Statement, said: str, *, speaker: Speaker) -> Statement:
         """Adverbs and negation are set apart; the verb is put into its base form for the rules."""
         adverbs = self._words["adverb_run"].match(said)
-        kept = self._words["filler"].sub("", adverbs.group()) if adverbs else ""
+        adverb_text = self._words["filler"].sub("", adverbs.group()) if adverbs else ""
         rest = said[adverbs.end() :] if adverbs else said
         negation = self._words["negation"].match(rest)
         ended = self._words["no_more"].search(said) is not None
@@ -281,7 +281,7 @@ class EnglishReader:
         predicate = bare_verb(predicate, self._tables["bare"], third=relation)
         many = relation or _TWO in blank.subject
         spoken = rest if many else in_third_person(rest, self._words, irregular=self._tables["third"])
-        text = _SPACES.sub(" ", f"{blank.subject} {kept} {retold(spoken, speaker)}").strip()
+        text = _SPACES.sub(" ", f"{blank.subject} {adverb_text} {retold(spoken, speaker)}").strip()
         past = "did" if negation and (negation["helper"] or "").lower() == "did" else ""
         return replace(
             blank, predicate=predicate, text=text, negated=negation is not None or ended, ended=ended,
@@ -291,8 +291,8 @@ class EnglishReader:
     def _bare(self, body: str, speaker: Speaker) -> Statement:
         """A clause without a subject that we know: an order, a fragment, or "my name is …"."""
         if self._words["order"].match(body):
-            asked = self._words["polite"].sub("", body) or body
-            text = retold(f"{asked[0].lower()}{asked[1:]}", replace(speaker, assistant=""))
+            request = self._words["polite"].sub("", body) or body
+            text = retold(f"{request[0].lower()}{request[1:]}", replace(speaker, assistant=""))
             owner = f"{speaker.name}'s"
             return Statement("order", clause=body, predicate=body, text=f"{owner} rule: {text}", owner=owner)
         text = retold(body, speaker, owner=f"{speaker.name}'s")
@@ -308,23 +308,23 @@ class EnglishReader:
         statement = self._about(f"{head} {self._begun(body, after=head)}", speaker, people=())
         return replace(statement, carried=True) if statement else None
 
-    def _with_its_subject(self, said: str, plain: str) -> str:
+    def _with_its_subject(self, text: str, plain: str) -> str:
         """The rewritten clause; where a subject came before it, its first word no longer begins a sentence."""
-        put = plain[: -len(said)] if plain.endswith(said) else ""
-        return f"{put}{self._begun(said, after=put)}" if put else plain
+        put = plain[: -len(text)] if plain.endswith(text) else ""
+        return f"{put}{self._begun(text, after=put)}" if put else plain
 
-    def _begun(self, said: str, *, after: str) -> str:
+    def _begun(self, text: str, *, after: str) -> str:
         """What began a sentence, as it stands within one: "based in Hull" small, "Irish" not, "nurse" with an article.
 
         `after`: the words that are put before it.
         """
-        word = _WORD.match(said)
-        if word is not None and (self._words["diet"].match(said) or not self._words["ethnic"].fullmatch(word.group())):
-            said = f"{said[0].lower()}{said[1:]}"
-        role = self._words["bare_role"].match(said) if after.strip() == "I am" else None
+        word = _WORD.match(text)
+        if word is not None and (self._words["diet"].match(text) or not self._words["ethnic"].fullmatch(word.group())):
+            text = f"{text[0].lower()}{text[1:]}"
+        role = self._words["bare_role"].match(text) if after.strip() == "I am" else None
         if role is None:
-            return said
-        return f"{role['before']}{_article(role['role'])} {said[role.start('role') :].removesuffix(' here')}"
+            return text
+        return f"{role['before']}{_article(role['role'])} {text[role.start('role') :].removesuffix(' here')}"
 
 
 def _article(role: str) -> str:

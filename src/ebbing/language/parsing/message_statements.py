@@ -188,9 +188,9 @@ class Lifted:
         for aside in self.asides:
             is_word = aside.before[-1] < "\u2e80"
             word = rf"(?<![^\W_]){aside.before}(?![^\W_])" if is_word else aside.before
-            found = re.compile(word).search(text, at)
-            if found is not None:
+            match = re.compile(word).search(text, at)
+            if match is not None:
                 bracketed = f"{' ' if is_word else ''}({aside.text})"
-                text = f"{text[: found.end()]}{bracketed}{text[found.end() :]}"
-                at = found.end() + len(bracketed)
+                text = f"{text[: match.end()]}{bracketed}{text[match.end() :]}"
+                at = match.end() + len(bracketed)
         return text

@@ -47,9 +47,9 @@ def is_named(text: str, source: str | None) -> bool:
     normal = normalise(text)
     if source is None or _ORDER.search(normal):
         return True
-    own, said, bare = changes().signs["own"], normalise(source), _HEAD.sub("", normal).strip()
-    clauses = [clause for clause in _CLAUSE.split(said) if clause and (bare in clause or clause in bare)]
-    return any(own.search(clause) for clause in (clauses if clauses and not bare.isascii() else (said,)))
+    own, normal_source, bare = changes().signs["own"], normalise(source), _HEAD.sub("", normal).strip()
+    clauses = [clause for clause in _CLAUSE.split(normal_source) if clause and (bare in clause or clause in bare)]
+    return any(own.search(clause) for clause in (clauses if clauses and not bare.isascii() else (normal_source,)))
 
 
 def is_literal(text: str, source: str | None) -> bool:

@@ -118,8 +118,8 @@ def signs(statement: Statement, cues: Iterable[str], *, aside: bool) -> set[str]
 
 
 def _tokens(text: str) -> list[str]:
-    found = _TOKEN.findall(text.lower())[:_MOST_TOKENS]
-    return ["0" if token.isdigit() else token for token in found]
+    tokens = _TOKEN.findall(text.lower())[:_MOST_TOKENS]
+    return ["0" if token.isdigit() else token for token in tokens]
 
 
 def _wording(tokens: Sequence[str]) -> Iterator[str]:

@@ -70,8 +70,8 @@ class Sieve(Sequence[T], Generic[T]):
             if place <= after:
                 continue
             late = self._pairs[place][1]
-            pattern, among = (late.plain, small) if small and late.plain is not None else (late.made, texts)
-            if any(map(pattern.match if from_start else pattern.search, among)):
+            pattern, text_searched = (late.plain, small) if small and late.plain is not None else (late.made, texts)
+            if any(map(pattern.match if from_start else pattern.search, text_searched)):
                 yield place
 
     def left(self, text: str) -> Sequence[tuple[T, Late]]:
@@ -83,13 +83,13 @@ class Sieve(Sequence[T], Generic[T]):
         needing = self._needing
         if needing is None:
             needing = self._sorted()
-        held = _pieces(text, self._language)
-        if held is None:
+        pieces = _pieces(text, self._language)
+        if pieces is None:
             return range(len(self._pairs))
-        found = set(self._always)
-        for piece in needing.keys() & held:
-            found.update(needing[piece])
-        return sorted(found)
+        places = set(self._always)
+        for piece in needing.keys() & pieces:
+            places.update(needing[piece])
+        return sorted(places)
 
     def _sorted(self) -> dict[str, list[int]]:
         needing: dict[str, list[int]] = {}

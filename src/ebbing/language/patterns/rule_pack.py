@@ -81,17 +81,17 @@ class Rewrite:
 
 def rewritten(text: str, rewrites: Sieve[Rewrite]) -> str:
     """The text in plainer words, by each rewriting in order."""
-    found = rewrites.places_in(text)
-    while (place := next(found, None)) is not None:
+    places = rewrites.places_in(text)
+    while (place := next(places, None)) is not None:
         rewrite, find = rewrites.pairs[place]
         plain = find.made.sub(partial(_put, rewrite.put), text)
         if plain != text:
-            text, found = plain, rewrites.places_in(plain, after=place)
+            text, places = plain, rewrites.places_in(plain, after=place)
     return text
 
 
-def _put(put: str, found: re.Match[str]) -> str:
-    return filled(put, found.groupdict())
+def _put(put: str, match: re.Match[str]) -> str:
+    return filled(put, match.groupdict())
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,15 +118,15 @@ def told_as_habit(
     pack = _pack()
     category = pack.categories.get(done.partition(".")[2])
     habit = category.habits.get(language) if category else None
-    verb, what = _words(done, language, form=1)
+    verb, thing = _words(done, language, form=1)
     if language == "zh":
         who = subject or "用户"
         usual = f"，多在{'、'.join('周' + '一二三四五六日'[weekday] for weekday in weekdays)}" if weekdays else ""
-        return f"{who}有{habit or verb + (what or '')}的习惯{usual} ({since:%Y-%m} 起 {times} 次)"
+        return f"{who}有{habit or verb + (thing or '')}的习惯{usual} ({since:%Y-%m} 起 {times} 次)"
     who = subject or "User"
     days = [f"{_WEEKDAYS[weekday]}s" for weekday in weekdays]
     usual = f", mostly on {_and(days)}" if days else ""
-    named = habit or " ".join(filter(None, [verb, what]))
+    named = habit or " ".join(filter(None, [verb, thing]))
     return f"{who} has a habit of {named}{usual} ({times} times since {since:%Y-%m})"
 
 
@@ -163,17 +163,17 @@ def _in_clause(clause: str, language: str, *, pack: _Pack) -> tuple[str, Thing |
 
     Of several verbs the one with the most before it counts, if that is a subject and a time: 下午喝 is drinking.
     """
-    for found in sorted(pack.verbs[language].finditer(clause), key=lambda one: -one.start()):
-        before = clause[: found.start()].strip()
-        beside = pack.beside.search(before) if language == "zh" else None
-        lead = f"{before[: beside.start()]}{before[beside.end() :]}" if beside else before
+    for match in sorted(pack.verbs[language].finditer(clause), key=lambda one: -one.start()):
+        before = clause[: match.start()].strip()
+        context = pack.beside.search(before) if language == "zh" else None
+        lead = f"{before[: context.start()]}{before[context.end() :]}" if context else before
         if pack.lead[language].fullmatch(lead.strip()) is None:
             continue
-        for activity in pack.by_word[language][found.group()]:
-            read = _object(activity, clause[found.end() :], word=found.group(), language=language)
+        for activity in pack.by_word[language][match.group()]:
+            read = _object(activity, clause[match.end() :], word=match.group(), language=language)
             if read is not None:
                 thing, rest = read
-                return activity.id, thing, f"{beside.group() if beside else ''}{rest}"
+                return activity.id, thing, f"{context.group() if context else ''}{rest}"
     return None
 
 
@@ -181,8 +181,8 @@ def _object(activity: _Activity, rest: str, *, word: str, language: str) -> tupl
     """The object that follows a verb, if the activity has one of its kind, and what is said besides."""
     pack = _pack()
     rest = rest.strip(" .。!！")
-    said, after = _split_object(rest, language, pack=pack)
-    thing = _thing(said, language, pack=pack) if said else None
+    text, after = _split_object(rest, language, pack=pack)
+    thing = _thing(text, language, pack=pack) if text else None
     is_known = thing is not None and thing.category is not None
     if is_known and thing is not None and (not activity.objects or thing.category in activity.objects):
         return thing, after
@@ -202,22 +202,22 @@ def _split_object(rest: str, language: str, *, pack: _Pack) -> tuple[str, str]:
     return said, after.strip(" .,，。!！")
 
 
-def _thing(said: str, language: str, *, pack: _Pack) -> Thing | None:
+def _thing(text: str, language: str, *, pack: _Pack) -> Thing | None:
     """What is named, by its longest known ending ("oat latte" is a latte); None for what names nothing to count."""
-    if said in pack.vague or len(said) > LONGEST[language] or _DIGIT.search(said):
+    if text in pack.vague or len(text) > LONGEST[language] or _DIGIT.search(text):
         return None
-    for ending in _endings(said, language):
+    for ending in _endings(text, language):
         if ending in pack.things:
             category = pack.things[ending]
             return Thing(ending, ending, category)
-    return Thing(object_key(said, language) or said, said)
+    return Thing(object_key(text, language) or text, text)
 
 
-def _endings(said: str, language: str) -> Iterator[str]:
+def _endings(text: str, language: str) -> Iterator[str]:
     if language == "zh":
-        yield from (said[at:] for at in range(len(said)))
+        yield from (text[at:] for at in range(len(text)))
     else:
-        words = said.split()
+        words = text.split()
         yield from (" ".join(words[at:]) for at in range(len(words)))
 
 

@@ -78,16 +78,16 @@ def asked_to_forget(text: str, *, now: datetime) -> Asked:
     folded = " ".join(normalise(text[:MAX_ASKED]).split()).strip(_MARKS)
     packs = [_packs()[language] for language in _LANGUAGES if language == "en" or _HAN.search(folded)]
     for pack in packs:
-        wanted, excepted = _apart(folded, pack)
-        wanted = _peeled(wanted, pack)
-        if pack.keeps.search(wanted):
+        request, excepted = _apart(folded, pack)
+        request = _peeled(request, pack)
+        if pack.keeps.search(request):
             raise InvalidInputError("this asks to keep something: say what is to be forgotten")
-        found = next((found for pattern in pack.asks if (found := pattern.fullmatch(wanted))), None)
-        if found is not None:
-            groups = {name: (said or "").strip(" ,，") for name, said in found.groupdict().items()}
+        match = next((match for pattern in pack.asks if (match := pattern.fullmatch(request))), None)
+        if match is not None:
+            groups = {name: (group or "").strip(" ,，") for name, group in match.groupdict().items()}
             return replace(_named(groups, pack, now=now), excepted=excepted)
-    wanted, excepted = _apart(folded, _pack_of(folded))
-    return replace(_named({"topic": wanted}, _pack_of(folded), now=now), excepted=excepted)
+    request, excepted = _apart(folded, _pack_of(folded))
+    return replace(_named({"topic": request}, _pack_of(folded), now=now), excepted=excepted)
 
 
 def terms_of(text: str) -> frozenset[str]:
@@ -125,15 +125,15 @@ class _Pack:
 
 def _apart(text: str, pack: _Pack) -> tuple[str, tuple[Topic, ...]]:
     """The request without its exceptions, and these."""
-    excepted = [item for said in pack.excepted.finditer(text) for item in _topics(said["except"], pack)]
+    excepted = [item for exception in pack.excepted.finditer(text) for item in _topics(exception["except"], pack)]
     return pack.excepted.sub("", text).strip(_MARKS), tuple(excepted)
 
 
 def _peeled(text: str, pack: _Pack) -> str:
     """The request without its courtesies."""
     while True:
-        shorter = text[found.end() :] if (found := pack.front.match(text)) else text
-        shorter = shorter[: found.start()] if (found := pack.back.search(shorter)) else shorter
+        shorter = text[match.end() :] if (match := pack.front.match(text)) else text
+        shorter = shorter[: match.start()] if (match := pack.back.search(shorter)) else shorter
         if shorter == text or not shorter:
             return text
         text = shorter.strip(_MARKS)
@@ -145,11 +145,11 @@ def _named(groups: Mapping[str, str], pack: _Pack, *, now: datetime) -> Asked:
     Raises:
         InvalidInputError: nothing that can be looked for, or everything.
     """
-    said = groups.get("topic", "")
-    about = _without_times(said, now=now)
+    topic_text = groups.get("topic", "")
+    about = _without_times(topic_text, now=now)
     spans = _just_now(now) if groups.get("lately") else _spans(groups.get("when", ""), pack, now=now)
     if not spans and not about:
-        spans = _spans(said, pack, now=now)
+        spans = _spans(topic_text, pack, now=now)
     is_bulk = not about or pack.everything.fullmatch(_trimmed(about, pack)) is not None
     if is_bulk and not spans:
         raise InvalidInputError("say what is to be forgotten, by a topic or a time; `delete_all` erases everything")
@@ -168,7 +168,7 @@ def _named(groups: Mapping[str, str], pack: _Pack, *, now: datetime) -> Asked:
 
 
 def _topics(text: str, pack: _Pack) -> list[Topic]:
-    return [found for part in pack.split.split(text) if part and (found := topic(part))]
+    return [found_topic for part in pack.split.split(text) if part and (found_topic := topic(part))]
 
 
 def _tastes(text: str, pack: _Pack) -> tuple[Topic, ...]:
@@ -179,12 +179,12 @@ def _tastes(text: str, pack: _Pack) -> tuple[Topic, ...]:
     return (about,) if about else ()
 
 
-def _spans(said: str, pack: _Pack, *, now: datetime) -> Spans:
-    if not said:
+def _spans(text: str, pack: _Pack, *, now: datetime) -> Spans:
+    if not text:
         return ()
-    if spans := tuple((span.start, span.end) for span in resolve(said, now=now)):
+    if spans := tuple((span.start, span.end) for span in resolve(text, now=now)):
         return spans
-    return _just_now(now) if pack.recently.search(said) else ()
+    return _just_now(now) if pack.recently.search(text) else ()
 
 
 def _just_now(now: datetime) -> Spans:

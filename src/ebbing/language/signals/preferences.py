@@ -44,17 +44,17 @@ def read_tastes(statements: Iterable[str]) -> Tastes:
     """What the statements (the oldest first) say; about one object the later word counts, but what must be avoided
     stays so: an appetite does not end an allergy."""
     verdicts: dict[str, str] = {}
-    said = [normalise(statement) for statement in statements]
-    for statement in said:
+    statements_normal = [normalise(statement) for statement in statements]
+    for statement in statements_normal:
         for verdict, thing in _objects(statement):
             if verdicts.get(thing) != "avoid":
                 verdicts.pop(thing, None)
                 verdicts[thing] = verdict
 
     def of(verdict: str) -> tuple[str, ...]:
-        return tuple(thing for thing, known in reversed(verdicts.items()) if known == verdict)
+        return tuple(thing for thing, taste in reversed(verdicts.items()) if taste == verdict)
 
-    return Tastes(likes=of("like"), dislikes=of("dislike"), avoids=of("avoid"), manner=_manner(said))
+    return Tastes(likes=of("like"), dislikes=of("dislike"), avoids=of("avoid"), manner=_manner(statements_normal))
 
 
 def mentions(text: str, thing: str) -> bool:
@@ -74,8 +74,8 @@ def _objects(statement: str) -> Iterator[tuple[str, str]]:
     rest = statement
     for verdict in _STRONGEST_FIRST:
         for pattern in pack.verdicts[verdict]:
-            for found in pattern.finditer(rest):
-                yield from ((verdict, thing) for thing in _things(found.group(1)))
+            for match in pattern.finditer(rest):
+                yield from ((verdict, thing) for thing in _things(match.group(1)))
             rest = pattern.sub(" ; ", rest)
 
 
@@ -91,9 +91,9 @@ def _manner(statements: Sequence[str]) -> Manner:
     last: dict[str, str] = {}
     for statement in statements:
         for name, patterns in pack.manner.items():
-            found = next((hit for pattern in patterns if (hit := pattern.search(statement))), None)
-            if found is not None:
-                last[name] = found.group(found.lastindex or 0)
+            match = next((hit for pattern in patterns if (hit := pattern.search(statement))), None)
+            if match is not None:
+                last[name] = match.group(match.lastindex or 0)
     return Manner(
         language=last.get("language"),
         tone=last.get("tone"),

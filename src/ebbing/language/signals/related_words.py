@@ -29,9 +29,9 @@ class Related:
     def word_in(self, text: str) -> str | None:
         """The first of the words that a text holds, as the group has it; None if it holds none."""
         normal = normalise(text)
-        said = stems(normal)
+        text_stems = stems(normal)
         for words in self.english:
-            if any(tuple(said[at : at + len(words)]) == words for at in range(len(said) - len(words) + 1)):
+            if any(tuple(text_stems[at : at + len(words)]) == words for at in range(len(text_stems) - len(words) + 1)):
                 return " ".join(words)
         for other in self.but:
             normal = normal.replace(other, " ")
@@ -47,7 +47,7 @@ def related_to(topic: str) -> Related | None:
 @lru_cache(maxsize=1)
 def _groups() -> dict[tuple[str, ...], Related]:
     data = tomllib.loads((files("ebbing.language") / "packs" / "related.toml").read_text("utf-8"))
-    found: dict[tuple[str, ...], Related] = {}
+    groups: dict[tuple[str, ...], Related] = {}
     for group in data["group"]:
         related = Related(
             english=_stemmed(group.get("en", ())),
@@ -56,8 +56,8 @@ def _groups() -> dict[tuple[str, ...], Related]:
             attributes=frozenset(group.get("attributes", ())),
         )
         for name in group["names"]:
-            found.setdefault(tuple(stems(name)) or (name,), related)
-    return found
+            groups.setdefault(tuple(stems(name)) or (name,), related)
+    return groups
 
 
 def _stemmed(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:

@@ -50,10 +50,10 @@ class Holding:
 def holding(text: str) -> Holding:
     """Looks at a text once; what was looked at lately is remembered."""
     pack, small = _pack(), text.lower()
-    found = {*NAME.findall(text), *NUMBER.findall(text), *pack.titles.findall(text)}
+    details = {*NAME.findall(text), *NUMBER.findall(text), *pack.titles.findall(text)}
     dates = set(pack.dates.findall(small))
     return Holding(
-        specifics=len(found) + len(dates),
+        specifics=len(details) + len(dates),
         states=pack.states.search(small) is not None,
         lasts=(pack.lasting.search(small) or _OWNED.search(text)) is not None,
         asks=text.rstrip().endswith(("?", "？")) or "吗" in text[-4:],

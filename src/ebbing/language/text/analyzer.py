@@ -111,7 +111,7 @@ def query_terms(text: str) -> list[str]:
 
 def stems(normal: str) -> list[str]:
     """Stems of the words in Latin and other spaced scripts, in order, those without a topic too."""
-    return [_stem(_bare(found["word"])) for found in _TOKEN.finditer(normal) if found["word"]]
+    return [_stem(_bare(match["word"])) for match in _TOKEN.finditer(normal) if match["word"]]
 
 
 def normalise(text: str) -> str:
@@ -241,17 +241,17 @@ def _terms(normal: str) -> list[str]:
     if normal.isascii():
         return list(filter(None, map(_term, _ASCII_WORD.findall(normal))))
     stop = _pack().stop
-    found: list[str] = []
+    terms: list[str] = []
     for run, word in _TOKEN.findall(normal):
         if word:
-            found += filter(None, (_term(word),))
+            terms += filter(None, (_term(word),))
             continue
-        found += [char for char in run if char not in stop]
-        found += map(add, run, run[1:])
+        terms += [char for char in run if char not in stop]
+        terms += map(add, run, run[1:])
     if "月" in normal or "日" in normal or "号" in normal:
         for month, month_mark, day, _ in _CHINESE_DATE.findall(normal):
-            found.append(f"{int(month)}月" if month_mark else f"{int(day)}日")
-    return found
+            terms.append(f"{int(month)}月" if month_mark else f"{int(day)}日")
+    return terms
 
 
 @text_cache(65_536)

@@ -44,13 +44,13 @@ def numbered(normal: str) -> str:
     return normal if normal.isascii() else _ZH_NUMBER.sub(_zh_figure, normal)
 
 
-def _zh_figure(found: re.Match[str]) -> str:
-    tens, ten, ones = found.groups()
-    if not found.group():
+def _zh_figure(match: re.Match[str]) -> str:
+    tens, ten, ones = match.groups()
+    if not match.group():
         return ""
     digits = "2" if tens == "两" else str(_ZH_DIGITS.index(tens)) if tens else ""
     if not ten:
-        return digits if not ones else found.group()
+        return digits if not ones else match.group()
     return str((int(digits) if digits else 1) * 10 + (_ZH_DIGITS.index(ones) if ones else 0))
 
 
@@ -103,19 +103,19 @@ def figures(normal: str) -> frozenset[str]:
     return frozenset(filter(None, map(_figure, _FIGURE.finditer(normal))))
 
 
-def _figure(found: re.Match[str]) -> str:
-    if found["latin"]:
-        return _latin(found["latin"], found["myriad"])
-    whole, part = found["whole"], found["part"]
+def _figure(match: re.Match[str]) -> str:
+    if match["latin"]:
+        return _latin(match["latin"], match["myriad"])
+    whole, part = match["whole"], match["part"]
     if part:
         return f"{_value(whole)}.{''.join(str(_DIGITS[digit]) for digit in part)}"
     if not _DIGITS.keys() >= set(whole):
         return str(_value(whole))
-    if len(whole) > 2 or (len(whole) == 2 and (set(whole) & set("零〇") or found.string[found.end() :][:1] == "年")):
+    if len(whole) > 2 or (len(whole) == 2 and (set(whole) & set("零〇") or match.string[match.end() :][:1] == "年")):
         return "".join(str(_DIGITS[digit]) for digit in whole)
-    is_share = found.string[: found.start()].endswith(_SHARE)
-    is_a_bit = whole == "一" and _A_BIT.match(found.string, found.end()) is not None
-    counts = len(whole) == 1 and not is_a_bit and (found["measured"] is not None or is_share)
+    is_share = match.string[: match.start()].endswith(_SHARE)
+    is_a_bit = whole == "一" and _A_BIT.match(match.string, match.end()) is not None
+    counts = len(whole) == 1 and not is_a_bit and (match["measured"] is not None or is_share)
     return str(_DIGITS[whole]) if counts else ""
 
 

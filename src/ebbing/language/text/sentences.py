@@ -65,7 +65,7 @@ def sentences(message: str) -> list[Sentence]:
     text = _MEMORY_BLOCK.sub("\n", text)
     text = "\n".join(line for line in text.splitlines() if not is_noise(line))
     text = _QUOTE.sub(_blank, _EMOJI.sub(" ", _ATTACHED.sub(" ", text)))
-    found: list[Sentence] = []
+    sentence_list: list[Sentence] = []
     start = 0
     for end in _END.finditer(text):
         mark = end.group()
@@ -75,10 +75,10 @@ def sentences(message: str) -> list[Sentence]:
             and _ABBREVIATION.search(text[max(0, end.start() - 8) : end.start()])
         ):
             continue
-        _append(found, text[start : end.start()], mark=mark)
+        _append(sentence_list, text[start : end.start()], mark=mark)
         start = end.end()
-    _append(found, text[start:], mark="")
-    return found
+    _append(sentence_list, text[start:], mark="")
+    return sentence_list
 
 
 def is_noise(line: str) -> bool:
@@ -86,10 +86,10 @@ def is_noise(line: str) -> bool:
     return _LINE_NOISE.match(line) is not None
 
 
-def _append(found: list[Sentence], text: str, *, mark: str) -> None:
+def _append(sentence_list: list[Sentence], text: str, *, mark: str) -> None:
     text = " ".join(text.split())
     parts = [text] if len(text) <= MAX_SENTENCE else GAP.split(text)
-    found.extend(
+    sentence_list.extend(
         Sentence(part, asks="?" in mark)
         for part in parts
         if (len(part) > 1 or part.isdigit()) and len(part) <= MAX_SENTENCE

@@ -39,19 +39,19 @@ class Unit:
 @bounded_text_cache(16_384)
 def units(text: str) -> tuple[Unit, ...]:
     """The pieces of a text in order; together they hold all of it but white space and dashes between clauses."""
-    found: list[Unit] = []
+    text_units: list[Unit] = []
     for place, part in enumerate(_FENCE.split(text)):
         if place % 2:
-            found += [Unit(line.strip(), is_pasted=True) for line in part.splitlines() if line.strip()]
+            text_units += [Unit(line.strip(), is_pasted=True) for line in part.splitlines() if line.strip()]
             continue
         for sentence in _sentences(part):
             noise = is_noise(sentence)
-            found += [Unit(clause, is_pasted=noise) for clause in _clauses(sentence)]
-    return tuple(found)
+            text_units += [Unit(clause, is_pasted=noise) for clause in _clauses(sentence)]
+    return tuple(text_units)
 
 
 def _sentences(text: str) -> list[str]:
-    found: list[str] = []
+    parts: list[str] = []
     start = 0
     for end in _END.finditer(text):
         mark = end.group()
@@ -61,23 +61,23 @@ def _sentences(text: str) -> list[str]:
             and _ABBREVIATED.search(text[max(0, end.start() - 12) : end.start()])
         ):
             continue
-        found.append(text[start : end.end()].strip())
+        parts.append(text[start : end.end()].strip())
         start = end.end()
-    found.append(text[start:].strip())
-    return [sentence for sentence in found if sentence]
+    parts.append(text[start:].strip())
+    return [sentence for sentence in parts if sentence]
 
 
 def _clauses(sentence: str) -> list[str]:
     if len(sentence.encode("utf-8", "surrogatepass")) <= LONGEST_BYTES:
         return [sentence]
-    found: list[str] = []
+    parts: list[str] = []
     for part in filter(None, _CLAUSE.split(sentence)):
-        if found and min(_size(found[-1]), _size(part)) < SHORTEST_BYTES:
-            joint = "" if found[-1][-1:] in "，；" else " "
-            found[-1] = f"{found[-1]}{joint}{part}"
+        if parts and min(_size(parts[-1]), _size(part)) < SHORTEST_BYTES:
+            joint = "" if parts[-1][-1:] in "，；" else " "
+            parts[-1] = f"{parts[-1]}{joint}{part}"
         else:
-            found.append(part)
-    return [clause.strip() for clause in found]
+            parts.append(part)
+    return [clause.strip() for clause in parts]
 
 
 def _size(text: str) -> int:

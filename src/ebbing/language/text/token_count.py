@@ -25,9 +25,9 @@ def estimate_tokens(text: str) -> int:
 
 
 def _hundredths(piece: re.Match[str]) -> int:
-    kind, found = piece.lastgroup, piece.group()
+    kind, text = piece.lastgroup, piece.group()
     if kind == "latin":
-        return max(_WORD, _LETTER * len(found))
+        return max(_WORD, _LETTER * len(text))
     if kind == "other":
-        return 200 if found > "\uffff" else 100
-    return 0 if kind == "blank" else 50 * len(found)
+        return 200 if text > "\uffff" else 100
+    return 0 if kind == "blank" else 50 * len(text)

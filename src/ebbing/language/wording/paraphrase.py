@@ -59,14 +59,14 @@ def gist_of(text: str) -> Gist:
     goes_on: list[bool] = []
     turns: set[str] = set()
     end = -1
-    for found in pack.word.finditer(normal):
-        for unit in _units(found.group(), pack):
+    for match in pack.word.finditer(normal):
+        for unit in _units(match.group(), pack):
             is_character = _is_character(unit)
             units.append(unit)
-            goes_on.append(is_character and found.start() == end)
-            end = found.end() if "\u3400" <= found.group()[0] <= "\u9fff" else -1
-        if found.group() in pack.turns:
-            turns.add(found.group())
+            goes_on.append(is_character and match.start() == end)
+            end = match.end() if "\u3400" <= match.group()[0] <= "\u9fff" else -1
+        if match.group() in pack.turns:
+            turns.add(match.group())
     return Gist(
         units=tuple(units),
         goes_on=tuple(goes_on),
@@ -80,13 +80,13 @@ def gist_of(text: str) -> Gist:
 def has_units(text: str, least: int) -> bool:
     """Whether a text has at least so many units, 1 or more: reads no further than that."""
     pack = _pack()
-    found = (unit for word in pack.word.finditer(_plain(text[:MAX_READ])) for unit in _units(word.group(), pack))
-    return next(islice(found, least - 1, None), None) is not None
+    unit_text = (unit for word in pack.word.finditer(_plain(text[:MAX_READ])) for unit in _units(word.group(), pack))
+    return next(islice(unit_text, least - 1, None), None) is not None
 
 
-def comparable(one: Gist, other: Gist) -> bool:
+def comparable(left: Gist, right: Gist) -> bool:
     """Whether two texts may say the same at all: the same numbers, names and signs."""
-    return one.numbers == other.numbers and one.names == other.names and one.signs == other.signs
+    return left.numbers == right.numbers and left.names == right.names and left.signs == right.signs
 
 
 def holds(whole: Gist, part: Gist) -> bool:
@@ -106,21 +106,21 @@ def holds(whole: Gist, part: Gist) -> bool:
     return True
 
 
-def news(of: Gist, beside: Gist) -> float:
+def news(of: Gist, other: Gist) -> float:
     """Share of the different units of one text that another does not have, in [0, 1]; 0 for an empty text."""
-    return len(of.parts - beside.parts) / len(of.parts) if of.units else 0.0
+    return len(of.parts - other.parts) / len(of.parts) if of.units else 0.0
 
 
 def _plain(head: str) -> str:
     return dated(numbered(normalise(head)))
 
 
-def _longest(units: tuple[str, ...], wanted: tuple[str, ...], *, start: int) -> tuple[int, int]:
+def _longest(units: tuple[str, ...], sought: tuple[str, ...], *, start: int) -> tuple[int, int]:
     """Place and length of the longest run of units, from `start` on, that begins like `wanted`."""
     best = (0, 0)
     for place in range(start, len(units)):
         length = 0
-        while length < len(wanted) and place + length < len(units) and units[place + length] == wanted[length]:
+        while length < len(sought) and place + length < len(units) and units[place + length] == sought[length]:
             length += 1
         if length > best[1]:
             best = (place, length)

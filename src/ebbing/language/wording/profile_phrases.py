@@ -66,9 +66,9 @@ def plain_sentence(kind: str, value: str, *, language: str) -> str:
 def rule_sentence(value: str, language: str) -> str:
     """A rule as the person put it, as a sentence about them in `zh` or `en`."""
     pack = _pack()
-    said = pack.first_person.sub("", value, count=1) or value
-    fitting = (sentence for head, sentence in pack.rules[language] if head.search(said))
-    return str(next(fitting, pack.plain[f"rule_{language}"]).format_map({"value": said}))
+    text = pack.first_person.sub("", value, count=1) or value
+    fitting = (sentence for head, sentence in pack.rules[language] if head.search(text))
+    return str(next(fitting, pack.plain[f"rule_{language}"]).format_map({"value": text}))
 
 
 def attribute_name(name: str, language: str) -> str | None:

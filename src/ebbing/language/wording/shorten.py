@@ -80,7 +80,7 @@ def telegraphic(text: str) -> str:
     "I moved from Boston to the city of Denver in May, and I don't like it" becomes
     "moved from Boston city Denver in May, don't like".
     """
-    short = _tidy("".join(found for _, found in _kept(_pack().drop_zh.sub("", text))))
+    short = _tidy("".join(text_kept for _, text_kept in _kept(_pack().drop_zh.sub("", text))))
     return short if len(short) < len(text) else text.strip()
 
 
@@ -95,13 +95,13 @@ def kernel(short: str, weight: Weight, *, share: float = 0.5) -> str:
         return short
     weights = [_weight(words, place, weight=weight) for place in range(len(words))]
     room = share * _size(short)
-    kept: set[int] = set()
+    places: set[int] = set()
     for place in sorted(range(len(words)), key=lambda at: -weights[at]):
         if room <= 0 and weights[place] < _ALWAYS:
             break
-        kept.add(place)
+        places.add(place)
         room -= _size(words[place]) + 1
-    return _tidy(" ".join(words[place] for place in sorted(kept)))
+    return _tidy(" ".join(words[place] for place in sorted(places)))
 
 
 def says_something(text: str) -> bool:
@@ -143,9 +143,9 @@ def _kept(text: str) -> list[_Piece]:
     pieces, drop = _pieces(text), _pack().drop
     kept: list[_Piece] = []
     begins, last = True, ""
-    for at, (kind, found) in enumerate(pieces):
+    for at, (kind, piece_text) in enumerate(pieces):
         if kind == "word":
-            plain = _plain(found)
+            plain = _plain(piece_text)
             goes = plain == last or (plain in drop and _goes(pieces, at, begins=begins))
             begins = False
             if goes:
@@ -153,9 +153,9 @@ def _kept(text: str) -> list[_Piece]:
             last = plain
         elif kind in {"number", "han"}:
             begins, last = False, ""
-        elif kind == "end" or "\n" in found:
+        elif kind == "end" or "\n" in piece_text:
             begins = True
-        kept.append((kind, " " if kind == "space" else found))
+        kept.append((kind, " " if kind == "space" else piece_text))
     return kept
 
 
@@ -176,8 +176,8 @@ def _leads_to_name(pieces: Sequence[_Piece], at: int) -> bool:
     following = [piece for piece in pieces[at + 1 : at + 3] if piece[0] != "space"]
     if not following:
         return False
-    kind, found = following[0]
-    return kind == "number" or (kind == "word" and found[:1].isupper() and found.replace("’", "'") not in _SELF)
+    kind, word = following[0]
+    return kind == "number" or (kind == "word" and word[:1].isupper() and word.replace("’", "'") not in _SELF)
 
 
 def _plain(word: str) -> str:

@@ -46,9 +46,9 @@ def _weighed(texts: Sequence[str]) -> tuple[dict[str, str], dict[str, float]]:
     """Each candidate as it was written and what it weighs, by its folded form, in the order of the texts."""
     shown: dict[str, str] = {}
     weight: dict[str, float] = {}
-    for found, bonus in chain.from_iterable(map(_candidates, texts)):
-        key = normalise(found)
-        shown.setdefault(key, found)
+    for candidate, bonus in chain.from_iterable(map(_candidates, texts)):
+        key = normalise(candidate)
+        shown.setdefault(key, candidate)
         weight[key] = max(weight.get(key, 0.0), bonus)
     folded = [normalise(text) for text in texts]
     for key in weight:

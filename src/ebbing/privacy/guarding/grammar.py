@@ -34,8 +34,8 @@ class Rule:
 
     def found_in(self, sentence: str) -> re.Match[str] | None:
         """Where the sentence asks in this way."""
-        found = self.pattern.search(sentence)
-        return None if found is None or (self.unless is not None and self.unless.search(sentence)) else found
+        match = self.pattern.search(sentence)
+        return None if match is None or (self.unless is not None and self.unless.search(sentence)) else match
 
 
 @dataclass(frozen=True, slots=True)

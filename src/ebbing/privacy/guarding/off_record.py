@@ -66,9 +66,9 @@ def reach_of(rule: Rule) -> Reach:
 def _asked_in(sentence: str) -> tuple[Rule | None, str]:
     """The rule by which a sentence asks, and the rest of its words."""
     for rule in rules():
-        found = rule.found_in(sentence)
-        if found is not None and not _is_reported(sentence[: found.start() + 1]):
-            return rule, sentence[: found.start()] + sentence[found.end() :]
+        match = rule.found_in(sentence)
+        if match is not None and not _is_reported(sentence[: match.start() + 1]):
+            return rule, sentence[: match.start()] + sentence[match.end() :]
     return None, sentence
 
 

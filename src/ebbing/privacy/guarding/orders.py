@@ -18,15 +18,15 @@ def harmful_order(text: str) -> str | None:
 
     The reasons are those of `orders.toml`: `promote`, `exfiltrate`, `secrecy`, `disable`, `redirect`, `obey`, `act`.
     """
-    known = grammar(_FILE)
+    order_grammar = grammar(_FILE)
     return (
-        next(filter(None, (_reason(sentence, known) for sentence in sentences(text))), None)
-        if known.may_stand_in(text)
+        next(filter(None, (_reason(sentence, order_grammar) for sentence in sentences(text))), None)
+        if order_grammar.may_stand_in(text)
         else None
     )
 
 
-def _reason(sentence: str, known: Grammar) -> str | None:
-    if any(pattern.search(sentence) for pattern in known.others["asked"]):
+def _reason(sentence: str, order_grammar: Grammar) -> str | None:
+    if any(pattern.search(sentence) for pattern in order_grammar.others["asked"]):
         return None
-    return next((rule.more["reason"] for rule in known.rules if rule.found_in(sentence) is not None), None)
+    return next((rule.more["reason"] for rule in order_grammar.rules if rule.found_in(sentence) is not None), None)

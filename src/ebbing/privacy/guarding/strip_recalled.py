@@ -43,14 +43,14 @@ def _without_delimited(text: str) -> str:
 
 
 def _without_lists(text: str) -> str:
-    known = _known()
-    if not any(map(text.lower().__contains__, known.words)):
+    marks = _known()
+    if not any(map(text.lower().__contains__, marks.words)):
         return text
     lines = text.split("\n")
     kept: list[str] = []
     at = 0
     while at < len(lines):
-        end = _end_of_list(lines, at) if known.heading.match(_bare(lines[at])) else at
+        end = _end_of_list(lines, at) if marks.heading.match(_bare(lines[at])) else at
         if end == at:
             kept.append(lines[at])
             end = at + 1

@@ -159,25 +159,25 @@ def token(candidate: str) -> int:
 
 def secret(candidate: str) -> int:
     """The value of something called a key or a token: letters and digits, no name from a program, no placeholder."""
-    kept = candidate.rstrip(".=-/")
-    mixed = any(char.isdigit() for char in kept) and any(char.isalpha() for char in kept)
-    if not mixed or len(set(kept)) < 6 or _IDENTIFIERS.fullmatch(kept) or _PLACEHOLDER.search(kept):
+    stripped = candidate.rstrip(".=-/")
+    mixed = any(char.isdigit() for char in stripped) and any(char.isalpha() for char in stripped)
+    if not mixed or len(set(stripped)) < 6 or _IDENTIFIERS.fullmatch(stripped) or _PLACEHOLDER.search(stripped):
         return 0
     return len(candidate)
 
 
 def mixed_password(candidate: str) -> int:
     """A password that shows itself: it holds a digit or a special sign, and is neither code nor a rule of length."""
-    kept = candidate.rstrip(".?:")
-    if len(kept) < 3 or _is_code(kept) or not re.search(r"[0-9!@#$%^&*+=~]", kept):
+    stripped = candidate.rstrip(".?:")
+    if len(stripped) < 3 or _is_code(stripped) or not re.search(r"[0-9!@#$%^&*+=~]", stripped):
         return 0
-    return len(kept)
+    return len(stripped)
 
 
 def plain_password(candidate: str) -> int:
     """A password that may be an ordinary word: whatever is not code."""
-    kept = candidate.rstrip(".?:")
-    return 0 if len(kept) < 3 or _is_code(kept) else len(kept)
+    stripped = candidate.rstrip(".?:")
+    return 0 if len(stripped) < 3 or _is_code(stripped) else len(stripped)
 
 
 def _is_code(value: str) -> bool:

@@ -26,7 +26,7 @@ def find(text: str, *, allowed: frozenset[Category] = frozenset()) -> list[Findi
     An `allowed` category is still found where that keeps another from misreading it, and not looked for otherwise.
     """
     folded = fold(text)
-    found: list[tuple[int, int, Category]] = []
+    findings: list[tuple[int, int, Category]] = []
     working = folded.text
     if "[" in working:
         working = _PLACEHOLDER.sub(lambda match: HIDDEN * len(match.group()), working)
@@ -34,9 +34,13 @@ def find(text: str, *, allowed: frozenset[Category] = frozenset()) -> list[Findi
         fresh = _spans(working, allowed)
         if not fresh:
             break
-        found += fresh
+        findings += fresh
         working = _hidden(working, fresh)
-    return [Finding(category, *folded.original(begin, end)) for begin, end, category in sorted(found)] if found else []
+    return (
+        [Finding(category, *folded.original(begin, end)) for begin, end, category in sorted(findings)]
+        if findings
+        else []
+    )
 
 
 _PLACEHOLDER: Final = re.compile(rf"\[(?:REDACTED_[A-Z_]{{2,40}}|(?:{'|'.join(Category).upper()}):[a-p]{{16}})\]")

@@ -45,9 +45,9 @@ def fold(text: str) -> Folded:
     """The text for patterns to look at. Only invisible characters change its length."""
     if text.isascii():
         return Folded(text.replace(HIDDEN, "\ufffd"))
-    kept = None
+    places = None
     if INVISIBLE.search(text):
         gone = {match.start() for match in INVISIBLE.finditer(text)}
-        kept = [at for at in range(len(text)) if at not in gone]
+        places = [at for at in range(len(text)) if at not in gone]
         text = INVISIBLE.sub("", text)
-    return Folded(text.translate(_PLAIN) if _ODD.search(text) else text, kept)
+    return Folded(text.translate(_PLAIN) if _ODD.search(text) else text, places)

@@ -73,8 +73,8 @@ def _member(kind: type[_Kind], name: str) -> _Kind:
     try:
         return kind(name)
     except ValueError:
-        known = ", ".join(kind)
-        raise ConfigurationError(f"{name!r} is no redaction {kind.__name__.lower()}; use one of {known}") from None
+        names = ", ".join(kind)
+        raise ConfigurationError(f"{name!r} is no redaction {kind.__name__.lower()}; use one of {names}") from None
 
 
 DEFAULT: Final = RedactionPolicy()

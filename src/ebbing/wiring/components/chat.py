@@ -49,9 +49,9 @@ def chat_of(settings: Settings, *, model: ChatModel | None = None) -> Chat:
         mode = WriteMode.RULES if settings.write_mode == "auto" else WriteMode(settings.write_mode)
         return Chat(mode, note="no language model: facts are read by rules")
     mode = WriteMode.LLM if settings.write_mode == "auto" else WriteMode(settings.write_mode)
-    found = model or _endpoint(settings)
+    chat_model = model or _endpoint(settings)
     asking = LlmOptions(
-        found,
+        chat_model,
         fact_prompt=settings.custom_fact_extraction_prompt,
         update_prompt=settings.custom_update_memory_prompt,
         timeout_seconds=settings.llm_timeout_seconds,
@@ -59,7 +59,7 @@ def chat_of(settings: Settings, *, model: ChatModel | None = None) -> Chat:
         chunk_tokens=settings.llm_chunk_tokens,
         max_tokens=settings.llm_max_tokens,
     )
-    return Chat(mode, asking, _rewriter(found), note=f"{found.model_id}, write mode {mode}")
+    return Chat(mode, asking, _rewriter(chat_model), note=f"{chat_model.model_id}, write mode {mode}")
 
 
 def _endpoint(settings: Settings) -> ChatModel:

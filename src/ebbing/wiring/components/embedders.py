@@ -102,23 +102,23 @@ def configured(settings: Settings) -> EmbedderSlot:
 
 
 def _choose(settings: Settings, notes: list[str]) -> Embedder | None:
-    wanted = settings.embedder
-    if wanted == "auto":
+    choice = settings.embedder
+    if choice == "auto":
         wanted_list = ["openai"] if settings.embedding_base_url else ["e5", "sentence-encoder"]
     else:
-        wanted_list = [wanted]
+        wanted_list = [choice]
     for name in wanted_list:
         if name == "none":
             break
         try:
-            found = _LOADERS[name](settings)
+            embedder = _LOADERS[name](settings)
         except (EbbingError, ImportError) as error:
             notes.append(f"{name}: {error}")
             if settings.embedder != "auto":
                 raise _explained(name, error) from error
             continue
-        notes.append(f"{name}: loaded ({found.model_id}, {found.dim} dimensions)")
-        return found
+        notes.append(f"{name}: loaded ({embedder.model_id}, {embedder.dim} dimensions)")
+        return embedder
     notes.append("none: keyword search only")
     return None
 
@@ -127,8 +127,8 @@ def _explained(name: str, error: Exception) -> EbbingError:
     if isinstance(error, EbbingError):
         return error
     extra = {"openai": "openai", "sentence-encoder": "sentence-encoder"}.get(name)
-    how = f"pip install 'ebbing[{extra}]'" if extra else "pip install --force-reinstall ebbing"
-    return MissingExtraError(f"embedder {name!r} needs a package that is not installed: {how}")
+    remedy = f"pip install 'ebbing[{extra}]'" if extra else "pip install --force-reinstall ebbing"
+    return MissingExtraError(f"embedder {name!r} needs a package that is not installed: {remedy}")
 
 
 def _cached(embedder: Embedder | None, settings: Settings) -> Embedder | None:

@@ -91,8 +91,8 @@ def host_settings() -> HostSettings:
     try:
         return HostSettings()
     except ValidationError as error:
-        found = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-        raise ConfigurationError(f"settings are wrong: {found}") from None
+        problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise ConfigurationError(f"settings are wrong: {problems}") from None
 
 
 def fresh_ids() -> Ids:

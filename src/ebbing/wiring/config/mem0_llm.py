@@ -44,9 +44,9 @@ def llm_settings(section: Any) -> dict[str, Any]:
     named = str(section.get("provider", "openai"))
     provider = _OTHER_NAMES.get(named, named)
     if provider not in _PROVIDERS:
-        known = ", ".join(sorted(_PROVIDERS))
+        names = ", ".join(sorted(_PROVIDERS))
         raise ConfigurationError(
-            f"llm provider {provider!r} is not supported: use one of {known}; any OpenAI-compatible endpoint is "
+            f"llm provider {provider!r} is not supported: use one of {names}; any OpenAI-compatible endpoint is "
             "'openai' with openai_base_url"
         )
     config = section.get("config") or {}
