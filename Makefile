@@ -19,8 +19,12 @@ INTEGRATIONS_STAMP := $(INTEGRATIONS)/.installed
 PYTEST_INTEGRATIONS := EBBING_TEST_INTEGRATIONS=required OMP_NUM_THREADS=1 $(INTEGRATIONS)/bin/python -m pytest \
 	-o filterwarnings=default --disable-warnings -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function
 
+# So have the site and the release: their tools depend on neither Ebbing nor what it depends on.
+DOCS := .venv-docs
+DOCS_STAMP := $(DOCS)/.installed
+
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations pictures check lint format clean
+.PHONY: help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations pictures check lint format docs lock release-check clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -77,8 +81,19 @@ format: $(DEV_STAMP)  ## mend style and layout where a machine can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
+docs: $(DOCS_STAMP)  ## these pages as a site in build/docs, to be read offline; a warning is an error
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
+	@echo "Open build/docs/index.html"
+
+lock: $(DOCS_STAMP)  ## requirements-dev.lock anew: the versions of all development tools, for every platform
+	@$(DOCS)/bin/uv pip compile --quiet --universal --python-version 3.11 --extra dev --upgrade --no-header \
+		--no-emit-index-url --output-file requirements-dev.lock pyproject.toml
+
+release-check: $(DOCS_STAMP)  ## wheel and source archive, checked, installed afresh and tried with the README's first example
+	@$(DOCS)/bin/python scripts/check_release.py
+
 clean:  ## remove the virtual environment, caches and build output
-	rm -rf $(VENV) $(INTEGRATIONS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INTEGRATIONS) $(DOCS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A recipe line per step: find a Python, make the environment unless it works already, install, leave the stamp.
@@ -116,4 +131,12 @@ $(INTEGRATIONS_STAMP): pyproject.toml
 	$(make_venv)
 	@echo "Installing Ebbing with the agent frameworks into $(VENV) (once; a minute or two)" >&2
 	@$(PIP_INSTALL) --editable '.[integrations-test]'
+	@touch $@
+
+$(DOCS_STAMP): VENV := $(DOCS)
+$(DOCS_STAMP): BIN := $(DOCS)/bin
+$(DOCS_STAMP): pyproject.toml
+	$(make_venv)
+	@echo "Installing the tools of documentation and release into $(VENV) (once; half a minute)" >&2
+	@$(DOCS)/bin/python scripts/install_extras.py docs release
 	@touch $@
