@@ -78,7 +78,9 @@ def _add_recall_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder that holds locomo/, memdaily-zh/, beam-100k/")
     parser.add_argument("--set", default="all", choices=[*SETS, "all"], help="which set (default: all)")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
-    parser.add_argument("--table", action="store_true", help="print the README's Markdown table, with floors and aims")
+    parser.add_argument(
+        "--table", action="store_true", help="print the Markdown table of docs/measurements.md, with floors and aims"
+    )
     parser.add_argument("--ablate", action="store_true", help="repeat with one step of recall switched off at a time")
     parser.add_argument("--no-baselines", action="store_true", help="the product alone: faster while developing")
     parser.add_argument("--limit-users", type=int, metavar="N", help="the first N users of each set only")

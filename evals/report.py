@@ -1,4 +1,4 @@
-"""Results as text: a table a set, the Markdown table of the README, the table of ablations."""
+"""Results as text: a table a set, the Markdown table of docs/measurements.md, the table of ablations."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _show_mixed(result: Result, console: Console) -> None:
 
 
 def markdown(results: Sequence[Result], systems: Sequence[str]) -> str:
-    """The README's table: a row a target, what each system reaches, the floor and the aim."""
+    """The table of docs/measurements.md: a row a target, what each system reaches, the floor and the aim."""
     by_set = {result["set"]: result for result in results}
     lines = [
         f"| set | measure | {' | '.join(systems)} | floor | aim |",

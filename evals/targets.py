@@ -1,4 +1,4 @@
-"""What the project holds itself to, row by row of the table in the README."""
+"""What the project holds itself to, row by row of the table in docs/measurements.md."""
 
 from __future__ import annotations
 

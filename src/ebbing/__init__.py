@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ebbing.recall.base.recall_settings import RecallSettings
     from ebbing.sync import Memory
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "AsyncMemory",
     "AsyncSession",

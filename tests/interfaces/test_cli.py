@@ -289,4 +289,4 @@ def test_help_loads_neither_the_store_nor_numbers(tmp_path: Path) -> None:
 
 def test_the_version_is_told() -> None:
     ended = python("from ebbing.interfaces.cli.app import main; import sys; sys.argv = ['ebbing', '--version']; main()")
-    assert (ended.code, ended.out) == (0, "0.1.0\n")
+    assert (ended.code, ended.out) == (0, "0.2.0\n")
