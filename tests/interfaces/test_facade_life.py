@@ -63,7 +63,7 @@ def test_the_twins_are_opened_in_the_same_ways_and_have_nothing_else_of_their_ow
 
 
 NAMESPACES = (
-    *("profiles", "identities", "changes", "reviews", "maintenance"),
+    *("profiles", "identities", "assistant", "changes", "reviews", "maintenance"),
     *("jobs", "webhooks", "api_keys", "audit"),
 )
 

@@ -22,7 +22,7 @@ _Result = TypeVar("_Result")
 def _blocking(
     method: Callable[Concatenate[AsyncClient, _Given], Coroutine[Any, Any, _Result]],
 ) -> Callable[Concatenate[Client, _Given], _Result]:
-    """The method with the same signature and documentation, returning when it is done."""
+    """Return the method with the same signature and documentation, returning when it is done."""
 
     def call(self: Client, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
         return self.run(partial(method, self.twin, *args, **kwargs))
@@ -62,11 +62,11 @@ class Client:
     is_well = _blocking(AsyncClient.is_well)
 
     def run(self, call: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
-        """What a coroutine function gives on the loop of this client."""
+        """Return what a coroutine function gives on the loop of this client."""
         return self._loop.run(call())
 
     def close(self) -> None:
-        """Closes the connections and ends the thread; idempotent."""
+        """Close the connections and end the thread; idempotent."""
         if not self._loop.is_stopped:
             self.run(self.twin.aclose)
             self._loop.stop()
@@ -94,11 +94,11 @@ class BlockingMemoryService:
         self._loop = LoopThread()
 
     def recall_context(self, user_id: str, query: str, **where: Unpack[Where]) -> str | None:
-        """What fits a question as a block for the prompt; None where there is nothing to add, or no time."""
+        """Return what fits a question as a block for the prompt; None where there is nothing to add, or no time."""
         return self._loop.run(self.twin.recall_context(user_id, query, **where))
 
     def recall(self, user_id: str, query: str, **where: Unpack[Where]) -> list[MemoryItem]:
-        """What the store finds, best first; nothing where it has no answer in time."""
+        """Return what the store finds, best first; nothing where it has no answer in time."""
         return self._loop.run(self.twin.recall(user_id, query, **where))
 
     def maybe_write(
@@ -110,7 +110,7 @@ class BlockingMemoryService:
         metadata: Mapping[str, Any] | None = None,
         **where: Unpack[Where],
     ) -> bool:
-        """Remembers a round of a conversation; whether that is known to be done."""
+        """Remember a round of a conversation; whether that is known to be done."""
         return self._loop.run(
             self.twin.maybe_write(
                 user_id, user_message, assistant_message=assistant_message, metadata=metadata, **where
@@ -118,7 +118,7 @@ class BlockingMemoryService:
         )
 
     def close(self) -> None:
-        """Gives writes under way their time, closes the store and ends the thread; idempotent."""
+        """Give writes under way their time, close the store and end the thread; idempotent."""
         if not self._loop.is_stopped:
             self._loop.run(self.twin.aclose())
             self._loop.stop()

@@ -26,7 +26,7 @@ class AsyncRememberingChat:
         self._client, self._service, self._user_id, self._where = client, service, user_id, where
 
     async def create(self, *, messages: Sequence[Mapping[str, Any]], **options: Any) -> Any:
-        """The client's answer."""
+        """Return the client's answer."""
         question = last_user_text(messages)
         context = await self._service.recall_context(self._user_id, question, **self._where)
         sent = inject(messages, context) if context else [*messages]
@@ -60,7 +60,7 @@ class RememberingChat:
         self._client, self._service, self._user_id, self._where = client, service, user_id, where
 
     def create(self, *, messages: Sequence[Mapping[str, Any]], **options: Any) -> Any:
-        """The client's answer."""
+        """Return the client's answer."""
         question = last_user_text(messages)
         context = self._service.recall_context(self._user_id, question, **self._where)
         sent = inject(messages, context) if context else [*messages]
@@ -82,7 +82,7 @@ class RememberingChat:
 
 
 def said_in(answer: Any) -> str:
-    """The text of a chat completion, an object or a dict; "" where it has none."""
+    """Return the text of a chat completion, an object or a dict; "" where it has none."""
     return _text(_of(_first(_of(answer, "choices")), "message"))
 
 

@@ -10,7 +10,7 @@ from ebbing.wiring.config.client_settings import HostSettings, host_settings
 
 
 def service_from_env() -> MemoryService:
-    """The memory that `EBBING_CLIENT_BASE_URL` (or `MEM0_BASE_URL`) names; one that knows nothing where none is named.
+    """Return the memory that `EBBING_CLIENT_BASE_URL` (or `MEM0_BASE_URL`) names; an empty one if none is named.
 
     Raises:
         ConfigurationError: a value does not fit.
@@ -20,7 +20,7 @@ def service_from_env() -> MemoryService:
 
 
 def blocking_service_from_env() -> BlockingMemoryService:
-    """The same for code that does not await.
+    """Return the same for code that does not await.
 
     Raises:
         ConfigurationError: a value does not fit.

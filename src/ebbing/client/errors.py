@@ -60,7 +60,7 @@ def refusal(response: httpx.Response) -> EbbingError:
 
 
 def _detail(body: Any) -> str:
-    """What happened and what to do, in the server's words: ours hold no person's text."""
+    """Return what happened and what to do, in the server's words: ours hold no person's text."""
     if not isinstance(body, dict):
         return ""
     words = [body.get(name) for name in ("detail", "hint")]

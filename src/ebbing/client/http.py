@@ -91,7 +91,7 @@ class AsyncClient:
         private: bool = False,
         **whose: Unpack[Whose],
     ) -> Item:
-        """Remembers what a conversation says; `{"id", "results": [{"id", "text", "event", "reason"}], …}`.
+        """Remember what a conversation says; `{"id", "results": [{"id", "text", "event", "reason"}], …}`.
 
         Args:
             messages: a text, or messages with `role` and `content`.
@@ -105,21 +105,21 @@ class AsyncClient:
         return await self._object(Asked("POST", self._paths.add, body, headers=key, repeatable=bool(key)))
 
     async def search(self, query: str, *, top_k: int = 5, **options: Unpack[SearchOptions]) -> list[MemoryItem]:
-        """The memories that answer a question, best first."""
+        """Return the memories that answer a question, best first."""
         body = {"query": query, "top_k": top_k, "limit": top_k, **_told(**options)}
         return items_of(await self._wire.ask(Asked("POST", self._paths.search, body, repeatable=True)))
 
     async def get_all(
         self, *, limit: int = 100, cursor: str | None = None, **whose: Unpack[Whose]
     ) -> tuple[list[MemoryItem], str | None]:
-        """Memories, the newest first, and where the next page begins (None: there is none)."""
+        """Return memories, the newest first, and where the next page begins (None: there is none)."""
         params = _told(limit=limit, cursor=cursor, **whose)
         page = await self._wire.ask(Asked("GET", self._paths.add, params=params, repeatable=True))
         after = page.get("next_cursor") if isinstance(page, dict) else None
         return items_of(page), after if isinstance(after, str) else None
 
     async def get(self, memory_id: str, *, user_id: str | None = None) -> MemoryItem:
-        """One memory.
+        """Return one memory.
 
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
@@ -134,23 +134,23 @@ class AsyncClient:
         metadata: Mapping[str, Any] | None = None,
         user_id: str | None = None,
     ) -> MemoryItem:
-        """Gives a memory another text, other metadata, or both; returns it."""
+        """Give a memory another text, other metadata, or both; return it."""
         request = self._about(memory_id, "PUT", body=_told(text=text, metadata=metadata), user_id=user_id)
         return _one(await self._wire.ask(request))
 
     async def delete(
         self, memory_id: str, *, hard: bool = False, reason: str | None = None, user_id: str | None = None
     ) -> None:
-        """Takes a memory out of every answer; it can be restored unless `hard`."""
+        """Take a memory out of every answer; it can be restored unless `hard`."""
         request = self._about(memory_id, "DELETE", user_id=user_id, hard=hard or None, reason=reason)
         await self._wire.ask(request)
 
     async def restore(self, memory_id: str, *, user_id: str | None = None) -> MemoryItem:
-        """Brings a deleted memory back and returns it."""
+        """Bring a deleted memory back and return it."""
         return _one(await self._wire.ask(self._about(memory_id, "POST", part="/restore", user_id=user_id)))
 
     async def history(self, memory_id: str, *, user_id: str | None = None) -> list[Item]:
-        """What happened to a memory, oldest first."""
+        """Return what happened to a memory, oldest first."""
         answer = await self._wire.ask(self._about(memory_id, "GET", part="/history", user_id=user_id))
         entries = answer.get("history") if isinstance(answer, dict) else answer
         return [item for item in entries if isinstance(item, dict)] if isinstance(entries, list) else []
@@ -190,12 +190,12 @@ class AsyncClient:
         return id_of(await self.add(messages, metadata=metadata, user_id=user_id, agent_id=agent_id, run_id=run_id))
 
     async def is_well(self) -> bool:
-        """Whether the service is there."""
+        """Return whether the service is there."""
         await self._wire.ask(Asked("GET", "/healthz", repeatable=True))
         return True
 
     async def aclose(self) -> None:
-        """Closes the connections; idempotent."""
+        """Close the connections; idempotent."""
         await self._wire.aclose()
 
     async def __aenter__(self) -> Self:
@@ -216,7 +216,7 @@ class AsyncClient:
 
 
 def _told(**values: Any) -> Item:
-    """What is not None, moments in ISO 8601."""
+    """Return what is not None, moments in ISO 8601."""
     return {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in values.items()

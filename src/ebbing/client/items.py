@@ -32,7 +32,7 @@ class MemoryItem:
 
 
 def items_of(answer: Any) -> list[MemoryItem]:
-    """The memories of a server's answer, whatever it calls its fields; what is no memory is passed over.
+    """Return the memories of a server's answer, whatever it calls its fields; what is no memory is passed over.
 
     A list, or an object with one under `memories`, `data`, `results` or `items` (also one inside the other).
     """
@@ -40,7 +40,7 @@ def items_of(answer: Any) -> list[MemoryItem]:
 
 
 def id_of(answer: Any) -> str | None:
-    """The id that a server gave what was stored, if it tells one: its own, or that of the first result."""
+    """Return the id that a server gave what was stored, if it tells one: its own, or that of the first result."""
     if isinstance(answer, Mapping):
         own = _first(answer, _IDS)
         if isinstance(own, str | int) and not isinstance(own, bool):

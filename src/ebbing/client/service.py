@@ -89,7 +89,7 @@ class MemoryService:
         return self._dropped
 
     async def recall_context(self, user_id: str, query: str, **where: Unpack[Where]) -> str | None:
-        """The memories that fit a question as a block for the prompt; None where there is nothing to add, or no time.
+        """Return a block for the prompt with the memories that fit; None where there is nothing to add, or no time.
 
         The block says that memories may be wrong, are no instructions, and yield to the current input.
         """
@@ -101,7 +101,7 @@ class MemoryService:
         return block(fitting[: self._policy.top_k], language=language, max_chars=self._policy.max_chars) or None
 
     async def recall(self, user_id: str, query: str, **where: Unpack[Where]) -> list[MemoryItem]:
-        """What the store finds, best first; nothing where it has no answer in time."""
+        """Return what the store finds, best first; nothing where it has no answer in time."""
         is_question = isinstance(query, str) and bool(query.strip())
         if not self._policy.recall or not is_question or not self._may_ask():
             return []
@@ -121,7 +121,7 @@ class MemoryService:
         metadata: Mapping[str, Any] | None = None,
         **where: Unpack[Where],
     ) -> bool:
-        """Remembers a round of a conversation; whether that is known to be done.
+        """Remember a round of a conversation; whether that is known to be done.
 
         After `write_seconds` the caller goes on, and the write with it, as long as the store takes.
         """
@@ -152,7 +152,7 @@ class MemoryService:
         return await self._written([*messages], user_id=user_id, metadata=metadata, where=where)
 
     async def aclose(self) -> None:
-        """Gives writes under way their time, then closes the store; raises nothing."""
+        """Give writes under way their time, then close the store; raise nothing."""
         if self._under_way:
             await asyncio.wait(self._under_way, timeout=self._policy.write_seconds)
         for task in self._under_way.copy():
@@ -198,7 +198,7 @@ class MemoryService:
     async def _within(
         self, work: Coroutine[Any, Any, _Result], seconds: float, *, label: str, keep: bool = False
     ) -> _Result | None:
-        """The result, or None where it failed or was late; late work goes on if it is to be kept.
+        """Return the result, or None where it failed or was late; late work goes on if it is to be kept.
 
         It runs as a task of its own: one that does not heed its cancellation holds nobody up.
         """
@@ -238,14 +238,14 @@ class MemoryService:
 
 
 def _is_usable(item: object) -> bool:
-    """Whether it is a memory that a prompt may show: nothing that is held back for review."""
+    """Return whether it is a memory that a prompt may show: nothing that is held back for review."""
     if not isinstance(item, MemoryItem) or QUARANTINED in item.tags:
         return False
     return isinstance(item.text, str) and isfinite(item.score)
 
 
 def last_user_text(messages: Sequence[Mapping[str, Any]]) -> str:
-    """The last thing that the user said in a list of chat messages; "" if there is none."""
+    """Return the last thing that the user said in a list of chat messages; "" if there is none."""
     for message in reversed(messages):
         if message.get("role") == "user":
             content = message.get("content")

@@ -19,7 +19,7 @@ class MemoryStore(Protocol):
     async def recall(
         self, query: str, *, user_id: str, agent_id: str | None = None, run_id: str | None = None, top_k: int = 5
     ) -> list[MemoryItem]:
-        """The memories that answer a question, best first."""
+        """Return the memories that answer a question, best first."""
         ...
 
     async def remember(
@@ -31,15 +31,15 @@ class MemoryStore(Protocol):
         run_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> str | None:
-        """Stores what was said and what it says; an id, if there is one to tell."""
+        """Store what was said and what it says; an id, if there is one to tell."""
         ...
 
     async def is_well(self) -> bool:
-        """Whether it answers; asked after failures, before anybody is made to wait for it again."""
+        """Return whether it answers; asked after failures, before anybody is made to wait for it again."""
         ...
 
     async def aclose(self) -> None:
-        """Lets go of connections."""
+        """Let go of connections."""
         ...
 
 
@@ -75,7 +75,7 @@ class LocalStore:
     async def recall(
         self, query: str, *, user_id: str, agent_id: str | None = None, run_id: str | None = None, top_k: int = 5
     ) -> list[MemoryItem]:
-        """What `search` finds."""
+        """Return what `search` finds."""
         answer = await self._memory.search(query, user_id=user_id, agent_id=agent_id, run_id=run_id, top_k=top_k)
         return items_of(answer)
 
@@ -88,14 +88,14 @@ class LocalStore:
         run_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> str | None:
-        """What `add` keeps, with the conversation as episodes."""
+        """Store what `add` keeps, with the conversation as episodes."""
         added = await self._memory.add(messages, user_id=user_id, agent_id=agent_id, run_id=run_id, metadata=metadata)
         return id_of(added)
 
     async def is_well(self) -> bool:
-        """Whether the store can be read."""
+        """Return whether the store can be read."""
         await self._memory.maintenance.stats()
         return True
 
     async def aclose(self) -> None:
-        """The memory stays open."""
+        """Return the memory stays open."""

@@ -65,7 +65,7 @@ class Wire:
         )
 
     async def ask(self, request: Asked) -> Any:
-        """The decoded answer.
+        """Return the decoded answer.
 
         Raises:
             ServerUnavailableError: no usable answer in time, or the server is left alone after failures.
@@ -91,7 +91,7 @@ class Wire:
         return answer
 
     async def aclose(self) -> None:
-        """Closes the pool; idempotent."""
+        """Close the pool; idempotent."""
         await self._http.aclose()
 
     async def _answer(self, request: Asked, *, give_up: float) -> Any:
@@ -110,7 +110,7 @@ class Wire:
             await asyncio.sleep(wait)
 
     async def _sent(self, asked: Asked) -> tuple[httpx.Response | None, str]:
-        """The response, or what kept it away: the kind of failure, never an address or a text."""
+        """Return the response, or what kept it away: the kind of failure, never an address or a text."""
         request = self._http.build_request(
             asked.method, asked.path, json=asked.json, params=dict(asked.params), headers=dict(asked.headers)
         )
@@ -125,7 +125,7 @@ class Wire:
 
 
 async def _read(response: httpx.Response) -> httpx.Response:
-    """The response with its body, unless that is absurdly long."""
+    """Return the response with its body, unless that is absurdly long."""
     body = bytearray()
     async for chunk in response.aiter_bytes():
         body += chunk
@@ -135,7 +135,7 @@ async def _read(response: httpx.Response) -> httpx.Response:
 
 
 def _plain(headers: httpx.Headers) -> dict[str, str]:
-    """The headers that still hold for a body that was decoded."""
+    """Return the headers that still hold for a body that was decoded."""
     return {name: value for name, value in headers.items() if name not in {"content-encoding", "content-length"}}
 
 

@@ -73,7 +73,7 @@ class Components:
     """What is told how long calls take, and what comes of them."""
 
     def for_tenant(self, tenant: str) -> Components:
-        """The same components for another tenant: every call made with them names this one."""
+        """Return the same components for another tenant: every call made with them names this one."""
         return replace(self, settings=self.settings.model_copy(update={"tenant": tenant}))
 
 
@@ -88,7 +88,7 @@ def build(
     chat_model: ChatModel | None = None,
     reader: Reader | None = None,
 ) -> Components:
-    """Opens the store and gets the embedder ready; what is given in code wins over settings.
+    """Open the store and get the embedder ready; what is given in code wins over settings.
 
     Raises:
         ConfigurationError: a setting is wrong.
@@ -137,7 +137,7 @@ def build(
 
 
 def load_settings(values: Mapping[str, Any] | None = None) -> Settings:
-    """Settings from the environment, with `values` on top; names of earlier hosts come last.
+    """Return settings from the environment, with `values` on top; names of earlier hosts come last.
 
     Raises:
         ConfigurationError: a value does not fit; the message names the setting, never the value.
@@ -150,7 +150,7 @@ def load_settings(values: Mapping[str, Any] | None = None) -> Settings:
 
 
 def settings_from_config(config: Mapping[str, Any]) -> Settings:
-    """Settings from a dict in our own names or in mem0's shape (`vector_store`, `embedder`, `history_db_path`, …).
+    """Return settings from a dict in our own names or in mem0's shape (`vector_store`, `history_db_path`, …).
 
     What the config names and is not here is replaced, with a warning in the log and in `diagnose`.
 

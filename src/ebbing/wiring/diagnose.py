@@ -24,7 +24,7 @@ Finding = dict[str, str]
 
 
 async def diagnose(components: Components) -> dict[str, Any]:
-    """Loads what can be loaded and says how it went; no secret, no personal text.
+    """Load what can be loaded and say how it went; no secret, no personal text.
 
     Returns:
         `{"findings": [{"part", "state", "detail"}], "stats": {...}, "settings": {...}}`; `state` is `on`, `off` or
@@ -106,7 +106,7 @@ async def _about_reader(components: Components, *, failure: str | None) -> Findi
 
 
 async def _about_chat(components: Components) -> list[Finding]:
-    """What reads; it is not asked anything here."""
+    """Describe what reads; it is not asked anything here."""
     findings = [_finding("model", "on" if components.chat.asking else "off", detail=components.chat.note)]
     left = await unread_counts(components.store.jobs, tenant=components.settings.tenant)
     if any(left.values()):
@@ -125,7 +125,7 @@ def _about_proxy(settings: Settings) -> Finding:
 
 
 async def _about_upkeep(components: Components) -> Finding:
-    """Whether a worker comes round, and what it gave up."""
+    """Return whether a worker comes round, and what it gave up."""
     queue, tenant = components.store.jobs, components.settings.tenant
     last = await queue.list(kind="daily", state=JobState.DONE, tenant=tenant, limit=1)
     counts = await queue.counts(tenant=tenant)
@@ -156,7 +156,7 @@ def _about_counts(stats: StoreStats, embedder: Embedder | None) -> Iterator[Find
 
 
 def _shown(settings: Settings) -> dict[str, Any]:
-    """The settings in force; of a secret only that it is set, of an address nothing but scheme and host."""
+    """Return the settings in force; of a secret only that it is set, of an address nothing but scheme and host."""
     shown: dict[str, Any] = {}
     for name in type(settings).model_fields:
         value = getattr(settings, name)

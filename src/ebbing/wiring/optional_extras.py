@@ -18,7 +18,7 @@ _OF_MCP: Final = frozenset({"mcp", "mcp_types"})
 
 
 def bring_back(backup: Path, path: Path | None) -> Path:
-    """Makes a store of a copy, at `path` or where the settings say; returns where.
+    """Make a store of a copy, at `path` or where the settings say; return where.
 
     Raises:
         InvalidInputError: the copy is none, is damaged, or a store is there already.
@@ -59,14 +59,14 @@ def open_components(options: Mapping[str, Any], *, make_store: bool) -> tuple[Co
 
 
 def store_is_missing(settings: Settings) -> bool:
-    """Whether opening the store would make a new file."""
+    """Return whether opening the store would make a new file."""
     from ebbing.adapters.sqlite.connection.connections import FILE_NAME
 
     return settings.store == "sqlite" and not settings.path.is_file() and not (settings.path / FILE_NAME).exists()
 
 
 def settings_for(options: Mapping[str, Any]) -> Settings:
-    """Settings from the environment, with what is given on top.
+    """Return settings from the environment, with what is given on top.
 
     Raises:
         ConfigurationError: a value does not fit.
@@ -77,7 +77,7 @@ def settings_for(options: Mapping[str, Any]) -> Settings:
 
 
 def serve_http(settings: Settings, *, started: Callable[..., None]) -> None:
-    """Serves over HTTP until it is stopped; see `ebbing.interfaces.http.serve.serve`.
+    """Serve over HTTP until it is stopped; see `ebbing.interfaces.http.serve.serve`.
 
     Args:
         started: called with the service's address, and `is_open`, once it answers.
@@ -91,7 +91,7 @@ def serve_http(settings: Settings, *, started: Callable[..., None]) -> None:
 
 
 def serve_mcp(settings: Settings) -> None:
-    """Serves one person over standard input and output; see `ebbing.interfaces.mcp.stdio.serve`.
+    """Serve one person over standard input and output; see `ebbing.interfaces.mcp.stdio.serve`.
 
     Raises:
         MissingExtraError: the packages of the extra `mcp` are not installed.
@@ -101,7 +101,7 @@ def serve_mcp(settings: Settings) -> None:
 
 
 def mcp_endpoint(sender_of: Callable[..., Any], *, tool_set: str, max_body_bytes: int) -> Any:
-    """Returns the application for `/mcp`; see `ebbing.interfaces.mcp.over_http.McpEndpoint`.
+    """Return the application for `/mcp`; see `ebbing.interfaces.mcp.over_http.McpEndpoint`.
 
     Raises:
         MissingExtraError: the packages of the extra `mcp` are not installed.

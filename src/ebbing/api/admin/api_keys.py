@@ -32,7 +32,7 @@ class ApiKeysApi:
         note: str | None = None,
         expires_in_days: float | None = None,
     ) -> NewApiKey:
-        """Makes a key of this tenant for the service; what it looks like is told now and never again.
+        """Make a key of this tenant for the service; what it looks like is told now and never again.
 
         Args:
             role: `read`, `write` or `admin`.
@@ -66,11 +66,11 @@ class ApiKeysApi:
         return {"id": key.id, "key": text, **key_item(key)}
 
     async def list(self) -> list[ApiKeyItem]:
-        """The keys of this tenant, the newest first, revoked and expired ones too; never what they look like."""
+        """Return the keys of this tenant, the newest first, revoked and expired ones too; never what they look like."""
         return [key_item(key) for key in await self._context.store.keys.list(self._context.tenant)]
 
     async def revoke(self, key_id: str) -> ApiKeyItem:
-        """Ends a key for good, in every process at once; returns it.
+        """End a key for good, in every process at once; return it.
 
         Raises:
             NotFoundError: this tenant has no such key.
@@ -83,7 +83,7 @@ class ApiKeysApi:
 
 
 def key_item(key: ApiKey) -> ApiKeyItem:
-    """A key without what it looks like."""
+    """Return a key without what it looks like."""
     return {
         "id": key.id,
         "tenant": key.tenant,

@@ -15,7 +15,7 @@ class AuditApi:
         self._context = context
 
     async def record(self, action: str, *, actor: str, target: str | None = None, outcome: str = "ok") -> None:
-        """Keeps an administrative act in the log of this tenant.
+        """Keep an administrative act in the log of this tenant.
 
         Args:
             action: such as `keys revoke`; no personal data, here and below.
@@ -27,7 +27,7 @@ class AuditApi:
         await self._context.store.audit.note(Act(now, tenant, actor, action, target, outcome))
 
     async def list(self, *, limit: int = 100) -> list[AuditItem]:
-        """Who administered what in this tenant, the newest first.
+        """Return who administered what in this tenant, the newest first.
 
         Args:
             limit: how many at most, 1 to 1,000.

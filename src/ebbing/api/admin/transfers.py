@@ -47,7 +47,7 @@ class Transfers:
     async def import_(
         self, records: Sequence[Mapping[str, Any]], *, user_id: str | None = None, change_ids: Sequence[str] = ()
     ) -> ImportAnswer:
-        """Stores exported records with everything they hold; what is here already stays as it is.
+        """Store exported records with everything they hold; what is here already stays as it is.
 
         Args:
             records: as `export` gives them, at most 10,000 a call; a bad one is refused and never stops the others.

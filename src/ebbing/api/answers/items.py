@@ -211,7 +211,7 @@ def explained_item(
 
 
 def usage_probability_item(model: UsageModel, footing: UsageFeatures) -> UsageProbability:
-    """The chance in (0, 1) of being needed within `horizon_days`, and from what it is worked out."""
+    """Return the chance in (0, 1) of being needed within `horizon_days`, and from what it is worked out."""
     return {
         "probability": round(model.chance(footing), 4),
         "horizon_days": int(HORIZON_DAYS),
@@ -276,7 +276,7 @@ def _profile_entry(entry: ProfileEntry) -> ProfileItem:
 
 
 def history_item(entry: HistoryEntry) -> HistoryItem:
-    """One change, in mem0's ten fields and its reason."""
+    """Return one change, in mem0's ten fields and its reason."""
     return {
         "id": entry.id,
         "memory_id": entry.memory_id,
@@ -344,7 +344,7 @@ def add_answer(
 
 
 def change_item(logged: LoggedChange, *, undone_by: str | None) -> ChangeItem:
-    """A change set as `changes.list` shows it."""
+    """Return a change set as `changes.list` shows it."""
     return {
         "id": logged.id,
         "cause": str(logged.cause),
@@ -358,7 +358,7 @@ def change_item(logged: LoggedChange, *, undone_by: str | None) -> ChangeItem:
 
 
 def review_item(review: Review) -> ReviewItem:
-    """What waits for a decision."""
+    """Return what waits for a decision."""
     record = review.record
     return {
         "id": record.id,

@@ -16,7 +16,7 @@ class Subscriptions:
         self._context = context
 
     def subscribe(self, event: str, handler: Handler) -> Callable[[], None]:
-        """Calls a function, sync or async, with a `MemoryEvent` whenever this happens through this memory.
+        """Call a function, sync or async, with a `MemoryEvent` whenever this happens through this memory.
 
         The call that it hears of returns after it. One that fails is logged and stops nobody.
 

@@ -95,7 +95,7 @@ class WebhookDeliveries:
 
 
 def event_of(event: MemoryEvent, event_id: str) -> dict[str, Any]:
-    """What a receiver is told: ids, never texts."""
+    """Return what a receiver is told: ids, never texts."""
     whose = event.scope
     ids = {"user_id": whose.user_id, "agent_id": whose.agent_id, "run_id": whose.run_id}
     return {

@@ -34,7 +34,7 @@ class WebhooksApi:
         self._context = context
 
     async def create(self, url: str, *, topics: Sequence[str] | None = None, name: str | None = None) -> NewWebhook:
-        """Has an address told of what happens in this tenant from now on.
+        """Have an address told of what happens in this tenant from now on.
 
         Args:
             url: an https address that the internet can reach, unless `EBBING_WEBHOOK_PRIVATE_TARGETS` allows others.
@@ -71,7 +71,7 @@ class WebhooksApi:
         return {**webhook_item(hook), "secret": secret}
 
     async def list(self) -> list[WebhookItem]:
-        """The webhooks of this tenant, the oldest first, without their secrets."""
+        """Return the webhooks of this tenant, the oldest first, without their secrets."""
         return [webhook_item(hook) for hook in await self._context.store.webhooks.list(self._context.tenant)]
 
     async def update(
@@ -83,7 +83,7 @@ class WebhooksApi:
         name: str | None = None,
         is_active: bool | None = None,
     ) -> WebhookItem:
-        """Gives a webhook of this tenant another address, topics or name, or stops it for a while; returns it.
+        """Give a webhook of this tenant another address, topics or name, or stop it for a while; return it.
 
         Raises:
             NotFoundError: this tenant has no such webhook.
@@ -106,7 +106,7 @@ class WebhooksApi:
         return webhook_item(changed)
 
     async def delete(self, webhook_id: str) -> None:
-        """Ends a webhook of this tenant for good.
+        """End a webhook of this tenant for good.
 
         Raises:
             NotFoundError: this tenant has no such webhook.
@@ -116,7 +116,7 @@ class WebhooksApi:
 
 
 def webhook_item(hook: Webhook) -> WebhookItem:
-    """A webhook without its secret."""
+    """Return a webhook without its secret."""
     return {
         "id": hook.id,
         "url": hook.url,

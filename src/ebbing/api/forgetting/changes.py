@@ -26,7 +26,7 @@ class ChangesApi:
         limit: int = 20,
         cursor: str | None = None,
     ) -> ChangePage:
-        """What was written about somebody, newest first: one change for each call, import or round of maintenance.
+        """List what was written about somebody, newest first: one change a call, import or round of maintenance.
 
         Args:
             user_id: whose changes. One id only: a change is about everything of an owner.

@@ -29,7 +29,7 @@ class Erasure:
         run_id: str | None = None,
         filters: Mapping[str, Any] | None = None,
     ) -> ErasureAnswer:
-        """Erases everything of a user, agent or run for good: from the records, the index, the history, the queue, the
+        """Erase everything of a user, agent or run for good: from the records, the index, the history, the queue, the
         running sessions and the caches, and from the disk.
 
         Returns:
@@ -57,7 +57,7 @@ class Erasure:
         return await self._receipt(receipt, turns=turns, message=message)
 
     async def reset(self) -> ErasureAnswer:
-        """Erases everything of this memory's tenant for good, and returns a receipt as `delete_all` does.
+        """Erase everything of this memory's tenant for good, and return a receipt as `delete_all` does.
 
         Raises:
             StoreError: it could not be done; nothing was removed from the store.

@@ -54,7 +54,7 @@ class TopicForgetting:
         confirm: str | None = None,
         **options: Unpack[ForgetOptions],
     ) -> ForgetAnswer:
-        """Forgets what somebody said about something, in two steps: the first shows what that is and changes nothing.
+        """Forget what somebody said about something, in two steps: the first shows what that is and changes nothing.
 
         Args:
             about: the request in the person's words ("forget what I said about my ex", 忘记我说过的关于电影的内容), or
@@ -138,7 +138,7 @@ class TopicForgetting:
         return answer
 
     async def _turns_about(self, request: Asked, scope: Scope) -> list[tuple[Scope, Turn, str]]:
-        """What was said about it in running sessions and is not stored yet."""
+        """Return what was said about it in running sessions and is not stored yet."""
         request = replace(request, topics=(*request.topics, *request.tastes))
         related = related_groups(request)
         turns_by_scope = []
@@ -151,7 +151,7 @@ class TopicForgetting:
         return turns_by_scope
 
     async def _drop_turns(self, shown: Collection[Sequence[str]], scope: Scope) -> int:
-        """Lets go of turns that still say what they said, so that they are never remembered."""
+        """Let go of turns that still say what they said, so that they are never remembered."""
         chosen = {tuple(turn) for turn in shown}
         gone = 0
         for session in filter(scope.covers, await self._context.components.working.sessions()):

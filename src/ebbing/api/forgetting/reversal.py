@@ -36,7 +36,7 @@ class Reversal:
         run_id: str | None = None,
         force: bool = False,
     ) -> UndoAnswer:
-        """Takes back a change as a whole: what it changed is as before, what it made is deleted.
+        """Take back a change as a whole: what it changed is as before, what it made is deleted.
 
         Undoing is a change itself, and can be undone. What was changed again since is left alone and told of.
 
@@ -88,13 +88,13 @@ class Reversal:
     async def _take_back(
         self, logged: LoggedChange, scope: Scope, *, memory_id: str | None = None, force: bool
     ) -> tuple[UndoReport, str | None]:
-        """What was taken back of a change, and the id of the change that this is."""
+        """Return what was taken back of a change, and the id of the change that this is."""
         change = ChangeSet(Cause.UNDO, undoes=logged.id, is_partial=memory_id is not None)
         using = await self._context.add_deps(change=change)
         return await undo(using, logged, scope=scope, memory_id=memory_id, force=force), change.only_id
 
     async def _named_change(self, change_id: object, user_id: str | None) -> tuple[Scope, LoggedChange]:
-        """The change of an id, which must be the user's if one is given, and must not be undone."""
+        """Return the change of an id, which must be the user's if one is given, and must not be undone."""
         if not isinstance(change_id, str) or not change_id:
             raise InvalidInputError("change_id must be a non-empty string")
         log = self._context.store.change_log
@@ -109,7 +109,7 @@ class Reversal:
         return scope, logged
 
     async def _last_of(self, scope: Scope) -> AsyncIterator[LoggedChange]:
-        """The owner's changes that somebody may want to take back, newest first."""
+        """Return the owner's changes that somebody may want to take back, newest first."""
         log = self._context.store.change_log
         undoings = await log.undoings(scope)
         cursor = None
@@ -123,7 +123,7 @@ class Reversal:
                 return
 
     async def _last_of_memory(self, scope: Scope, memory_id: str) -> LoggedChange:
-        """The last change of a memory that counts as one and is not taken back."""
+        """Return the last change of a memory that counts as one and is not taken back."""
         done = await self._context.store.change_log.of_memory(scope, memory_id)
         undoings = [item.logged for item in done if item.logged.undoes is not None]
         for item in done:
@@ -133,12 +133,12 @@ class Reversal:
 
 
 def _did_something(done: UndoReport) -> bool:
-    """Whether something was taken back, or is still there and was left alone."""
+    """Return whether something was taken back, or is still there and was left alone."""
     return bool(done.restored or done.deleted or done.left)
 
 
 def _counts(done: RecordChange) -> bool:
-    """Whether it is a change that somebody would want to take back; that it was added comes last."""
+    """Return whether it is a change that somebody would want to take back; that it was added comes last."""
     return done.before is None or is_visible(done)
 
 

@@ -39,7 +39,7 @@ class ReviewsApi:
         run_id: str | None = None,
         limit: int = 100,
     ) -> ReviewList:
-        """What waits for a decision, newest first.
+        """Return what waits for a decision, newest first.
 
         Two kinds do. A memory whose statement would have closed more than two others closed none. A message that
         speaks like an order to the assistant is kept, and nothing was learnt from it.
@@ -61,7 +61,7 @@ class ReviewsApi:
         return {"reviews": [*map(review_item, waiting)]}
 
     async def resolve(self, memory_id: str, decision: str, *, user_id: str | None = None) -> ReviewAnswer:
-        """Decides on one that waits; one change, which `undo` takes back.
+        """Decide on one that waits; one change, which `undo` takes back.
 
         Args:
             decision: `accept` closes the memories that it would close, or learns from the message as if it had never

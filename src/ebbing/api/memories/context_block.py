@@ -142,7 +142,7 @@ class ContextBlocks:
 
 
 def context_item(made: Context, now: datetime) -> ContextAnswer:
-    """A context as plain values."""
+    """Return a context as plain values."""
     memories: list[ContextItem] = []
     for group, records in made.rendered.shown.items():
         for record in records:
@@ -165,7 +165,7 @@ def context_item(made: Context, now: datetime) -> ContextAnswer:
 
 
 def _talk(query: str | None, messages: Any, *, options: ContextOptions) -> ConversationQuery | None:
-    """The question and what was said before it; None without a question."""
+    """Return the question and what was said before it; None without a question."""
     turns: Sequence[Message] = [] if messages is None else parse_messages(messages)
     given = {name: options.get(name) for name in ("user_name", "char_name")}
     names = {name: None if text is None else person_name(str(text)) for name, text in given.items()}

@@ -32,7 +32,7 @@ class UsageSignals:
         recall_id: str | None = None,
         reason: str | None = None,
     ) -> FeedbackAnswer:
-        """Says what became of a recalled memory; durable when it returns.
+        """Say what became of a recalled memory; durable when it returns.
 
         `used` and `up` reinforce it: it fades more slowly from now on; `corrected` lets it fade faster. The other
         signals are kept for `explain` and change nothing else: to put a memory right, `update` or `delete` it.
@@ -75,7 +75,7 @@ class UsageSignals:
         question: str = "",
         user_id: str | None = None,
     ) -> AttributionAnswer:
-        """Notes as `used` the memories that an assistant's answer says something of, judged by its words.
+        """Note as `used` the memories that an assistant's answer says something of, judged by its words.
 
         Args:
             answer: what the assistant said.

@@ -70,7 +70,7 @@ class Searches:
         reference_date: datetime | str | float | None = None,
         **narrowing: Unpack[SearchOptions],
     ) -> SearchAnswer:
-        """The memories and episodes that answer a question, best first.
+        """Return the memories and episodes that answer a question, best first.
 
         Args:
             query: the question, in any language; cut after 4,000 characters.
@@ -169,7 +169,7 @@ class Searches:
         return results
 
     async def get(self, memory_id: str, *, user_id: str | None = None) -> MemoryItem | None:
-        """The memory with this id, or None; with `user_id`, only if it is that user's."""
+        """Return the memory with this id, or None; with `user_id`, only if it is that user's."""
         scope = await self._context.find_scope(memory_id, user_id)
         records = await self._context.store.get(scope, [memory_id]) if scope else []
         return memory_item(records[0]) if records else None
@@ -186,7 +186,7 @@ class Searches:
         include: Include = "memories",
         **which: Unpack[ListOptions],
     ) -> ListAnswer:
-        """Memories that hold, the newest first.
+        """Return memories that hold, the newest first.
 
         Args:
             filters: what they must be like; see docs/filters.md.
@@ -225,12 +225,12 @@ class Searches:
         return list_answer(page.records, version, next_cursor=page.next_cursor, owner_known=is_known)
 
     async def _is_known(self, scope: Scope) -> bool:
-        """Whether anything is stored of the scope's owner, deleted records included."""
+        """Return whether anything is stored of the scope's owner, deleted records included."""
         page = await self._context.store.page(scope.whole, kinds=tuple(Kind), limit=1, deleted=True)
         return bool(page.records)
 
     async def history(self, memory_id: str, *, user_id: str | None = None) -> list[HistoryItem]:
-        """What happened to a memory, oldest first; empty for an unknown id."""
+        """Return what happened to a memory, oldest first; empty for an unknown id."""
         scope = await self._context.find_scope(memory_id, user_id)
         return [] if scope is None else [*map(history_item, await self._context.store.history(scope, memory_id))]
 

@@ -68,7 +68,7 @@ class Writes:
         infer: bool = True,
         **options: Unpack[AddOptions],
     ) -> AddAnswer:
-        """Remembers what a conversation says.
+        """Remember what a conversation says.
 
         Args:
             messages: a string, a message dict (`role`, `content`, optional `id`, `name`, `timestamp`), or a list.
@@ -187,7 +187,7 @@ class Writes:
         expires_at: datetime | str | float | None = None,
         data: str | None = None,
     ) -> UpdateAnswer:
-        """Gives a memory another text, other metadata, other tags, an end, or several of these; returns it, with
+        """Give a memory another text, other metadata, other tags, an end, or several of these; return it, with
         `change_id`.
 
         Args:
@@ -226,7 +226,7 @@ class Writes:
         user_id: str | None = None,
         source_id: str | None = None,
     ) -> DeleteAnswer:
-        """Takes a memory out of every answer. It can be restored, unless `hard`.
+        """Take a memory out of every answer. It can be restored, unless `hard`.
 
         With `source_id` and `user_id` instead of `memory_id`: the message of this id, and what rests on it alone; what
         that had replaced holds again.
@@ -265,7 +265,7 @@ class Writes:
         return answer
 
     async def restore(self, memory_id: str, *, user_id: str | None = None) -> RestoreAnswer:
-        """Brings a memory back that was deleted, ran out, faded or is no longer true, with its full text.
+        """Bring a memory back that was deleted, ran out, faded or is no longer true, with its full text.
 
         What had superseded it stays. Only what cannot be true beside it, another value of the same attribute or the
         opposite taste, is closed in its turn: `superseded` in the answer names it.

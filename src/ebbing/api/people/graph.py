@@ -115,7 +115,7 @@ class Graphs:
 
 
 def as_dot(graph: Graph) -> str:
-    """A graph for Graphviz."""
+    """Return a graph for Graphviz."""
     lines = ["digraph memory {"]
     lines += [f"  {_quoted(entity.id)} [label={_quoted(entity.name)}];" for entity in graph.entities]
     lines += [

@@ -24,7 +24,7 @@ class IdentitiesApi:
         self._context, self._sessions = context, sessions
 
     async def resolve(self, channel: str, channel_user_id: str) -> IdentityItem:
-        """Whose memory somebody has who comes from a channel; somebody new gets an id from now on.
+        """Return whose memory somebody has who comes from a channel; somebody new gets an id from now on.
 
         Args:
             channel: where they come from, such as `web`, `wechat` or `slack`.
@@ -49,7 +49,7 @@ class IdentitiesApi:
         return _identity_item(identity)
 
     async def link(self, channel: str, channel_user_id: str, *, user_id: str) -> IdentityItem:
-        """Makes a name in a channel one of this user's, and returns it as `resolve` does.
+        """Make a name in a channel one of this user's, and return it as `resolve` does.
 
         Raises:
             ConflictError: it is the name of somebody else: merge the two, or unlink it first.
@@ -67,7 +67,7 @@ class IdentitiesApi:
         return _identity_item(linked)
 
     async def unlink(self, channel: str, channel_user_id: str) -> UnlinkAnswer:
-        """Forgets a name in a channel; the memories stay whose they are.
+        """Forget a name in a channel; the memories stay whose they are.
 
         Returns:
             `{"unlinked"}`: False if nobody came under it.
@@ -82,7 +82,7 @@ class IdentitiesApi:
         }
 
     async def list(self, *, user_id: str | None = None, limit: int = 100, cursor: str | None = None) -> IdentityPage:
-        """Names in channels, of one user or of all, in the order of channel and name.
+        """Return names in channels, of one user or of all, in the order of channel and name.
 
         Returns:
             `{"identities": […], "next_cursor": str | None}`, each as `resolve` returns it.
@@ -131,7 +131,7 @@ class IdentitiesApi:
         return _merge_item(done)
 
     async def unmerge(self, merge_id: int) -> IdentityMerge:
-        """Parts again whom a merge made one: what had been of the other is theirs again, and so are their names.
+        """Part again whom a merge made one: what had been of the other is theirs again, and so are their names.
 
         What came after the merge stays with the one who was kept. A memory that the one closed because of what the
         other said holds again, and what was compressed from memories of both is taken apart.
@@ -153,7 +153,7 @@ class IdentitiesApi:
         )
 
     async def list_merges(self, *, user_id: str | None = None, limit: int = 100) -> Merges:
-        """Merges of users, of one or of all, the latest first; those too that were undone.
+        """Return merges of users, of one or of all, the latest first; those too that were undone.
 
         Raises:
             InvalidInputError: a limit outside 1 to 1,000.

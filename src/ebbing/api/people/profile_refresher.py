@@ -43,17 +43,17 @@ class ProfileRefresher:
             events.subscribe(topic, self._hear)
 
     def asked(self, scope: Scope) -> None:
-        """A profile had to be made for an answer: it is kept for the next one. Call it on an event loop."""
+        """Note that a profile had to be made for an answer: it is kept for the next one. Call it on an event loop."""
         self._wait(scope, is_asked=True)
         self._look_after()
 
     async def settle(self) -> None:
-        """Brings what waits up to date, and returns when that is done."""
+        """Bring what waits up to date, and return when that is done."""
         while waiting := list(self._waiting):
             await self._refresh(waiting[0])
 
     async def aclose(self) -> None:
-        """Stops; what waits is made when somebody asks for it."""
+        """Stop; what waits is made when somebody asks for it."""
         self._closed = True
         self._waiting.clear()
         if self._task is not None and self._task.get_loop() is asyncio.get_running_loop():

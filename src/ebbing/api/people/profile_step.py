@@ -10,7 +10,7 @@ from ebbing.upkeep.step import StepContext, StepReport
 
 
 async def profile_step(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
-    """Works the owner's profile out anew where the one that is kept no longer holds; counts it as `rebuilt`."""
+    """Work the owner's profile out anew where the one that is kept no longer holds; count it as `rebuilt`."""
     profiles = Profiles(deps.store)
     behind = await profiles.is_behind(scope, now=now)
     if behind and not dry_run:

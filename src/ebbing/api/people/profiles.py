@@ -57,7 +57,7 @@ class ProfilesApi:
     async def get(
         self, *, user_id: str | None = None, agent_id: str | None = None, language: str | None = None
     ) -> ProfileAnswer:
-        """Who somebody is: what is true of them, binds them, and what they like and dislike, made from their memories.
+        """Return who somebody is, from their memories: what is true of them, what binds them, their likes and dislikes.
 
         It is up to date with every memory that was stored before the call, and is kept for the next one.
 
@@ -87,7 +87,7 @@ class ProfilesApi:
         return profile_item(portrait, scope, language=spoken)
 
     async def rebuild(self, *, user_id: str | None = None, agent_id: str | None = None) -> ProfileAnswer:
-        """Works a profile out anew from all memories, and returns it as `get` does; what was set by hand stays.
+        """Work a profile out anew from all memories, and return it as `get` does; what was set by hand stays.
 
         Raises:
             InvalidInputError: no user or agent, or both.
@@ -108,7 +108,7 @@ class ProfilesApi:
         revert: Sequence[str] = (),
         delete_memories: bool = False,
     ) -> ProfileUpdate:
-        """Lets a person set their profile right: it wins over all that is heard, now and later, until it is undone.
+        """Let a person set their profile right: it wins over all that is heard, now and later, until it is undone.
 
         What is set becomes a memory too, in the place of what it contradicts, so that every answer knows of it.
 
@@ -154,7 +154,7 @@ class ProfilesApi:
     async def import_(
         self, values: Mapping[str, Any], *, user_id: str | None = None, agent_id: str | None = None
     ) -> ProfileImport:
-        """Tells what is known of somebody from elsewhere: memories to begin with, which give way to what they say.
+        """Tell what is known of somebody from elsewhere: memories to begin with, which give way to what they say.
 
         Args:
             values: as for `update`, or a profile as `get` returns it.
@@ -183,7 +183,7 @@ class ProfilesApi:
         }
 
     async def set_defaults(self, values: Mapping[str, Any] | None) -> ProfileDefaults:
-        """What holds for everybody of this tenant of whom nothing else is known; None takes it back.
+        """Set what holds for everybody of this tenant of whom nothing else is known; None takes it back.
 
         Returns:
             `{"entries"}`: how many.
@@ -202,7 +202,7 @@ class ProfilesApi:
     async def suggest_questions(
         self, *, user_id: str | None = None, agent_id: str | None = None, language: str | None = None, limit: int = 3
     ) -> list[SuggestedQuestion]:
-        """What to ask somebody of whom little is known, the most useful first; nothing that is known.
+        """Return what to ask somebody of whom little is known, the most useful first; nothing that is known.
 
         Returns:
             `[{"about", "question"}]`, at most `limit`.
@@ -241,7 +241,7 @@ class ProfilesApi:
     async def _told(
         self, scope: Scope, inputs: Sequence[ProfileInput], *, origin: Origin, now: datetime, change: ChangeSet
     ) -> list[_Told]:
-        """Remembers what is told; what became of each."""
+        """Remember what is told; what became of each."""
         facts = [fact_of(one, method=origin, place=place) for place, one in enumerate(inputs)]
         if not facts:
             return []
@@ -271,7 +271,7 @@ class ProfilesApi:
         ]
 
     async def _withdraw(self, scope: Scope, entries: Sequence[NamedEntry], *, now: datetime, change: ChangeSet) -> None:
-        """Deletes what the person set by hand, earlier settings too; what that had replaced holds again."""
+        """Delete what the person set by hand, earlier settings too; what that had replaced holds again."""
         store, gone = self._context.store.within(change), dict[str, None]()
         records = await store.get(scope, [memory_id for entry in entries for memory_id in entry.memory_ids])
         nothing: frozenset[str] = frozenset()
@@ -292,7 +292,7 @@ class ProfilesApi:
         await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=gone)
 
     def _usable_values(self, values: Mapping[str, Any]) -> list[ProfileInput]:
-        """What is told, without what the redaction policy takes out."""
+        """Return what is told, without what the redaction policy takes out."""
         return [
             replace(item, value=self._allowed(item.value), text=None if item.text is None else self._allowed(item.text))
             for item in parse_profile_input(values)
@@ -326,7 +326,7 @@ class _Told:
 
 
 def _without_orders(inputs: Sequence[ProfileInput]) -> Sequence[ProfileInput]:
-    """The values, none of which orders the assistant to do harm."""
+    """Return the values, none of which orders the assistant to do harm."""
     if any(instruction_shaped(item.text or item.value, spoken_by_user=True) is not None for item in inputs):
         raise InvalidInputError(
             "a value of a profile says who somebody is or what they wish: leave out orders that do harm"

@@ -66,7 +66,7 @@ class AsyncSession:
         self._buffer.set_private(self._scope, checked_flag(is_private, "private"))
 
     async def add(self, messages: Any, *, private: bool = False) -> None:
-        """Keeps what was just said, without embedding or writing it.
+        """Keep what was just said, without embedding or writing it.
 
         A message that asks not to be written down stays off the record with its replies, and so does the one before it
         where that is meant and not stored yet.
@@ -91,14 +91,14 @@ class AsyncSession:
         await self._buffer.hear(self._scope, _off_the_record(earlier, turns), infer=self._infer)
 
     async def messages(self) -> list[ChatMessage]:
-        """The last rounds, oldest first, as a model takes them: `role`, `content`, and `name` where there is one.
+        """Return the last rounds, oldest first, as a model takes them: `role`, `content`, and `name` if known.
 
         At most `EBBING_SESSION_TURNS` rounds of at most `EBBING_SESSION_TOKENS` estimated tokens.
         """
         return [_chat_item(turn.message) for turn in self._buffer.last(await self._buffer.heard(self._scope))]
 
     async def holds_private(self) -> bool:
-        """Whether the conversation, or anything that is at hand of it, is off the record."""
+        """Return whether the conversation, or anything that is at hand of it, is off the record."""
         return self.private or any(turn.is_private for turn in await self._buffer.heard(self._scope))
 
     async def search(
@@ -146,7 +146,7 @@ class AsyncSession:
         return {**made, "messages": messages}
 
     async def end(self, *, strict: bool = False) -> bool:
-        """Ends the conversation: tells so (`session.end`), by which it is remembered, and clears working memory.
+        """End the conversation: tell so (`session.end`), by which it is remembered, and clear working memory.
 
         Returns:
             Whether all is remembered. If not, all stays as it is, until the next `end` or the memory's `close`. Ending
@@ -177,7 +177,7 @@ class AsyncSession:
         return {name: value for name, value in names.items() if value is not None} or {"run_id": self.run_id}
 
     def _unnoticed(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The options of a reading, which leaves no trace while the conversation is off the record."""
+        """Return the options of a reading, which leaves no trace while the conversation is off the record."""
         return {**options, "private": True} if self.private else options
 
     def _working_item(self, match: SessionMatch) -> WorkingItem:
@@ -198,7 +198,7 @@ class AsyncSession:
 
 
 def _off_the_record(earlier: Sequence[Turn], new: Sequence[Turn]) -> list[Turn]:
-    """The new turns, marked where they are off the record, behind those of before that become so by them."""
+    """Return the new turns, marked where they are off the record, behind those of before that become so by them."""
     private, _ = off_record_places([turn.message for turn in (*earlier, *new)])
     turns = enumerate((*earlier, *new))
     marked = [(place, replace(turn, is_private=True) if place in private else turn) for place, turn in turns]
@@ -206,7 +206,7 @@ def _off_the_record(earlier: Sequence[Turn], new: Sequence[Turn]) -> list[Turn]:
 
 
 def _is_told(item: HitItem | WorkingItem, here: Mapping[str | None, str]) -> bool:
-    """Whether a result is one of these messages as it was stored, and not what was concluded from it."""
+    """Return whether a result is one of these messages as it was stored, and not what was concluded from it."""
     same = [here[name] for name in item["source_ids"] if name in here]
     return bool(same) and (item["kind"] == "episode" or item["memory"] in same)
 
@@ -219,5 +219,5 @@ def _chat_item(message: Message) -> ChatMessage:
 
 
 def as_given(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """The messages in the form that `add` takes, with all that is known of them."""
+    """Return the messages in the form that `add` takes, with all that is known of them."""
     return [{**_chat_item(message), "id": message.id, "timestamp": message.timestamp} for message in messages]

@@ -51,7 +51,7 @@ class SessionBuffer:
         components.events.subscribe(Topic.SESSION_END, self._extract)
 
     async def hear(self, session: Scope, turns: Sequence[Turn], *, infer: bool) -> None:
-        """Keeps what was said; microseconds, unless working memory is full.
+        """Keep what was said; microseconds, unless working memory is full.
 
         Raises:
             EbbingError: it is full, and what it holds cannot be stored; the error says why.
@@ -69,24 +69,24 @@ class SessionBuffer:
         await self._tidy(session)
 
     def is_private(self, session: Scope) -> bool:
-        """Whether a session is off the record."""
+        """Return whether a session is off the record."""
         return session in self._private
 
     def set_private(self, session: Scope, is_private: bool) -> None:
-        """Takes a session off the record, or puts what is said in it from now on there again."""
+        """Take a session off the record, or put what is said in it from now on there again."""
         (self._private.add if is_private else self._private.discard)(session)
 
     async def heard(self, session: Scope) -> list[Turn]:
-        """All that was said in a session and is not forgotten here yet."""
+        """Return all that was said in a session and is not forgotten here yet."""
         return await self._components.working.read(session)
 
     def last(self, turns: Sequence[Turn]) -> list[Turn]:
-        """The last rounds, within the limits of the settings."""
+        """Return the last rounds, within the limits of the settings."""
         settings = self._components.settings
         return last_rounds(turns, rounds=settings.session_turns, tokens=settings.session_tokens)
 
     async def end(self, session: Scope) -> list[Exception]:
-        """Tells that a session ended, by which it is remembered; returns what kept it from that, empty if nothing.
+        """Tell that a session ended, by which it is remembered; return what kept it from that, empty if nothing.
 
         A session that could not be remembered stays as it is. Of one that was off the record nobody is told.
         """
@@ -104,7 +104,7 @@ class SessionBuffer:
         return failures or [StoreError("the session could not be remembered: end it again")]
 
     async def end_all(self) -> None:
-        """Ends the sessions of this memory, since it is about to close; without vectors where there are none to be had.
+        """End the sessions of this memory, since it is about to close; without vectors where there are none to be had.
 
         Raises:
             EbbingError: a session cannot be stored in any way, and is lost with the process; the others are stored.
@@ -126,7 +126,7 @@ class SessionBuffer:
             raise lost[0]
 
     async def forget(self, is_meant: Callable[[Scope], bool]) -> int:
-        """Lets go of what was said in sessions, unremembered; how many turns these were.
+        """Let go of what was said in sessions, unremembered; how many turns these were.
 
         What is on its way into long-term memory has arrived there or was stopped when this returns, so that nothing
         comes after an erasure that follows; one that takes longer than ten seconds is not waited for.
@@ -151,7 +151,7 @@ class SessionBuffer:
         return gone
 
     async def _tidy(self, session: Scope) -> None:
-        """Starts to remember what left the last rounds, and a session that seems to be forgotten open."""
+        """Start to remember what left the last rounds, and a session that seems to be forgotten open."""
         turns = await self.heard(session)
         if len(turns) - len(self.last(turns)) > 1:
             self._start(session, self._let_leave(session))
@@ -167,7 +167,7 @@ class SessionBuffer:
                 await self.end(idle)
 
     async def _let_leave(self, session: Scope, *, keep: int = 1) -> None:
-        """Remembers what is older than the last rounds, and lets go of it but for the newest `keep`."""
+        """Remember what is older than the last rounds, and let go of it but for the newest `keep`."""
         turns = await self.heard(session)
         leaving = turns[: len(turns) - len(self.last(turns))]
         if len(leaving) > keep:
@@ -186,7 +186,7 @@ class SessionBuffer:
             self._open.pop(session, None)
 
     async def _put_away(self, session: Scope, turns: Sequence[Turn], *, vectors: bool = True) -> None:
-        """Remembers turns; those off the record, and those that may not be stored at all, are left out."""
+        """Remember turns; those off the record, and those that may not be stored at all, are left out."""
         messages, infer = [turn.message for turn in turns if not turn.is_private], self._open.get(session, True)
         if not messages:
             return
@@ -205,7 +205,7 @@ class SessionBuffer:
             done.set()
 
     def _start(self, session: Scope, work: Coroutine[Any, Any, object]) -> None:
-        """Runs it beside the conversation, once at a time for a session; what fails is tried again later."""
+        """Run it beside the conversation, once at a time for a session; what fails is tried again later."""
         if session in self._under_way:
             work.close()
             return

@@ -36,7 +36,7 @@ class Sessions:
         infer: bool = True,
         private: bool = False,
     ) -> AsyncSession:
-        """A conversation whose last rounds are at hand at once and which is remembered when it ends.
+        """Return a conversation whose last rounds are at hand at once and which is remembered when it ends.
 
         Args:
             run_id: its name; made up if not given. Two sessions of one name are one conversation.

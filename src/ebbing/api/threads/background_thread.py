@@ -24,7 +24,7 @@ _Work = Callable[[], Awaitable[_Result]]
 
 
 async def beside(work: _Work[_Result]) -> _Result:
-    """What `work` returns or raises, run in another thread.
+    """Return what `work` returns or raises, run in another thread.
 
     When the caller is cancelled the work is too, and its end awaited.
     """
@@ -66,7 +66,7 @@ class Host:
         self._loop = asyncio.get_running_loop()
 
     async def run(self, work: _Work[_Result]) -> _Result:
-        """What `work` returns or raises, run on this loop."""
+        """Return what `work` returns or raises, run on this loop."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_awaited(work), self._loop))
 
     def duty(self, duty: JobHandler) -> JobHandler:
@@ -74,7 +74,7 @@ class Host:
         return lambda job, at_work: self.run(lambda: duty(job, at_work))
 
     def soon(self, call: Callable[..., object], *args: object) -> None:
-        """Calls a function on this loop, in the order in which this was asked for."""
+        """Call a function on this loop, in the order in which this was asked for."""
         self._loop.call_soon_threadsafe(call, *args)
 
 
@@ -104,15 +104,15 @@ class HostedEmbedder:
         return self._embedder.calibration
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """The embedder's vectors."""
+        """Return the embedder's vectors."""
         return await self._host.run(lambda: self._embedder.embed_queries(texts))
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """The embedder's vectors."""
+        """Return the embedder's vectors."""
         return await self._host.run(lambda: self._embedder.embed_passages(texts))
 
     async def aclose(self) -> None:
-        """Closes nothing: the embedder is its host's."""
+        """Close nothing: the embedder is its host's."""
 
 
 class HostedChatModel:
@@ -135,7 +135,7 @@ class HostedChatModel:
         temperature: float = 0.0,
         timeout_seconds: float | None = None,
     ) -> Completion:
-        """The model's answer."""
+        """Return the model's answer."""
         return await self._host.run(
             lambda: self._model.complete(
                 messages,
@@ -147,4 +147,4 @@ class HostedChatModel:
         )
 
     async def aclose(self) -> None:
-        """Closes nothing: the model is its host's."""
+        """Close nothing: the model is its host's."""

@@ -13,7 +13,7 @@ from ebbing.ports.event_bus import Handler, MemoryEvent
 
 
 def in_a_thread(handler: Handler) -> Handler:
-    """The handler, off the event loop, so that it may block and use the blocking memory; an async one as it is.
+    """Return the handler, off the event loop, so that it may block and use the blocking memory; an async one as it is.
 
     Raises:
         InvalidInputError: it cannot be called.

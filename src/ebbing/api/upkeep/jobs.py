@@ -44,7 +44,7 @@ class JobsApi:
         stop: Stop | None = None,
         on_progress: Callable[[WorkerAnswer], None] | None = None,
     ) -> WorkerAnswer:
-        """Does the upkeep's jobs when their time has come, for all tenants of the store, until it is told to stop.
+        """Do the upkeep's jobs when their time has come, for all tenants of the store, until it is told to stop.
 
         Any number of processes may work at once: nothing is done twice. Calls of this memory go first. Cancelled or
         stopped, it leaves each job where another worker, or itself later, goes on.
@@ -74,7 +74,7 @@ class JobsApi:
         return _worker_answer(worked)
 
     async def list(self, *, state: str | None = None, kind: str | None = None, limit: int = 100) -> JobList:
-        """The jobs of this memory's tenant, the newest first, and how many there are.
+        """Return the jobs of this memory's tenant, the newest first, and how many there are.
 
         Args:
             state: `waiting`, `running`, `done` or `dead` (given up) only.
@@ -99,8 +99,9 @@ class JobsApi:
         return {"jobs": [*map(job_item, jobs)], "counts": counts}
 
     async def get(self, job_id: int) -> JobItem:
-        """One job of this memory's tenant, with what it is about and how far it is; of an add that was accepted to be
-        done later also `result`, what became of it.
+        """Return a job of this memory's tenant, with what it is about and how far it is.
+
+        Of an add that was accepted to be done later, `result` says what became of it.
 
         Raises:
             JobNotFoundError: there is none with this id.
@@ -112,7 +113,7 @@ class JobsApi:
         return item
 
     async def retry(self, job_id: int) -> JobItem:
-        """Lets a job that was given up be tried again, at once and five times more.
+        """Let a job that was given up be tried again, at once and five times more.
 
         Raises:
             JobNotFoundError: there is none with this id.

@@ -60,7 +60,7 @@ class MaintenanceApi:
         dry_run: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> MaintenanceAnswer:
-        """Does what the daily round does, of one owner or of all: what is due by then, so that a second run at the same
+        """Do what the daily round does, of one owner or of all: what is due by then, so that a second run at the same
         time finds nothing left to do.
 
         Args:
@@ -91,7 +91,7 @@ class MaintenanceApi:
         now: datetime | str | float | None = None,
         dry_run: bool = False,
     ) -> MergeAnswer:
-        """Lets one memory tell what several say, as far as something came since the last time, and sums up what
+        """Let one memory tell what several say, as far as something came since the last time, and sum up what
         happened once more than 20 memories of it are in no summary.
 
         Args:
@@ -122,7 +122,7 @@ class MaintenanceApi:
         dry_run: bool = False,
         level: int | None = None,
     ) -> HabitAnswer:
-        """Tells what was done on at least three days by one memory with a count: "User often buys coffee (3 times)".
+        """Tell what was done on at least three days by one memory with a count: "User often buys coffee (3 times)".
 
         Args:
             user_id: whose memories; without any id everybody's. One id only: it is about everything of an owner.
@@ -155,7 +155,7 @@ class MaintenanceApi:
         now: datetime | str | float | None = None,
         dry_run: bool = False,
     ) -> ForgettingAnswer:
-        """Lets what is of no use fade: the part of the daily round that expires, consolidates, fades and purges.
+        """Let what is of no use fade: the part of the daily round that expires, consolidates, fades and purges.
 
         Args:
             user_id: whose memories; without any id everybody's. One id only.
@@ -207,7 +207,7 @@ class MaintenanceApi:
         return await self._sources.split_merged(memory_id, user_id=user_id)
 
     async def retry_failed_extractions(self, *, limit: int = 20) -> RetryAnswer:
-        """Reads again what a language model failed to read, as far as it is due; call it now and then.
+        """Read again what a language model failed to read, as far as it is due; call it now and then.
 
         A batch is due a minute after it failed, then after pauses that double up to six hours; after ten attempts it is
         given up. It ends early when the model does not answer.
@@ -245,7 +245,7 @@ class MaintenanceApi:
         return [{"kind": owner.kind, "name": owner.name} for owner in owners]
 
     async def stats(self) -> StatsAnswer:
-        """How much is kept: `owners, memories, episodes, deleted, bytes_on_disk, is_scrubbed, by_layer, by_type,
+        """Return how much is kept: `owners, memories, episodes, deleted, bytes_on_disk, is_scrubbed, by_layer, by_type,
         by_model, pending_extractions`.
 
         `pending_extractions` is `{"waiting", "given_up"}`: batches of messages that a language model failed to read.
@@ -256,7 +256,7 @@ class MaintenanceApi:
         return cast(StatsAnswer, counts)
 
     async def backup(self, directory: str | Path) -> BackupAnswer:
-        """Copies the whole store, of all tenants, into a new or empty directory, as of one moment, while others go on.
+        """Copy the whole store, of all tenants, into a new or empty directory, as of one moment, while others go on.
 
         `ebbing backup restore` makes a store of it again. The copy is checked before this returns.
 
@@ -271,15 +271,15 @@ class MaintenanceApi:
         return {"bytes": await self._context.store.back_up(place), "path": str(place)}
 
     async def verify(self) -> list[str]:
-        """Compares every index with what it was made from; each finding is a sentence. Empty is well."""
+        """Compare every index with what it was made from; each finding is a sentence. Empty is well."""
         return await self._context.store.verify()
 
     async def diagnose(self) -> DiagnoseAnswer:
-        """What is on, what is off and why: `{"findings": [{"part", "state", "detail"}], "stats", "settings"}`."""
+        """Say what is on, what is off and why: `{"findings": [{"part", "state", "detail"}], "stats", "settings"}`."""
         return cast(DiagnoseAnswer, await diagnose(self._context.components))
 
     async def vacuum(self) -> VacuumAnswer:
-        """Writes the store's file anew, however large it is: gives unused space back, and leaves no trace of what was
+        """Write the store's file anew, however large it is: give unused space back, and leave no trace of what was
         removed. Nobody can write meanwhile (a second for 100 MB or so), and the disk needs room for a second copy.
 
         Returns:

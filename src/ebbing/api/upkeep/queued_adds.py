@@ -47,7 +47,7 @@ class QueuedAdds:
         infer: bool = True,
         **options: Unpack[AddOptions],
     ) -> EnqueueAnswer:
-        """Accepts what `add` would remember, to be done by a worker (`jobs.run_worker`); durable when it returns.
+        """Accept what `add` would remember, to be done by a worker (`jobs.run_worker`); durable when it returns.
 
         What may not be stored is taken out before it is kept. Done twice, because a worker died, it stores nothing
         twice. Erasing its owner takes it along.
@@ -110,7 +110,7 @@ class QueuedAdds:
         return {ADD: host.duty(self._do_add)}
 
     async def _queue_what_was_accepted(self) -> None:
-        """A process may have died between keeping a request and queueing its job."""
+        """Queue requests of a process that died between keeping them and queueing their jobs."""
         waiting = await self._context.store.requests.to_do()
         jobs = [
             NewJob(ADD, item.key, {"request": item.key}, max_attempts=_ATTEMPTS, whose=item.whose, once=True)

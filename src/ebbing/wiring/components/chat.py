@@ -26,13 +26,13 @@ class Chat:
     """What serves, for `doctor`."""
 
     async def aclose(self) -> None:
-        """Lets go of connections."""
+        """Let go of connections."""
         if self.asking is not None:
             await self.asking.model.aclose()
 
 
 def chat_of(settings: Settings, *, model: ChatModel | None = None) -> Chat:
-    """What the settings ask for; `model` stands in for the endpoint that they name.
+    """Return what the settings ask for; `model` stands in for the endpoint that they name.
 
     Raises:
         ConfigurationError: the endpoint has no model, or the write mode needs one.

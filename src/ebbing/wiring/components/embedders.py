@@ -42,7 +42,7 @@ class EmbedderSlot:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     async def get(self) -> Embedder | None:
-        """The embedder, or None for keyword-only recall; loads at the first call, once for all callers."""
+        """Return the embedder, or None for keyword-only recall; loads at the first call, once for all callers."""
         if not self._loaded:
             await self._settle(await anyio.to_thread.run_sync(self._load_once))
         return self._embedder
@@ -78,24 +78,24 @@ class EmbedderSlot:
         return _OTHER_LENGTH.format(model=embedder.model_id, stored=stored, dim=embedder.dim)
 
     async def forget(self) -> None:
-        """Lets go of what the embedder keeps of texts, if it was ever loaded; see `Forgetful`."""
+        """Let go of what the embedder keeps of texts, if it was ever loaded; see `Forgetful`."""
         keeps: object = self._embedder
         if isinstance(keeps, Forgetful):
             await keeps.forget()
 
     async def aclose(self) -> None:
-        """Closes the embedder if it was ever loaded."""
+        """Close the embedder if it was ever loaded."""
         if self._embedder is not None:
             await self._embedder.aclose()
 
 
 def given(embedder: Embedder | None) -> EmbedderSlot:
-    """A slot that holds an embedder made elsewhere."""
+    """Return a slot that holds an embedder made elsewhere."""
     return EmbedderSlot(load=lambda: embedder, notes=["given in code"])
 
 
 def configured(settings: Settings) -> EmbedderSlot:
-    """A slot for what the settings ask for; `auto` falls from e5 to use to keyword only."""
+    """Return a slot for what the settings ask for; `auto` falls from e5 to use to keyword only."""
     slot = EmbedderSlot(load=lambda: None)
     slot.load = lambda: _cached(_choose(settings, slot.notes), settings)
     return slot

@@ -9,7 +9,7 @@ from ebbing.wiring.config.settings import Settings
 
 
 def meter_of(settings: Settings, clock: Clock) -> Meter:
-    """The meter that the settings ask for.
+    """Return the meter that the settings ask for.
 
     Raises:
         MissingExtraError: its package is not installed.

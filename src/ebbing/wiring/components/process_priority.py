@@ -10,7 +10,7 @@ _NICENESS = 10
 
 
 def yield_thread() -> None:
-    """Lets threads of usual priority go first before this one and those that it starts, where threads have priorities.
+    """Let threads of usual priority go first before this one and those that it starts, where threads have priorities.
 
     Half as far back as a process that yields: somebody waits for what it does, though not for the answer of a call.
     """
@@ -19,6 +19,6 @@ def yield_thread() -> None:
 
 
 def yield_processor() -> None:
-    """Lets every process of usual priority go first, where the system knows priorities."""
+    """Let every process of usual priority go first, where the system knows priorities."""
     if hasattr(os, "nice"):
         os.nice(_NICENESS)

@@ -26,20 +26,20 @@ class RerankerSlot:
     _reranker: Reranker | None = None
 
     async def get(self) -> Reranker | None:
-        """The reranker, or None where none is set or the embedder that loaded has no token vectors."""
+        """Return the reranker, or None where none is set or the embedder that loaded has no token vectors."""
         if not self._made:
             self._reranker = await self._make()
             self._made = True
         return self._reranker
 
     async def forget(self) -> None:
-        """Lets go of what the reranker keeps of texts, if it was ever loaded; see `Forgetful`."""
+        """Let go of what the reranker keeps of texts, if it was ever loaded; see `Forgetful`."""
         keeps: object = self._reranker
         if isinstance(keeps, Forgetful):
             await keeps.forget()
 
     async def aclose(self) -> None:
-        """Closes the reranker if there is one."""
+        """Close the reranker if there is one."""
         if self._reranker is not None:
             await self._reranker.aclose()
 
@@ -58,7 +58,7 @@ class RerankerSlot:
 
 
 def reranker_slot(settings: Settings, embedder: EmbedderSlot, *, given: Reranker | None = None) -> RerankerSlot:
-    """A slot for what the settings ask for, or for a reranker made elsewhere.
+    """Return a slot for what the settings ask for, or for a reranker made elsewhere.
 
     Raises:
         ConfigurationError: the settings cannot work, or not together.

@@ -8,7 +8,7 @@ from ebbing.wiring.config.settings import Settings
 
 
 def token_reader(settings: Settings) -> TokenReader | None:
-    """What checks tokens; None where no key is set for them.
+    """Return what checks tokens; None where no key is set for them.
 
     Raises:
         ConfigurationError: key and algorithms do not suit each other.

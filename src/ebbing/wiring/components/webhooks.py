@@ -17,7 +17,7 @@ class SenderSlot:
     _made: WebhookSender | None = field(default=None, init=False)
 
     def get(self) -> WebhookSender:
-        """The sender; one and the same at every call.
+        """Return the sender; one and the same at every call.
 
         Raises:
             MissingExtraError: the packages of the extra `server` are not installed.
@@ -35,7 +35,7 @@ class SenderSlot:
         return self._made
 
     async def aclose(self) -> None:
-        """Lets go of connections, if there ever were any."""
+        """Let go of connections, if there ever were any."""
         for sender in (self.given, self._made):
             if sender is not None:
                 await sender.aclose()

@@ -83,7 +83,7 @@ class HostSettings(BaseSettings):
 
 
 def host_settings() -> HostSettings:
-    """What the environment says.
+    """Return what the environment says.
 
     Raises:
         ConfigurationError: a value does not fit; the message names the setting, never the value.
@@ -96,5 +96,5 @@ def host_settings() -> HostSettings:
 
 
 def fresh_ids() -> Ids:
-    """What makes identifiers."""
+    """Return what makes identifiers."""
     return TimeOrderedIds()

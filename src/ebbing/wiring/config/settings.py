@@ -173,7 +173,7 @@ class Settings(ServiceSettings):
 
 
 def handed_on(settings: Settings) -> str:
-    """What was set, with its secrets, as a line of JSON for a process of our own, which makes the same of it."""
+    """Return what was set, with its secrets, as a line of JSON for a process of our own, which makes the same of it."""
     return json.dumps(settings.model_dump(exclude_unset=True), default=_plain)
 
 
