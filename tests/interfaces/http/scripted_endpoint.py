@@ -116,6 +116,10 @@ class Handler(BaseHTTPRequestHandler):
     def _thinks(self, call: Call, *, is_stream: bool) -> None:
         self._whole(200, completion_of({"content": "<think>They like me.</think>\n\nHello!"}))
 
+    def _lingers(self, call: Call, *, is_stream: bool) -> None:
+        self._stream([chunk_of({"content": "Noted."}), b"data: [DONE]\n\n"], ends=False)
+        threading.Event().wait(0.5)
+
     def _tools(self, call: Call, *, is_stream: bool) -> None:
         if call.messages[-1]["role"] == "tool":
             self._echo(call, is_stream=is_stream)

@@ -236,6 +236,13 @@ async def test_a_trusted_header_names_the_user_for_good() -> None:
         assert (await client.get(path)).status_code == 401
 
 
+async def test_a_trusted_header_that_is_not_utf_8_names_nobody() -> None:
+    async with service(trusted_header="x-user-id") as client:
+        for name in (b"Ren\xe9", b"Ren\xe8"):
+            refused = await client.get("/v1/memories", headers={b"x-user-id": name})
+            assert (refused.status_code, refused.json()["code"]) == (401, "unauthorized")
+
+
 async def test_a_header_is_believed_from_trusted_proxies_alone() -> None:
     trusted = {"trusted_header": "x-user-id", "trusted_proxies": "10.0.0.0/8"}
     for peer, status in (("127.0.0.1", 200), ("10.1.2.3", 200), ("192.0.2.1", 401), ("testserver", 401)):

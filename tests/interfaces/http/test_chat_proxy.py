@@ -111,7 +111,16 @@ async def test_a_refusal_keeps_its_status_its_words_and_its_headers(endpoint: En
 
 
 @pytest.mark.parametrize(
-    "body", [b"no json", b"[]", b'{"messages": 1}', b'{"messages": []}', b"", b'{"messages": ["a"']
+    "body",
+    [
+        b"no json",
+        b"[]",
+        b'{"messages": 1}',
+        b'{"messages": []}',
+        b"",
+        b'{"messages": ["a"',
+        b'{"messages": [{"role": []}]}',
+    ],
 )
 async def test_what_is_no_chat_is_left_to_the_endpoint_to_refuse(endpoint: Endpoint, body: bytes) -> None:
     async with proxy(endpoint) as (client, _):
@@ -191,6 +200,19 @@ async def test_who_the_person_is_stands_in_the_system_message_and_what_answers_b
     assert answer.headers["x-ebbing-memories"] == "2"
 
 
+async def test_every_memory_that_is_counted_stands_in_the_prompt(endpoint: Endpoint) -> None:
+    async with proxy(endpoint) as (client, app):
+        for number in range(14):
+            rule = (
+                f"Always answer questions about subject {number} with many examples from chapter {number} of the book."
+            )
+            await app.state.memory.add(f"{rule[:-1]} that the library of the city of Leeds lends out.", user_id="emma")
+        answer = await client.post(CHAT, json=chat("What should I read today?"))
+    sent = "".join(message["content"] for message in endpoint.calls[0].messages)
+    assert len(sent) > 1_600
+    assert sent.count("\n- ") == int(answer.headers["x-ebbing-memories"])
+
+
 async def test_a_preview_shows_the_prompt_and_asks_nobody(endpoint: Endpoint) -> None:
     async with proxy(endpoint) as (client, app):
         await app.state.memory.add("我对花生过敏。", user_id="emma")
@@ -199,6 +221,15 @@ async def test_a_preview_shows_the_prompt_and_asks_nobody(endpoint: Endpoint) ->
         assert await stored(app, include="episodes") == ["我对花生过敏。"]
     assert endpoint.calls == []
     assert "花生" in shown.json()["messages"][0]["content"]
+
+
+async def test_a_preview_of_a_chat_without_memory_asks_nobody_either(endpoint: Endpoint) -> None:
+    async with proxy(endpoint) as (client, _):
+        headers = {"x-ebbing-preview": "true", "x-ebbing-memory": "off"}
+        shown = await client.post(CHAT, json=chat("Hello."), headers=headers)
+    assert shown.json() == chat("Hello.")
+    assert shown.headers["x-ebbing-memory"] == "off"
+    assert endpoint.calls == []
 
 
 async def test_memory_is_off_for_a_chat_that_says_so(endpoint: Endpoint) -> None:
@@ -347,6 +378,36 @@ async def test_thoughts_before_an_answer_are_not_remembered(endpoint: Endpoint) 
         assert await stored(app, include="episodes") == ["Hello!", "I live in Leeds."]
 
 
+@pytest.mark.parametrize("thought", ["<think>They like me.</think>\n\n", "They like me.\n</think>\n\n"])
+async def test_thoughts_that_a_host_sends_again_are_not_remembered(endpoint: Endpoint, thought: str) -> None:
+    endpoint.answers = {"I live in Leeds.": f"{thought}Hello!"}
+    async with proxy(endpoint) as (client, app):
+        await client.post(CHAT, json=chat("I live in Leeds."))
+        await settled(app)
+        await client.post(CHAT, json=chat("I live in Leeds.", f"{thought}Hello!", "And I like jazz."))
+        await settled(app)
+        assert await stored(app, include="episodes") == ["And I like jazz.", "Hello!", "I live in Leeds.", "Noted."]
+
+
+async def test_thoughts_that_were_cut_off_are_no_answer(endpoint: Endpoint) -> None:
+    endpoint.answers = {"I live": "<think>They live in"}
+    async with proxy(endpoint) as (client, app):
+        await client.post(CHAT, json=chat("I live in Leeds."))
+        await settled(app)
+        assert await stored(app, include="episodes") == ["I live in Leeds."]
+
+
+async def test_an_answer_is_remembered_when_the_client_leaves_at_its_last_event(endpoint: Endpoint) -> None:
+    async with proxy(endpoint) as (client, app):
+        asked = chat("I live in Leeds.", model="lingers", stream=True)
+        async with client.stream("POST", CHAT, json=asked) as answer:
+            async for chunk in answer.aiter_raw():
+                if b"[DONE]" in chunk:
+                    break
+        await settled(app)
+        assert await stored(app, include="episodes") == ["I live in Leeds.", "Noted."]
+
+
 async def test_calls_of_tools_get_one_block_and_are_remembered_as_one_round(endpoint: Endpoint) -> None:
     call = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
     messages: list[dict[str, Any]] = [{"role": "user", "content": "How is the weather where I live?"}]
@@ -410,6 +471,29 @@ async def test_a_key_for_the_tenant_that_names_nobody_is_refused(endpoint: Endpo
     assert answer.json()["error"]["code"] == "missing_owner"
     assert "X-Ebbing-User" in answer.json()["error"]["message"]
     assert endpoint.calls == []
+
+
+@pytest.mark.parametrize(
+    ("name", "other_name"), [(b"Ren\xe9", b"Ren\xe8"), (b"a" * 256 + b"1", b"a" * 256 + b"2")], ids=["latin-1", "long"]
+)
+async def test_two_names_of_users_never_become_the_same(endpoint: Endpoint, name: bytes, other_name: bytes) -> None:
+    async with proxy(endpoint) as (client, app):
+        answers = [
+            await client.post(CHAT, json=chat("My dog is called Rex."), headers={b"x-ebbing-user": user})
+            for user in (name, other_name)
+        ]
+        await settled(app)
+    assert [answer.status_code for answer in answers] == [400, 400]
+    assert endpoint.calls == []
+
+
+@pytest.mark.parametrize("name", [b"Gespr\xe4ch", b"c" * 300], ids=["latin-1", "long"])
+async def test_any_name_of_a_conversation_will_do(endpoint: Endpoint, name: bytes) -> None:
+    async with proxy(endpoint) as (client, app):
+        answer = await client.post(CHAT, json=chat("I live in Leeds."), headers={b"x-ebbing-session": name})
+        await settled(app)
+        assert answer.status_code == 200
+        assert await stored(app) == ["User lives in Leeds"]
 
 
 async def test_a_key_that_only_reads_changes_nothing(endpoint: Endpoint) -> None:

@@ -9,7 +9,9 @@ from typing import Any, Final
 
 MAX_ANSWER_BYTES: Final = 8 * 2**20
 """Bytes of an answer that are held to be read; of a longer one nothing is remembered."""
-_THOUGHTS: Final = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
+_THOUGHTS: Final = re.compile(r"\A(?:\s*<think>.*?(?:</think>|\Z)|(?:(?!<think>).)*?</think>)\s*", re.DOTALL)
+"""Some templates open the thoughts themselves, so that only their end is sent; a short limit cuts off their end."""
+_END_OF_STREAM: Final = re.compile(rb"(?:\A|\n)data: ?\[DONE\]\s*\Z")
 
 
 def answer_text(body: bytes) -> str:
@@ -20,7 +22,17 @@ def answer_text(body: bytes) -> str:
     is_stream = not body.lstrip().startswith(b"{")
     choices = _stream_choices(body) if is_stream else _whole_choices(body)
     texts = [_text_of(choice.get("delta" if is_stream else "message")) for choice in choices if not choice.get("index")]
-    return _THOUGHTS.sub("", "".join(texts), count=1).strip()
+    return without_thoughts("".join(texts))
+
+
+def without_thoughts(text: str) -> str:
+    """Return what a model said, without what it thought aloud before it."""
+    return _THOUGHTS.sub("", text, count=1).strip()
+
+
+def is_ended(body: bytes) -> bool:
+    """Return whether a stream came to its last event, after which many clients leave at once."""
+    return _END_OF_STREAM.search(body[-64:]) is not None
 
 
 def _whole_choices(body: bytes) -> Iterator[Mapping[str, Any]]:

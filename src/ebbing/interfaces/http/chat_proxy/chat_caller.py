@@ -8,7 +8,9 @@ from typing import Any, Final, Literal
 
 from ebbing.domain.access_roles import AccessRole
 from ebbing.domain.errors import InvalidInputError, MissingOwnerError
+from ebbing.domain.memory.scope import checked_name
 from ebbing.interfaces.http.chat_proxy.chat_sessions import Owner
+from ebbing.interfaces.http.chat_proxy.conversation import fingerprint
 from ebbing.interfaces.http.middleware.auth import Headers
 from ebbing.interfaces.http.request_context import Caller, OwnerParams
 
@@ -20,7 +22,6 @@ PREVIEW: Final = b"x-ebbing-preview"
 _HOST_USER: Final = b"x-openwebui-user-id"
 """Open WebUI's word for it, where its administrator switched that on."""
 _HOST_SESSION: Final = b"x-openwebui-chat-id"
-_MAX_NAME: Final = 256
 
 MemoryUse = Literal["on", "read", "off"]
 """Recall and remember; recall alone; neither."""
@@ -62,6 +63,7 @@ def chat_caller(caller: Caller, headers: Headers, *, fields: Mapping[str, Any], 
 
     Raises:
         MissingOwnerError: nobody is named.
+        InvalidInputError: a name is too long, or is not UTF-8.
         ProblemError: `forbidden`, the header names another user than the credential.
     """
     agent = _text(headers, AGENT)
@@ -80,14 +82,31 @@ def chat_caller(caller: Caller, headers: Headers, *, fields: Mapping[str, Any], 
     if use == "on" and caller.principal.role < AccessRole.WRITE:
         use = "read"
     owner = (caller.principal.tenant, ids["user_id"], agent or "")
-    return ChatCaller(ids, owner, _text(headers, SESSION) or _text(headers, _HOST_SESSION), use)
+    return ChatCaller(ids, owner, _session_name(headers, SESSION) or _session_name(headers, _HOST_SESSION), use)
 
 
 def _named_in(fields: Mapping[str, Any]) -> str | None:
     user = fields.get("user")
-    return user.strip()[:_MAX_NAME] or None if isinstance(user, str) else None
+    return checked_name("user", user) if isinstance(user, str) and user.strip() else None
+
+
+def _session_name(headers: Headers, name: bytes) -> str | None:
+    """Return the host's name of the conversation; in the place of one that cannot be a `run_id`, one that can."""
+    try:
+        return _text(headers, name)
+    except InvalidInputError:
+        return f"chat-{fingerprint('session', headers[name].decode('latin-1'))}"
 
 
 def _text(headers: Headers, name: bytes) -> str | None:
-    value = headers.get(name, b"").decode("utf-8", "replace").strip()
-    return value[:_MAX_NAME] or None
+    """Return a header; two that differ never become the same.
+
+    Raises:
+        InvalidInputError: it is too long, or is not UTF-8.
+    """
+    label = f"the header {name.decode()}"
+    try:
+        value = headers.get(name, b"").decode().strip()
+    except UnicodeDecodeError:
+        raise InvalidInputError(f"{label} is not UTF-8: encode it so") from None
+    return checked_name(label, value) if value else None

@@ -67,7 +67,7 @@ def parse_chat_request(body: bytes) -> ChatRequest | None:
     messages = fields.get("messages")
     if not isinstance(messages, list) or len(messages) != len(spans) or not messages:
         return None
-    if not all(isinstance(message, dict) for message in messages):
+    if not all(isinstance(message, dict) and isinstance(message.get("role"), str) for message in messages):
         return None
     return ChatRequest(text, fields, spans)
 

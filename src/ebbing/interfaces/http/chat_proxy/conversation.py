@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from ebbing.interfaces.http.chat_proxy.answer_text import without_thoughts
 from ebbing.remember.intake.parse_messages import MAX_MESSAGE_LENGTH
 
 _SPEAKERS: Final = frozenset({"user", "assistant"})
@@ -32,6 +33,8 @@ class Turn:
     def to_add(self) -> dict[str, Any]:
         """Return the message for `Memory.add`."""
         fields = {name: self.message.get(name) for name in ("role", "content", "name")}
+        if self.role == "assistant":
+            fields["content"] = self.text
         return {**{name: value for name, value in fields.items() if value is not None}, "id": self.id}
 
 
@@ -41,13 +44,12 @@ def fingerprint(*parts: str) -> str:
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """Return the text of a message, of parts those that are text."""
+    """Return the text of a message, of parts those that are text; of an answer what is no thought of the model."""
     content = message.get("content")
-    if isinstance(content, str):
-        return content.strip()
     parts = content if isinstance(content, list) else ()
     texts = (part.get("text") for part in parts if isinstance(part, Mapping))
-    return "\n".join(text for text in texts if isinstance(text, str)).strip()
+    text = content if isinstance(content, str) else "\n".join(text for text in texts if isinstance(text, str))
+    return without_thoughts(text) if message.get("role") == "assistant" else text.strip()
 
 
 def turns_of(messages: Sequence[Mapping[str, Any]], answer: str = "", *, first_id: str | None = None) -> list[Turn]:

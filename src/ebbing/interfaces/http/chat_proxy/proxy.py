@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from ebbing.assistant.inject import inject, inject_behind_question
-from ebbing.interfaces.http.chat_proxy.answer_text import answer_text
+from ebbing.interfaces.http.chat_proxy.answer_text import answer_text, is_ended
 from ebbing.interfaces.http.chat_proxy.chat_caller import ChatCaller
 from ebbing.interfaces.http.chat_proxy.chat_request import ChatRequest
 from ebbing.interfaces.http.chat_proxy.chat_sessions import ChatSession, ChatSessions
@@ -89,10 +89,7 @@ class ChatProxy:
         turns = session.turns_of(request.messages)
         is_private = chat.use == "read"
         recalled = await self._blocks.recall(caller.memory, session, owner=chat.ids, turns=turns, private=is_private)
-        messages = inject_behind_question(
-            inject(request.messages, recalled.profile.text) if recalled.profile.text else request.messages,
-            recalled.question.text,
-        )
+        messages = _with_blocks(request, recalled)
         texts = request.texts_of(messages)
         share = session.stable_share(texts)
         self._counted(recalled.outcome, share)
@@ -151,7 +148,8 @@ class ChatProxy:
         """Remember a chat that was answered; what a client did not wait for counts as said, not as answered."""
         if passage.status != _OK or prepared.session is None:
             return
-        answer = answer_text(passage.body) if passage.is_whole else ""
+        body = passage.body
+        answer = answer_text(body) if passage.is_whole or is_ended(body) else ""
         turns = prepared.session.turns_of(request.messages, answer)
         self._sessions.note_answer(prepared.session, turns)
         if prepared.is_private:
@@ -165,6 +163,13 @@ class ChatProxy:
 
     def _thaw(self, event: MemoryEvent) -> None:
         self._sessions.thaw(event.scope.tenant, event.scope.user_id)
+
+
+def _with_blocks(request: ChatRequest, recalled: Recalled) -> list[dict[str, Any]]:
+    """Return the messages with both blocks, whole: recall bounded them, and leaves out of one what the other shows."""
+    profile, question = recalled.profile.text, recalled.question.text
+    messages = inject(request.messages, profile, max_chars=len(profile)) if profile else request.messages
+    return inject_behind_question(messages, question, max_chars=len(question))
 
 
 def _memory_headers(session: ChatSession, recalled: Recalled, *, share: float | None) -> HeaderList:

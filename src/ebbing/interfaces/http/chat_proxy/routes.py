@@ -46,7 +46,10 @@ async def create_chat_completion(caller: Reader, request: Request) -> Response:
     body = await request.body()
     headers = dict(request.scope["headers"])
     chat_request = parse_chat_request(body)
+    is_preview = headers.get(PREVIEW, b"").strip().lower() in {b"1", b"true", b"yes"}
     if chat_request is None or memory_use(headers) == "off":
+        if is_preview:
+            return Response(body, headers={MEMORY.decode(): "off"}, media_type="application/json")
         return proxy.relay(
             caller,
             "/chat/completions",
@@ -59,7 +62,7 @@ async def create_chat_completion(caller: Reader, request: Request) -> Response:
         caller, headers, fields=chat_request.fields, user=caller.memory.components.settings.user
     )
     prepared = await proxy.prepare(caller, chat, request=chat_request)
-    if headers.get(PREVIEW, b"").strip().lower() in {b"1", b"true", b"yes"}:
+    if is_preview:
         shown = [(name.decode(), value.decode()) for name, value in prepared.headers]
         return Response(prepared.body, headers=dict(shown), media_type="application/json")
     return proxy.relay(

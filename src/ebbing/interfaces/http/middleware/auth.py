@@ -70,7 +70,7 @@ class Doorkeeper:
             peer: address of who connected, before any header of forwarding.
 
         Raises:
-            UnauthorizedError: no credential, or one that does not hold.
+            UnauthorizedError: no credential, one that does not hold, or a trusted header that is not UTF-8.
             ProblemError: `forbidden`, credential and trusted header name different users.
         """
         if not self._closed and await self.is_open():
@@ -98,7 +98,10 @@ class Doorkeeper:
 
     def _named_user(self, headers: Headers) -> str | None:
         value = headers.get(self._header) if self._header else None
-        return (value.decode("utf-8", "replace").strip() or None) if value else None
+        try:
+            return (value.decode().strip() or None) if value else None
+        except UnicodeDecodeError:  # with characters replaced, two users could get the same name
+            raise UnauthorizedError("the trusted header is not UTF-8: let the proxy encode it so") from None
 
     def _is_trusted(self, peer: str | None) -> bool:
         try:
