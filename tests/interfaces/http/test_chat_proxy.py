@@ -521,6 +521,16 @@ async def test_an_open_service_passes_on_the_key_that_the_host_has(endpoint: End
     assert endpoint.calls[0].headers["authorization"] == "Bearer sk-of-the-host"
 
 
+async def test_the_same_words_to_two_characters_are_remembered_for_both(endpoint: Endpoint) -> None:
+    async with proxy(endpoint) as (client, app):
+        for agent in ("mira", "luna"):
+            await client.post(CHAT, json=chat("I live in Leeds."), headers={"x-ebbing-agent": agent})
+            await settled(app)
+        for agent in ("mira", "luna"):
+            answer = await app.state.memory.get_all(user_id="emma", agent_id=agent, include="episodes")
+            assert sorted(item["memory"] for item in answer["results"]) == ["I live in Leeds.", "Noted."], agent
+
+
 async def test_a_characters_memory_is_its_own(endpoint: Endpoint) -> None:
     async with proxy(endpoint) as (client, app):
         await client.post(CHAT, json=chat("My cat is called Momo."), headers={"x-ebbing-agent": "luna"})

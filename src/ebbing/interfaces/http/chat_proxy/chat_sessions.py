@@ -59,12 +59,13 @@ class ChatSession:
 
         Where the host leaves out the oldest messages, the first one left is known again by its words.
         """
-        turns = turns_of(messages, answer)
+        agent = self.owner[2]
+        turns = turns_of(messages, answer, agent=agent)
         if not turns or turns[0].id in self.stored:
             return turns
         words = turns[0].text_hash
         first_id = next((turn_id for turn_id, text in reversed(self.stored.items()) if text == words), None)
-        return turns_of(messages, answer, first_id=first_id) if first_id else turns
+        return turns_of(messages, answer, agent=agent, first_id=first_id) if first_id else turns
 
     def is_stored(self, turn: Turn) -> bool:
         """Return whether a message is remembered already, in just these words."""

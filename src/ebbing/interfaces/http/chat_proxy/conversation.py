@@ -52,13 +52,16 @@ def text_of(message: Mapping[str, Any]) -> str:
     return without_thoughts(text) if message.get("role") == "assistant" else text.strip()
 
 
-def turns_of(messages: Sequence[Mapping[str, Any]], answer: str = "", *, first_id: str | None = None) -> list[Turn]:
+def turns_of(
+    messages: Sequence[Mapping[str, Any]], answer: str = "", *, agent: str = "", first_id: str | None = None
+) -> list[Turn]:
     """Return what the person and the assistant said, with the answer behind it.
 
     The id of a user's message follows from its words and those before it. The id of an answer follows from what it
     answers, so that another answer takes its place.
 
     Args:
+        agent: whose conversation it is; the same words to two agents are two messages.
         first_id: of the first message, where it is known from a time when the host still sent what was before it.
     """
     spoken = [message for message in messages if message.get("role") in _SPEAKERS and text_of(message)]
@@ -66,13 +69,14 @@ def turns_of(messages: Sequence[Mapping[str, Any]], answer: str = "", *, first_i
         spoken.append({"role": "assistant", "content": answer})
     turns: list[Turn] = []
     question, before, answers = "", "", 0
+    begin = (agent,) if agent else ()
     for message in spoken:
         text, own_id = text_of(message), first_id if not turns else None
         if message["role"] == "user":
-            question, answers = own_id or f"chat-{fingerprint('user', before, text)}", 0
+            question, answers = own_id or f"chat-{fingerprint('user', *begin, before, text)}", 0
             turns.append(Turn(question, "user", text, message))
         else:
-            name = fingerprint("assistant", question, str(answers) if question else text)
+            name = fingerprint("assistant", *begin, question, str(answers) if question else text)
             turns.append(Turn(own_id or f"chat-{name}", "assistant", text, message))
             answers += 1
         before = text

@@ -85,7 +85,8 @@ class ChatProxy:
         if chat.use == "off" or is_housekeeping(request.messages):
             self._counted("off", None)
             return Prepared(request.text.encode(), [(b"x-ebbing-memory", b"off")])
-        session = self._sessions.find(chat.owner, chat.session, turns=turns_of(request.messages))
+        turns = turns_of(request.messages, agent=chat.owner[2])
+        session = self._sessions.find(chat.owner, chat.session, turns=turns)
         turns = session.turns_of(request.messages)
         is_private = chat.use == "read"
         recalled = await self._blocks.recall(caller.memory, session, owner=chat.ids, turns=turns, private=is_private)
