@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ebbing.language.dates import grammar_en as dates_en
 from ebbing.language.dates import grammar_zh as dates_zh
-from ebbing.language.dates.grammar import Said
+from ebbing.language.dates.grammar import DateContext
 from ebbing.language.dates.resolve import _fold, absolute, resolve
 
 PIECES = (
@@ -50,7 +50,7 @@ def test_a_span_lies_in_its_text_and_holds_some_time(text: str, now: datetime) -
 
 @given(text=st.one_of(st.text(max_size=80), st.sampled_from(NAMED_DAYS), sentences), now=ordinary_moments)
 def test_a_glance_at_a_text_hides_no_expression(text: str, now: datetime) -> None:
-    said = Said(text=text, folded=_fold(text), now=now)
+    said = DateContext(text=text, folded=_fold(text), now=now)
     for grammar in (dates_en.grammar(), dates_zh.grammar()):
         assert grammar.tokens(said) == [*grammar._walk(said)]
 

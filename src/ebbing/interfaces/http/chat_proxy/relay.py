@@ -36,10 +36,16 @@ _NOT_SENT: Final = _OF_CONNECTION | {
     b"content-length",
     b"cookie",
     b"expect",
+    b"forwarded",
     b"host",
+    b"origin",
+    b"referer",
+    b"via",
     b"x-api-key",
+    b"x-real-ip",
 }
-_OURS: Final = (b"x-ebbing-", b"x-openwebui-")
+"""Also what tells who the caller is, and from where: the endpoint is asked by this service."""
+_OURS: Final = (b"x-ebbing-", b"x-openwebui-", b"x-forwarded-")
 _NOT_RETURNED: Final = _OF_CONNECTION | {b"alt-svc", b"date", b"set-cookie", b"strict-transport-security"}
 _OF_ORIGIN: Final = b"access-control-"
 """What the endpoint says to pages of its own origin, and this service says for itself."""
