@@ -210,6 +210,29 @@ def test_servers_in_yaml_are_added_to_in_whatever_way_they_stand(home: Path, tex
     assert sorted(data.get("mcp_servers") or {}) == [name for name in expected if name != "ebbing"]
 
 
+def test_half_a_character_in_a_file_of_javascript_is_written_as_it_was(home: Path) -> None:
+    path = home / ".claude.json"
+    path.write_text('{"history": ["cut \\ud83d"]}')
+    assert run(["connect", "claude-code", "--user", "emma", "--no-hooks"]) == 0
+    assert parsed(path)["history"] == ["cut \ud83d"]
+    assert not [*home.glob("*.ebbing-draft")]
+
+
+def test_tables_that_codex_put_between_our_marks_stay(home: Path) -> None:
+    assert run(["connect", "codex", "--user", "emma", "--no-hooks"]) == 0
+    path = home / ".codex" / "config.toml"
+    theirs = '[mcp_servers.ebbing.tools.memory_add]\nx = 1\n\n[projects."/home/e"]\ntrust_level = "trusted"\n'
+    path.write_text(path.read_text().replace("# ebbing: end", theirs + "# ebbing: end"))
+    assert run(["disconnect", "codex"]) == 0
+    assert parsed(path) == {"projects": {"/home/e": {"trust_level": "trusted"}}}
+
+
+def test_a_folder_that_is_a_file_is_named_in_the_error(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / ".cursor").write_text("x")
+    assert run(["connect", "cursor", "--user", "emma"]) != 0
+    assert "cannot be written" in capsys.readouterr().err
+
+
 @pytest.mark.extended
 @pytest.mark.anyio
 async def test_what_is_written_starts_a_memory_that_the_hooks_share(home: Path) -> None:

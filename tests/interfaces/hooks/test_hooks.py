@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import sqlite3
 import time
@@ -15,6 +16,7 @@ import pytest
 
 from ebbing.sync import Memory
 from ebbing.wiring.build import build, load_settings
+from ebbing.wiring.config.hook_settings import hook_settings, service_address
 from tests.interfaces.hooks.host_session import Host
 from tests.registry_clients import service
 
@@ -110,6 +112,12 @@ def test_a_hook_goes_on_without_a_service_that_died(host: Host) -> None:
     (host.store / "service.json").write_text(json.dumps({"address": f"http://127.0.0.1:{unused_port()}", "pid": 1}))
     host.say("I live in Leeds.", "Noted.")
     assert "Leeds" in host.run("session-start").context
+
+
+@pytest.mark.parametrize(("address", "pid"), [("http://memory.invalid:8830", os.getpid()), ("http://127.0.0.1:9", 0)])
+def test_a_note_of_somebody_else_sends_no_conversation_anywhere(tmp_path: Path, address: str, pid: int) -> None:
+    (tmp_path / "service.json").write_text(json.dumps({"address": address, "pid": pid}))
+    assert service_address(hook_settings(path=str(tmp_path), user="emma")) is None
 
 
 def test_nothing_goes_to_this_machines_store_where_a_service_elsewhere_is_named(host: Host) -> None:

@@ -14,6 +14,8 @@ NAME: Final = "ebbing"
 _OUR_HOOK: Final = re.compile(
     r"(?:^|[\s/\\'\"])ebbing(?:\.exe)?['\"]?\s+hook\s+(?:session-start|prompt|stop|pre-compact|session-end)\b"
 )
+_HALF_CHARACTER: Final = re.compile("[\ud800-\udfff]")
+"""Half of an emoji, as JavaScript leaves it where it cuts a text; only an escape can write it."""
 _INDENT: Final = re.compile(r"^\{\s*\n([ \t]+)\"")
 
 Edit = Callable[[dict[str, Any]], None]
@@ -40,7 +42,8 @@ def edited_json(text: str, edit: Edit, *, by_hand: str) -> str:
         return text
     matched = _INDENT.match(text)
     indent: str | int = matched[1] if matched else 2
-    return json.dumps(data, ensure_ascii=False, indent=indent) + "\n"
+    edited = json.dumps(data, ensure_ascii=False, indent=indent) + "\n"
+    return _HALF_CHARACTER.sub(lambda half: f"\\u{ord(half[0]):04x}", edited)
 
 
 def put_server(keys: Sequence[str], server: Mapping[str, Any]) -> Edit:

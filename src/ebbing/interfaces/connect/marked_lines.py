@@ -13,6 +13,8 @@ from ebbing.domain.errors import ConfigurationError
 BEGIN: Final = "# ebbing: begin (`ebbing disconnect` takes these lines out)"
 END: Final = "# ebbing: end"
 _MARKED: Final = re.compile(r"^[ \t]*# ebbing: begin.*?^[ \t]*# ebbing: end[^\n]*\n?", re.MULTILINE | re.DOTALL)
+_HEADER: Final = re.compile(r"^[ \t]*\[\[?[ \t]*(?!mcp_servers\.[\"']?ebbing\b)", re.MULTILINE)
+"""Where a table in TOML begins that is not ours."""
 _SERVERS: Final = re.compile(r"^mcp_servers:[ \t]*(\{\}|~|null)?[ \t]*(?:#.*)?$", re.MULTILINE)
 _ANY_SERVERS: Final = re.compile(r"^[\"']?mcp_servers[\"']?[ \t]*:", re.MULTILINE)
 _CHILD: Final = re.compile(r"(?:[ \t]*(?:#.*)?\n)*([ \t]+)[^\s#]")
@@ -70,8 +72,17 @@ def with_yaml_server(text: str, command: Sequence[str], *, by_hand: str) -> str:
 
 
 def without_marked(text: str) -> str:
-    """Return a text without our lines."""
-    return _MARKED.sub("", text)
+    """Return a text without our lines.
+
+    Codex adds new tables before a last comment, which is our second mark: they stay.
+    """
+    return _MARKED.sub(lambda marked: _other_tables(marked[0]), text)
+
+
+def _other_tables(marked: str) -> str:
+    inner = "".join(marked.splitlines(keepends=True)[1:-1])
+    matched = _HEADER.search(inner)
+    return inner[matched.start() :] if matched else ""
 
 
 def without_yaml_server(text: str) -> str:

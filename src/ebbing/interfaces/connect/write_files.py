@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,7 +74,8 @@ def write(changes: Sequence[FileChange]) -> None:
                 shutil.copymode(change.path, draft)
             draft.replace(change.path)
         except OSError as error:
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):  # such as a folder that is none, or a disk that is read-only
+                draft.unlink()
             raise ConfigurationError(f"{change.path} cannot be written ({error.strerror})") from None
 
 

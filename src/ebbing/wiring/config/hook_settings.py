@@ -64,7 +64,7 @@ def service_address(settings: HookSettings) -> str | None:
     if settings.url is not None:
         return settings.url
     note = _service_note(settings.directory)
-    if note is None or not _is_running(note[1]):
+    if note is None or not _is_near(note[0]) or not _is_running(note[1]):
         return None
     return note[0]
 
@@ -95,11 +95,21 @@ def _service_note(directory: Path) -> tuple[str, int] | None:
         return None
 
 
+def _is_near(address: str) -> bool:
+    """Whether an address is on this machine. A note may come with a folder of somebody else: no talk goes further."""
+    try:
+        return urlsplit(address).hostname in _LOOPBACK
+    except ValueError:
+        return False
+
+
 def _is_running(process_id: int) -> bool:
+    if process_id <= 0:  # for the system these mean a whole group, and some process of it always runs
+        return False
     if os.name != "posix":
         return True  # asking would end it there; an address where nobody answers costs one refused connection
     try:
         os.kill(process_id, 0)
-    except OSError:  # none, or somebody else's: the note is older than it
+    except (OSError, OverflowError):  # none, or somebody else's: the note is older than it
         return False
     return True
