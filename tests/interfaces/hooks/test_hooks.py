@@ -114,7 +114,11 @@ def test_a_hook_goes_on_without_a_service_that_died(host: Host) -> None:
     assert "Leeds" in host.run("session-start").context
 
 
-@pytest.mark.parametrize(("address", "pid"), [("http://memory.invalid:8830", os.getpid()), ("http://127.0.0.1:9", 0)])
+@pytest.mark.parametrize(
+    ("address", "pid"),
+    [("http://memory.invalid:8830", os.getpid()), ("http://127.0.0.1:9", 0)],
+    ids=["an address elsewhere", "no process"],
+)
 def test_a_note_of_somebody_else_sends_no_conversation_anywhere(tmp_path: Path, address: str, pid: int) -> None:
     (tmp_path / "service.json").write_text(json.dumps({"address": address, "pid": pid}))
     assert service_address(hook_settings(path=str(tmp_path), user="emma")) is None
