@@ -24,7 +24,7 @@ DOCS := .venv-docs
 DOCS_STAMP := $(DOCS)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations pictures check lint format docs lock release-check clean
+.PHONY: test-sillytavern help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations pictures check lint format docs lock release-check clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -64,6 +64,9 @@ test-integrations: $(INTEGRATIONS_STAMP)  ## the doors for agent frameworks, wit
 	@echo "Two minutes on two cores." >&2
 	@$(INTEGRATIONS)/bin/mypy --follow-imports=silent src/ebbing/integrations
 	@$(PYTEST_INTEGRATIONS) tests/integrations
+
+test-sillytavern: $(DEV_STAMP)  ## the extension in SillyTavern from npm, in a browser: three minutes
+	@EBBING_TEST_CLIENTS=required $(PYTEST) tests/extensions/test_sillytavern.py
 
 pictures: $(DEV_STAMP)  ## the pictures of SillyTavern's settings in docs/images, from the running extension
 	@EBBING_TEST_CLIENTS=required EBBING_TEST_PICTURES="$(abspath docs/images)" $(PYTEST) -k page_shows tests/extensions/test_sillytavern.py

@@ -18,7 +18,7 @@ from tests.extensions.chat_endpoint import ChatEndpoint, chat_endpoint
 from tests.extensions.sillytavern import Tavern, browsing, free_port, serving
 from tests.registry_clients import service
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.slow
 
 ADMIN = {"Authorization": "Bearer for-administration"}
 BUDGET_MILLISECONDS = 600
