@@ -10,12 +10,13 @@ from urllib.request import urlopen
 
 import pytest
 
-from ebbing.interfaces.http.routes.reference import FILES
+from ebbing.interfaces.http.routes.pages.reference import FILES
 from ebbing.interfaces.http.schema.openapi import operations_of
 from tests.interfaces.http.service import service as served_here
 from tests.registry_clients import node_with, service, succeed
 
 HERE = Path(__file__).parent
+MEDIA_TYPES = {"/docs": "text/html", "/docs/docs.css": "text/css", "/docs/docs.js": "text/javascript"}
 
 
 @pytest.mark.anyio
@@ -24,7 +25,7 @@ async def test_the_reference_names_no_other_host_and_runs_nothing_inline(path: s
     async with served_here() as client:
         answer = await client.get(path)
     assert answer.status_code == 200
-    assert answer.headers["content-type"].startswith(FILES[path][1])
+    assert answer.headers["content-type"].startswith(MEDIA_TYPES[path])
     policy = answer.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy

@@ -27,12 +27,13 @@ from ebbing.interfaces.http.middleware.access_log import Observed
 from ebbing.interfaces.http.middleware.admission import PUBLIC, Gate
 from ebbing.interfaces.http.middleware.auth import Doorkeeper, listed
 from ebbing.interfaces.http.request_context import Memories
-from ebbing.interfaces.http.routes import access, changes, health, jobs, memories, metrics, people, reference, webhooks
+from ebbing.interfaces.http.routes import access, changes, health, jobs, memories, metrics, people, webhooks
 from ebbing.interfaces.http.routes import administration as tenant
 from ebbing.interfaces.http.routes import assistant as policy
 from ebbing.interfaces.http.routes import memory as one_memory
 from ebbing.interfaces.http.routes import sessions as talking
 from ebbing.interfaces.http.routes import transfer as moving
+from ebbing.interfaces.http.routes.pages import console, reference
 from ebbing.interfaces.http.schema.openapi import completed
 from ebbing.interfaces.http.schema.operations import operation_id
 from ebbing.interfaces.http.worker import ServiceWorker, WorkerInside
@@ -82,6 +83,15 @@ def create_app(
     app.state.worker = (worker or WorkerInside(memory)) if settings.worker else None
     app.state.chat_proxy = ChatProxy(memory, settings)
     app.state.ready = {"ready": False, "store": "open", "embedder": "loading"}
+    _include_routes(app, settings)
+    app.state.mcp = McpPath(app.state.memories, settings)
+    app.router.routes.append(app.state.mcp.route)
+    errors.install(app)
+    _add_layers(app, settings)
+    return app
+
+
+def _include_routes(app: Service, settings: Settings) -> None:
     for room in (
         reference,
         health,
@@ -110,11 +120,8 @@ def create_app(
         mem0_open_source,
     ):
         app.include_router(room.router)
-    app.state.mcp = McpPath(app.state.memories, settings)
-    app.router.routes.append(app.state.mcp.route)
-    errors.install(app)
-    _add_layers(app, settings)
-    return app
+    if settings.console:
+        app.include_router(console.router)
 
 
 def _add_layers(app: Service, settings: Settings) -> None:

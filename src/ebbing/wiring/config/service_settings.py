@@ -30,6 +30,7 @@ class ServiceSettings(BaseSettings):
     http_shutdown_timeout_seconds: int = Field(
         default=20, ge=0, le=3_600, description="How long a service that is stopped waits for requests under way."
     )
+    console: bool = Field(default=True, description="The service shows the console, a page for people, at its address.")
     mcp_tools: Literal["minimal", "default", "full"] = Field(
         default="default", description="Tools of the MCP server: two, the usual five, or every one."
     )

@@ -42,15 +42,18 @@ def serve(*, host: Host = None, port: Port = None, path: Store = None, demo: Dem
         play.kept_in(settings.path)
     elif store_is_missing(settings):
         typer.echo(f"ebbing: made a new store in {settings.path.absolute()}", err=True)
-    serve_http(settings, started=partial(_tell, question=_ASKED_DEMO if demo else _ASKED))
+    serve_http(settings, started=partial(_tell, question=_ASKED_DEMO if demo else _ASKED, console=settings.console))
     typer.echo("Stopped; everything that was accepted is stored.", err=True)
 
 
-def _tell(address: str, *, is_open: bool, question: str) -> None:
+def _tell(address: str, *, is_open: bool, question: str, console: bool) -> None:
     """The first three requests to try."""
     key = "" if is_open else " -H 'authorization: Bearer KEY'"
     as_json = f"{key} -H 'content-type: application/json'"
-    typer.echo(f"Ebbing answers at {address} (routes: {address}/docs). Ctrl-C ends it. Try:\n")
+    pages = f"routes: {address}/docs"
+    if console:
+        pages = f"console: {address}/, {pages}"
+    typer.echo(f"Ebbing answers at {address} ({pages}). Ctrl-C ends it. Try:\n")
     typer.echo(f"  curl {address}/v1/memories{as_json} -d '{_SAID}'")
     typer.echo(f"  curl {address}/v1/memories/search{as_json} -d '{question}'")
     typer.echo(f"  curl '{address}/v1/memories?user_id=emma'{key}\n")

@@ -16,12 +16,14 @@ from ebbing.interfaces.http.mcp_path import PATH as MCP_PATH
 from ebbing.interfaces.http.middleware.auth import Doorkeeper, Headers, Principal, listed
 from ebbing.interfaces.http.middleware.idempotency import Replays, wanted
 from ebbing.interfaces.http.middleware.rate_limit import Rates
-from ebbing.interfaces.http.routes.reference import FILES as REFERENCE
+from ebbing.interfaces.http.routes.pages.console import ASSETS
+from ebbing.interfaces.http.routes.pages.console import FILES as CONSOLE
+from ebbing.interfaces.http.routes.pages.reference import FILES as REFERENCE
 from ebbing.interfaces.http.schema.operations import split_by_literal_slashes
 from ebbing.wiring.build import Components
 from ebbing.wiring.config.settings import Settings
 
-PUBLIC: Final = frozenset({"/", "/healthz", "/health", "/readyz", "/openapi.json", *REFERENCE})
+PUBLIC: Final = frozenset({"/", "/healthz", "/health", "/readyz", "/openapi.json", *REFERENCE, *CONSOLE})
 """Paths that ask for no credential and tell nothing of anybody."""
 STREAMED: Final = frozenset({"/v1/import"})
 """Paths whose body is read as it comes, and may be larger."""
@@ -78,7 +80,7 @@ class Gate:
         host = _host_name(headers.get(b"host", b""))
         path: str = scope["path"]
         most = self._most_of(path)
-        if path not in PUBLIC:
+        if path not in PUBLIC and not path.startswith(ASSETS):
             await self._identify(scope, headers, host=host)
             if self._per_minute:
                 self._take(scope["state"]["principal"])
