@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ebbing.ports.embedder import Embedder
-from ebbing.recall.base.recall_settings import RecallSettings
+from ebbing.recall.recall_settings import RecallSettings
 from evals.recall import Result, Run, measure
 
 STEPS: dict[str, dict[str, Any]] = {

@@ -12,7 +12,7 @@ from typing import Any
 
 from ebbing import Memory
 from ebbing.ports.embedder import Embedder
-from ebbing.recall.base.recall_settings import RecallSettings
+from ebbing.recall.recall_settings import RecallSettings
 from ebbing.wiring.build import build
 from evals import mixed, precision
 from evals.beliefs import BeliefsInEbbing, baseline_stores

@@ -8,7 +8,7 @@ from typing import Final
 from ebbing.privacy.attribution import LABELS
 from ebbing.privacy.guarding.quote import BULLET, CLOSE, NOTED, NOTES, OPEN
 from ebbing.privacy.guarding.quote import TITLES as HEADINGS
-from ebbing.recall.output.render import TITLES as GROUPS
+from ebbing.recall.context.render import TITLES as GROUPS
 
 _TITLES: Final = [title for titles in GROUPS.values() for title in titles.values()]
 _OWN_LINES: Final = frozenset({OPEN, CLOSE, *HEADINGS.values(), *NOTES.values(), *_TITLES})

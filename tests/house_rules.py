@@ -241,8 +241,8 @@ def _is_small(size: ast.expr) -> bool:
 MAY_CATCH_ALL = (
     "interfaces/",
     "client/",
-    "recall/query/embed_query.py",
-    "recall/scoring/rerank.py",
+    "recall/question.py",
+    "recall/model_scores.py",
     "adapters/sqlite/connection/writer.py",
 )
 

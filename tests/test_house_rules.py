@@ -176,11 +176,11 @@ SAMPLES: list[tuple[Rule, str, str, int | None]] = [
         "import contextlib\nwith contextlib.suppress(Exception): f()",
         2,
     ),
-    (house_rules.errors_are_caught_by_name, "recall/scoring/rerank.py", "try: f()\nexcept Exception:\n    g()", 2),
+    (house_rules.errors_are_caught_by_name, "recall/model_scores.py", "try: f()\nexcept Exception:\n    g()", 2),
     (house_rules.errors_are_caught_by_name, "client/a.py", "try: f()\nexcept Exception:  # noqa: BLE001\n    g()", 2),
     (
         house_rules.errors_are_caught_by_name,
-        "recall/scoring/rerank.py",
+        "recall/model_scores.py",
         "try: f()\nexcept Exception:  # one route never takes the others down\n    g()",
         None,
     ),

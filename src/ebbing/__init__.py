@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ebbing.api.sessions.sync_session import Session
     from ebbing.memory import AsyncMemory
     from ebbing.ports.event_bus import MemoryEvent
-    from ebbing.recall.base.recall_settings import RecallSettings
+    from ebbing.recall.recall_settings import RecallSettings
     from ebbing.sync import Memory
 
 __version__ = "0.2.0"
@@ -32,7 +32,7 @@ _HOMES = {
     "AsyncSession": "ebbing.api.sessions.session",
     "Memory": "ebbing.sync",
     "MemoryEvent": "ebbing.ports.event_bus",
-    "RecallSettings": "ebbing.recall.base.recall_settings",
+    "RecallSettings": "ebbing.recall.recall_settings",
     "Session": "ebbing.api.sessions.sync_session",
 }
 _MODULES = ("errors", "results")

@@ -31,7 +31,7 @@ from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.event_bus import Handler
 from ebbing.ports.reranker import Reranker
-from ebbing.recall.base.recall_settings import RecallSettings
+from ebbing.recall.recall_settings import RecallSettings
 from ebbing.wiring.build import Components, build, settings_from_config
 
 _CLOSED: Final = "this memory is closed: open a new one"

@@ -20,8 +20,8 @@ from ebbing.privacy.attribution import source_of
 from ebbing.privacy.guarding.quote import CLOSE, OPEN, block, fenced, named
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
 from ebbing.privacy.names import person_name
-from ebbing.recall.output.render import Group, Style, render
-from ebbing.recall.query.query_fallback import ConversationQuery, checked_rewrite, conversation_query
+from ebbing.recall.context.query_fallback import ConversationQuery, checked_rewrite, conversation_query
+from ebbing.recall.context.render import Group, Style, render
 from tests.fences import bare_lines
 
 START = datetime(2024, 5, 1, tzinfo=UTC)

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from ebbing.domain.filters.query import Hit
 from ebbing.privacy.guarding.quote import BULLET, CLOSE, OPEN, block, footer
-from ebbing.recall.base.usage_policy import DEFAULT, Policy
+from ebbing.recall.context.usage_policy import DEFAULT, Policy
 
 AgentKind = Literal["general", "recommendation", "personal", "tool"]
 """What an assistant is for: `general` answers anything, `recommendation` and `personal` live from knowing the person,

@@ -9,7 +9,7 @@ from typing import Final, Generic, TypeVar
 from ebbing.domain.memory.record import MemoryRecord, MemoryType
 from ebbing.language.signals.limits import Limit, read_limits
 from ebbing.language.signals.preferences import Tastes, mentions, read_tastes
-from ebbing.recall.base.usage_policy import is_standing
+from ebbing.recall.context.usage_policy import is_standing
 
 FAVOURITE_FACTOR: Final = 1.2
 """Factor of the score of what the person likes."""

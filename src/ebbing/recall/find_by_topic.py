@@ -16,7 +16,7 @@ from ebbing.language.signals.forget_requests import Asked, terms_of
 from ebbing.language.signals.related_words import Related, related_to
 from ebbing.language.text.text_compression import full_text
 from ebbing.ports.memory_store import MemoryStore
-from ebbing.recall.query.embed_query import embed_query
+from ebbing.recall.question import embed_query
 from ebbing.recall.search import SearchDeps
 
 MAX_CANDIDATES: Final = 5_000

@@ -17,10 +17,8 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.cursor import cursor_after, position
 from ebbing.index.shard import Shard, micros
 from ebbing.ports.memory_store import MemoryStore, Page
-from ebbing.recall.base.as_of import shard_as_of
-from ebbing.recall.base.fusion import Mask
-from ebbing.recall.base.load_records import load_records
-from ebbing.recall.base.row_filter import apply_filter, rows_in_scope
+from ebbing.recall.as_of import shard_as_of
+from ebbing.recall.rows import Mask, apply_filter, load_records, rows_in_scope
 
 
 async def list_memories(

@@ -16,18 +16,13 @@ from ebbing.ports.embedder import Embedder
 from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.reader import Reader
 from ebbing.ports.reranker import Reranker
-from ebbing.recall.base.as_of import shard_as_of
-from ebbing.recall.base.fusion import Mask, best_rows
-from ebbing.recall.base.load_records import expand, load_records, load_windows
-from ebbing.recall.base.recall_settings import RecallSettings
-from ebbing.recall.base.row_filter import visible_rows
-from ebbing.recall.query.embed_query import embed_query
-from ebbing.recall.query.entity_links import with_entity_links
-from ebbing.recall.query.parse_query import Question, parse_query
-from ebbing.recall.ranking.rank import RankedRow, rank
-from ebbing.recall.scoring.read_answers import AnswerOptions, read_answers
-from ebbing.recall.scoring.rerank import RerankOptions, rerank
-from ebbing.recall.scoring.score_rows import RowScores, join_conversation, score_rows
+from ebbing.recall.as_of import shard_as_of
+from ebbing.recall.model_scores import AnswerOptions, RerankOptions, read_answers, rerank
+from ebbing.recall.question import Question, embed_query, parse_query, with_entity_links
+from ebbing.recall.ranking import RankedRow, rank
+from ebbing.recall.recall_settings import RecallSettings
+from ebbing.recall.rows import Mask, best_rows, expand, load_records, load_windows, visible_rows
+from ebbing.recall.scores import RowScores, join_conversation, score_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +151,10 @@ async def _rerank(
     if deps.reranker is None:
         return scores, None
     options = deps.rerank_options
-    order = best_rows(scores.total, mask, count=options.depth).tolist()
-    includes_deleted = query.as_of is not None
-    records = await load_records(deps.store, shard, scope=scope, rows=order, include_deleted=includes_deleted)
-    texts = {record.id: passage(record) for record in records}
-    rows = [row for row in order if shard.ids[row] in texts]
-    candidates = [texts[shard.ids[row]] for row in rows]
-    reranked = await rerank(
-        deps.reranker, query.text, candidates=candidates, scores=scores.total[rows], options=options
-    )
+    best = best_rows(scores.total, mask, count=options.depth)
+    rows, records = await _load_candidates(deps, shard, rows=best.tolist(), scope=scope, query=query)
+    texts = [passage(record) for record in records]
+    reranked = await rerank(deps.reranker, query.text, candidates=texts, scores=scores.total[rows], options=options)
     total = scores.total.copy()
     total[rows] = reranked.scores
     return replace(scores, total=total), reranked.failure
@@ -176,23 +166,25 @@ async def _read_answers(
     """Return the scores with the reader's share on top, and why it had none where it failed."""
     if deps.reader is None:
         return scores, None
-    order = best_rows(scores.total, mask, count=deps.answer_options.depth).tolist()
-    includes_deleted = query.as_of is not None
-    records = await load_records(deps.store, shard, scope=scope, rows=order, include_deleted=includes_deleted)
-    by_id = {record.id: record for record in records}
-    rows = [row for row in order if shard.ids[row] in by_id]
-    read = await read_answers(
-        deps.reader,
-        query.text,
-        records=[by_id[shard.ids[row]] for row in rows],
-        scores=scores.total[rows],
-        options=deps.answer_options,
-    )
+    options = deps.answer_options
+    best = best_rows(scores.total, mask, count=options.depth)
+    rows, records = await _load_candidates(deps, shard, rows=best.tolist(), scope=scope, query=query)
+    read = await read_answers(deps.reader, query.text, records=records, scores=scores.total[rows], options=options)
     if read.probabilities is None:
         return scores, read.failure
     total, probability = scores.total.copy(), np.full(len(scores.total), np.nan)
     total[rows], probability[rows] = read.scores, read.probabilities
     return replace(scores, total=total, answer_probability=probability, unread_total=scores.total), None
+
+
+async def _load_candidates(
+    deps: SearchDeps, shard: Shard, *, rows: list[int], scope: Scope, query: Query
+) -> tuple[list[int], list[MemoryRecord]]:
+    """Return the rows whose record is still stored, and their records in the same order."""
+    includes_deleted = query.as_of is not None
+    records = await load_records(deps.store, shard, scope=scope, rows=rows, include_deleted=includes_deleted)
+    ids = {record.id for record in records}
+    return [row for row in rows if shard.ids[row] in ids], records
 
 
 def _to_hits(

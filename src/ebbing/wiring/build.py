@@ -22,8 +22,8 @@ from ebbing.ports.random_source import Chance
 from ebbing.ports.reader import Reader
 from ebbing.ports.reranker import Reranker
 from ebbing.ports.working_memory import WorkingMemory
-from ebbing.recall.base.recall_settings import RecallSettings
-from ebbing.recall.usage.usage_buffer import UsageBuffer
+from ebbing.recall.recall_settings import RecallSettings
+from ebbing.recall.usage import UsageBuffer
 from ebbing.remember.vectors.deferred_embedding import DeferredEmbedder
 from ebbing.upkeep.worker.foreground_traffic import Traffic
 from ebbing.wiring.components.chat import Chat, chat_of

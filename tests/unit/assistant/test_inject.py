@@ -13,7 +13,7 @@ from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.privacy.guarding.quote import CLOSE, block
-from ebbing.recall.base.usage_policy import Policy
+from ebbing.recall.context.usage_policy import Policy
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 TEA, MILK = block(["User likes tea"]), block(["User likes milk"])

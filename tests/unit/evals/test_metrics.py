@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from ebbing.adapters.embedders.e5 import E5Embedder
-from ebbing.recall.base.recall_settings import RecallSettings
+from ebbing.recall.recall_settings import RecallSettings
 from evals.ablations import STEPS
 from evals.baselines import BM25, ranked, reciprocal_rank_fusion, terms
 from evals.datasets import chinese_date, load_beam, load_beam_all, load_locomo, load_memdaily_dedup, named_date

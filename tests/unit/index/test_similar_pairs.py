@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ebbing.index.near_rows import near_pairs, overlapping_pairs
 from ebbing.index.shard import Shard
-from ebbing.index.similar_pairs import near_pairs, overlapping_pairs
 from ebbing.testing.embedder import FakeEmbedder
 from tests.unit.upkeep.house import ADA, House
 

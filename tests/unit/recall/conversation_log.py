@@ -17,10 +17,10 @@ from ebbing.index.index_entry import entry_for, passage
 from ebbing.index.row import Row
 from ebbing.index.shard import Shard, row_for
 from ebbing.language.text.analyzer import analyse, query_terms
-from ebbing.recall.base.recall_settings import RecallSettings
-from ebbing.recall.query.parse_query import Question, parse_query
-from ebbing.recall.ranking.rank import RankedRow, rank
-from ebbing.recall.scoring.score_rows import RowScores, score_rows
+from ebbing.recall.question import Question, parse_query
+from ebbing.recall.ranking import RankedRow, rank
+from ebbing.recall.recall_settings import RecallSettings
+from ebbing.recall.scores import RowScores, score_rows
 from ebbing.testing.embedder import FakeEmbedder
 
 START = datetime(2024, 5, 1, 9, tzinfo=UTC)

@@ -19,7 +19,7 @@ from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.embedder import Embedder, Vectors
-from ebbing.recall.base.recall_settings import RecallSettings
+from ebbing.recall.recall_settings import RecallSettings
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.reranker import FakeReranker

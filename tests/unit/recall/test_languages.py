@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ebbing import AsyncMemory
 from ebbing.ports.embedder import Vectors
-from ebbing.recall.base.recall_settings import RecallSettings
+from ebbing.recall.recall_settings import RecallSettings
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings

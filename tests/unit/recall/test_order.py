@@ -16,10 +16,10 @@ from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros
-from ebbing.recall.base.fusion import best_rows, reciprocal_rank, zscore
-from ebbing.recall.base.recall_settings import RecallSettings
-from ebbing.recall.output.explanation import explain_hit
-from ebbing.recall.ranking.calibrated_score import relevance
+from ebbing.recall.context.render import explain_hit
+from ebbing.recall.ranking import relevance
+from ebbing.recall.recall_settings import RecallSettings
+from ebbing.recall.rows import best_rows, reciprocal_rank, zscore
 from tests.unit.recall.conversation_log import START, Said, answers, asked, log, read, scores
 
 finite = st.floats(-1e3, 1e3, allow_nan=False)

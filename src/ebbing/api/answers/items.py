@@ -17,7 +17,7 @@ from ebbing.domain.memory.profile import Portrait, ProfileEntry, Section
 from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import Job
-from ebbing.recall.output.explanation import explain_hit
+from ebbing.recall.context.render import explain_hit
 from ebbing.recall.search import SearchResults
 from ebbing.remember.add_report import AddReport, MemoryOutcome
 from ebbing.remember.reconcile.review import Review

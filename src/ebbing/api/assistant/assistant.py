@@ -20,8 +20,8 @@ from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.filters.tree import EVERYTHING
 from ebbing.language.signals.limits import strictest
 from ebbing.language.signals.preferences import Tastes, read_tastes
-from ebbing.recall.base.usage_policy import DEFAULT
-from ebbing.recall.query.query_fallback import FallbackOptions
+from ebbing.recall.context.query_fallback import FallbackOptions
+from ebbing.recall.context.usage_policy import DEFAULT
 from ebbing.results import DroppedItem, OfferAnswer, OfferItem, RecallDecision, StyleAnswer, WorkerRoute
 
 MAX_ITEMS: Final = 1_000

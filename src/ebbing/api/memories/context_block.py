@@ -21,10 +21,10 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.query_rewriter import QueryRewriter
 from ebbing.privacy.names import person_name
-from ebbing.recall.base.usage_policy import DEFAULT, Policy
-from ebbing.recall.context import Context, Shape, context
-from ebbing.recall.output.render import GROUPS, Group
-from ebbing.recall.query.query_fallback import ConversationQuery, FallbackOptions, SearchFn
+from ebbing.recall.context.context_block import Context, Shape, context
+from ebbing.recall.context.query_fallback import ConversationQuery, FallbackOptions, SearchFn
+from ebbing.recall.context.render import GROUPS, Group
+from ebbing.recall.context.usage_policy import DEFAULT, Policy
 from ebbing.recall.search import search
 from ebbing.remember.intake.parse_messages import parse_messages, parse_time
 from ebbing.results import ContextAnswer, ContextItem

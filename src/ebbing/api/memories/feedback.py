@@ -9,7 +9,7 @@ from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.feedback import SIGNAL_NAMES, Feedback, Signal
-from ebbing.recall.usage.attribution import used_memories
+from ebbing.recall.usage import used_memories
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.results import AttributionAnswer, FeedbackAnswer
 from ebbing.validation import checked_reason

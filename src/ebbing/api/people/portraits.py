@@ -11,9 +11,9 @@ from ebbing.domain.filters.query import Query
 from ebbing.domain.filters.tree import EVERYTHING, Filter
 from ebbing.domain.memory.profile import Portrait
 from ebbing.domain.memory.scope import Scope
-from ebbing.recall.base.row_filter import apply_filter, current_rows
-from ebbing.recall.base.usage_policy import is_usable
-from ebbing.recall.query.query_fallback import FallbackOptions
+from ebbing.recall.context.query_fallback import FallbackOptions
+from ebbing.recall.context.usage_policy import is_usable
+from ebbing.recall.rows import apply_filter, current_rows
 
 
 class Portraits:

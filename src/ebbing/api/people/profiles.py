@@ -33,7 +33,7 @@ from ebbing.people.suggested_questions import suggest_questions
 from ebbing.ports.event_bus import Topic
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
 from ebbing.privacy.redaction.redact import redact
-from ebbing.recall.query.query_fallback import FallbackOptions
+from ebbing.recall.context.query_fallback import FallbackOptions
 from ebbing.remember.add import store_extraction
 from ebbing.remember.edit import delete
 from ebbing.remember.extraction.extractor import Extraction

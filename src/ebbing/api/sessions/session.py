@@ -18,7 +18,7 @@ from ebbing.language.text.token_count import estimate_tokens
 from ebbing.ports.clock import Clock
 from ebbing.ports.ids import Ids
 from ebbing.ports.working_memory import Turn
-from ebbing.recall.session_search import SessionMatch, match_session_turns
+from ebbing.recall.context.session_search import SessionMatch, match_session_turns
 from ebbing.remember.intake.parse_messages import parse_messages
 from ebbing.remember.intake.screening import off_record_places
 from ebbing.results import ChatMessage, ContextAnswer, HitItem, SessionSearchAnswer, WorkingItem

@@ -13,7 +13,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.ports.working_memory import Turn
-from ebbing.recall.session_search import last_rounds
+from ebbing.recall.context.session_search import last_rounds
 from ebbing.wiring.build import Components
 
 _ARRIVAL_SECONDS: Final = 10.0

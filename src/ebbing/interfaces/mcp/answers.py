@@ -12,7 +12,7 @@ from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.privacy.attribution import LABELS, Source
 from ebbing.privacy.guarding.quote import BULLET, fenced, footer, header
-from ebbing.recall.output.render import statement_of
+from ebbing.recall.context.render import statement_of
 
 MemoryTypeName = Literal["episodic", "semantic", "preference", "fact", "constraint", "procedural"]
 

@@ -26,7 +26,7 @@ from ebbing.interfaces.mcp.answers import (
 from ebbing.interfaces.mcp.caller import current_caller
 from ebbing.interfaces.mcp.tools import MemoryId
 from ebbing.privacy.guarding.quote import cut, quote
-from ebbing.recall.base.usage_policy import is_usable
+from ebbing.recall.context.usage_policy import is_usable
 
 Signal = Literal["used", "ignored", "corrected", "up", "down"]
 _TITLE_CHARS = 80

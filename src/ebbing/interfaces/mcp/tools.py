@@ -22,7 +22,7 @@ from ebbing.interfaces.mcp.answers import (
     with_text,
 )
 from ebbing.interfaces.mcp.caller import Caller, current_caller
-from ebbing.recall.base.usage_policy import is_usable
+from ebbing.recall.context.usage_policy import is_usable
 from ebbing.results import AddAnswer
 
 MemoryId = Annotated[str, Field(description="Id of a memory, from memory_search.")]

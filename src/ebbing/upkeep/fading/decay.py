@@ -20,7 +20,7 @@ from ebbing.domain.forgetting.stages import is_later, is_protected, stage_at
 from ebbing.domain.forgetting.usage_model import usage_features
 from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
-from ebbing.index.turn_neighbours import find_neighbours
+from ebbing.index.near_rows import find_neighbours
 from ebbing.language.text.analyzer import TextFlag
 from ebbing.language.text.text_compression import full_text
 from ebbing.ports.embedder import Calibration

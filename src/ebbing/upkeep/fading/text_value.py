@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.forgetting.importance import LASTING, PASTED, USUAL_ODDS, WORTH
+from ebbing.index.near_rows import find_neighbours
 from ebbing.index.shard import Shard
-from ebbing.index.turn_neighbours import find_neighbours
 from ebbing.language.signals.salience import Holding, holding
 from ebbing.language.text.analyzer import TextFlag, query_terms
 from ebbing.language.text.caches import bounded_text_cache

@@ -16,8 +16,8 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import IndexEntry
+from ebbing.index.near_rows import near_pairs, overlapping_pairs
 from ebbing.index.shard import Shard
-from ebbing.index.similar_pairs import near_pairs, overlapping_pairs
 from ebbing.language.text.analyzer import TextFlag
 from ebbing.ports.embedder import Calibration
 from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise

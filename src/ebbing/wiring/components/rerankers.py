@@ -8,7 +8,7 @@ from ebbing.domain.errors import ConfigurationError, MissingExtraError
 from ebbing.ports.erasable import Forgetful
 from ebbing.ports.reranker import Reranker
 from ebbing.ports.token_embedder import TokenEmbedder
-from ebbing.recall.scoring.rerank import RerankOptions
+from ebbing.recall.model_scores import RerankOptions
 from ebbing.wiring.components.embedders import EmbedderSlot
 from ebbing.wiring.config.settings import Settings
 

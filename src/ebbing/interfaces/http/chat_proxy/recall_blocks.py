@@ -12,7 +12,7 @@ from ebbing.interfaces.http.chat_proxy.chat_sessions import NOTHING, Block, Chat
 from ebbing.interfaces.http.chat_proxy.conversation import Turn
 from ebbing.interfaces.http.request_context import OwnerParams
 from ebbing.memory import AsyncMemory
-from ebbing.recall.base.usage_policy import DEFAULT
+from ebbing.recall.context.usage_policy import DEFAULT
 from ebbing.resilience.circuit_breaker import Breaker
 from ebbing.wiring.config.settings import Settings
 

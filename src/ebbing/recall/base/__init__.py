@@ -1,1 +1,0 @@
-"""Settings, fusion, filters and time of a search."""

@@ -1,0 +1,1 @@
+"""What of the memories an assistant reads before it answers."""

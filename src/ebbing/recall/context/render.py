@@ -1,0 +1,199 @@
+"""Memories in words: the lines of a block, and why each came back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from ebbing.domain.filters.query import Hit
+from ebbing.domain.memory.record import MemoryRecord, content_hash
+from ebbing.language.dates.resolve import absolute
+from ebbing.language.text.token_count import estimate_tokens
+from ebbing.privacy.attribution import LABELS, Source, quotable, source_of
+from ebbing.privacy.guarding.quote import BULLET, fenced, footer, header, named, quote
+
+# Memories as a block for a prompt: in groups, dated, in the order of time, within a budget of tokens.
+
+Group = Literal["profile", "relevant", "recent"]
+GROUPS: Final[tuple[Group, ...]] = ("profile", "relevant", "recent")
+"""In the order of a block."""
+_FILLED: Final[tuple[tuple[Group, float], ...]] = (("relevant", 0.6), ("profile", 0.8), ("recent", 1.0))
+"""Which group takes its room first, and the share of the budget that is spent when it has."""
+TITLES: Final[Mapping[str, Mapping[Group, str]]] = {
+    "en": {"profile": "User profile:", "relevant": "Relevant memories:", "recent": "Recent memories:"},
+    "zh": {"profile": "用户画像：", "relevant": "相关记忆：", "recent": "近期记忆："},
+}
+_CURRENT: Final = {"en": " (current)", "zh": "（当前）"}
+_ENDED: Final = {"en": " (until {})", "zh": "（至 {} 为止）"}
+_WIDTHS: Final = (300, 150, 80, 40)
+"""Characters that a memory gets: fewer where the budget has no room for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A block, and what stands in it."""
+
+    text: str
+    """"" if not a single memory fits."""
+    tokens: int
+    """Estimated; never above the budget."""
+    shown: Mapping[Group, tuple[MemoryRecord, ...]]
+    """The memories in the block, in its order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How memories are written."""
+
+    language: str
+    """`zh` or `en`, for what stands around them; a memory keeps its own."""
+    now: datetime
+    replacing: Collection[str] = ()
+    """Ids of memories that took the place of an earlier one."""
+    needed: Collection[str] = ()
+    """Ids of memories whose absence could do harm: they take their room before all others."""
+
+
+def render(groups: Mapping[Group, Sequence[MemoryRecord]], *, style: Style, max_tokens: int) -> Rendered:
+    """The groups (each best first) as one quoted block of at most `max_tokens` estimated tokens.
+
+    What is needed takes room first, wherever it stands; then what is relevant (to 60 %), the profile (to 80 %), and
+    what is recent. Inside a group the oldest stands first. A memory that stands in one group, or says the same as one
+    that does, is not repeated.
+    """
+    groups = distinct(groups)
+    free = max_tokens - estimate_tokens(header(style.language)) - estimate_tokens(footer())
+    spent = 0
+    lines: dict[Group, list[tuple[MemoryRecord, str]]] = {group: [] for group in GROUPS}
+    for group, share, records in _turns(groups, needed=style.needed):
+        title = estimate_tokens(f"{TITLES[style.language][group]}\n")
+        for record in records:
+            room = int(free * share) - spent - (0 if lines[group] else title)
+            line = _fitting(record, style, room=room)
+            if line:
+                spent += estimate_tokens(line) + (0 if lines[group] else title)
+                lines[group].append((record, line))
+    for written in lines.values():
+        written.sort(key=lambda line: line[0].created_at)
+    shown = {group: tuple(record for record, _ in lines[group]) for group in GROUPS}
+    if not any(shown.values()):
+        return Rendered("", 0, shown)
+    body = "".join(_written(lines, style.language))
+    text = f"{header(style.language)}{body}{footer()}"
+    return Rendered(text, estimate_tokens(text), shown)
+
+
+def _turns(
+    groups: Mapping[Group, Sequence[MemoryRecord]], *, needed: Collection[str]
+) -> Iterator[tuple[Group, float, list[MemoryRecord]]]:
+    """Who takes room, in which order, and the share of the budget that is spent when they have."""
+    for group, _ in _FILLED if needed else ():
+        yield group, 1.0, [record for record in groups.get(group, ()) if record.id in needed]
+    for group, share in _FILLED:
+        yield group, share, [record for record in groups.get(group, ()) if record.id not in needed]
+
+
+def distinct(groups: Mapping[Group, Sequence[MemoryRecord]]) -> dict[Group, list[MemoryRecord]]:
+    """The groups without what an earlier one (relevant, profile, recent) holds already.
+
+    Two memories are the same by id or by their words. Where a memory was read from the whole of a raw message, it
+    stands in the message's place.
+    """
+    retold = {
+        content_hash(record.provenance.source_text): record
+        for records in groups.values()
+        for record in records
+        if record.provenance.source_text
+    }
+    seen: set[str] = set()
+    groups_left: dict[Group, list[MemoryRecord]] = {}
+    for group, _ in _FILLED:
+        groups_left[group] = []
+        for original in groups.get(group, ()):
+            record = retold.get(original.hash, original) if original.provenance.method == "raw" else original
+            if seen.isdisjoint({record.id, record.hash}):
+                groups_left[group].append(record)
+                seen |= {record.id, record.hash}
+    return groups_left
+
+
+def line_of(record: MemoryRecord, style: Style, *, width: int = _WIDTHS[0]) -> str:
+    """A memory as one harmless line with its date, and whether it is the current value or one that has ended.
+
+    Relative dates are spelled out. All but the person's own plain statements stand in quotation marks under their
+    source. "" if nothing readable is left of it.
+    """
+    language = style.language
+    quoted = statement_of(record, language, width=width)
+    if not quoted:
+        return ""
+    zone = style.now.tzinfo
+    mark = ""
+    if record.valid_to is not None and record.valid_to <= style.now:
+        mark = _ENDED[language].format(f"{record.valid_to.astimezone(zone):%Y-%m-%d}")
+    elif record.id in style.replacing:
+        mark = _CURRENT[language]
+    return f"{BULLET}{record.created_at.astimezone(zone):%Y-%m-%d} {quoted}{mark}\n"
+
+
+def statement_of(record: MemoryRecord, language: str, *, width: int = _WIDTHS[0]) -> str:
+    """What a memory says, as one harmless line: the person's own plain statement, or a quotation under its source."""
+    source = source_of(record)
+    if source is None:
+        return quote(absolute(record.content, now=record.created_at), width)
+    speaker = record.actor if record.is_verbatim and source is not Source.HAND else None
+    text = absolute(quotable(record), now=record.created_at)
+    return fenced(named(LABELS[language][source], speaker), text, language=language, max_chars=width)
+
+
+def _fitting(record: MemoryRecord, style: Style, *, room: int) -> str:
+    """The line of a memory, cut until it fits the room; "" if it does not."""
+    for width in _WIDTHS:
+        line = line_of(record, style, width=width)
+        if estimate_tokens(line) <= room:
+            return line
+    return ""
+
+
+def _written(lines: Mapping[Group, Sequence[tuple[MemoryRecord, str]]], language: str) -> Iterator[str]:
+    for group in GROUPS:
+        if lines[group]:
+            yield f"{TITLES[language][group]}\n"
+            yield from (line for _, line in lines[group])
+
+
+# Why a memory came back, in a sentence.
+
+_BONUSES: Final = {
+    "speaker": "it was said by somebody the question names",
+    "quote": "it holds a phrase that the question quotes",
+    "name": "it names what the question names",
+    "attribute": "it tells what the question asks for",
+    "rule": "it is a standing wish or instruction",
+    "time": "it was said around the time that the question names",
+}
+
+
+def explain_hit(hit: Hit) -> str:
+    """One sentence on what speaks for the memory, strongest kind of evidence first."""
+    reasons: list[str] = []
+    if hit.retriever_scores.get("graph", 0) > 0:
+        linked = "it tells of somebody whom the question names by another word"
+        reasons.append(f"{linked}, and holds {hit.coverage:.0%} of its wording in that word")
+    elif hit.coverage > 0:
+        reasons.append(f"it holds {max(hit.coverage, 0.01):.0%} of the question's wording")
+    elif hit.retriever_scores.get("keyword", 0) > 0:
+        reasons.append("what was said around it holds words of the question")
+    if hit.meaning >= 0.01:
+        nearness = "very near" if hit.meaning > 0.7 else "near" if hit.meaning > 0.4 else "somewhat near"
+        reasons.append(f"its meaning is {nearness} ({hit.meaning:.2f})")
+    if answer := hit.retriever_scores.get("reader", 0):
+        likely = "likely" if answer >= 0.5 else "possible" if answer >= 0.1 else "unlikely"
+        reasons.append(f"the reader thinks it {likely} that it answers ({answer:.2f})")
+    reasons.extend(reason for route, reason in _BONUSES.items() if hit.retriever_scores.get(route, 0) > 0)
+    if hit.duplicate_ids:
+        reasons.append(f"it was said {len(hit.duplicate_ids) + 1} times")
+    text = "; ".join(reasons) or "nothing nearer is known"
+    return f"{text[0].upper()}{text[1:]}."

@@ -1,0 +1,147 @@
+"""A reranker and a reader look at the best candidates."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import anyio
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.errors import EbbingError
+from ebbing.domain.memory.record import Kind, MemoryRecord
+from ebbing.index.index_entry import passage
+from ebbing.language.text.text_compression import full_text
+from ebbing.ports.reader import Reader
+from ebbing.ports.reranker import Reranker
+from ebbing.recall.rows import Scores, zscore
+
+# A reranker reads the best candidates; its opinion is added to their scores, never in their place.
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RerankOptions:
+    """The weight of a reranker, and its limits."""
+
+    weight: float = 0.8
+    """Points of the fused score that one standard deviation of the reranker's scores is worth."""
+    depth: int = 50
+    """How many of the best candidates it reads."""
+    timeout_seconds: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RerankScores:
+    """Scores to order by, and what the reranker said."""
+
+    scores: Scores
+    """Shape (candidates,): the fused scores, those of the first `depth` with the reranker's share on top."""
+    opinion: NDArray[np.float64] | None
+    """The reranker's own scores of the first `depth`; None when it had no say."""
+    failure: str | None = None
+    """Why it had no say, where it should have had one; holds no personal text."""
+
+
+async def rerank(
+    reranker: Reranker, query: str, *, candidates: Sequence[str], scores: Scores, options: RerankOptions
+) -> RerankScores:
+    """Blend a reranker's opinion into fused scores: score + weight · z(opinion) over the first `options.depth`.
+
+    A reranker that fails, or is not done in time, changes nothing and is reported. Whoever is below the depth keeps
+    its score and its place: order only what was read.
+
+    Args:
+        candidates: texts, best first, each with its speaker (`index_entry.passage`; worth 1 point of R@10); only the
+            first `options.depth` are needed.
+        scores: their fused scores, shape (at least len(candidates),), in the same order.
+    """
+    texts = candidates[: options.depth]
+    if len(texts) < 2 or options.weight == 0:
+        return RerankScores(scores, None)
+    try:
+        with anyio.fail_after(options.timeout_seconds):
+            opinion = np.asarray(await reranker.rerank(query, texts), dtype=np.float64)
+    except TimeoutError:
+        return _failed(scores, f"the reranker was not done within {1000 * options.timeout_seconds:.0f} ms")
+    except EbbingError as error:
+        return _failed(scores, str(error))
+    except Exception as error:  # a reranker given in code may raise anything; the conversation goes on
+        return _failed(scores, f"the reranker raised {type(error).__name__}")
+    if opinion.shape != (len(texts),) or not np.isfinite(opinion).all():
+        return _failed(scores, "the reranker gave no finite score for each candidate")
+    blended = scores.astype(np.float64)
+    blended[: len(texts)] += options.weight * zscore(opinion, np.ones(len(texts), dtype=np.bool_))
+    return RerankScores(blended, opinion)
+
+
+def _failed(scores: Scores, failure: str) -> RerankScores:
+    _log.warning("recall without a reranker: %s", failure)
+    return RerankScores(scores, None, failure)
+
+
+# The reader looks at the best candidates: how likely each answers, whatever its words and language.
+
+_MIN_SHARE: Final = 1e-4
+"""Keeps log-odds finite."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    """The weight of the reader in an answer, and its limits."""
+
+    depth: int = 10
+    """How many of the best candidates it reads."""
+    weight: float = 1.2
+    """Points of the fused score that one standard deviation of its log-odds is worth."""
+    timeout_seconds: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerScores:
+    """Scores to order by, and what the reader said."""
+
+    scores: Scores
+    """Shape (candidates,): the fused scores with the reader's share on top."""
+    probabilities: Scores | None
+    """Shape (candidates,): how likely each answers; None when the reader had no say."""
+    failure: str | None = None
+    """Why it had no say; holds no personal text."""
+
+
+async def read_answers(
+    reader: Reader,
+    question: str,
+    *,
+    records: Sequence[MemoryRecord],
+    scores: Scores,
+    options: AnswerOptions,
+) -> AnswerScores:
+    """Blend the reader's opinion into fused scores: score + weight · z(log-odds).
+
+    A reader that fails, or is not done in time, changes nothing and is reported.
+
+    Args:
+        records: the candidates, best first.
+        scores: their fused scores, shape (len(records),), in the same order.
+    """
+    texts = [passage(record) if record.kind is Kind.EPISODE else full_text(record) for record in records]
+    try:
+        with anyio.fail_after(options.timeout_seconds):
+            probabilities = np.array(await reader.answers(question, texts), dtype=np.float64)
+    except TimeoutError:
+        return _unread_scores(scores, f"the reader was not done within {1000 * options.timeout_seconds:.0f} ms")
+    except EbbingError as error:
+        return _unread_scores(scores, str(error))
+    shares = np.clip(probabilities, _MIN_SHARE, 1.0 - _MIN_SHARE)
+    log_odds = np.log(shares / (1.0 - shares))
+    return AnswerScores(scores + options.weight * zscore(log_odds, np.ones(len(texts), dtype=np.bool_)), probabilities)
+
+
+def _unread_scores(scores: Scores, failure: str) -> AnswerScores:
+    _log.warning("recall without the reader: %s", failure)
+    return AnswerScores(scores, None, failure)

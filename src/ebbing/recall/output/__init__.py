@@ -1,1 +1,0 @@
-"""Rendering and explanation of what was recalled."""

@@ -1,1 +1,0 @@
-"""The order of the results: duplicates, newer values, neighbouring turns."""

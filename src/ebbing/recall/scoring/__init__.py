@@ -1,1 +1,0 @@
-"""Scores of rows: BM25, vectors, rerankers, calibration."""

@@ -1,1 +1,0 @@
-"""Counts of use, and which memories an answer rested on."""
