@@ -19,7 +19,7 @@ from ebbing.domain.memory.record import RESERVED_TAGS, Kind
 from ebbing.domain.memory.scope import Scope
 from ebbing.domain.nesting import MAX_METADATA_BYTES, check_nesting
 from ebbing.language.text.caches import text_cache
-from ebbing.privacy.guarding.trust import TrustTier
+from ebbing.privacy.guarding.trust import TrustTier, tier_named
 from ebbing.remember.intake.parse_messages import clean_text, optional_text, parse_time
 
 DEFAULT_TOP_K: Final = 5
@@ -136,16 +136,13 @@ def checked_add_options(options: Mapping[str, Any]) -> CheckedAddOptions:
     for name in options:
         if name not in AddOptions.__annotations__:
             raise TypeError(f"add() got an unexpected keyword argument {name!r}")
-    trust = options.get("trust")
-    if trust is not None and trust not in set(TrustTier):
-        raise InvalidInputError(f"trust must be one of {', '.join(TrustTier)}")
     mode = options.get("mode")
     if mode is not None and mode not in set(WriteMode):
         raise InvalidInputError(f"mode must be one of {', '.join(WriteMode)}")
     return CheckedAddOptions(
         options.get("filters"),
         options.get("source_id"),
-        None if trust is None else TrustTier(trust),
+        tier_named(options.get("trust")),
         None if mode is None else WriteMode(mode),
         (*(checked_tags(options.get("tags")) or ()), *([PROCEDURAL] if options.get("memory_type") is not None else [])),
         _end_of(options),

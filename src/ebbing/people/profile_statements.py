@@ -12,7 +12,7 @@ from typing import Final
 
 from ebbing.domain.conflict.claim import Words
 from ebbing.domain.memory.profile import Rank, Section
-from ebbing.domain.memory.record import MemoryRecord, MemoryType
+from ebbing.domain.memory.record import QUARANTINED, MemoryRecord, MemoryType
 from ebbing.language.claims.change_patterns import changes
 from ebbing.language.claims.normalize_values import object_of, value_of
 from ebbing.language.signals.preferences import Tastes, read_tastes
@@ -108,7 +108,9 @@ def profile_statement(record: MemoryRecord, *, speaker: str | None = None) -> Pr
 
 
 def is_order(record: MemoryRecord) -> bool:
-    """Whether it would be held back for review, had it been said."""
+    """Whether it is held back for review, or would be, had it been said."""
+    if QUARANTINED in record.tags:
+        return True
     text = f"{record.content}\n{record.value or ''}"
     return instruction_shaped(text, spoken_by_user=trust_in(record) in _OWN) is not None
 

@@ -18,7 +18,7 @@ from ebbing.domain.errors import (
 from ebbing.domain.forgetting.curves import reinforce
 from ebbing.domain.forgetting.stages import EXPIRED, PENDING_DELETION
 from ebbing.domain.memory.history import Event
-from ebbing.domain.memory.record import RESERVED_TAGS, MemoryRecord, Stage
+from ebbing.domain.memory.record import QUARANTINED, RESERVED_TAGS, Kind, MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.claims import attribute_of
 from ebbing.language.text.analyzer import normalise
@@ -26,6 +26,7 @@ from ebbing.language.text.detect_language import detect
 from ebbing.language.text.sentences import MAX_TEXT_LENGTH
 from ebbing.language.text.text_compression import full_text
 from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Revise
+from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
 from ebbing.privacy.redaction.redact import RedactionPolicy, redact
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.facts.drafts import Draft
@@ -56,10 +57,14 @@ class Edit:
     """Only as long as the memory is of this version."""
     ends: datetime | str | None = None
     """From when on it appears in no answer; `NEVER` takes such an end away."""
+    trust: TrustTier = TrustTier.USER
+    """Whose word the text is: what only the person may order is held back from anybody else."""
 
 
 async def update(deps: AddDeps, memory_id: str, *, scope: Scope, edit: Edit) -> MemoryRecord:
     """Give a memory another text, other metadata or other tags; the same again writes nothing.
+
+    A text that gives orders to a model is held back for review, as `add` holds back a message that does.
 
     Raises:
         InvalidInputError: nothing is given, or the text is blank.
@@ -90,10 +95,7 @@ async def update(deps: AddDeps, memory_id: str, *, scope: Scope, edit: Edit) -> 
             return Revise(record, Event.UPDATE, reason="metadata changed")
         if _is_closed(old, deps.clock.now()):
             raise ClosedMemoryError(_CLOSED)
-        record = replace(
-            _reread(record, wording),
-            provenance=replace(old.provenance, method="user", reason="edited by hand"),
-        )
+        record = _screened(_reread(record, wording), edit.trust)
         rivals = await rivals_of(deps.store, record, scope=scope, now=deps.clock.now())
         if any(rival.attribute == record.attribute for rival in rivals):
             record = replace(record, attribute=None)
@@ -278,6 +280,24 @@ def _reread(record: MemoryRecord, wording: str) -> MemoryRecord:
     if attribute is None and keeps_object:
         value = record.value
     return replace(record, attribute=attribute, value=value, object=object_, polarity=polarity)
+
+
+def _screened(record: MemoryRecord, trust: TrustTier) -> MemoryRecord:
+    """Return a reworded record; held back for review where its text gives orders to a model.
+
+    A held back memory gives the value of no attribute. The person's own harmless wording ends the review of a memory.
+    """
+    by_person = trust is TrustTier.USER
+    reason = instruction_shaped(record.content, spoken_by_user=by_person)
+    provenance = replace(record.provenance, method="user", reason=reason or "edited by hand")
+    tags = record.tags
+    if reason is not None or (by_person and record.kind is Kind.MEMORY):
+        tags = tuple(tag for tag in tags if tag != QUARANTINED)
+    if reason is None:
+        return replace(record, tags=tags, provenance=provenance)
+    return replace(
+        record, tags=(QUARANTINED, *tags), provenance=provenance, attribute=None, value=None, object=None, polarity=0
+    )
 
 
 def _checked_text(text: str, policy: RedactionPolicy) -> str:

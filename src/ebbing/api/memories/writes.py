@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Final, Unpack, cast
+from typing import Any, Final, TypedDict, Unpack, cast
 
 from ebbing.api.answers.items import add_answer, memory_item
 from ebbing.api.calls.call_context import CallContext
@@ -20,6 +20,7 @@ from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.domain.memory.record import Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
+from ebbing.privacy.guarding.trust import TrustTier, tier_named
 from ebbing.remember.add import add_extracted
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.add_raw import add_raw
@@ -47,6 +48,15 @@ _BY_MODEL: Final = frozenset({WriteMode.LLM, WriteMode.SUMMARIZE, WriteMode.STRU
 
 INSTRUCTIONS: Final = "custom_instructions"
 """Name of the tenant's setting that a language model is given with every extraction."""
+
+
+class UpdateOptions(TypedDict, total=False):
+    """What an update may be given beside what it changes."""
+
+    data: str | None
+    """Another name for `text`."""
+    trust: str | None
+    """Whose word the text is: the person's (`user`) unless given; `import`, `assistant`, `tool`, `document`."""
 
 
 class Writes:
@@ -185,15 +195,15 @@ class Writes:
         tags: Sequence[str] | None = None,
         version: int | None = None,
         expires_at: datetime | str | float | None = None,
-        data: str | None = None,
+        **options: Unpack[UpdateOptions],
     ) -> UpdateAnswer:
         """Give a memory another text, other metadata, other tags, an end, or several of these; return it, with
-        `change_id`.
+        `change_id`. A text that gives orders to a model is held back: `tags` then holds `quarantined`.
 
         Args:
-            data: another name for `text`.
             expires_at: from when on it appears in no answer; "never" takes such an end away.
             version: change it only as long as it is this version (`version` of the item).
+            options: see `UpdateOptions`.
 
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
@@ -203,13 +213,11 @@ class Writes:
             BlockedContentError: the redaction policy blocks the text.
             TooLargeError: a text over 4,000 characters, metadata over 64 KiB or 32 levels, or too many tags.
         """
-        if text is not None and data is not None:
-            raise InvalidInputError("text and data are the same thing: give one of them")
-        text = data if text is None else text
+        text, trust = _text_and_trust(text, options)
         scope = await self._context.require_scope(memory_id, user_id)
         values = None if metadata is None else checked_metadata(metadata)
         ends = expires_at if expires_at is None or expires_at == NEVER else parse_time(expires_at, "expires_at")
-        edit = Edit(text, values, checked_tags(tags), version, ends)
+        edit = Edit(text, values, checked_tags(tags), version, ends, trust)
         change = ChangeSet(Cause.UPDATE)
         record = await update(await self._context.add_deps(change=change), memory_id, scope=scope, edit=edit)
         item = cast(UpdateAnswer, memory_item(record))
@@ -298,3 +306,13 @@ class Writes:
             await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=new)
         if changed:
             await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=changed)
+
+
+def _text_and_trust(text: str | None, options: Mapping[str, Any]) -> tuple[str | None, TrustTier]:
+    for name in options:
+        if name not in UpdateOptions.__annotations__:
+            raise TypeError(f"update() got an unexpected keyword argument {name!r}")
+    data = options.get("data")
+    if text is not None and data is not None:
+        raise InvalidInputError("text and data are the same thing: give one of them")
+    return data if text is None else text, tier_named(options.get("trust")) or TrustTier.USER

@@ -94,7 +94,7 @@ async def memory_update(
 ) -> ChangedMemory:
     """Put the wording of a memory right. Where something has changed in life, use memory_add instead."""
     caller = current_caller(AccessRole.WRITE)
-    item = await caller.memory.update(memory_id, content, user_id=caller.owner)
+    item = await caller.memory.update(memory_id, content, user_id=caller.owner, trust="assistant")
     return {
         "id": memory_id,
         "memory": quoted(item["memory"], item),

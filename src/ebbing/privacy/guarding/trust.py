@@ -17,6 +17,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
 
+from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.record import MemoryRecord, MemoryType, Role
 from ebbing.privacy.guarding.orders import harmful_order
 from ebbing.privacy.redaction.fold_text import INVISIBLE
@@ -88,6 +89,17 @@ def may_create(tier: TrustTier, memory_type: MemoryType) -> bool:
 def may_change(tier: TrustTier, of: TrustTier) -> bool:
     """Whether something of this tier may update, supersede or delete a memory that rests on the word of tier `of`."""
     return may(tier, Act.OVERRULE_USER) if of is TrustTier.USER else _RANK[tier] <= _RANK[of]
+
+
+def tier_named(name: object) -> TrustTier | None:
+    """The tier of that name; None where none is given.
+
+    Raises:
+        InvalidInputError: there is no such tier.
+    """
+    if name is not None and (not isinstance(name, str) or name not in set(TrustTier)):
+        raise InvalidInputError(f"trust must be one of {', '.join(TrustTier)}")
+    return None if name is None else TrustTier(name)
 
 
 def tier_of(role: Role) -> TrustTier | None:

@@ -42,7 +42,13 @@ async def update_memory(
     whose, version = caller.user(user_id), _version(if_match)
     try:
         item = await caller.memory.update(
-            memory_id, body.text, metadata=body.metadata, tags=body.tags, user_id=whose, version=version
+            memory_id,
+            body.text,
+            metadata=body.metadata,
+            tags=body.tags,
+            user_id=whose,
+            version=version,
+            trust=body.trust,
         )
     except ConflictError:
         if version is None:

@@ -91,6 +91,7 @@ class UpdateBody(Body):
     text: Name = None
     metadata: dict[str, Any] | None = None
     tags: list[str] | None = None
+    trust: Name = Field(default=None, description="Whose word the text is: `user` unless given, as for `add`.")
 
 
 class FeedbackBody(Body):
