@@ -12,14 +12,13 @@ from typing import Final
 
 import numpy as np
 
-from ebbing.adapters.embedders.e5 import E5Embedder
-from ebbing.adapters.embedders.e5_centring import Centring, Role
-from ebbing.adapters.embedders.embedding_cache import CachingEmbedder
-from ebbing.adapters.embedders.embedding_text import clean
+from ebbing.adapters.embedders.e5 import Centring, E5Embedder, Role
+from ebbing.adapters.embedders.model_calls import clean
 from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
 from ebbing.ports.embedder import Calibration, Embedder, Vectors
 from ebbing.wiring.build import load_settings
 from evals.tokens import KeptTokens
+from evals.vectors import KeptVectors
 
 BATCH = 64
 """Texts between two lines of progress."""
@@ -76,7 +75,7 @@ class KeptE5:
     def __init__(self, folder: Path, *, centred: bool = True) -> None:
         self.calibration = E5Embedder.calibration if centred else UNCENTRED
         folder.mkdir(parents=True, exist_ok=True)
-        self._raw = CachingEmbedder(_RawE5(), path=folder / "vectors.sqlite", max_bytes=256 * 2**20)
+        self._raw = KeptVectors(_RawE5(), folder / "vectors.sqlite")
         self._centring = Centring.load() if centred else None
         self._tokens = KeptTokens(folder / "tokens.sqlite")
 

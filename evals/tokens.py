@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ebbing.adapters.embedders.e5 import DIM, E5Embedder
-from ebbing.adapters.embedders.e5_centring import Role
+from ebbing.adapters.embedders.e5 import DIM, E5Embedder, Role
 from ebbing.ports.embedder import Vectors
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.adapters.embedders.e5 import E5Embedder
-from ebbing.adapters.embedders.e5_centring import FILE_NAME, ROLES, TOKENS_FILE_NAME, Role
+from ebbing.adapters.embedders.e5 import FILE_NAME, ROLES, TOKENS_FILE_NAME, E5Embedder, Role
 
 SENTENCES = Path(__file__).parent / "embedder_data" / "means.tsv"
 

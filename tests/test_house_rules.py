@@ -138,7 +138,7 @@ SAMPLES: list[tuple[Rule, str, str, int | None]] = [
     (house_rules.the_world_comes_in_through_ports, "wiring/settings.py", "import os\nx = os.environ", None),
     (
         house_rules.the_world_comes_in_through_ports,
-        "adapters/system/clock.py",
+        "adapters/system/machine.py",
         "from datetime import datetime\nx = datetime.now()",
         None,
     ),

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ebbing.adapters.readers.reader_input import reader_input
+from ebbing.adapters.readers.cross_encoder import reader_input
 from training import carrier
 from training.examples import TASKS, Example
 

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.adapters.embedders.e5_tokenizer import BEGIN, END, UnigramTokenizer
-from ebbing.adapters.embedders.e5_weights import DIM, FEED_FORWARD, E5Weights, dequantise, locate, read_weights
-from ebbing.adapters.embedders.embedding_text import clean
+from ebbing.adapters.embedders.e5 import BEGIN, END, UnigramTokenizer, dequantise
+from ebbing.adapters.embedders.e5_weights import DIM, FEED_FORWARD, E5Weights, locate, read_weights
+from ebbing.adapters.embedders.model_calls import clean
 
 Weights = dict[str, NDArray[np.float32]]
 MATRICES = (("qkv", DIM), ("out", DIM), ("up", DIM), ("down", FEED_FORWARD))

@@ -11,8 +11,7 @@ import sys
 from dataclasses import replace
 
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.adapters.system.clock import SystemClock
-from ebbing.adapters.system.ids import TimeOrderedIds
+from ebbing.adapters.system.machine import SystemClock, TimeOrderedIds
 from ebbing.domain.errors import ConflictError
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import MemoryRecord

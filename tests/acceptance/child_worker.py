@@ -10,8 +10,7 @@ import sys
 from datetime import timedelta
 
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.adapters.system.clock import SystemClock
-from ebbing.adapters.system.ids import TimeOrderedIds
+from ebbing.adapters.system.machine import SystemClock, TimeOrderedIds
 from ebbing.domain.memory.record import MemoryRecord, Provenance
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import Job

@@ -14,8 +14,7 @@ from itertools import count
 from typing import Protocol
 
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.adapters.system.clock import SystemClock
-from ebbing.adapters.system.ids import TimeOrderedIds
+from ebbing.adapters.system.machine import SystemClock, TimeOrderedIds
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import MemoryRecord, Provenance
 from ebbing.domain.memory.scope import Scope

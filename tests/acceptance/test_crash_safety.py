@@ -14,7 +14,7 @@ from sqlite3 import connect
 import pytest
 
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.adapters.system.clock import SystemClock
+from ebbing.adapters.system.machine import SystemClock
 from ebbing.domain.memory.scope import Scope
 from tests.acceptance.child_writer import CALLERS, EMBEDDER
 

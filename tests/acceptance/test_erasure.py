@@ -66,7 +66,7 @@ def opened(path: Path, **options: Any) -> Memory:
     """A memory that fills every table: with a model that never answers, and somebody who follows the outbox."""
     settings = load_settings({"path": path, "usage_flush_size": 1, **options})
     down = ScriptedChatModel(ModelUnavailableError("down"))
-    embedder = CachingEmbedder(FakeEmbedder(), path=path / "vectors.db")
+    embedder = CachingEmbedder(FakeEmbedder())
     return Memory(components=build(settings, embedder=embedder, chat_model=down, clock=ManualClock()))
 
 
@@ -137,7 +137,7 @@ def tables(directory: Path) -> dict[str, int]:
     """Rows of every table of every file of the store."""
     counts: dict[str, int] = {}
     for file in files(directory):
-        if file.suffix != ".db" or file.name == "vectors.db":
+        if file.suffix != ".db":
             continue
         with closing(sqlite3.connect(file)) as db:
             names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -264,8 +264,7 @@ def test_what_a_killed_process_left_on_the_disk_is_overwritten_by_the_next(tmp_p
     with Memory(tmp_path, embedder=FakeEmbedder()) as memory:
         assert memory.search("quokkaberry", user_id=ADA)["results"] == []
         assert soon(lambda: memory.maintenance.stats()["is_scrubbed"])
-        # The cache of vectors is a file of its own: the killed process did not come to empty it.
-        assert [trace for trace in left(tmp_path) if not trace.startswith("vectors.db")] == []
+        assert left(tmp_path) == []
 
 
 def test_many_erasures_in_a_row_rewrite_the_file_once(tmp_path: Path) -> None:
@@ -295,11 +294,12 @@ def test_the_caches_of_the_process_let_go_of_words_and_vectors(tmp_path: Path) -
         analyse("quokkaberry")
         beside = BoundedCache[str, str](8)
         beside.keep("quokkaberry", "quokkaberry")
+        embedder = memory._run(memory.components.embedder.get)
+        assert isinstance(embedder, CachingEmbedder)
         assert _kept_in_ram() > 0
+        assert embedder._vectors
         memory.delete_all(user_id=ADA)
-        assert _kept_in_ram() == len(beside) == 0
-        with closing(sqlite3.connect(tmp_path / "vectors.db")) as db:
-            assert db.execute("SELECT count(*) FROM vectors").fetchone() == (0,)
+        assert _kept_in_ram() == len(beside) == len(embedder._vectors) == 0
 
 
 def _kept_in_ram() -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.adapters.system.clock import SystemClock
+from ebbing.adapters.system.machine import SystemClock
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import JobState, NewJob
 from tests.acceptance.child_worker import LEASE, PIECES

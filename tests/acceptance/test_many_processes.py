@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.adapters.system.clock import SystemClock
-from ebbing.adapters.system.ids import TimeOrderedIds
+from ebbing.adapters.system.machine import SystemClock, TimeOrderedIds
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.index.index_entry import entry_for
 from ebbing.language.text.analyzer import analyse
@@ -59,7 +58,7 @@ def test_processes_at_once_lose_no_update(tmp_path: Path) -> None:
 
 OPEN = """
 import sys
-from ebbing.adapters.system.clock import SystemClock
+from ebbing.adapters.system.machine import SystemClock
 from ebbing.adapters.sqlite import SqliteMemoryStore
 SqliteMemoryStore.open(sys.argv[1], clock=SystemClock(), history_path=sys.argv[2] or None)
 """

@@ -33,8 +33,8 @@ REPLY: Final = {"role": "assistant", "content": "Quokkaberry and 蘩漪湖, I se
 
 
 def components_of(path: Path, **settings: Any) -> Components:
-    """A memory that writes wherever it can: a cache of vectors in a file, and every use at once."""
-    embedder = CachingEmbedder(FakeEmbedder(), path=path / "vectors.db")
+    """A memory that remembers wherever it can: vectors in a cache, and every use at once."""
+    embedder = CachingEmbedder(FakeEmbedder())
     chat = settings.pop("chat_model", None)
     values = {"path": path, "usage_flush_size": 1, "worker": False, **settings}
     return build(load_settings(values), embedder=embedder, chat_model=chat, clock=ManualClock())

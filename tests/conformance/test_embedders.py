@@ -32,9 +32,8 @@ class TestCachingEmbedder(EmbedderSuite):
 
     @pytest.fixture(scope="class")
     @classmethod
-    def embedder(cls, tmp_path_factory: pytest.TempPathFactory) -> Embedder:
-        path = tmp_path_factory.mktemp("cache") / "vectors.sqlite"
-        return CachingEmbedder(FakeEmbedder(), max_bytes=2_000, path=path)
+    def embedder(cls) -> Embedder:
+        return CachingEmbedder(FakeEmbedder(), max_bytes=2_000)
 
 
 class TestOpenAIEmbedder(EmbedderSuite):

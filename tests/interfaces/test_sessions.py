@@ -25,7 +25,7 @@ from ebbing.ports.event_bus import MemoryEvent
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import Components, build, load_settings
-from ebbing.wiring.components.embedders import EmbedderSlot
+from ebbing.wiring.components.models import EmbedderSlot
 
 pytestmark = pytest.mark.anyio
 NOW = datetime(2024, 5, 8, 12, tzinfo=UTC)

@@ -27,11 +27,17 @@ from ebbing.recall.usage import UsageBuffer
 from ebbing.remember.vectors.deferred_embedding import DeferredEmbedder
 from ebbing.upkeep.worker.foreground_traffic import Traffic
 from ebbing.wiring.components.chat import Chat, chat_of
-from ebbing.wiring.components.embedders import EmbedderSlot, configured, given
 from ebbing.wiring.components.meters import meter_of
+from ebbing.wiring.components.models import (
+    EmbedderSlot,
+    ReaderSlot,
+    RerankerSlot,
+    configured,
+    given,
+    given_reader,
+    reranker_slot,
+)
 from ebbing.wiring.components.process_priority import yield_thread
-from ebbing.wiring.components.readers import ReaderSlot, given_reader
-from ebbing.wiring.components.rerankers import RerankerSlot, reranker_slot
 from ebbing.wiring.components.webhooks import SenderSlot
 from ebbing.wiring.config.earlier_names import earlier_settings
 from ebbing.wiring.config.mem0_config import from_mem0
@@ -95,10 +101,8 @@ def build(
         StoreError: the store cannot be opened.
     """
     from ebbing.adapters.ephemeral import EphemeralWorkingMemory
-    from ebbing.adapters.system.clock import SystemClock
-    from ebbing.adapters.system.ids import TimeOrderedIds
     from ebbing.adapters.system.in_process_bus import InProcessEventBus
-    from ebbing.adapters.system.random_source import SystemChance
+    from ebbing.adapters.system.machine import SystemChance, SystemClock, TimeOrderedIds
 
     changes: dict[str, Any] = {}
     if path is not None:

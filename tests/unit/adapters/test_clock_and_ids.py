@@ -10,8 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from ebbing.adapters.system.clock import SystemClock
-from ebbing.adapters.system.ids import TimeOrderedIds
+from ebbing.adapters.system.machine import SystemClock, TimeOrderedIds
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.ids import SequentialIds
 

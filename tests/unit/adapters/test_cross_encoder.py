@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from ebbing.adapters.embedders.e5 import E5Embedder
-from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
-from ebbing.adapters.readers.reader_input import Task
+from ebbing.adapters.readers.cross_encoder import CrossEncoderReader, Task
 from tests.hostile import KINDS
 
 pytestmark = pytest.mark.anyio

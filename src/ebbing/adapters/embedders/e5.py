@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
+from typing import Literal
 
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from ebbing.adapters.embedders.e5_centring import TOKENS_FILE_NAME, Centring, Role, unit
-from ebbing.adapters.embedders.e5_tokenizer import BEGIN, END, PAD, UnigramTokenizer
-from ebbing.adapters.embedders.e5_weights import DIM, MAX_TOKENS, E5Weights, dequantise, locate, read_weights
-from ebbing.adapters.embedders.embedding_text import clean
-from ebbing.adapters.embedders.embedding_thread import PARALLEL_RUNS, in_model_thread
+from ebbing.adapters.embedders.e5_weights import DIM, MAX_TOKENS, E5Weights, Vocabulary, locate, read_weights
+from ebbing.adapters.embedders.model_calls import PARALLEL_RUNS, clean, in_model_thread
 from ebbing.domain.errors import EmbeddingError
+from ebbing.language.text.caches import text_cache
 from ebbing.ports.embedder import Calibration, Vectors
 
 MAX_WINDOWS = 4
@@ -103,16 +103,6 @@ class E5Embedder:
             (number, self._tokenizer.piece(number)) for ids in windows for number in ids[len(self._prefix[role]) : -1]
         ]
 
-    @property
-    def words(self) -> NDArray[np.uint8]:
-        """Word vectors as four-bit blocks, shape (vocabulary, 12, 18): `dequantise` makes numbers of rows."""
-        return self._words
-
-    @property
-    def positions(self) -> NDArray[np.float32]:
-        """Position vectors, shape (512, 384)."""
-        return self._positions
-
     def encode(self, text: str) -> list[int]:
         """Return the token ids of a clean text, without marks."""
         return self._tokenizer.encode(text)
@@ -126,7 +116,7 @@ class E5Embedder:
         windows = [_Window(place, ids) for place, text in enumerate(cleaned) for ids in self._windows(text, role)]
         vectors = np.zeros((len(texts), DIM), np.float32)
         keep = self._keeps_question and role == "query" and len(texts) == len(windows) == 1
-        for batch in _batches(windows):
+        for batch in _batches_of(windows):
             means, *hidden = self._run(["mean", "tokens"] if keep else ["mean"], batch)
             if keep:
                 self._question = (texts[0], self._own_tokens(hidden[0][0], batch[0], text=cleaned[0], role=role))
@@ -150,7 +140,7 @@ class E5Embedder:
         windows = [
             _Window(place, ids) for place, text in enumerate(cleaned) for ids in list(self._windows(text, role))[:1]
         ]
-        for batch in _batches(windows):
+        for batch in _batches_of(windows):
             (hidden,) = self._run(["tokens"], batch)
             for window, rows in zip(batch, hidden, strict=True):
                 vectors_by_text[window.text] = self._own_tokens(rows, window, text=cleaned[window.text], role=role)
@@ -172,26 +162,41 @@ class E5Embedder:
             yield [*prefix, *ids[number * step : (number + 1) * step], END]
 
     def _run(self, outputs: list[str], batch: Sequence[_Window]) -> list[NDArray[np.float32]]:
-        longest = max(len(window.ids) for window in batch)
-        ids = np.full((len(batch), longest), PAD, np.int64)
-        mask = np.zeros((len(batch), longest), np.float32)
-        for row, window in enumerate(batch):
-            ids[row, : len(window.ids)] = window.ids
-            mask[row, : len(window.ids)] = 1.0
-        embedded = dequantise(self._words[ids.ravel()]).reshape(len(batch), longest, DIM)
-        embedded += self._positions[:longest]
+        embedded, mask = self.look_up([window.ids for window in batch])
         result: list[NDArray[np.float32]] = self._session.run(outputs, {"embedded": embedded, "mask": mask})
         return result
 
+    def look_up(self, inputs: Sequence[Sequence[int]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the vectors of token ids at their positions, padded, and the mask of what is no padding."""
+        longest = max(map(len, inputs))
+        ids = np.full((len(inputs), longest), PAD, np.int64)
+        mask = np.zeros((len(inputs), longest), np.float32)
+        for row, tokens in enumerate(inputs):
+            ids[row, : len(tokens)] = tokens
+            mask[row, : len(tokens)] = 1.0
+        embedded = dequantise(self._words[ids.ravel()]).reshape(len(inputs), longest, DIM)
+        embedded += self._positions[:longest]
+        return embedded, mask
 
-def _batches(windows: list[_Window]) -> Iterator[list[_Window]]:
-    """Windows of similar length together, so that little is padded."""
-    batch: list[_Window] = []
-    for window in sorted(windows, key=lambda window: len(window.ids)):
-        if batch and (len(batch) + 1) * len(window.ids) > BATCH_TOKENS:
+
+def _batches_of(windows: Sequence[_Window]) -> Iterator[list[_Window]]:
+    for places in batches([len(window.ids) for window in windows], max_tokens=BATCH_TOKENS):
+        yield [windows[place] for place in places]
+
+
+def batches(lengths: Sequence[int], *, max_tokens: int) -> Iterator[list[int]]:
+    """Yield the places of inputs of similar length together, so that little is padded.
+
+    Args:
+        lengths: tokens of each input.
+        max_tokens: of a batch, padding included; an input that is longer comes alone.
+    """
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[place] > max_tokens:
             yield batch
             batch = []
-        batch.append(window)
+        batch.append(place)
     if batch:
         yield batch
 
@@ -216,3 +221,139 @@ def open_session(
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except RuntimeError as error:
         raise EmbeddingError("onnxruntime cannot run a bundled graph: it needs version 1.18 or newer") from error
+
+
+def dequantise(blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Q4_0 blocks, shape (rows, n, 18), to numbers, shape (rows, 32 n)."""
+    scales = blocks[..., :2].copy().view(np.float16).astype(np.float32)
+    nibbles = blocks[..., 2:]
+    numbers = np.concatenate((nibbles & 15, nibbles >> 4), axis=-1).astype(np.float32)
+    numbers -= 8.0
+    numbers *= scales
+    return numbers.reshape(len(blocks), -1)
+
+
+# The tokenizer. A text's tokens are the pieces whose log probabilities have the largest sum (Kudo 2018,
+# arXiv:1804.10959), found word by word with Viterbi's algorithm. The usual library keeps 290 MiB of memory for this
+# vocabulary; a dictionary keeps 50, and its time is a small part of what the model takes for the same text.
+
+BEGIN, PAD, END, UNKNOWN = 0, 1, 2, 3
+_SPECIAL = frozenset({"<s>", "<pad>", "</s>", "<unk>", "<mask>"})
+_WORD_MARK = "▁"
+_UNKNOWN_PENALTY = 10.0
+"""SentencePiece scores an unknown character this far below the least likely piece."""
+_REMEMBERED_WORDS = 20_000
+_REMEMBERED_LENGTH = 24
+
+
+class UnigramTokenizer:
+    """Turns clean text into token ids. Safe to share between threads."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._scores = vocabulary.scores
+        self._pieces = vocabulary.pieces
+        self._ids = dict(zip(vocabulary.pieces, range(len(vocabulary.pieces)), strict=True))
+        for special in _SPECIAL:  # text that spells a control token must not become one
+            self._ids.pop(special, None)
+        self._reach: dict[str, int] = {}
+        for piece in self._ids:
+            if len(piece) > self._reach.get(piece[0], 0):
+                self._reach[piece[0]] = len(piece)
+        self._unknown_score = min(vocabulary.scores) - _UNKNOWN_PENALTY
+        self._short_word = text_cache(_REMEMBERED_WORDS)(self._segment)
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of `text`, without begin and end marks."""
+        ids: list[int] = []
+        for word in text.split():
+            segment = self._short_word if len(word) <= _REMEMBERED_LENGTH else self._segment
+            ids.extend(segment(_WORD_MARK + word))
+        return ids
+
+    def piece(self, number: int) -> str:
+        """The spelling of a token id."""
+        return self._pieces[number]
+
+    def _segment(self, word: str) -> tuple[int, ...]:
+        best = [0.0] + [float("-inf")] * len(word)
+        arrival: list[tuple[int, int]] = [(0, UNKNOWN)] * (len(word) + 1)
+        ids, scores, reach, length = self._ids, self._scores, self._reach, len(word)
+        for start in range(length):
+            here = best[start]
+            is_known = False
+            for end in range(start + 1, min(length, start + reach.get(word[start], 0)) + 1):
+                piece = ids.get(word[start:end])
+                if piece is None:
+                    continue
+                is_known = is_known or end == start + 1
+                if here + scores[piece] > best[end]:
+                    best[end] = here + scores[piece]
+                    arrival[end] = (start, piece)
+            if not is_known and here + self._unknown_score > best[start + 1]:
+                best[start + 1] = here + self._unknown_score
+                arrival[start + 1] = (start, UNKNOWN)
+        return _walk_back(arrival)
+
+
+def _walk_back(arrival: list[tuple[int, int]]) -> tuple[int, ...]:
+    """The pieces along the best path; neighbouring unknown characters count as one."""
+    backwards: list[int] = []
+    end = len(arrival) - 1
+    while end:
+        end, piece = arrival[end]
+        if not (piece == UNKNOWN and backwards and backwards[-1] == UNKNOWN):
+            backwards.append(piece)
+    return tuple(reversed(backwards))
+
+
+# Language centring takes away what e5 says about the language, and leaves what it says about the meaning. Every e5
+# vector carries a large common part, and that part differs between languages and between questions and passages. In a
+# store that mixes Chinese and English, a Chinese question therefore finds Chinese memories first, whatever they say.
+# Subtracting the mean vector of the text's language and role mends it (compare "all-but-the-top", Mu & Viswanath 2018,
+# arXiv:1702.01417, of which this is the first step, taken per language). The means are constants of the model id, made
+# by `scripts/build_e5_means.py`.
+
+Role = Literal["query", "passage"]
+ROLES: tuple[Role, ...] = ("query", "passage")
+FILE_NAME = "e5_means.npy"
+TOKENS_FILE_NAME = "e5_token_means.npy"
+"""The same for the vectors of single tokens."""
+LETTERS_PER_HAN = 3.0
+"""So many Latin letters say about as much as one Han character."""
+
+
+def chinese_share(text: str) -> float:
+    """How much of the text is Chinese rather than English, in [0, 1]; 0.5 when it is neither."""
+    han = sum("\u3400" <= character <= "\u9fff" for character in text)
+    latin = sum(character.isascii() and character.isalpha() for character in text)
+    other = sum(character.isalpha() for character in text) - han - latin
+    if 2 * other > han + latin or not han + latin:
+        return 0.5
+    return han / (han + latin / LETTERS_PER_HAN)
+
+
+@dataclass(frozen=True, slots=True)
+class Centring:
+    """Mean vectors, shape (role, language, dim), in the order query, passage and English, Chinese."""
+
+    means: NDArray[np.float32]
+
+    @classmethod
+    def load(cls, name: str = FILE_NAME) -> Centring:
+        """The means that belong to the model."""
+        data = files("ebbing.adapters").joinpath("data", name).read_bytes()
+        return cls(np.load(io.BytesIO(data), allow_pickle=False).astype(np.float32))
+
+    def apply(self, vectors: NDArray[np.float32], texts: Sequence[str], *, role: Role) -> NDArray[np.float32]:
+        """Centred vectors, renormalised; same shape. The mean is blended by the text's share of Chinese."""
+        english, chinese = self.means[ROLES.index(role)]
+        share = np.array([chinese_share(text) for text in texts], np.float32)[:, None]
+        return unit(vectors - (share * chinese + (1 - share) * english))
+
+
+def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows divided by their length; a row of zeros stays one."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    lengths[lengths == 0] = 1.0
+    rows: NDArray[np.float32] = vectors / lengths
+    return rows

@@ -95,16 +95,6 @@ def read_weights(path: Path) -> E5Weights:
     )
 
 
-def dequantise(blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Q4_0 blocks, shape (rows, n, 18), to numbers, shape (rows, 32 n)."""
-    scales = blocks[..., :2].copy().view(np.float16).astype(np.float32)
-    nibbles = blocks[..., 2:]
-    numbers = np.concatenate((nibbles & 15, nibbles >> 4), axis=-1).astype(np.float32)
-    numbers -= 8.0
-    numbers *= scales
-    return numbers.reshape(len(blocks), -1)
-
-
 def _verify(file: BinaryIO) -> None:
     # Read, not mapped: pages that are only hashed would otherwise count as this process's memory.
     digest = hashlib.sha256()

@@ -9,7 +9,7 @@ import anyio.lowlevel
 import httpx
 import numpy as np
 
-from ebbing.adapters.embedders.embedding_text import clean
+from ebbing.adapters.embedders.model_calls import clean
 from ebbing.domain.errors import ConfigurationError, EmbeddingError
 from ebbing.ports.embedder import Calibration, Vectors
 from ebbing.resilience.http_retry import asked_wait, is_passing, wait_seconds

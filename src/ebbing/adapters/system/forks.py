@@ -45,7 +45,6 @@ class Forkable(Protocol):
 
 opening = threading.RLock()
 """Held by whoever opens a file for the first time, and during a fork."""
-_process = os.getpid()
 _forkables: Final[weakref.WeakSet[Forkable]] = weakref.WeakSet()
 _closed: list[Forkable] = []
 """Those that were closed for the fork that is going on."""
@@ -55,11 +54,6 @@ _left_open: set[Path] = set()
 """Files that were open during that fork."""
 _unsafe_files: set[tuple[int, int]] = set()
 """Device and inode of the files that this process inherited open."""
-
-
-def current_process() -> int:
-    """Return the number of this process without asking the system for it."""
-    return _process
 
 
 def register(forkable: Forkable) -> None:
@@ -104,8 +98,7 @@ def _in_parent() -> None:
 
 
 def _in_child() -> None:
-    global _process, opening  # noqa: PLW0603 – a fork is the one thing that changes them
-    _process = os.getpid()
+    global opening  # noqa: PLW0603 – a fork is the one thing that changes them
     _unsafe_files.update(_identity(path) for path in _left_open if path.exists())
     _left_open.clear()
     _resume()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from ebbing.adapters.system.ids import TimeOrderedIds
+from ebbing.adapters.system.machine import TimeOrderedIds
 from ebbing.domain.errors import ConfigurationError
 from ebbing.ports.ids import Ids
 

@@ -10,11 +10,17 @@ import numpy as np
 import pytest
 
 from ebbing.adapters.embedders import e5_weights
-from ebbing.adapters.embedders.e5 import MAX_WINDOWS, E5Embedder
-from ebbing.adapters.embedders.e5_centring import Centring, chinese_share
-from ebbing.adapters.embedders.e5_tokenizer import UNKNOWN, UnigramTokenizer
-from ebbing.adapters.embedders.e5_weights import MAX_TOKENS, Vocabulary, dequantise, locate, read_weights
-from ebbing.adapters.embedders.embedding_text import MAX_CHARACTERS, clean
+from ebbing.adapters.embedders.e5 import (
+    MAX_WINDOWS,
+    UNKNOWN,
+    Centring,
+    E5Embedder,
+    UnigramTokenizer,
+    chinese_share,
+    dequantise,
+)
+from ebbing.adapters.embedders.e5_weights import MAX_TOKENS, Vocabulary, locate, read_weights
+from ebbing.adapters.embedders.model_calls import MAX_CHARACTERS, clean
 from ebbing.domain.errors import EmbeddingError
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
-from pathlib import Path
 
 import anyio
 import anyio.lowlevel
@@ -59,69 +57,6 @@ async def test_a_question_and_a_passage_are_kept_apart() -> None:
     np.testing.assert_array_equal(question, -passage)
 
 
-async def test_callers_at_the_same_time_share_one_computation() -> None:
-    gate = anyio.Event()
-    inner = CountingEmbedder(gate=gate)
-    cache = CachingEmbedder(inner)
-    answers: list[Vectors] = []
-
-    async def ask(*texts: str) -> None:
-        answers.append(await cache.embed_passages(texts))
-
-    async with anyio.create_task_group() as tasks:
-        for texts in (["tea"], ["tea"], ["coffee", "tea"], ["coffee"]):
-            tasks.start_soon(ask, *texts)
-        await anyio.wait_all_tasks_blocked()
-        gate.set()
-    assert sorted(inner.asked) == ["coffee", "tea"]
-    assert sorted(len(answer) for answer in answers) == [1, 1, 1, 2]
-    assert all(np.linalg.norm(answer, axis=1) == pytest.approx(1) for answer in answers)
-
-
-async def test_whoever_waited_for_a_failure_tries_again() -> None:
-    gate = anyio.Event()
-    inner = CountingEmbedder(gate=gate)
-    inner.failures = 1
-    cache = CachingEmbedder(inner)
-    outcomes: list[str] = []
-
-    async def ask() -> None:
-        try:
-            await cache.embed_passages(["tea"])
-            outcomes.append("vector")
-        except EmbeddingError:
-            outcomes.append("error")
-
-    async with anyio.create_task_group() as tasks:
-        for _ in range(3):
-            tasks.start_soon(ask)
-        await anyio.wait_all_tasks_blocked()
-        gate.set()
-    assert sorted(outcomes) == ["error", "vector", "vector"]
-    assert inner.asked == ["tea", "tea"]
-
-
-async def test_a_cancelled_computation_does_not_leave_the_others_waiting() -> None:
-    gate = anyio.Event()
-    inner = CountingEmbedder(gate=gate)
-    cache = CachingEmbedder(inner)
-    answers: list[Vectors] = []
-
-    async def ask() -> None:
-        answers.append(await cache.embed_passages(["tea"]))
-
-    async with anyio.create_task_group() as tasks:
-        with anyio.CancelScope() as first:
-            async with anyio.create_task_group() as leaders:
-                leaders.start_soon(ask)
-                await anyio.wait_all_tasks_blocked()
-                tasks.start_soon(ask)
-                await anyio.wait_all_tasks_blocked()
-                first.cancel()
-        gate.set()
-    assert len(answers) == 1
-
-
 async def test_the_least_recently_used_vector_leaves_first() -> None:
     inner = CountingEmbedder()
     room_for_two = 2 * (inner.dim * 4 + ENTRY_OVERHEAD)
@@ -148,56 +83,13 @@ async def test_a_changed_answer_does_not_change_the_cache() -> None:
     assert (await cache.embed_passages(["tea"])).any()
 
 
-async def test_the_file_keeps_vectors_between_runs(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.sqlite"
-    first = CachingEmbedder(CountingEmbedder(), path=path)
-    vectors = await first.embed_passages(["tea", "咖啡", "a\ud800"])
-    await first.aclose()
+async def test_what_is_forgotten_is_embedded_anew() -> None:
     inner = CountingEmbedder()
-    second = CachingEmbedder(inner, path=path)
-    np.testing.assert_array_equal(await second.embed_passages(["tea", "咖啡", "a\ud800"]), vectors)
-    assert inner.asked == []
-    await second.aclose()
-
-
-async def test_the_file_of_one_model_gives_nothing_to_another(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.sqlite"
-    first = CachingEmbedder(CountingEmbedder(), path=path)
-    await first.embed_passages(["tea"])
-    await first.aclose()
-    inner = CountingEmbedder(model_id="another")
-    second = CachingEmbedder(inner, path=path)
-    await second.embed_passages(["tea"])
-    assert inner.asked == ["tea"]
-    await second.aclose()
-
-
-async def test_the_file_holds_no_text(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.sqlite"
-    cache = CachingEmbedder(CountingEmbedder(), path=path)
-    await cache.embed_passages(["a secret about tea"])
-    await cache.aclose()
-    assert b"secret" not in path.read_bytes()
-    with sqlite3.connect(path) as connection:
-        assert connection.execute("SELECT count(*) FROM vectors").fetchone() == (1,)
-    connection.close()
-
-
-async def test_two_caches_share_one_file(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.sqlite"
-    caches = [CachingEmbedder(CountingEmbedder(), path=path) for _ in range(2)]
-    async with anyio.create_task_group() as tasks:
-        for number in range(40):
-            tasks.start_soon(caches[number % 2].embed_passages, [f"text {number // 3}"])
-    for cache in caches:
-        await cache.aclose()
-
-
-async def test_a_file_that_is_no_cache_is_named_as_the_trouble(tmp_path: Path) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_text("these are notes, and no database at all " * 100)
-    with pytest.raises(EmbeddingError, match="another path"):
-        CachingEmbedder(CountingEmbedder(), path=path)
+    cache = CachingEmbedder(inner)
+    await cache.embed_passages(["tea"])
+    await cache.forget()
+    await cache.embed_passages(["tea"])
+    assert inner.asked == ["tea", "tea"]
 
 
 async def test_a_failure_of_the_model_reaches_the_caller() -> None:

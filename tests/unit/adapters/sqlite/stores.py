@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ebbing.adapters.sqlite import SqliteMemoryStore
-from ebbing.adapters.system.ids import TimeOrderedIds
+from ebbing.adapters.system.machine import TimeOrderedIds
 from ebbing.domain.memory.record import MemoryRecord, Provenance
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import entry_for

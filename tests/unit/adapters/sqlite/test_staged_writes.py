@@ -12,7 +12,7 @@ import pytest
 
 from ebbing.adapters.sqlite.connection.connections import FILE_NAME
 from ebbing.adapters.sqlite.connection.schema import migrate, migrations
-from ebbing.adapters.system.ids import TimeOrderedIds
+from ebbing.adapters.system.machine import TimeOrderedIds
 from ebbing.domain.memory.record import MemoryType, Role, content_hash
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import STORED_VECTOR, digest, micros

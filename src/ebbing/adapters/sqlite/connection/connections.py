@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
@@ -47,7 +48,7 @@ class Connections:
         """Where the history lies if it has a file of its own: as given, else where it was put before."""
         self.turn = threading.Lock()
         """Held by whoever uses the writer."""
-        self._process = forks.current_process()
+        self._process = os.getpid()
         self._closed = self._forking = False
         self._idle: deque[_Connection] = deque()
         self._readers: weakref.WeakSet[_Connection] = weakref.WeakSet()
@@ -104,13 +105,13 @@ class Connections:
         """Raises if the store was closed, or opened by the parent of a forked process."""
         if self._closed:
             raise StoreClosedError("the store is closed: open it again")
-        if forks.current_process() != self._process:
+        if os.getpid() != self._process:
             raise StoreError("the store was opened before this process forked: open it again in the child")
 
     @property
     def is_inherited(self) -> bool:
         """Whether this is a forked child, which must not touch the parent's connections."""
-        return forks.current_process() != self._process
+        return os.getpid() != self._process
 
     @property
     def files(self) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Which embedder serves: the best one that loads, and why the others do not."""
+"""Which embedder, reranker and reader serve: the best that load, and why the others do not."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from ebbing.domain.errors import ConfigurationError, EbbingError, EmbeddingError
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.erasable import Forgetful
 from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.reader import Reader
+from ebbing.ports.reranker import Reranker
+from ebbing.ports.token_embedder import TokenEmbedder
+from ebbing.recall.model_scores import RerankOptions
 from ebbing.wiring.config.settings import Settings
 
 _OTHER_LENGTH: Final = (
@@ -172,3 +176,129 @@ _LOADERS: dict[str, Callable[[Settings], Embedder]] = {
     "sentence-encoder": _sentence_encoder,
     "openai": _openai,
 }
+
+
+@dataclass(slots=True)
+class RerankerSlot:
+    """The reranker of one memory. Late interaction is made when it is first needed, from the embedder that loads."""
+
+    settings: Settings
+    embedder: EmbedderSlot
+    options: RerankOptions
+    notes: list[str] = field(default_factory=list)
+    """Why there is none, where one is set."""
+    _made: bool = False
+    _reranker: Reranker | None = None
+
+    async def get(self) -> Reranker | None:
+        """Return the reranker, or None where none is set or the embedder that loaded has no token vectors."""
+        if not self._made:
+            self._reranker = await self._make()
+            self._made = True
+        return self._reranker
+
+    async def forget(self) -> None:
+        """Let go of what the reranker keeps of texts, if it was ever loaded; see `Forgetful`."""
+        keeps: object = self._reranker
+        if isinstance(keeps, Forgetful):
+            await keeps.forget()
+
+    async def aclose(self) -> None:
+        """Close the reranker if there is one."""
+        if self._reranker is not None:
+            await self._reranker.aclose()
+
+    async def _make(self) -> Reranker | None:
+        if self.settings.reranker != "late":
+            return None
+        from ebbing.adapters.embedders.embedding_cache import CachingEmbedder
+        from ebbing.adapters.rerankers.late_interaction import LateReranker
+
+        embedder = await self.embedder.get()
+        model: object = embedder.inner if isinstance(embedder, CachingEmbedder) else embedder
+        if not isinstance(model, TokenEmbedder):
+            self.notes.append("late: the embedder has no token vectors")
+            return None
+        return LateReranker(model, max_bytes=self.settings.reranker_cache_mib * 2**20)
+
+
+def reranker_slot(settings: Settings, embedder: EmbedderSlot, *, given: Reranker | None = None) -> RerankerSlot:
+    """Return a slot for what the settings ask for, or for a reranker made elsewhere.
+
+    Raises:
+        ConfigurationError: the settings cannot work, or not together.
+        MissingExtraError: the endpoint needs a package that is not installed.
+    """
+    options = RerankOptions(
+        weight=settings.reranker_weight,
+        depth=settings.reranker_depth,
+        timeout_seconds=settings.reranker_timeout_seconds,
+    )
+    if given is not None:
+        return RerankerSlot(settings, embedder, options, _made=True, _reranker=given)
+    if settings.reranker == "late" and settings.embedder not in {"auto", "e5"}:
+        raise ConfigurationError("EBBING_RERANKER=late needs EBBING_EMBEDDER=e5 (or auto): only e5 has token vectors")
+    if settings.reranker == "endpoint" and not (settings.reranker_base_url and settings.reranker_model):
+        raise ConfigurationError("set EBBING_RERANKER_BASE_URL and EBBING_RERANKER_MODEL for the endpoint reranker")
+    if settings.reranker == "endpoint":
+        return RerankerSlot(settings, embedder, options, _made=True, _reranker=_endpoint(settings))
+    return RerankerSlot(settings, embedder, options)
+
+
+def _endpoint(settings: Settings) -> Reranker:
+    try:
+        from ebbing.adapters.rerankers.rerank_endpoint import EndpointReranker
+    except ImportError as error:
+        raise MissingExtraError("the endpoint reranker needs httpx: pip install 'ebbing[openai]'") from error
+    key = settings.reranker_api_key
+    return EndpointReranker(
+        settings.reranker_base_url or "",
+        key.get_secret_value() if key else "",
+        model=settings.reranker_model or "",
+    )
+
+
+@dataclass(slots=True)
+class ReaderSlot:
+    """The reader of one memory, made when it is first needed, beside the embedder whose word vectors it shares."""
+
+    settings: Settings
+    embedder: EmbedderSlot
+    notes: list[str] = field(default_factory=list)
+    """Why there is none."""
+    _is_made: bool = False
+    _reader: Reader | None = None
+
+    async def get(self) -> Reader | None:
+        """Return the reader; None where it is switched off, or the embedder is not the bundled one."""
+        if not self._is_made:
+            self._reader = await self._make()
+            self._is_made = True
+        return self._reader
+
+    async def _make(self) -> Reader | None:
+        if self.settings.reader == "off":
+            self.notes.append("off by setting")
+            return None
+        try:
+            from ebbing.adapters.embedders.e5 import E5Embedder
+            from ebbing.adapters.embedders.embedding_cache import CachingEmbedder
+            from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
+        except ImportError as error:
+            self.notes.append(f"a package is missing: {error.name}")
+            return None
+        embedder = await self.embedder.get()
+        model: object = embedder.inner if isinstance(embedder, CachingEmbedder) else embedder
+        if not isinstance(model, E5Embedder):
+            self.notes.append("the bundled embedder is not in use")
+            return None
+        try:
+            return await anyio.to_thread.run_sync(CrossEncoderReader, model)
+        except EbbingError as error:
+            self.notes.append(str(error))
+            return None
+
+
+def given_reader(settings: Settings, embedder: EmbedderSlot, *, reader: Reader) -> ReaderSlot:
+    """Return a slot that holds a reader made elsewhere."""
+    return ReaderSlot(settings, embedder, _is_made=True, _reader=reader)

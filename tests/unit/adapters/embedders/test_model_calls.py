@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import anyio
 import pytest
 
-from ebbing.adapters.embedders.embedding_thread import PARALLEL_RUNS, in_model_thread
+from ebbing.adapters.embedders.model_calls import PARALLEL_RUNS, in_model_thread
 from ebbing.ports.embed_passages import Embedded, embed_passages
 from ebbing.ports.embedder import Vectors
 from ebbing.testing.embedder import FakeEmbedder
