@@ -30,9 +30,10 @@ class ChatEndpoint(Protocol):
         """Send a request and open its answer; leaving the context closes the connection or gives it back.
 
         Args:
-            path: behind the base URL, such as `/chat/completions`.
+            path: behind the base URL, such as `/chat/completions`, with a query if there is one.
 
         Raises:
+            InvalidInputError: the query cannot stand in a URL.
             ServerUnavailableError: the endpoint cannot be reached, or its answer cannot be read.
         """
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 from collections.abc import Iterator
@@ -141,6 +142,46 @@ class Handler(BaseHTTPRequestHandler):
 
     def _breaks(self, call: Call, *, is_stream: bool) -> None:
         self._stream([chunk_of({"content": "I was about to"})], ends=False)
+
+    def _fails_midway(self, call: Call, *, is_stream: bool) -> None:
+        error = b"data: " + REFUSAL + b"\n\n"
+        self._stream([chunk_of({"content": "I was about to"}), error, b"data: [DONE]\n\n"])
+
+    def _fails_at_once(self, call: Call, *, is_stream: bool) -> None:
+        error = b"data: " + REFUSAL + b"\n\n"
+        self._stream([b": wait\n\n", error]) if is_stream else self._whole(200, REFUSAL)
+
+    def _ends_early(self, call: Call, *, is_stream: bool) -> None:
+        """Send no length and no end: what came is all that there is, or the connection was cut."""
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        self.wfile.write(chunk_of({"content": "I was about to"}))
+        self.close_connection = True
+
+    def _long(self, call: Call, *, is_stream: bool) -> None:
+        """Send a short text in very many bytes, and a line that is long, cut where no character ends."""
+        padding = chunk_of({"reasoning_content": "你" * 300_000})
+        pieces = [padding[at : at + 65_521] for at in range(0, len(padding), 65_521)] * 10
+        self._stream([*pieces, chunk_of({"content": "Noted."}), chunk_of({}, "stop"), b"data: [DONE]\n\n"])
+
+    def _gzipped(self, call: Call, *, is_stream: bool) -> None:
+        body = gzip.compress(completion_of({"content": "Noted."}), mtime=0)
+        self._whole(200, body, **{"content-encoding": "gzip"})
+
+    def _odd_headers(self, call: Call, *, is_stream: bool) -> None:
+        headers = {"connection": "x-hop, keep-alive", "x-hop": "1", "x-ebbing-memory": "used", "x-ebbing-user": "bob"}
+        self._whole(200, completion_of({"content": "Noted."}), **headers)
+
+    def _two_choices(self, call: Call, *, is_stream: bool) -> None:
+        choices = [
+            {"index": place, "delta": {"content": text}, "finish_reason": None}
+            for text in ("No", "ted.")
+            for place in (1, 0)
+        ]
+        pieces = [b"data: " + json.dumps({"choices": [choice]}).encode() + b"\r\n\r\n" for choice in choices]
+        self._stream([*pieces, b'data: {"choices": [], "usage": {}}\n\n', b"data: [DONE]\n\n"])
 
     def _endless(self, call: Call, *, is_stream: bool) -> None:
         self._begin_stream()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbing.assistant.inject import inject, inject_behind_question
-from ebbing.interfaces.http.chat_proxy.answer_text import answer_text
+from ebbing.interfaces.http.chat_proxy.answer_text import AnswerReader
 from ebbing.interfaces.http.chat_proxy.chat_request import parse_chat_request
 from ebbing.interfaces.http.chat_proxy.conversation import turns_of
 from ebbing.privacy.guarding.quote import block
@@ -73,6 +73,7 @@ def stream(*deltas: Any) -> bytes:
     return b"".join(f"data: {line}\r\n\r\n".encode() for line in lines) + b"data: [DONE]\n\n"
 
 
+@pytest.mark.parametrize("size", [1, 7, 10**9])
 @pytest.mark.parametrize(
     ("body", "text"),
     [
@@ -88,8 +89,37 @@ def stream(*deltas: Any) -> bytes:
         (b"", ""),
     ],
 )
-def test_an_answer_is_read_whole_or_as_a_stream(body: bytes, text: str) -> None:
-    assert answer_text(body) == text
+def test_an_answer_is_read_whole_or_as_a_stream(body: bytes, text: str, size: int) -> None:
+    reader = AnswerReader()
+    for at in range(0, len(body), size):
+        reader.feed(body[at : at + size])
+    assert reader.text == text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        stream({"content": "I was"}).removesuffix(b"data: [DONE]\n\n"),
+        stream({"content": "I was"}).replace(b"data: [DONE]", b'data: {"error": {"message": "no"}}\n\ndata: [DONE]'),
+        stream({"content": "I was"}).replace(b"data: [DONE]", b'event: error\ndata: {"message": "no"}\n\ndata: [DONE]'),
+        stream({"content": "I was"}).replace(
+            b"data: [DONE]", b'data: {"object": "error", "code": 400}\n\ndata: [DONE]'
+        ),
+        b'{"choices": [{"message": {"content": "I w',
+    ],
+    ids=["no end", "error", "event", "object", "cut"],
+)
+def test_an_answer_that_failed_has_no_text(body: bytes) -> None:
+    reader = AnswerReader()
+    reader.feed(body)
+    assert reader.text == ""
+    assert not reader.is_refusal
+
+
+def test_a_reason_to_stop_ends_a_stream_too() -> None:
+    reader = AnswerReader()
+    reader.feed(b'data: {"choices": [{"delta": {"content": "Yes."}, "finish_reason": "stop"}]}\n\n')
+    assert reader.text == "Yes."
 
 
 def test_an_id_stays_the_same_when_the_conversation_goes_on() -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 import httpx
 
-from ebbing.domain.errors import ConfigurationError, ServerUnavailableError
+from ebbing.domain.errors import ConfigurationError, InvalidInputError, ServerUnavailableError
 from ebbing.ports.chat_endpoint import EndpointAnswer, HeaderList
 
 CONNECT_SECONDS: Final = 10.0
@@ -21,16 +21,17 @@ class HttpChatEndpoint:
     """A `ChatEndpoint` on httpx. It adds no header of its own, follows no redirect and repeats nothing.
 
     Args:
-        base_url: such as `https://api.openai.com/v1`.
+        base_url: such as `https://api.openai.com/v1`; a query in it, such as `?api-version=…`, goes with each request.
 
     Raises:
         ConfigurationError: the base URL is not one.
     """
 
     def __init__(self, base_url: str) -> None:
-        self._base = base_url.strip().rstrip("/")
-        url = _parsed(self._base)
-        if url is None or url.scheme not in {"http", "https"} or not url.host:
+        base, _, self._query = base_url.strip().partition("?")
+        self._base = base.rstrip("/")
+        url = _parsed(base_url.strip())
+        if url is None or url.scheme not in {"http", "https"} or not url.host or url.fragment:
             raise ConfigurationError("EBBING_PROXY_URL must be a URL such as https://api.openai.com/v1")
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS),
@@ -40,7 +41,10 @@ class HttpChatEndpoint:
 
     @asynccontextmanager
     async def send(self, method: str, path: str, *, headers: HeaderList, body: bytes) -> AsyncIterator[EndpointAnswer]:
-        request = httpx.Request(method, f"{self._base}{path}", headers=list(headers), content=body or None)
+        try:
+            request = httpx.Request(method, self._url_of(path), headers=list(headers), content=body or None)
+        except httpx.InvalidURL as error:
+            raise InvalidInputError("the query cannot be passed on: it is too long, or no text of a URL") from error
         try:
             answer = await self._client.send(request, stream=True)
         except httpx.HTTPError as error:
@@ -49,6 +53,12 @@ class HttpChatEndpoint:
             yield EndpointAnswer(answer.status_code, answer.headers.raw, _chunks(answer))
         finally:
             await answer.aclose()
+
+    def _url_of(self, path: str) -> str:
+        """Return where a request goes; a query of the base URL stands before that of the request."""
+        path, _, query = path.partition("?")
+        whole = "&".join(filter(None, (self._query, query)))
+        return f"{self._base}{path}?{whole}" if whole else f"{self._base}{path}"
 
     async def aclose(self) -> None:
         await self._client.aclose()

@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from ebbing.domain.errors import EbbingError
-from ebbing.interfaces.http.chat_proxy.paths import PROXY_PATHS
+from ebbing.interfaces.http.chat_proxy.paths import is_proxy_path
 from ebbing.interfaces.http.mem0.paths import is_mem0_path
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -53,6 +53,7 @@ HINTS: Final[Mapping[str, Kind]] = {
     "rate_limited": Kind(429, "wait as Retry-After says"),
     "overloaded": Kind(503, "wait as Retry-After says"),
     "proxy_off": Kind(404, "set EBBING_PROXY_URL to an OpenAI-compatible endpoint, such as https://api.openai.com/v1"),
+    "not_proxied": Kind(404, "let the host use chat completions here, and the endpoint's own address for the rest"),
     "endpoint_unavailable": Kind(502, "check EBBING_PROXY_URL, and that the endpoint answers"),
     "internal": Kind(500, "look for the request id in the service's log"),
     # of the memory: docs/errors.md says more about each
@@ -104,7 +105,7 @@ class ProblemError(Exception):
 
 def media_type_of(path: str) -> str:
     """Return what errors of a path are sent as."""
-    return "application/json" if is_mem0_path(path) or path in PROXY_PATHS else MEDIA_TYPE
+    return "application/json" if is_mem0_path(path) or is_proxy_path(path) else MEDIA_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,7 @@ class Problem:
             body["errors"] = list(self.errors)
         if request_id is not None and self.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             body["request_id"] = request_id
-        if path in PROXY_PATHS:  # what OpenAI's clients read
+        if is_proxy_path(path):  # what OpenAI's clients read
             message = f"{self.detail}: {HINTS[self.code].hint}"
             body["error"] = {"message": message, "type": "ebbing_error", "param": None, "code": self.code}
         media_type = media_type_of(path)

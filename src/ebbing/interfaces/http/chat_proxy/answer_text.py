@@ -1,4 +1,4 @@
-"""What a model answered, read from the bytes that went by."""
+"""What a model answered, read from the bytes as they go by."""
 
 from __future__ import annotations
 
@@ -8,21 +8,87 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 MAX_ANSWER_BYTES: Final = 8 * 2**20
-"""Bytes of an answer that are held to be read; of a longer one nothing is remembered."""
+"""Bytes of an answer, of a line of a stream or of its text, that are held at most; of a longer one nothing is kept."""
 _THOUGHTS: Final = re.compile(r"\A(?:\s*<think>.*?(?:</think>|\Z)|(?:(?!<think>).)*?</think>)\s*", re.DOTALL)
 """Some templates open the thoughts themselves, so that only their end is sent; a short limit cuts off their end."""
-_END_OF_STREAM: Final = re.compile(rb"(?:\A|\n)data: ?\[DONE\]\s*\Z")
+_LINE_END: Final = re.compile(rb"[\r\n]+")
+_LAST_EVENT: Final = b"[DONE]"
 
 
-def answer_text(body: bytes) -> str:
-    """Return the text of the first choice; "" for none, such as a call of tools, or what cannot be read.
+class AnswerReader:
+    """Reads an answer while its pieces pass: of a stream line by line, so that its length does not matter."""
 
-    What a model thought aloud before its answer is left out.
-    """
-    is_stream = not body.lstrip().startswith(b"{")
-    choices = _stream_choices(body) if is_stream else _whole_choices(body)
-    texts = [_text_of(choice.get("delta" if is_stream else "message")) for choice in choices if not choice.get("index")]
-    return without_thoughts("".join(texts))
+    def __init__(self) -> None:
+        self._is_stream: bool | None = None
+        """None until the first byte that is no blank."""
+        self._parts: list[bytes] = []
+        """What of a line, or of a whole answer, came so far."""
+        self._parts_size = 0
+        self._texts: list[str] = []
+        self._text_size = 0
+        self._is_too_long = False
+        self._is_ended = False
+        """A stream came to its last event, or said why it stops."""
+        self._has_failed = False
+
+    def feed(self, chunk: bytes) -> None:
+        """Read the next piece."""
+        if self._is_stream is None:
+            chunk = chunk.lstrip()
+            self._is_stream = None if not chunk else not chunk.startswith(b"{")
+        if self._is_stream:
+            first, *others = _LINE_END.split(chunk)
+            self._add_part(first)
+            for part in others:
+                self._read_line()
+                self._add_part(part)
+        else:
+            self._add_part(chunk)
+
+    @property
+    def text(self) -> str:
+        """The text of the first choice; "" for none, such as a call of tools, and for what failed or broke off.
+
+        What a model thought aloud before its answer is left out.
+        """
+        if self._is_too_long:
+            return ""
+        if self._is_stream:
+            return "" if self._has_failed or not self._is_ended else without_thoughts("".join(self._texts))
+        return without_thoughts("".join(_texts_of(_parsed(b"".join(self._parts)), "message")))
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the endpoint said that it failed, and said nothing else: some do so under status 200."""
+        if self._is_stream:
+            return self._has_failed and not self._texts
+        return not self._is_too_long and _is_error(_parsed(b"".join(self._parts)))
+
+    def _add_part(self, part: bytes) -> None:
+        self._parts_size += len(part)
+        if self._parts_size > MAX_ANSWER_BYTES:
+            self._is_too_long = True
+            self._parts.clear()
+        elif part and not self._is_too_long:
+            self._parts.append(part)
+
+    def _read_line(self) -> None:
+        line, self._parts, self._parts_size = b"".join(self._parts), [], 0
+        if line.strip() == b"event: error":
+            self._has_failed = True
+        if not line.startswith(b"data:"):
+            return
+        data = line.removeprefix(b"data:").strip()
+        event = None if data == _LAST_EVENT else _parsed(data)
+        self._has_failed = self._has_failed or _is_error(event)
+        self._is_ended = self._is_ended or data == _LAST_EVENT or _is_finished(event)
+        for text in _texts_of(event, "delta"):
+            self._text_size += len(text)
+            if self._text_size > MAX_ANSWER_BYTES:
+                self._is_too_long = True
+                self._texts.clear()
+            elif text and not self._is_too_long:
+                self._texts.append(text)
 
 
 def without_thoughts(text: str) -> str:
@@ -30,25 +96,24 @@ def without_thoughts(text: str) -> str:
     return _THOUGHTS.sub("", text, count=1).strip()
 
 
-def is_ended(body: bytes) -> bool:
-    """Return whether a stream came to its last event, after which many clients leave at once."""
-    return _END_OF_STREAM.search(body[-64:]) is not None
+def _is_error(event: Any) -> bool:
+    return isinstance(event, Mapping) and (bool(event.get("error")) or event.get("object") == "error")
 
 
-def _whole_choices(body: bytes) -> Iterator[Mapping[str, Any]]:
-    yield from _choices_of(_parsed(body))
+def _is_finished(event: Any) -> bool:
+    return any(choice.get("finish_reason") for choice in _first_choices(event))
 
 
-def _stream_choices(body: bytes) -> Iterator[Mapping[str, Any]]:
-    for line in body.splitlines():
-        if line.startswith(b"data:"):
-            yield from _choices_of(_parsed(line.removeprefix(b"data:")))
+def _texts_of(event: Any, name: str) -> Iterator[str]:
+    """Yield the texts of the first choice, which stand under this name."""
+    for choice in _first_choices(event):
+        yield _text_of(choice.get(name))
 
 
-def _choices_of(answer: Any) -> Iterator[Mapping[str, Any]]:
-    choices = answer.get("choices") if isinstance(answer, Mapping) else None
+def _first_choices(event: Any) -> Iterator[Mapping[str, Any]]:
+    choices = event.get("choices") if isinstance(event, Mapping) else None
     for choice in choices if isinstance(choices, list) else ():
-        if isinstance(choice, Mapping):
+        if isinstance(choice, Mapping) and not choice.get("index"):
             yield choice
 
 
@@ -59,8 +124,8 @@ def _text_of(message: Any) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _parsed(body: bytes) -> Any:
+def _parsed(data: bytes) -> Any:
     try:
-        return json.loads(body)
+        return json.loads(data)
     except (ValueError, RecursionError):
         return None

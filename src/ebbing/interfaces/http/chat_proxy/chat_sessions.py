@@ -14,12 +14,17 @@ from ebbing.interfaces.http.chat_proxy.conversation import Turn, fingerprint, tu
 from ebbing.ports.clock import Clock
 
 MAX_KEYS: Final = 20_000
-"""Names and ids of messages by which conversations are found; the oldest go first."""
+"""Names and ids of messages by which conversations are found; of more, the tenant with the most loses its oldest."""
+NOTED_TURNS: Final = 16
+"""Messages at the end of a request by which its conversation is found again."""
 _SAME_START: Final = timedelta(minutes=10)
 """So soon, a first message that is sent again is the same conversation: its answer was asked for anew."""
 
 Owner = tuple[str, str, str]
 """Tenant, user and agent."""
+
+
+_Conversations = OrderedDict[tuple[Owner, str], "ChatSession"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class ChatSession:
     question: Block = NOTHING
     """The block behind the question of this id, the same for all calls that answer it."""
     stored: dict[str, str] = field(default_factory=dict)
-    """By the id of what is remembered, the hash of its text."""
+    """By the id of a turn that is remembered, the hash of its text."""
     withheld: set[str] = field(default_factory=set)
     """Ids of what the memory is not given again: it is off the record, or something was deleted since."""
     prompt: tuple[tuple[str, int], ...] = ()
@@ -82,6 +87,14 @@ class ChatSession:
             self.name = f"chat-{fingerprint(*(turn.text for turn in turns[:2]))}"
         return self.name
 
+    def to_add(self, turn: Turn) -> dict[str, Any]:
+        """Return a message for `Memory.add`; the session has a name by then."""
+        return turn.to_add(self.stored_id(turn))
+
+    def stored_id(self, turn: Turn) -> str:
+        """Return the id under which a message is remembered: the same words in two conversations are two messages."""
+        return f"chat-{fingerprint('message', self.name or '', turn.id)}"
+
     def stable_share(self, texts: Sequence[str]) -> float | None:
         """Return how much of the last prompt, but for its last message, stands in this one as well; None at first.
 
@@ -105,8 +118,9 @@ class ChatSessions:
 
     def __init__(self, clock: Clock, *, idle: timedelta) -> None:
         self._clock, self._idle = clock, idle
-        self._by_key: OrderedDict[tuple[Owner, str], ChatSession] = OrderedDict()
-        """By owner and name, or by what else it is known by."""
+        self._by_tenant: dict[str, _Conversations] = {}
+        """By tenant, then by owner and name, or by what else a conversation is known by."""
+        self._size = 0
 
     def find(self, owner: Owner, name: str | None, *, turns: Sequence[Turn]) -> ChatSession:
         """Return the session of a request.
@@ -118,7 +132,8 @@ class ChatSessions:
         now = self._clock.now()
         keys = [name] if name else [*_keys_of(turns)]
         is_start = all(turn.role == "user" for turn in turns)
-        session = next((self._by_key[owner, key] for key in keys if (owner, key) in self._by_key), None)
+        conversations = self._by_tenant.get(owner[0], _Conversations())
+        session = next((conversations[owner, key] for key in keys if (owner, key) in conversations), None)
         if session is not None and not name and is_start and now - session.used_at > _SAME_START:
             session = None
         if session is None:
@@ -126,7 +141,7 @@ class ChatSessions:
         elif now - session.used_at > self._idle:
             session.profile = None
         session.used_at = now
-        self._note(session, keys)
+        self._note(session, [name] if name else [*_keys_of(turns[-NOTED_TURNS:])])
         return session
 
     def note_answer(self, session: ChatSession, turns: Sequence[Turn]) -> None:
@@ -134,19 +149,27 @@ class ChatSessions:
         self._note(session, [*_keys_of(turns[-2:])])
 
     def _note(self, session: ChatSession, keys: Sequence[str]) -> None:
+        conversations = self._by_tenant.setdefault(session.owner[0], _Conversations())
+        before = len(conversations)
         for key in keys:
-            self._by_key[session.owner, key] = session
-            self._by_key.move_to_end((session.owner, key))
-        while len(self._by_key) > MAX_KEYS:
-            self._by_key.popitem(last=False)
+            conversations[session.owner, key] = session
+            conversations.move_to_end((session.owner, key))
+        self._size += len(conversations) - before
+        while self._size > MAX_KEYS:
+            tenant, largest = max(self._by_tenant.items(), key=lambda item: len(item[1]))
+            largest.popitem(last=False)
+            self._size -= 1
+            if not largest:
+                del self._by_tenant[tenant]
 
     def thaw(self, tenant: str, user: str | None) -> None:
         """Let go of the blocks of a user, or of a whole tenant: something that they may show was deleted.
 
         What is remembered of a conversation stays known, so that a host that sends it again brings nothing back.
         """
-        for session in {id(session): session for session in self._by_key.values()}.values():
-            if session.owner[0] == tenant and user in {None, session.owner[1]}:
+        conversations = self._by_tenant.get(tenant, _Conversations())
+        for session in {id(session): session for session in conversations.values()}.values():
+            if user in {None, session.owner[1]}:
                 session.profile, session.question_id, session.question = None, "", NOTHING
                 session.withheld.update(session.stored)
 

@@ -20,6 +20,7 @@ class Turn:
     """A message of a person or of the assistant."""
 
     id: str
+    """The same whenever the host sends it, within its conversation."""
     role: Literal["user", "assistant"]
     text: str
     message: Mapping[str, Any]
@@ -30,12 +31,12 @@ class Turn:
         """The same for the same words."""
         return fingerprint(self.role, self.text)
 
-    def to_add(self) -> dict[str, Any]:
-        """Return the message for `Memory.add`."""
+    def to_add(self, stored_id: str) -> dict[str, Any]:
+        """Return the message for `Memory.add`, under an id that no other conversation has."""
         fields = {name: self.message.get(name) for name in ("role", "content", "name")}
         if self.role == "assistant":
             fields["content"] = self.text
-        return {**{name: value for name, value in fields.items() if value is not None}, "id": self.id}
+        return {**{name: value for name, value in fields.items() if value is not None}, "id": stored_id}
 
 
 def fingerprint(*parts: str) -> str:

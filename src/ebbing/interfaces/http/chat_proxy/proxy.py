@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
 from ebbing.assistant.inject import inject, inject_behind_question
-from ebbing.interfaces.http.chat_proxy.answer_text import answer_text, is_ended
 from ebbing.interfaces.http.chat_proxy.chat_caller import ChatCaller
 from ebbing.interfaces.http.chat_proxy.chat_request import ChatRequest
 from ebbing.interfaces.http.chat_proxy.chat_sessions import ChatSession, ChatSessions
 from ebbing.interfaces.http.chat_proxy.conversation import is_housekeeping, turns_of
 from ebbing.interfaces.http.chat_proxy.recall_blocks import RecallBlocks, Recalled
-from ebbing.interfaces.http.chat_proxy.relay import Passage, Relay, request_headers
+from ebbing.interfaces.http.chat_proxy.relay import Outgoing, Passage, Relay, request_headers
 from ebbing.interfaces.http.chat_proxy.remembering import Remembering
 from ebbing.interfaces.http.errors import ProblemError
 from ebbing.interfaces.http.request_context import Caller
@@ -55,7 +54,8 @@ class ChatProxy:
         meter = getattr(components.meter, "beside", components.meter)
         self._count = getattr(meter, "relayed", None)
         idle = timedelta(minutes=settings.session_idle_minutes)
-        self._sessions = ChatSessions(components.clock, idle=idle)
+        self.sessions = ChatSessions(components.clock, idle=idle)
+        """The conversations of late."""
         self._blocks = RecallBlocks(settings)
         self._remembering = Remembering()
         self._passing = 0
@@ -86,7 +86,7 @@ class ChatProxy:
             self._counted("off", None)
             return Prepared(request.text.encode(), [(b"x-ebbing-memory", b"off")])
         turns = turns_of(request.messages, agent=chat.owner[2])
-        session = self._sessions.find(chat.owner, chat.session, turns=turns)
+        session = self.sessions.find(chat.owner, chat.session, turns=turns)
         turns = session.turns_of(request.messages)
         is_private = chat.use == "read"
         recalled = await self._blocks.recall(caller.memory, session, owner=chat.ids, turns=turns, private=is_private)
@@ -103,22 +103,22 @@ class ChatProxy:
     def relay(
         self,
         caller: Caller,
-        path: str,
+        request: Outgoing,
         *,
-        method: str,
-        headers: HeaderList,
-        body: bytes,
         added: HeaderList = (),
         ended: Callable[[Passage], None] = lambda _: None,
     ) -> Relay:
-        """Return the answer of the endpoint to a request.
+        """Return the answer of the endpoint to a request, which still has the headers of the client.
 
         Args:
             ended: called when the answer has gone by.
+
+        Raises:
+            ProblemError: `proxy_off`.
         """
-        key = self._settings.proxy_api_key
+        endpoint, key = self.endpoint, self._settings.proxy_api_key
         sent = request_headers(
-            headers,
+            request.headers,
             key=key.get_secret_value() if key else None,
             passes_credential=caller.principal.name == "open",
             private=self._private_headers,
@@ -129,7 +129,7 @@ class ChatProxy:
             self._passing -= 1
             ended(passage)
 
-        return Relay(self.endpoint, path, method=method, headers=sent, body=body, added=added, ended=passed)
+        return Relay(endpoint, replace(request, headers=sent), added=added, ended=passed)
 
     def remember_after(
         self, caller: Caller, chat: ChatCaller, *, request: ChatRequest, prepared: Prepared
@@ -147,12 +147,10 @@ class ChatProxy:
         self, passage: Passage, *, memory: AsyncMemory, chat: ChatCaller, request: ChatRequest, prepared: Prepared
     ) -> None:
         """Remember a chat that was answered; what a client did not wait for counts as said, not as answered."""
-        if passage.status != _OK or prepared.session is None:
+        if passage.status != _OK or prepared.session is None or passage.reader.is_refusal:
             return
-        body = passage.body
-        answer = answer_text(body) if passage.is_whole or is_ended(body) else ""
-        turns = prepared.session.turns_of(request.messages, answer)
-        self._sessions.note_answer(prepared.session, turns)
+        turns = prepared.session.turns_of(request.messages, passage.reader.text)
+        self.sessions.note_answer(prepared.session, turns)
         if prepared.is_private:
             prepared.session.keep_private(turns)
         else:
@@ -163,7 +161,7 @@ class ChatProxy:
             self._count(outcome, stable_share=share)
 
     def _thaw(self, event: MemoryEvent) -> None:
-        self._sessions.thaw(event.scope.tenant, event.scope.user_id)
+        self.sessions.thaw(event.scope.tenant, event.scope.user_id)
 
 
 def _with_blocks(request: ChatRequest, recalled: Recalled) -> list[dict[str, Any]]:

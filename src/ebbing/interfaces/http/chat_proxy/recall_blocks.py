@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -22,6 +23,8 @@ _LAST_TURNS: Final = 9
 """Messages by which a question is understood."""
 _LAST_CHARS: Final = 4_000
 """Characters of each of them, at most."""
+_MAX_BREAKERS: Final = 1_000
+"""Tenants whose failures are counted; of more, the one that was quiet longest begins anew."""
 _log: Final = logging.getLogger("ebbing.proxy")
 
 Outcome = Literal["used", "nothing", "late", "failed", "off"]
@@ -40,13 +43,14 @@ class Recalled:
 class RecallBlocks:
     """Asks the memory for both blocks, within a budget. It raises nothing.
 
-    A memory that failed five times in a row is left alone for a while, so that nobody waits for it in vain.
+    A tenant's memory that failed five times in a row is left alone for a while, so that nobody waits for it in vain.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._agent = settings.proxy_agent
         self._seconds = settings.proxy_recall_timeout_ms / 1_000
-        self._breaker = Breaker(pause_seconds=15.0)
+        self._breakers: OrderedDict[str, Breaker] = OrderedDict()
+        """By tenant: one whose memory fails silences no other's."""
         self._under_way: set[asyncio.Task[Outcome]] = set()
 
     async def recall(
@@ -71,7 +75,8 @@ class RecallBlocks:
 
     async def _in_time(self, ask: _Ask, turns: Sequence[Turn], *, question: Turn) -> Outcome:
         """Ask within the budget. What takes longer is stopped, in its own time."""
-        if self._breaker.enter():
+        breaker = self._breaker_of(ask.tenant)
+        if breaker.enter():
             return "failed"
         task = asyncio.create_task(self._outcome_of(ask, turns, question=question))
         self._under_way.add(task)
@@ -80,16 +85,23 @@ class RecallBlocks:
             await asyncio.wait({task}, timeout=self._seconds)
         except asyncio.CancelledError:
             task.cancel()
-            self._breaker.abandoned()
+            breaker.abandoned()
             raise
         if not task.done():
             task.cancel()
-            self._breaker.failed()
+            breaker.failed()
             _log.warning("the memory took longer than %d ms, and a chat went on without", round(self._seconds * 1_000))
             return "late"
         outcome: Outcome = "failed" if task.cancelled() else task.result()
-        self._breaker.failed() if outcome == "failed" else self._breaker.succeeded()
+        breaker.failed() if outcome == "failed" else breaker.succeeded()
         return outcome
+
+    def _breaker_of(self, tenant: str) -> Breaker:
+        breaker = self._breakers.setdefault(tenant, Breaker(pause_seconds=15.0))
+        self._breakers.move_to_end(tenant)
+        if len(self._breakers) > _MAX_BREAKERS:
+            self._breakers.popitem(last=False)
+        return breaker
 
     async def _outcome_of(self, ask: _Ask, turns: Sequence[Turn], *, question: Turn) -> Outcome:
         try:
@@ -109,7 +121,7 @@ class _Ask:
         self, memory: AsyncMemory, session: ChatSession, *, owner: OwnerParams, private: bool, agent: str
     ) -> None:
         self._get: Callable[..., Any] = memory.get_context
-        self._memory, self._user = memory, owner["user_id"]
+        self._memory, self._user, self.tenant = memory, owner["user_id"], session.owner[0]
         self._session = session
         self._options: dict[str, Any] = {**owner, "run_id": None, "max_tokens": BLOCK_TOKENS, "private": private}
         self._min_score = {"min_score": DEFAULT.inject_above} if agent == "general" else {}

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ebbing.domain.errors import ServerUnavailableError
-from ebbing.interfaces.http.chat_proxy.answer_text import MAX_ANSWER_BYTES
+from ebbing.interfaces.http.chat_proxy.answer_text import AnswerReader
 from ebbing.interfaces.http.errors import ProblemError
 from ebbing.ports.chat_endpoint import ChatEndpoint, HeaderList
 
@@ -30,25 +30,55 @@ _OF_CONNECTION: Final = frozenset(
     }
 )
 """What is about one connection, and not about what goes through it."""
-_NOT_SENT: Final = _OF_CONNECTION | {
-    b"accept-encoding",
-    b"authorization",
-    b"content-length",
-    b"cookie",
-    b"expect",
-    b"forwarded",
-    b"host",
-    b"origin",
-    b"referer",
-    b"via",
-    b"x-api-key",
-    b"x-real-ip",
-}
-"""Also what tells who the caller is, and from where: the endpoint is asked by this service."""
+_OF_MESSAGE: Final = frozenset({b"content-length", b"content-type"})
+"""What a message cannot do without, whatever `Connection` says."""
+_WHERE_FROM: Final = frozenset(
+    {
+        b"cf-connecting-ip",
+        b"client-ip",
+        b"fastly-client-ip",
+        b"forwarded",
+        b"origin",
+        b"referer",
+        b"true-client-ip",
+        b"via",
+        b"x-client-ip",
+        b"x-cluster-client-ip",
+        b"x-original-forwarded-for",
+        b"x-real-ip",
+    }
+)
+"""What tells from where the caller came: the endpoint is asked by this service."""
+_NOT_SENT: Final = (
+    _OF_CONNECTION
+    | _WHERE_FROM
+    | {
+        b"accept-encoding",
+        b"authorization",
+        b"content-length",
+        b"cookie",
+        b"expect",
+        b"host",
+        b"x-api-key",
+    }
+)
+_AZURE_KEY: Final = b"api-key"
+"""Where Azure looks for a key. A host that sends one there has an endpoint that reads it there."""
 _OURS: Final = (b"x-ebbing-", b"x-openwebui-", b"x-forwarded-")
 _NOT_RETURNED: Final = _OF_CONNECTION | {b"alt-svc", b"date", b"set-cookie", b"strict-transport-security"}
-_OF_ORIGIN: Final = b"access-control-"
-"""What the endpoint says to pages of its own origin, and this service says for itself."""
+_NOT_OF_ENDPOINT: Final = (b"access-control-", b"x-ebbing-")
+"""What this service says for itself: to pages of other origins, and of its memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request for the endpoint."""
+
+    method: str
+    path: str
+    """Behind the base URL, with the query."""
+    headers: HeaderList
+    body: bytes = b""
 
 
 @dataclass(slots=True)
@@ -56,24 +86,13 @@ class Passage:
     """What went by."""
 
     status: int = 0
-    is_whole: bool = False
-    """The answer came to its end."""
     is_readable: bool = True
-    chunks: list[bytes] = field(default_factory=list)
-    size: int = 0
+    reader: AnswerReader = field(default_factory=AnswerReader)
 
     def add(self, chunk: bytes) -> None:
-        """Hold a piece of the answer, unless it is too much in all."""
-        self.size += len(chunk)
-        if self.size > MAX_ANSWER_BYTES:
-            self.chunks.clear()
-        elif self.is_readable:
-            self.chunks.append(chunk)
-
-    @property
-    def body(self) -> bytes:
-        """The answer as far as it came; empty where it cannot be read."""
-        return b"".join(self.chunks) if self.size <= MAX_ANSWER_BYTES else b""
+        """Read a piece of the answer, unless it is compressed."""
+        if self.is_readable:
+            self.reader.feed(chunk)
 
 
 def request_headers(
@@ -86,13 +105,16 @@ def request_headers(
         passes_credential: without a key, the client's own credential is for the endpoint.
         private: names, in lower case, of more headers that are for us alone.
     """
+    ours = private | _nominated(headers) | ({_AZURE_KEY} if key is not None else set())
     sent = [
         (name, value)
         for name, value in headers
-        if name.lower() not in _NOT_SENT | private and not name.lower().startswith(_OURS)
+        if name.lower() not in _NOT_SENT | ours and not name.lower().startswith(_OURS)
     ]
     if key is not None:
         sent.append((b"authorization", f"Bearer {key}".encode()))
+        if any(name.lower() == _AZURE_KEY for name, _ in headers):
+            sent.append((_AZURE_KEY, key.encode()))
     elif passes_credential:
         sent += [(name, value) for name, value in headers if name.lower() == b"authorization"]
     # What is compressed could not be read on its way, nor be passed on as it comes.
@@ -101,11 +123,19 @@ def request_headers(
 
 def returned_headers(headers: HeaderList) -> HeaderList:
     """Return the headers for the client: the endpoint's, without what is about its connection and its origin."""
+    left_out = _NOT_RETURNED | _nominated(headers)
     return [
         (name, value)
         for name, value in headers
-        if name.lower() not in _NOT_RETURNED and not name.lower().startswith(_OF_ORIGIN)
+        if name.lower() not in left_out and not name.lower().startswith(_NOT_OF_ENDPOINT)
     ]
+
+
+def _nominated(headers: HeaderList) -> frozenset[bytes]:
+    """Return the headers that `Connection` names as being about this connection alone."""
+    values = [value for name, value in headers if name.lower() == b"connection"]
+    names = (part.strip().lower() for value in values for part in value.split(b","))
+    return frozenset(name for name in names if name and name not in _OF_MESSAGE)
 
 
 class Relay(Response):
@@ -113,23 +143,19 @@ class Relay(Response):
 
     Args:
         added: headers beside those of the endpoint.
-        ended: told what went by, once, whatever became of it.
+        ended: called with what went by, once, whatever became of it.
     """
 
     def __init__(
         self,
         endpoint: ChatEndpoint,
-        path: str,
+        request: Outgoing,
         *,
-        method: str,
-        headers: HeaderList,
-        body: bytes,
         added: HeaderList = (),
         ended: Callable[[Passage], None] = lambda _: None,
     ) -> None:
         super().__init__()
-        self._endpoint, self._path, self._method = endpoint, path, method
-        self._sent_headers, self._sent_body = headers, body
+        self._endpoint, self._request = endpoint, request
         self._added, self._ended = list(added), ended
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - as ASGI calls it
@@ -148,9 +174,10 @@ class Relay(Response):
             relaying.result()
 
     async def _relay(self, passage: Passage, send: Send) -> None:
+        request = self._request
         try:
             async with self._endpoint.send(
-                self._method, self._path, headers=self._sent_headers, body=self._sent_body
+                request.method, request.path, headers=request.headers, body=request.body
             ) as answer:
                 passage.status = answer.status
                 passage.is_readable = not _is_encoded(answer.headers)
@@ -161,7 +188,6 @@ class Relay(Response):
                     async for chunk in chunks:
                         passage.add(chunk)
                         await send({"type": "http.response.body", "body": chunk, "more_body": True})
-                passage.is_whole = True
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         except ServerUnavailableError as error:
             if passage.status:

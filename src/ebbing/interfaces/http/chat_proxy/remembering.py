@@ -16,7 +16,7 @@ from ebbing.remember.intake.parse_messages import parse_messages
 from ebbing.remember.intake.screening import off_record_places
 
 MAX_WRITES: Final = 64
-"""Writes under way at once. One more is left out: the host sends the conversation again with the next message."""
+"""Writes of a tenant under way at once. One more is left out: the host sends it again with the next message."""
 _CLOSE_SECONDS: Final = 10.0
 _log: Final = logging.getLogger("ebbing.proxy")
 
@@ -25,7 +25,8 @@ class Remembering:
     """Writes beside the conversations, those of one session one after the other."""
 
     def __init__(self) -> None:
-        self._under_way: set[asyncio.Task[None]] = set()
+        self._under_way: dict[asyncio.Task[None], str] = {}
+        """Writes with the tenant of each."""
 
     @property
     def is_under_way(self) -> bool:
@@ -34,12 +35,13 @@ class Remembering:
 
     def begin(self, memory: AsyncMemory, session: ChatSession, *, owner: OwnerParams, turns: Sequence[Turn]) -> None:
         """Start to remember what is new of a conversation; returns at once."""
-        if len(self._under_way) >= MAX_WRITES:
+        tenant = session.owner[0]
+        if sum(other == tenant for other in self._under_way.values()) >= MAX_WRITES:
             _log.warning("too many chats are being remembered at once: one is left for its next message")
             return
         task = asyncio.create_task(self._logged(_write(memory, session, owner=owner, turns=turns)))
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        self._under_way[task] = tenant
+        task.add_done_callback(self._under_way.pop)
 
     async def finish(self, seconds: float = _CLOSE_SECONDS) -> None:
         """Wait for what is under way, then drop it."""
@@ -70,25 +72,25 @@ async def _write(memory: AsyncMemory, session: ChatSession, *, owner: OwnerParam
         ids: dict[str, Any] = {**owner, "run_id": session.name_by(turns)}
         try:
             await _take_back(memory, session, turns=part, user_id=owner["user_id"])
-            await memory.add([turn.to_add() for turn in part], **ids)
+            await memory.add([session.to_add(turn) for turn in part], **ids)
         except InvalidInputError as error:  # the policy blocks one of them: the others are to be remembered
             _log.warning("a message of a chat may not be stored and was left out: %s", error.code)
             for turn in part:
-                await _add_alone(memory, turn, ids=ids)
+                await _add_alone(memory, session.to_add(turn), ids=ids)
         session.stored.update((turn.id, turn.text_hash) for turn in part)
 
 
-async def _add_alone(memory: AsyncMemory, turn: Turn, *, ids: dict[str, Any]) -> None:
+async def _add_alone(memory: AsyncMemory, message: dict[str, Any], *, ids: dict[str, Any]) -> None:
     try:
-        await memory.add([turn.to_add()], **ids)
+        await memory.add([message], **ids)
     except InvalidInputError:
         return  # it is told already, and is to be tried no more
 
 
 async def _take_back(memory: AsyncMemory, session: ChatSession, *, turns: Sequence[Turn], user_id: str | None) -> None:
     """Delete what was remembered of a message that the next one puts off the record."""
-    places, _ = off_record_places(parse_messages([turn.to_add() for turn in turns]))
+    places, _ = off_record_places(parse_messages([session.to_add(turn) for turn in turns]))
     for place in sorted(places):
         turn = turns[place]
         if session.stored.get(turn.id) == turn.text_hash and user_id is not None:
-            await memory.delete(source_id=turn.id, user_id=user_id)
+            await memory.delete(source_id=session.stored_id(turn), user_id=user_id)

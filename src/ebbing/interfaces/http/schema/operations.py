@@ -69,6 +69,13 @@ class Operation(APIRoute):
                 raise InvalidInputError(f"the query argument {name!r} is not known here; known are: {listed}")
 
 
+class PassedOn(Operation):
+    """A route whose query is for another service, which knows what it may hold."""
+
+    def _refuse_unknown(self, _: Iterable[str]) -> None:
+        """Refuse nothing."""
+
+
 def _query_parameters(dependant: Dependant) -> Iterator[Any]:
     yield from dependant.query_params
     for inner in dependant.dependencies:
