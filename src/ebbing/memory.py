@@ -29,6 +29,7 @@ from ebbing.api.memories.feedback import UsageSignals
 from ebbing.api.memories.merge_sources import MergeSources
 from ebbing.api.memories.searches import Searches
 from ebbing.api.memories.writes import Writes
+from ebbing.api.overview.overview import OverviewApi
 from ebbing.api.people.graph import Graphs
 from ebbing.api.people.identities import IdentitiesApi
 from ebbing.api.people.portraits import Portraits
@@ -153,6 +154,7 @@ class AsyncMemory:
         self.jobs = JobsApi(
             context, queued_adds=self._queued_adds, sources=[self._queued_adds, shared.webhook_deliveries, rounds]
         )
+        self.overview = OverviewApi(context, graphs=self._graphs, maintenance=self.maintenance)
         self.webhooks = WebhooksApi(context)
         self.api_keys = ApiKeysApi(context)
         self.audit = AuditApi(context)

@@ -18,6 +18,7 @@ from ebbing.api.threads.blocking_namespaces import (
     BlockingIdentitiesApi,
     BlockingJobsApi,
     BlockingMaintenanceApi,
+    BlockingOverviewApi,
     BlockingProfilesApi,
     BlockingReviewsApi,
     BlockingWebhooksApi,
@@ -99,6 +100,7 @@ class Memory:
         self.reviews = BlockingReviewsApi(memory.reviews, self._run)
         self.maintenance = BlockingMaintenanceApi(memory.maintenance, self._run)
         self.jobs = BlockingJobsApi(memory.jobs, self._run)
+        self.overview = BlockingOverviewApi(memory.overview, self._run)
         self.webhooks = BlockingWebhooksApi(memory.webhooks, self._run)
         self.api_keys = BlockingApiKeysApi(memory.api_keys, self._run)
         self.audit = BlockingAuditApi(memory.audit, self._run)

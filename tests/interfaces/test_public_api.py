@@ -147,6 +147,24 @@ def test_answers_about_memories_have_their_shapes(memory: Memory) -> None:
     fits(memory.reset(), results.ErasureAnswer)
 
 
+def test_answers_of_the_overview_have_their_shapes(memory: Memory) -> None:
+    memory.add("I live in Paris. My sister is Lin. I like tea.", user_id="emma")
+    memory.add("I moved to Berlin.", user_id="emma")
+    overview = memory.overview
+    page = overview.memories(user_id="emma", state="all")
+    fits(page, results.BrowseAnswer)
+    name = page["results"][0]["id"]
+    memory.feedback(name, "used", reason="it helped")
+    fits(overview.owners(), results.OwnerPage)
+    fits(overview.facets(user_id="emma"), results.FacetsAnswer)
+    fits(overview.content(user_id="emma"), results.ContentAnswer)
+    fits(overview.retention(name), results.RetentionAnswer)
+    fits(overview.neighbours(name), results.NeighboursAnswer)
+    fits(overview.timeline(user_id="emma"), results.TimelineAnswer)
+    fits(overview.differences(since="2020-01-01", user_id="emma"), results.DifferencesAnswer)
+    fits(overview.forecast(by="2090-01-01", user_id="emma"), results.ForecastAnswer)
+
+
 def test_answers_of_a_session_have_their_shapes(memory: Memory) -> None:
     memory.add("I like green tea.", user_id="emma")
     with memory.session(user_id="emma") as session:

@@ -92,6 +92,15 @@ def test_a_recall_never_lowers_retention(record: MemoryRecord, curve: Curve, rec
     assert retention(reinforce(record, recalled), now, curve=curve) >= retention(record, now, curve=curve)
 
 
+@given(curves, st.floats(0.05, 1.0), st.floats(0.01, 3_650.0))
+def test_the_day_on_which_retention_is_down_to_a_value_has_that_value(
+    curve: Curve, value: float, stability: float
+) -> None:
+    days = curve.days_until(value, stability)
+    assert days >= 0
+    assert curve.remembered(days, stability) == pytest.approx(value)
+
+
 @given(records, curves)
 def test_a_memory_is_whole_at_the_moment_of_its_recall(record: MemoryRecord, curve: Curve) -> None:
     now = START + timedelta(days=3_650)

@@ -8,6 +8,7 @@ from ebbing.api.assistant.assistant import AssistantApi
 from ebbing.api.events.webhooks import WebhooksApi
 from ebbing.api.forgetting.changes import ChangesApi
 from ebbing.api.forgetting.reviews import ReviewsApi
+from ebbing.api.overview.overview import OverviewApi
 from ebbing.api.people.identities import IdentitiesApi
 from ebbing.api.people.profiles import ProfilesApi
 from ebbing.api.threads.blocking import Blocking, blocking
@@ -51,6 +52,20 @@ class BlockingChangesApi(Blocking[ChangesApi]):
     """`memory.changes`: what was written about an owner."""
 
     list = blocking(ChangesApi.list)
+
+
+class BlockingOverviewApi(Blocking[OverviewApi]):
+    """`memory.overview`: for people who look into a memory."""
+
+    owners = blocking(OverviewApi.owners)
+    memories = blocking(OverviewApi.memories)
+    facets = blocking(OverviewApi.facets)
+    content = blocking(OverviewApi.content)
+    retention = blocking(OverviewApi.retention)
+    neighbours = blocking(OverviewApi.neighbours)
+    timeline = blocking(OverviewApi.timeline)
+    differences = blocking(OverviewApi.differences)
+    forecast = blocking(OverviewApi.forecast)
 
 
 class BlockingReviewsApi(Blocking[ReviewsApi]):

@@ -109,7 +109,7 @@ class MaintenanceRounds:
             components.store,
             deps.embedder and HostedEmbedder(deps.embedder, host),
             components.ids,
-            _upkeep_policy(components.settings),
+            upkeep_policy(components.settings),
             asking=HostedChatModel(asking.model, host) if asking else None,
             breathe=partial(components.traffic.quiet, at_most=_PATIENCE_SECONDS),
         )
@@ -160,7 +160,8 @@ def changes_of(report: RoundReport) -> list[MaintenanceChange]:
     ]
 
 
-def _upkeep_policy(settings: Settings) -> UpkeepPolicy:
+def upkeep_policy(settings: Settings) -> UpkeepPolicy:
+    """Return the policy of maintenance that the settings ask for."""
     return UpkeepPolicy(
         curve=EXPONENTIAL if settings.forgetting_curve == "exponential" else POWER_LAW,
         grace_days=settings.grace_days,

@@ -44,6 +44,10 @@ class Curve(Protocol):
         """Retention in [0, 1] after so many days; 1 at 0, never rising."""
         ...
 
+    def days_until(self, remembered: float, stability_days: float) -> float:
+        """Return after how many days retention is down to `remembered`, in (0, 1]: the inverse of `remembered`."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class ExponentialCurve:
@@ -80,6 +84,10 @@ class ExponentialCurve:
         """e^(-t/S)."""
         return exp(-days / stability_days)
 
+    def days_until(self, remembered: float, stability_days: float) -> float:
+        """-S · ln R."""
+        return -stability_days * log(remembered)
+
 
 @dataclass(frozen=True, slots=True)
 class PowerLawCurve:
@@ -113,6 +121,11 @@ class PowerLawCurve:
         """(1 + f · t/S)^(-d)."""
         factor = 0.9 ** (-1 / self.decay) - 1
         return float((1 + factor * days / stability_days) ** -self.decay)
+
+    def days_until(self, remembered: float, stability_days: float) -> float:
+        """S · (R^(-1/d) - 1) / f."""
+        factor = 0.9 ** (-1 / self.decay) - 1
+        return float(stability_days * (remembered ** (-1 / self.decay) - 1) / factor)
 
 
 EXPONENTIAL: Final = ExponentialCurve()

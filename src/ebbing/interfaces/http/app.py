@@ -27,7 +27,7 @@ from ebbing.interfaces.http.middleware.access_log import Observed
 from ebbing.interfaces.http.middleware.admission import PUBLIC, Gate
 from ebbing.interfaces.http.middleware.auth import Doorkeeper, listed
 from ebbing.interfaces.http.request_context import Memories
-from ebbing.interfaces.http.routes import access, changes, health, jobs, memories, metrics, people, webhooks
+from ebbing.interfaces.http.routes import access, changes, health, jobs, memories, metrics, overview, people, webhooks
 from ebbing.interfaces.http.routes import administration as tenant
 from ebbing.interfaces.http.routes import assistant as policy
 from ebbing.interfaces.http.routes import memory as one_memory
@@ -96,6 +96,7 @@ def _include_routes(app: Service, settings: Settings) -> None:
         reference,
         health,
         metrics,
+        overview,
         memories,
         one_memory,
         changes,

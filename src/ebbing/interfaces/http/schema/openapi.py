@@ -33,6 +33,7 @@ TAGS: Final = (
     ("people", "Profiles, relations between people and things, and names in channels."),
     ("conversations", "Context for a prompt, and conversations that are still going on."),
     ("chats", "A model behind this service, and with a memory; for OpenAI's clients."),
+    ("overview", "For people who look into a memory: who is there, how fresh it is, how it fades, what changed."),
     ("moving", "Export and import."),
     ("changes", "What was written and how to take it back, and what waits for a decision."),
     ("administration", "Jobs, keys, webhooks and everything about the whole tenant."),

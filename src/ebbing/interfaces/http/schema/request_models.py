@@ -85,6 +85,33 @@ class ListQuery(OwnerBody):
     superseded: bool = Field(default=False, description="What is no longer true, and what has run out, as well.")
 
 
+class BrowseBody(OwnerBody):
+    """Which memories are shown, and how."""
+
+    filters: dict[str, Any] | None = None
+    state: Literal["current", "ended", "faded", "gone", "all"] = Field(
+        default="current", description="`ended` was superseded or has expired, `gone` was deleted or merged."
+    )
+    order: Literal["newest", "oldest", "freshest", "stalest"] = "newest"
+    include: Include = "memories"
+    as_of: Time = Field(default=None, description="What was believed at this moment, whatever `state` says.")
+    limit: int = Field(default=50, description="1 to 1,000.")
+    cursor: Name = Field(default=None, description="`next_cursor` of the page before.")
+    max_text: int | None = Field(
+        default=None, ge=1, le=100_000, description="Cut texts after so many characters; `text_length` tells of it."
+    )
+
+
+class DifferencesQuery(OwnerBody):
+    """Of what time changes are listed."""
+
+    since: str = Field(description="What happened after this moment.")
+    until: Name = Field(default=None, description="And up to this one; now unless given.")
+    limit: int = Field(default=100, description="1 to 1,000.")
+    cursor: Name = Field(default=None, description="`next_cursor` of the page before.")
+    max_text: int | None = Field(default=None, ge=1, le=100_000, description="Cut texts after so many characters.")
+
+
 class UpdateBody(Body):
     """What a memory becomes; what is left out stays."""
 

@@ -42,6 +42,7 @@ class MemoryPage(BaseModel):
     memories: list[MemoryOut]
     next_cursor: str | None
     owner_known: bool = Field(default=True, description="False where nothing at all is stored of this owner.")
+    total: int | None = Field(default=None, description="How many there are in all; of `/v1/memories/list` only.")
 
 
 class AddResponse(_Open):

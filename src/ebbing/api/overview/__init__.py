@@ -1,0 +1,1 @@
+"""What people see who look into a memory."""
