@@ -19,12 +19,15 @@ INTEGRATIONS_STAMP := $(INTEGRATIONS)/.installed
 PYTEST_INTEGRATIONS := EBBING_TEST_INTEGRATIONS=required OMP_NUM_THREADS=1 $(INTEGRATIONS)/bin/python -m pytest \
 	-o filterwarnings=default --disable-warnings -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function
 
+# What the console is built with; at run time it needs none of it.
+CONSOLE_STAMP := console/node_modules/.installed
+
 # So have the site and the release: their tools depend on neither Ebbing nor what it depends on.
 DOCS := .venv-docs
 DOCS_STAMP := $(DOCS)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: test-sillytavern help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations pictures check lint format docs lock release-check clean
+.PHONY: console console-check test-sillytavern help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations pictures check lint format docs lock release-check clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -95,8 +98,15 @@ lock: $(DOCS_STAMP)  ## requirements-dev.lock anew: the versions of all developm
 release-check: $(DOCS_STAMP)  ## wheel and source archive, checked, installed afresh and tried with the README's first example
 	@$(DOCS)/bin/python scripts/check_release.py
 
+console: $(CONSOLE_STAMP)  ## the console's pages, from console/ into the package; wants Node 20 or newer
+	@cd console && npm run --silent check && npm run --silent build
+
+console-check: $(CONSOLE_STAMP)  ## that the built pages are those of the sources, byte for byte
+	@cd console && npm run --silent check && npm run --silent build -- ../build/console
+	@diff -r build/console src/ebbing/interfaces/console/static || { echo "Build them anew: make console" >&2; exit 1; }
+
 clean:  ## remove the virtual environment, caches and build output
-	rm -rf $(VENV) $(INTEGRATIONS) $(DOCS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INTEGRATIONS) $(DOCS) console/node_modules build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A recipe line per step: find a Python, make the environment unless it works already, install, leave the stamp.
@@ -142,4 +152,8 @@ $(DOCS_STAMP): pyproject.toml
 	$(make_venv)
 	@echo "Installing the tools of documentation and release into $(VENV) (once; half a minute)" >&2
 	@$(DOCS)/bin/python scripts/install_extras.py docs release
+	@touch $@
+
+$(CONSOLE_STAMP): console/package-lock.json
+	@cd console && npm ci --silent
 	@touch $@

@@ -1,0 +1,110 @@
+/** The routes that the screens of a person use, one function each. */
+import { idsOf, part, read, send, userOf, type Params } from "./client";
+import type {
+  Changed,
+  ContextAnswer,
+  DifferencePage,
+  Explained,
+  Facets,
+  Forecast,
+  Me,
+  Memory,
+  MemoryPage,
+  Neighbours,
+  Owner,
+  Person,
+  Retention,
+  SearchAnswer,
+  Sources,
+  Timeline,
+} from "./types";
+
+/** Characters of a text in a list; the screen of one memory shows all of it. */
+const SHORT = 600;
+
+export const getMe = (signal?: AbortSignal): Promise<Me> => read("/v1/me", {}, signal);
+
+export interface PeoplePage {
+  owners: Person[];
+  next_cursor: string | null;
+  total?: number;
+}
+
+export const listPeople = (params: Params, signal?: AbortSignal): Promise<PeoplePage> =>
+  read("/v1/owners", params, signal);
+
+export interface ListBody {
+  filters?: Record<string, unknown>;
+  state?: "current" | "ended" | "faded" | "gone" | "all";
+  order?: string;
+  include?: "memories" | "episodes" | "all";
+  as_of?: string;
+  limit?: number;
+  cursor?: string | null;
+}
+
+export const listMemories = (owner: Owner, body: ListBody, signal?: AbortSignal): Promise<MemoryPage> =>
+  send("POST", "/v1/memories/list", { body: { ...idsOf(owner), max_text: SHORT, ...body }, signal });
+
+export const getFacets = (owner: Owner, signal?: AbortSignal): Promise<Facets> =>
+  read("/v1/facets", idsOf(owner), signal);
+
+export const getTimeline = (owner: Owner, signal?: AbortSignal): Promise<Timeline> =>
+  read("/v1/timeline", idsOf(owner), signal);
+
+export const listDifferences = (owner: Owner, params: Params, signal?: AbortSignal): Promise<DifferencePage> =>
+  read("/v1/differences", { ...idsOf(owner), max_text: SHORT, limit: 100, ...params }, signal);
+
+export const getForecast = (owner: Owner, params: Params, signal?: AbortSignal): Promise<Forecast> =>
+  read("/v1/forecast", { ...idsOf(owner), max_text: SHORT, limit: 100, ...params }, signal);
+
+export const getRetention = (owner: Owner, id: string, days: number, signal?: AbortSignal): Promise<Retention> =>
+  read(`/v1/memories/${part(id)}/retention`, { ...userOf(owner), days }, signal);
+
+export const getNeighbours = (owner: Owner, id: string, signal?: AbortSignal): Promise<Neighbours> =>
+  read(`/v1/memories/${part(id)}/neighbours`, { ...userOf(owner), max_text: SHORT }, signal);
+
+export const getMemory = (owner: Owner, id: string, signal?: AbortSignal): Promise<Memory> =>
+  read(`/v1/memories/${part(id)}`, userOf(owner), signal);
+
+export const explainMemory = (owner: Owner, id: string, signal?: AbortSignal): Promise<Explained> =>
+  read(`/v1/memories/${part(id)}/explain`, userOf(owner), signal);
+
+export const getSources = (owner: Owner, id: string, signal?: AbortSignal): Promise<Sources> =>
+  read(`/v1/memories/${part(id)}/sources`, userOf(owner), signal);
+
+export interface Edit {
+  text?: string;
+  tags?: string[];
+}
+
+export const updateMemory = (owner: Owner, id: string, body: Edit): Promise<Memory & Changed> =>
+  send("PUT", `/v1/memories/${part(id)}`, { params: userOf(owner), body });
+
+export const addMemory = (owner: Owner, text: string): Promise<Changed> =>
+  send("POST", "/v1/memories", { body: { ...idsOf(owner), messages: text } });
+
+export const forgetMemory = (owner: Owner, id: string, params: Params = {}): Promise<Changed> =>
+  send("DELETE", `/v1/memories/${part(id)}`, { params: { ...userOf(owner), ...params } });
+
+export const forgetMemories = (owner: Owner, ids: readonly string[]): Promise<Changed & { deleted: number }> =>
+  send("POST", "/v1/memories/delete", { body: { ...idsOf(owner), ids } });
+
+export const restoreMemory = (owner: Owner, id: string): Promise<Memory & Changed> =>
+  send("POST", `/v1/memories/${part(id)}/restore`, { params: userOf(owner) });
+
+export const undoChange = (owner: Owner, changeId: string): Promise<Changed> =>
+  send("POST", `/v1/changes/${part(changeId)}/undo`, { params: userOf(owner) });
+
+export const giveFeedback = (
+  owner: Owner,
+  id: string,
+  body: { signal: string; recall_id?: string },
+): Promise<Changed & { counted: boolean }> =>
+  send("POST", `/v1/memories/${part(id)}/feedback`, { params: userOf(owner), body });
+
+export const searchMemories = (owner: Owner, body: Record<string, unknown>): Promise<SearchAnswer> =>
+  send("POST", "/v1/memories/search", { body: { ...idsOf(owner), explain: true, ...body } });
+
+export const getContext = (owner: Owner, body: Record<string, unknown>): Promise<ContextAnswer> =>
+  send("POST", "/v1/context", { body: { ...idsOf(owner), ...body } });

@@ -1,0 +1,34 @@
+/** Every screen of the console. A new screen is a file beside this one, and an entry here. */
+import type { ComponentType } from "preact";
+import type { Owner, Role } from "../api/types";
+import type { Key } from "../i18n";
+import type { IconName } from "../parts/icons";
+import { Memories } from "./memories";
+import { People } from "./people";
+
+export interface Screen {
+  /** Its place in the address: `#/people`, or `#/of/user/emma/memories` for a screen of a person. */
+  id: string;
+  scope: "service" | "person";
+  title: Key;
+  icon: IconName;
+  view: ComponentType<{ owner: Owner }>;
+  inNav?: boolean;
+  /** Who sees it; `tenant` is an administrator of everything. */
+  needs?: Role | "tenant";
+  /** Screens that are reached from here, so that this entry stays marked. */
+  also?: readonly string[];
+}
+
+export const SCREENS: readonly Screen[] = [
+  { id: "people", scope: "service", title: "people.title", icon: "people", view: People, inNav: true },
+  {
+    id: "memories",
+    scope: "person",
+    title: "memories.title",
+    icon: "memories",
+    view: Memories,
+    inNav: true,
+    also: ["memory"],
+  },
+];

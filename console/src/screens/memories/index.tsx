@@ -1,0 +1,151 @@
+/** What is remembered of one person. */
+import { useState } from "preact/hooks";
+import {
+  forgetMemories,
+  forgetMemory,
+  getFacets,
+  getMemory,
+  listMemories,
+  restoreMemory,
+  updateMemory,
+} from "../../api/calls";
+import type { Memory, Owner } from "../../api/types";
+import { t, tn } from "../../i18n";
+import { relative } from "../../i18n/dates";
+import { Button } from "../../parts/button";
+import { TideLegend } from "../../parts/freshness";
+import { More } from "../../parts/more";
+import { PageHead } from "../../parts/page";
+import { Empty, Failure, Loading } from "../../parts/states";
+import { act, actOnEach } from "../../state/act";
+import { useLoad, usePages } from "../../state/load";
+import { may } from "../../state/session";
+import { Add, Correct } from "./correct";
+import { Filters } from "./filters";
+import { MemoryList } from "./list";
+import { PINNED, type Deed } from "./row";
+import { asked, currentView, isNarrowed } from "./view";
+
+const PAGE = 100;
+
+export function Memories({ owner }: { owner: Owner }) {
+  const view = currentView();
+  const body = asked(view);
+  const who = `${owner.kind} ${owner.name}`;
+  const facets = useLoad(`facets ${who}`, (signal) => getFacets(owner, signal));
+  const pages = usePages(`memories ${who} ${JSON.stringify(body)}`, async (cursor, signal) => {
+    const page = await listMemories(owner, { ...body, limit: PAGE, cursor }, signal);
+    return { items: page.memories, next: page.next_cursor, total: page.total };
+  });
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [edited, setEdited] = useState<Memory | null>(null);
+  const [isAdding, setAdding] = useState(false);
+
+  function choose(id: string, isChosen: boolean) {
+    const next = new Set(chosen);
+    if (isChosen) next.add(id);
+    else next.delete(id);
+    setChosen(next);
+  }
+  async function onDeed(deed: Deed, memory: Memory) {
+    if (deed === "edit") setEdited(memory.text_length ? await getMemory(owner, memory.id) : memory);
+    else await act(owner, t(`toast.${deed}`), () => DEEDS[deed](owner, memory));
+  }
+
+  const lastAt = facets.data?.last_at;
+  return (
+    <>
+      <PageHead
+        owner={owner}
+        title={t("memories.title")}
+        about={about(pages.total, lastAt)}
+        actions={
+          may("write") && (
+            <Button kind="primary" icon="add" onClick={() => setAdding(true)}>
+              {t("add.action")}
+            </Button>
+          )
+        }
+      />
+      <Filters view={view} facets={facets.data} />
+      <TideLegend />
+      {pages.error && <Failure error={pages.error} />}
+      {!pages.items.length && pages.isLoading && <Loading rows={8} />}
+      {!pages.items.length && !pages.isLoading && !pages.error && (
+        <Empty title={t(isNarrowed(view) ? "memories.none_fit" : "memories.none")} />
+      )}
+      <MemoryList
+        owner={owner}
+        memories={pages.items}
+        layout={view.layout}
+        chosen={chosen}
+        onChoose={choose}
+        onDeed={onDeed}
+      />
+      <More pages={pages} />
+      {chosen.size > 0 && (
+        <Chosen
+          owner={owner}
+          memories={pages.items.filter((memory) => chosen.has(memory.id))}
+          onDone={() => setChosen(new Set())}
+        />
+      )}
+      {edited && <Correct owner={owner} memory={edited} onClose={() => setEdited(null)} />}
+      {isAdding && <Add owner={owner} onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+function about(total: number | null, lastAt: string | null | undefined): string {
+  const parts = [total === null ? "" : tn("memories.count", total), lastAt ? t("memories.last", { when: relative(lastAt) }) : ""];
+  return parts.filter(Boolean).join(" · ");
+}
+
+const DEEDS = {
+  pin: (owner: Owner, memory: Memory) => updateMemory(owner, memory.id, { tags: [...memory.tags, PINNED] }),
+  unpin: (owner: Owner, memory: Memory) =>
+    updateMemory(owner, memory.id, { tags: memory.tags.filter((tag) => tag !== PINNED) }),
+  forget: (owner: Owner, memory: Memory) => forgetMemory(owner, memory.id),
+  restore: (owner: Owner, memory: Memory) => restoreMemory(owner, memory.id),
+} as const;
+
+/** What can be done with several at once. */
+function Chosen({ owner, memories, onDone }: { owner: Owner; memories: readonly Memory[]; onDone: () => void }) {
+  const areOver = memories.some((memory) => memory.deleted_at || memory.valid_to);
+  const ids = memories.map((memory) => memory.id);
+  async function each(deed: "pin" | "restore") {
+    const byId = new Map(memories.map((memory) => [memory.id, memory]));
+    await actOnEach(
+      owner,
+      ids,
+      (count) => tn(`toast.${deed}_many`, count),
+      (id) => DEEDS[deed](owner, byId.get(id) as Memory),
+    );
+    onDone();
+  }
+  async function forget() {
+    if (await act(owner, tn("toast.forget_many", ids.length), () => forgetMemories(owner, ids))) onDone();
+  }
+  return (
+    <div class="chosen-bar" role="region" aria-label={t("chosen.label")}>
+      <strong>{tn("chosen.count", memories.length)}</strong>
+      {areOver ? (
+        <Button icon="restore" onClick={() => each("restore")}>
+          {t("action.restore")}
+        </Button>
+      ) : (
+        <>
+          <Button icon="pin" onClick={() => each("pin")}>
+            {t("action.pin")}
+          </Button>
+          <Button kind="danger" icon="forget" onClick={forget}>
+            {t("action.forget")}
+          </Button>
+        </>
+      )}
+      <Button kind="quiet" icon="close" onClick={onDone}>
+        {t("chosen.clear")}
+      </Button>
+    </div>
+  );
+}
