@@ -10,14 +10,23 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.memory.history import STORED_AS_SAID, Event
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import ExtractionFailure, PendingExtraction, WriteMode
-from ebbing.domain.memory.record import Kind
+from ebbing.domain.memory.record import QUARANTINED, Kind
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.text.sentences import split_text
 from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.add_deps import AddDeps
-from ebbing.remember.add_report import AddReport, MemoryOutcome, joined_report, known_outcome, outcome_of
+from ebbing.remember.add_report import (
+    HELD_BACK,
+    AddReport,
+    MemoryOutcome,
+    joined_report,
+    known_outcome,
+    outcome_of,
+)
 from ebbing.remember.extraction.extractor import (
     Extraction,
     extract_facts,
@@ -30,7 +39,8 @@ from ebbing.remember.facts.new_fact import to_new_fact
 from ebbing.remember.intake.screening import ScreenedMessage, screen_messages, split_repeated_ids
 from ebbing.remember.llm.retry_queue import enqueue_retry, pending_extraction_of
 from ebbing.remember.reconcile.apply_corrections import apply_self_corrections
-from ebbing.remember.reconcile.commit import commit_facts
+from ebbing.remember.reconcile.candidates import current_in_these_words
+from ebbing.remember.reconcile.commit import Statement, commit_facts
 from ebbing.remember.reconcile.known_messages import KnownMessages, find_known_messages
 from ebbing.remember.reconcile.tentative_facts import drop_unmatched_tentative
 from ebbing.remember.vectors.embed_drafts import ids_without_vector
@@ -53,20 +63,77 @@ async def add_extracted(
     reports: list[AddReport] = []
     for part in split_repeated_ids(messages):
         context = DraftContext(scope, metadata, now=deps.clock.now(), ids=deps.ids, tags=tags, expires_at=expires_at)
-        reports.append(await _add_part(deps, part, trust=trust, context=context))
+        screened = screen_messages(part, deps.policy, trust=trust)
+        reports.append(await _add_part(deps, screened, context=context))
     return joined_report(reports)
 
 
+async def add_statements(
+    deps: AddDeps,
+    messages: Sequence[Message],
+    *,
+    scope: Scope,
+    metadata: Mapping[str, Any],
+    trust: TrustTier | None = None,
+    tags: tuple[str, ...] = (),
+    expires_at: datetime | None = None,
+    importance: float | None = None,
+) -> AddReport:
+    """Store messages that somebody chose to keep: what each says as facts, and as a memory where it says none.
+
+    What is stored in these words and still holds is left as it is.
+
+    Raises:
+        InvalidInputError: a message with an id, which says by itself what is repeated.
+    """
+    if any(message.id is not None for message in messages):
+        raise InvalidInputError("a statement has no id: leave source_id out, or take another mode")
+    deps = replace(deps, mode=WriteMode.RULES if deps.llm is None else WriteMode.LLM)
+    context = DraftContext(scope, metadata, now=deps.clock.now(), ids=deps.ids, tags=tags, expires_at=expires_at)
+    if importance is not None:
+        context = replace(context, importance=importance)
+    named = [
+        replace(message, id=deps.ids.new()) for message in messages
+    ]  # forgotten together with what is read from it
+    screened = screen_messages(named, deps.policy, trust=trust)
+    return joined_report([await _add_statement(deps, message, context=context) for message in screened])
+
+
+async def _add_statement(deps: AddDeps, screened: ScreenedMessage, *, context: DraftContext) -> AddReport:
+    text, is_held_back = screened.message.content, screened.held_back is not None
+    same_words = await current_in_these_words(deps.store, text, scope=context.scope, now=context.now)
+    stored = [record for record in same_words if (QUARANTINED in record.tags) is is_held_back]
+    report = await _add_part(deps, [screened], context=context, statement=Statement(bool(stored)))
+    if is_held_back:
+        return report._replace(outcomes=(MemoryOutcome(None, "", Event.NONE, HELD_BACK),))
+    if report.extraction_error is not None or any(outcome.memory_id for outcome in report.outcomes):
+        return report
+    if not report.episode_ids:
+        return report._replace(outcomes=tuple(map(known_outcome, stored[:1])))
+    records = await deps.store.get(context.scope, report.episode_ids)
+    added = (MemoryOutcome(record.id, record.content, Event.ADD, STORED_AS_SAID, record) for record in records)
+    return AddReport(tuple(added), vectors_pending=report.vectors_pending)
+
+
 async def _add_part(
-    deps: AddDeps, messages: Sequence[Message], *, trust: TrustTier | None, context: DraftContext
+    deps: AddDeps,
+    screened: Sequence[ScreenedMessage],
+    *,
+    context: DraftContext,
+    statement: Statement | None = None,
 ) -> AddReport:
     """Add messages none of which has two texts for one id."""
-    screened = screen_messages(messages, deps.policy, trust=trust)
     known_messages = await find_known_messages(deps.store, screened, scope=context.scope, now=context.now)
     extraction = await _extract(deps, screened, known_messages=known_messages, context=context)
     episodes = message_drafts(screened, kind=Kind.EPISODE, context=context)
     stored = await store_extraction(
-        deps, extraction, screened=screened, episodes=episodes, known_messages=known_messages, context=context
+        deps,
+        extraction,
+        screened=screened,
+        episodes=episodes,
+        known_messages=known_messages,
+        context=context,
+        statement=statement if extraction.failed is None else None,
     )
     if extraction.failed is not None:
         await _enqueue_reading(deps, extraction.failed, screened=screened, stored=stored, scope=context.scope)
@@ -120,6 +187,7 @@ async def store_extraction(
     episodes: Sequence[Draft],
     known_messages: KnownMessages,
     context: DraftContext,
+    statement: Statement | None = None,
 ) -> StoredExtraction:
     """Store what was read of messages, and the messages."""
     facts = with_literal_evidence(extraction.facts, screened)
@@ -134,6 +202,7 @@ async def store_extraction(
         episodes=inserts[: len(episodes)],
         known_messages=known_messages,
         context=context,
+        statement=statement,
     )
     pending = await deps.note_missing_vectors(ids_without_vector(inserts), context.scope, is_later=is_later)
     outcomes = list(map(outcome_of, committed.facts, committed.decisions))

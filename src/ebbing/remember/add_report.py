@@ -12,6 +12,7 @@ from ebbing.remember.facts.new_fact import NewFact
 from ebbing.remember.intake.screening import OFF_RECORD
 
 ALREADY_STORED = "this message is already stored"
+HELD_BACK = "it reads like an order to a model: it is kept aside until the person reviews it"
 
 
 class MemoryOutcome(NamedTuple):

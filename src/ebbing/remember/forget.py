@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+import numpy as np
+
 from ebbing.domain.errors import ConflictError
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
+from ebbing.index.shard import KINDS, micros
 from ebbing.ports.memory_store import Change, Erase, MemoryStore, Revise
 from ebbing.remember.reconcile.unmerge import deleted, is_apart, merged_records_of, unmerge_changes
 
@@ -36,6 +39,32 @@ def is_read_from(record: MemoryRecord, message: MemoryRecord) -> bool:
     if sources or ids:
         return bool(sources) and set(sources) <= set(ids)
     return (record.provenance.source_text or record.content) in message.content
+
+
+async def records_that_say(store: MemoryStore, record: MemoryRecord, *, scope: Scope) -> list[MemoryRecord]:
+    """Return a memory with what would still say it: the messages that it was read from, and what it tells."""
+    records: dict[str, MemoryRecord] = {}
+    waiting = [record]
+    while waiting:
+        memory = waiting.pop()
+        if memory.id in records:
+            continue
+        records[memory.id] = memory
+        waiting += await store.get(scope.whole, memory.compression_sources)
+        if memory.kind is Kind.MEMORY and not memory.is_verbatim:
+            waiting += await _messages_of(store, memory, scope=scope.whole)
+    return list(records.values())
+
+
+async def _messages_of(store: MemoryStore, memory: MemoryRecord, *, scope: Scope) -> list[MemoryRecord]:
+    sources = memory.provenance.source_ids
+    if sources:
+        stored = await store.from_sources(scope, sources)
+        return [record for record in stored if record.kind is Kind.EPISODE]
+    shard = await store.shard(scope)
+    then = shard.alive & (shard.kind == KINDS.index(Kind.EPISODE)) & (shard.created == micros(memory.created_at))
+    stored = await store.get(scope, [shard.ids[row] for row in np.flatnonzero(then)])
+    return [message for message in stored if is_read_from(memory, message)]
 
 
 async def forget_records(

@@ -91,6 +91,44 @@ async def test_what_has_changed_closes_what_was_true_before() -> None:
         assert (await answer(client, "memory_explain", memory_id=old["id"]))["valid_to"]
 
 
+HOMES = {
+    "en": ("I live in Porto", "I moved to Lisbon", "Porto", "where does she live"),
+    "zh": ("我住在杭州", "我搬到上海了", "杭州", "住在哪里"),
+}
+
+
+@pytest.mark.parametrize("language", HOMES)
+async def test_a_home_that_is_stated_again_after_a_move_is_the_home_again(language: str) -> None:
+    before, moved, place, question = HOMES[language]
+    async with host() as client:
+        for content in (before, moved):
+            await answer(client, "memory_add", content=content)
+        [again] = (await answer(client, "memory_add", content=before))["memories"]
+        assert again["event"] == "ADD"
+        assert len(again["superseded"]) == 1
+        [current] = (await answer(client, "memory_list"))["memories"]
+        assert place in current["memory"]
+        retried = await answer(client, "memory_add", content=before)
+        assert ([item["event"] for item in retried["memories"]], retried["change_id"]) == (["NONE"], None)
+        assert place in (await answer(client, "memory_search", query=question))["memories"][0]["memory"]
+
+
+@pytest.mark.parametrize("language", HOMES)
+@pytest.mark.parametrize("is_read", [True, False])
+async def test_what_is_forgotten_is_in_no_answer_and_can_be_stated_again(language: str, is_read: bool) -> None:
+    content, _, place, question = HOMES[language]
+    content = content if is_read else f"The build of {place} takes meson, not cmake"
+    async with host() as client:
+        [item] = (await answer(client, "memory_add", content=content))["memories"]
+        await answer(client, "memory_forget", memory_id=item["id"])
+        for query in (question, content):
+            assert (await answer(client, "memory_search", query=query))["memories"] == []
+            assert (await answer(client, "memory_get_context", query=query))["context"] == ""
+        [again] = (await answer(client, "memory_add", content=content))["memories"]
+        assert again["event"] == "ADD"
+        assert place in (await answer(client, "memory_search", query=content))["memories"][0]["memory"]
+
+
 async def test_a_memory_is_reworded_forgotten_and_brought_back() -> None:
     async with host() as client:
         [item] = (await answer(client, "memory_add", content="I live in Leeds"))["memories"]
@@ -98,7 +136,7 @@ async def test_a_memory_is_reworded_forgotten_and_brought_back() -> None:
         gone = await answer(client, "memory_forget", memory_id=item["id"], reason="asked to")
         assert "station" in gone["memory"]
         assert not (await answer(client, "memory_list"))["memories"]
-        assert (await answer(client, "memory_undo", change_id=gone["change_id"]))["restored"] == 1
+        assert (await answer(client, "memory_undo", change_id=gone["change_id"]))["restored"] == 2
         assert "station" in (await answer(client, "memory_list"))["memories"][0]["memory"]
         events = [
             change["event"] for change in (await answer(client, "memory_history", memory_id=item["id"]))["changes"]

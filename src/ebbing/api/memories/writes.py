@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -12,7 +12,7 @@ from ebbing.api.answers.items import add_answer, memory_item
 from ebbing.api.calls.call_context import CallContext
 from ebbing.api.calls.instrumentation import measured
 from ebbing.api.forgetting.forget_tokens import ForgetTokens
-from ebbing.domain.errors import InvalidInputError, ModelUnavailableError
+from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError, ModelUnavailableError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.message import Message
@@ -21,12 +21,13 @@ from ebbing.domain.memory.record import Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
 from ebbing.privacy.guarding.trust import TrustTier, tier_named
-from ebbing.remember.add import add_extracted
+from ebbing.remember.add import add_extracted, add_statements
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.add_raw import add_raw
 from ebbing.remember.add_report import AddReport
 from ebbing.remember.edit import NEVER, Edit, delete, restore, update
 from ebbing.remember.extraction.pattern_warmup import warm_up_patterns
+from ebbing.remember.forget import forget_records, records_that_say
 from ebbing.remember.intake.parse_messages import omitted_parts, optional_text, parse_messages, parse_time
 from ebbing.remember.intake.screening import messages_on_record
 from ebbing.remember.reconcile.known_messages import forget_source
@@ -136,7 +137,9 @@ class Writes:
         read_roles = {Role.USER} if scope.agent_id is None else {*Role}
         texts = (message.content for message in messages if message.role in read_roles)
         await warm_up_patterns(texts, reading=not is_raw)
-        add_messages = partial(add_raw, importance=checked.importance) if is_raw else add_extracted
+        add_messages: Callable[..., Awaitable[AddReport]] = add_extracted
+        if is_raw or deps.mode is WriteMode.STATEMENT:
+            add_messages = partial(add_raw if is_raw else add_statements, importance=checked.importance)
         report = await add_messages(
             deps,
             messages,
@@ -233,8 +236,11 @@ class Writes:
         hard: bool = False,
         user_id: str | None = None,
         source_id: str | None = None,
+        with_messages: bool = False,
     ) -> DeleteAnswer:
         """Take a memory out of every answer. It can be restored, unless `hard`.
+
+        The messages that it was read from stay and can be recalled, unless `with_messages` takes them out too.
 
         With `source_id` and `user_id` instead of `memory_id`: the message of this id, and what rests on it alone; what
         that had replaced holds again.
@@ -265,12 +271,27 @@ class Writes:
             raise InvalidInputError("give a memory_id, or a source_id with its user_id")
         scope = await self._context.require_scope(memory_id, user_id)
         why, for_good = checked_reason(reason), checked_flag(hard, "hard")
-        await delete(self._context.write_deps(change), memory_id, scope=scope, reason=why, hard=for_good)
-        await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=[memory_id])
+        deleted_ids: Sequence[str] = [memory_id]
+        if checked_flag(with_messages, "with_messages"):
+            deleted_ids = await self._forget(memory_id, scope, change=change, reason=why, hard=for_good)
+        else:
+            await delete(self._context.write_deps(change), memory_id, scope=scope, reason=why, hard=for_good)
+        await self._context.publish(Topic.MEMORY_DELETED, scope, memory_ids=deleted_ids)
         answer: DeleteAnswer = {"message": "Memory deleted successfully!", "change_id": change.only_id}
         if for_good:
             answer["scrubbed"] = await self._context.scrub()
         return answer
+
+    async def _forget(
+        self, memory_id: str, scope: Scope, *, change: ChangeSet, reason: str | None, hard: bool
+    ) -> Sequence[str]:
+        store, now = self._context.store.within(change), self._context.clock.now()
+        records = await store.get(scope, [memory_id], deleted=hard)
+        if not records:
+            raise MemoryNotFoundError("no memory with this id: check the id and whose it is")
+        hashes = {record.id: record.hash for record in await records_that_say(store, records[0], scope=scope)}
+        report = await forget_records(store, hashes, scope=scope.whole, hard=hard, reason=reason, now=now)
+        return report.ids
 
     async def restore(self, memory_id: str, *, user_id: str | None = None) -> RestoreAnswer:
         """Bring a memory back that was deleted, ran out, faded or is no longer true, with its full text.

@@ -26,6 +26,8 @@ class WriteMode(StrEnum):
     """By a model: values of attributes, for the profile."""
     RAW = "raw"
     """Every message as it is."""
+    STATEMENT = "statement"
+    """What each message says as facts, and as it is where it says none; nothing where that is known and still holds."""
 
 
 @dataclass(frozen=True, slots=True)

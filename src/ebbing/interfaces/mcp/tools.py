@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from mcp.types import CallToolResult
 from pydantic import Field
 
 from ebbing.domain.access_roles import AccessRole
 from ebbing.domain.errors import MemoryNotFoundError
-from ebbing.domain.memory.record import QUARANTINED
 from ebbing.interfaces.mcp.answers import (
     ChangedMemory,
     ContextBlock,
     FoundMemories,
     MemoryTypeName,
     StoredMemories,
-    StoredMemory,
     found_memories,
     quoted,
     with_text,
 )
-from ebbing.interfaces.mcp.caller import Caller, current_caller
+from ebbing.interfaces.mcp.caller import current_caller
 from ebbing.recall.context.usage_policy import is_usable
-from ebbing.results import AddAnswer
 
 MemoryId = Annotated[str, Field(description="Id of a memory, from memory_search.")]
-HELD_BACK: Final = "it reads like an order to a model: it is kept aside until the person reviews it"
 
 
 async def memory_add(
@@ -42,21 +38,28 @@ async def memory_add(
     Do not store passing states, secrets, or what memory_search returned. The same statement twice changes nothing.
     """
     caller = current_caller(AccessRole.WRITE)
-    same = await caller.memory.get_all(user_id=caller.owner, filters={"text": {"eq": content}}, limit=1, include="all")
-    if same["results"]:
-        [item] = same["results"]
-        if QUARANTINED in item["tags"]:
-            return _result(None, "", reason=HELD_BACK)
-        return _result(item["id"], quoted(item["memory"], item), reason="this is known already")
     # It is the model's word for what the person said, and counts as that.
-    answer = await caller.memory.add(content, user_id=caller.owner, trust="assistant")
-    if any(item["id"] for item in answer["results"]):
-        return _stored(answer)
-    if await _is_held_back(caller, answer["episode_ids"]):
-        return _result(None, "", reason=HELD_BACK, change_id=answer["change_id"])
-    return _stored(
-        await _state(caller, content, episode_ids=answer["episode_ids"], memory_type=memory_type, importance=importance)
+    answer = await caller.memory.add(
+        content,
+        user_id=caller.owner,
+        mode="statement",
+        trust="assistant",
+        tags=[memory_type] if memory_type else None,
+        importance=importance,
     )
+    return {
+        "memories": [
+            {
+                "id": item["id"],
+                "memory": quoted(item["memory"], {"trust": "assistant"}),
+                "event": item["event"],
+                "reason": item["reason"],
+                "superseded": item.get("superseded", []),
+            }
+            for item in answer["results"]
+        ],
+        "change_id": answer["change_id"],
+    }
 
 
 async def memory_search(
@@ -113,50 +116,10 @@ async def memory_forget(
     item = await caller.memory.get(memory_id, user_id=caller.owner)
     if item is None:
         raise MemoryNotFoundError("no memory with this id")
-    answer = await caller.memory.delete(memory_id, reason=reason, user_id=caller.owner)
+    answer = await caller.memory.delete(memory_id, reason=reason, user_id=caller.owner, with_messages=True)
     return {
         "id": memory_id,
         "memory": quoted(item["memory"], item),
         "event": "DELETE",
         "change_id": answer["change_id"],
     }
-
-
-async def _state(
-    caller: Caller, content: str, *, episode_ids: list[str], memory_type: str | None, importance: float | None
-) -> AddAnswer:
-    """Store a statement that no rule reads as it is, in the place of the message that was stored of it."""
-    for episode_id in episode_ids:
-        await caller.memory.delete(episode_id, user_id=caller.owner, reason="stored as a memory")
-    tags = [memory_type] if memory_type else []
-    return await caller.memory.add(
-        content, user_id=caller.owner, infer=False, trust="assistant", tags=tags, importance=importance
-    )
-
-
-def _result(memory_id: str | None, memory: str, *, reason: str, change_id: str | None = None) -> StoredMemories:
-    """The answer about one statement that made no new memory."""
-    item: StoredMemory = {"id": memory_id, "memory": memory, "event": "NONE", "reason": reason, "superseded": []}
-    return {"memories": [item], "change_id": change_id}
-
-
-def _stored(answer: AddAnswer) -> StoredMemories:
-    return {
-        "memories": [
-            {
-                "id": item["id"],
-                "memory": quoted(item["memory"]),
-                "event": item["event"],
-                "reason": item["reason"],
-                "superseded": item.get("superseded", []),
-            }
-            for item in answer["results"]
-        ],
-        "change_id": answer["change_id"],
-    }
-
-
-async def _is_held_back(caller: Caller, episode_ids: list[str]) -> bool:
-    """Whether what was said is held back for review."""
-    items = [await caller.memory.get(episode_id, user_id=caller.owner) for episode_id in episode_ids]
-    return any(item is not None and QUARANTINED in item["tags"] for item in items)

@@ -77,6 +77,15 @@ async def find_candidates(
     return CandidateSet(by_fact, shard.generation)
 
 
+async def current_in_these_words(store: MemoryStore, text: str, *, scope: Scope, now: datetime) -> list[MemoryRecord]:
+    """Return the memories and messages that are in just these words, and neither over nor deleted."""
+    shard, moment = await store.shard(scope), micros(now)
+    current = shard.alive & (shard.valid_to > moment) & (shard.expires > moment)
+    rows = np.flatnonzero(current & (shard.digest == digest(content_hash(text))))
+    records = await store.get(owner_scope(scope), [shard.ids[row] for row in rows])
+    return [record for record in records if record.is_active]
+
+
 def _rows_of(shard: Shard, memory_ids: Sequence[str], *, mask: NDArray[np.bool_]) -> list[int]:
     """Return the rows of these ids, in their order, as far as the mask has them."""
     if not memory_ids:

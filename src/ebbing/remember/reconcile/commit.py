@@ -6,11 +6,12 @@ The facts are decided anew when another call wrote about the same owner in betwe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ebbing.domain.conflict.decision import Decision
+from ebbing.domain.conflict.decision import Decision, Ignore, Keep, closed_by
 from ebbing.domain.errors import ConflictError
+from ebbing.domain.memory.record import QUARANTINED, Kind, type_of_tags
 from ebbing.index.index_entry import IndexEntry
 from ebbing.ports.memory_store import Change, Insert
 from ebbing.remember.add_deps import AddDeps
@@ -28,6 +29,14 @@ MAX_ATTEMPTS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """The messages were chosen to be kept: they are memories themselves, where nothing is learnt from them."""
+
+    is_stored: bool
+    """They are stored in just these words: nothing is written, unless what they say does not hold any more."""
+
+
+@dataclass(frozen=True, slots=True)
 class Committed:
     """The facts, decisions and records of a commit."""
 
@@ -35,6 +44,7 @@ class Committed:
     decisions: Sequence[Decision]
     """One a fact, in order."""
     episode_ids: Sequence[str]
+    """Of the messages, also where they are memories."""
 
 
 async def commit_facts(
@@ -44,13 +54,14 @@ async def commit_facts(
     episodes: Sequence[Insert],
     known_messages: KnownMessages,
     context: DraftContext,
+    statement: Statement | None = None,
 ) -> Committed:
     """Decide about facts and write them with the messages that they were read from, in one transaction.
 
     Raises:
         ConflictError: other calls wrote about the same owner at every attempt.
     """
-    commit = _Commit(deps, known_messages, episodes, context, facts)
+    commit = _Commit(deps, known_messages, episodes, context, facts, statement)
     for _ in range(1, MAX_ATTEMPTS):
         try:
             committed = await commit.attempt(is_last=False)
@@ -80,15 +91,16 @@ class _Commit:
     episodes: Sequence[Insert]
     context: DraftContext
     facts: Sequence[NewFact]
+    statement: Statement | None = None
     advice: _LlmAdvice | None = None
     """None until the model was asked. Later it counts only for memories that are still as the model saw them."""
 
     async def attempt(self, *, is_last: bool) -> Committed | None:
         """Decide and write; None where messages were deleted while they were read, and their facts are left out."""
         store, scope, now = self.deps.store, self.context.scope, self.context.now
-        changes: list[Change] = [*deleted_episodes(self.known_messages.episodes, now=now), *self.episodes]
+        deleted = deleted_episodes(self.known_messages.episodes, now=now)
         if not self.facts and not self.known_messages.products:
-            return await self._write(changes, (), expected_generation=None)
+            return await self._write([*deleted, *self._messages(())], (), expected_generation=None)
         candidates = await self._candidates()
         facts = await self.known_messages.drop_erased_sources(store, self.facts, scope=scope)
         if len(facts) < len(self.facts):
@@ -100,12 +112,25 @@ class _Commit:
         threshold = self.deps.policy.confidence_threshold
         decisions = decide(self.facts, candidates.by_fact, confidence_threshold=threshold, proposal=advice.proposal)
         decisions = [self.known_messages.as_edit(decision) for decision in decisions]
+        changes: list[Change] = [*deleted, *self._messages(decisions)]
+        if self.statement is not None and self.statement.is_stored and not changes and _changes_nothing(decisions):
+            return Committed(self.facts, decisions, ())
         current = await refresh_candidates(store, candidates, decisions=decisions, scope=scope)
         decided = zip(self.facts, decisions, strict=True)
         changes += to_changes(decided, candidates=current, now=now, wordings=advice.wordings)
         changes += await self.known_messages.withdrawn(store, decisions=decisions, scope=scope, now=now)
         generation = None if is_last else candidates.generation
         return await self._write(changes, decisions, expected_generation=generation)
+
+    def _messages(self, decisions: Sequence[Decision]) -> list[Insert]:
+        """Return the messages as they are to be stored, given what became of what they say."""
+        if self.statement is None:
+            return [*self.episodes]
+        if self.statement.is_stored and _changes_nothing(decisions):
+            return []
+        if not all(isinstance(decision, Ignore) for decision in decisions):
+            return [*self.episodes]
+        return [_as_memory(episode, self.context) for episode in self.episodes]
 
     async def _candidates(self) -> CandidateSet:
         corrected_ids = (fact.fact.instead_of for fact in self.facts)
@@ -135,5 +160,20 @@ class _Commit:
         self, changes: Sequence[Change], decisions: Sequence[Decision], *, expected_generation: int | None
     ) -> Committed:
         record_ids = await self.deps.store.write(owner_scope(self.context.scope), changes, seen=expected_generation)
-        deleted = len(self.known_messages.episodes)
-        return Committed(self.facts, decisions, record_ids[deleted : deleted + len(self.episodes)])
+        deleted, own_ids = len(self.known_messages.episodes), {episode.record.id for episode in self.episodes}
+        stored = sum(isinstance(change, Insert) and change.record.id in own_ids for change in changes)
+        return Committed(self.facts, decisions, record_ids[deleted : deleted + stored])
+
+
+def _changes_nothing(decisions: Sequence[Decision]) -> bool:
+    """Return whether all that was decided about is known already, or not to be kept."""
+    return all(isinstance(decision, Keep | Ignore) and not closed_by(decision) for decision in decisions)
+
+
+def _as_memory(episode: Insert, context: DraftContext) -> Insert:
+    """Return a message as a memory; one that is held back for review stays a message."""
+    record = episode.record
+    if QUARANTINED in record.tags:
+        return episode
+    memory = replace(record, kind=Kind.MEMORY, type=type_of_tags(context.tags), importance=context.importance)
+    return replace(episode, record=memory)

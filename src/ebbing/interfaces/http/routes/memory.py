@@ -65,9 +65,12 @@ async def delete_memory(
     user_id: User = None,
     hard: Annotated[bool, Query(description="For good: it cannot be restored.")] = False,
     reason: Annotated[str | None, Query(description="Kept in the history.")] = None,
+    with_messages: Annotated[bool, Query(description="And the messages that it was read from.")] = False,
 ) -> Response:
     """Delete a memory. It can be restored unless `hard` is set."""
-    done = await caller.memory.delete(memory_id, reason=reason, hard=hard, user_id=caller.user(user_id))
+    done = await caller.memory.delete(
+        memory_id, reason=reason, hard=hard, user_id=caller.user(user_id), with_messages=with_messages
+    )
     return encoded({"deleted": True, "id": memory_id, "change_id": done["change_id"]})
 
 

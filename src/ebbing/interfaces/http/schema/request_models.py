@@ -42,7 +42,7 @@ class AddBody(OwnerBody):
     infer: bool | None = Field(default=None, description="Read facts; unless said, of messages and not of a text.")
     filters: dict[str, Any] | None = Field(default=None, description="Ids of user, agent and run, as mem0 passes them.")
     source_id: Name = Field(default=None, description="Id of the one message: sent again, it counts as edited.")
-    mode: Name = Field(default=None, description="`rules`, `llm`, `summarize`, `structured` or `raw`.")
+    mode: Name = Field(default=None, description="`rules`, `llm`, `summarize`, `structured`, `raw` or `statement`.")
     trust: Name = Field(default=None, description="`user`, `import`, `assistant`, `tool` or `document`.")
     private: bool | None = Field(default=None, description="Off the record: nothing of it is written anywhere.")
     change_id: Name = Field(default=None, description="Of an earlier answer: both are undone together.")
