@@ -26,8 +26,6 @@ TYPES: Final = tuple(MemoryType)
 LAYERS: Final = tuple(Layer)
 MAX_CACHED_RECORDS: Final = 256
 """Records up to which those that were read stay with the shard when its rows change."""
-MAX_WRITTEN_RECORDS: Final = 32
-"""New memories up to which the records of the last writes stay for the next comparison."""
 RECORDS_READ: Final = "records read"
 """The name under which a filter caches of which rows it read the records."""
 STORED_VECTOR: Final = np.dtype("<f2")
@@ -154,8 +152,6 @@ class Shard:
         """Records that somebody read beside the rows, by id, for whoever needs them next; as new as the rows."""
         self.compared: dict[str, Any] = {}
         """What was made of records to compare them with what is said next, by id: kept and dropped with the row."""
-        self.as_written: dict[str, MemoryRecord] = {}
-        """New memories as this process wrote them, by id, for whoever first compares them: for nothing else."""
         self.rewritten: dict[str, MemoryRecord] = {}
         """Records as they once were, by id, in a shard that shows the past: they stand before those of `records`."""
 
@@ -179,7 +175,7 @@ class Shard:
     def nbytes(self) -> int:
         """Bytes of RAM that the arrays hold, for an LRU by size."""
         columns = sum(array.nbytes for array in self._columns.values())
-        texts = 200 * len(self.ids) + 3_000 * len(self.records) + 6_500 * (len(self.compared) + len(self.as_written))
+        texts = 200 * len(self.ids) + 3_000 * len(self.records) + 6_500 * len(self.compared)
         return int(columns + self._vectors.nbytes + self.postings.nbytes + texts)
 
     def successor(self) -> Shard:
@@ -197,7 +193,6 @@ class Shard:
         has_few_records = len(self.records) <= MAX_CACHED_RECORDS
         other.records = self.records.copy() if has_few_records or RECORDS_READ in self.derived else {}
         other.compared = self.compared.copy() if len(self.compared) <= MAX_CACHED_RECORDS else {}
-        other.as_written = self.as_written.copy() if len(self.as_written) <= MAX_WRITTEN_RECORDS else {}
         return other
 
     def detached(self) -> Shard:
@@ -256,7 +251,7 @@ class Shard:
                 self._forget_record(self.ids[at])
 
     def _forget_record(self, memory_id: str) -> None:
-        for cache in (self.records, self.compared, self.as_written):
+        for cache in (self.records, self.compared):
             cache.pop(memory_id, None)
 
     def _tables(self) -> Iterable[tuple[str, InternedNames]]:

@@ -32,14 +32,6 @@ class WebhookBook(Protocol):
         StoreClosedError: after the store was closed.
     """
 
-    @property
-    def are_none(self) -> bool:
-        """Whether the last `write` through this store saw no webhook of any tenant.
-
-        Who has just written need not ask for the list then; who has not must, since other processes may have put some.
-        """
-        ...
-
     async def put(self, webhook: Webhook) -> bool:
         """Keeps a webhook, in place of the one of the same id; False where another tenant has that id."""
         ...

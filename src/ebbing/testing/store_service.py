@@ -188,18 +188,6 @@ class ServiceSuite(StoreCase):
         assert await store.webhooks.remove("acme", "w1")
         assert not await store.webhooks.remove("acme", "w1")
 
-    async def test_whoever_has_written_knows_whether_there_are_webhooks(self, store: MemoryStore) -> None:
-        known = []
-        await store.write(ADA, [self.insert(self.record(ADA, "before"))])
-        known.append(store.webhooks.are_none)
-        await store.webhooks.put(self.webhook("w1"))
-        await store.write(ADA, [self.insert(self.record(ADA, "meanwhile"))])
-        known.append(store.webhooks.are_none)
-        await store.webhooks.remove("acme", "w1")
-        await store.write(BOB, [self.insert(self.record(BOB, "after"))])
-        known.append(store.webhooks.are_none)
-        assert known == [True, False, True]
-
     async def test_acts_are_told_newest_first_and_to_their_tenant_alone(self, store: MemoryStore) -> None:
         acts = [Act(self.clock.now(), "acme", "cli", f"keys {verb}", "k1") for verb in ("create", "revoke")]
         for act in (*acts, Act(self.clock.now(), "globex", "open", "DELETE /v1/tenant", outcome="200")):

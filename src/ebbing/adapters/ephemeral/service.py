@@ -133,10 +133,6 @@ class EphemeralWebhookBook:
         self._webhooks: dict[str, Webhook] = {}
         self._opened = opened
 
-    @property
-    def are_none(self) -> bool:
-        return not self._webhooks
-
     async def put(self, webhook: Webhook) -> bool:
         with self._opened():
             earlier = self._webhooks.get(webhook.id)

@@ -26,7 +26,6 @@ from ebbing.adapters.sqlite.memories.change_log import SqliteChangeLog
 from ebbing.adapters.sqlite.memories.changes import apply, prepare
 from ebbing.adapters.sqlite.memories.models import vector_length
 from ebbing.adapters.sqlite.memories.outbox import Outbox
-from ebbing.adapters.sqlite.memories.recent_writes import Written
 from ebbing.adapters.sqlite.memories.rows import RECORD_COLUMNS, record_of
 from ebbing.adapters.sqlite.memories.shards import ShardCache
 from ebbing.adapters.sqlite.memories.staged_writes import take_in_staged_writes
@@ -171,21 +170,10 @@ class SqliteMemoryStore:
             return []
         now, prepared = self._clock.now(), prepare(scope, changes)
         erases = any(isinstance(change, Erase) for change in changes)
-        added, noticed = list[Written](), self.webhooks.noticed
-        work = partial(
-            apply,
-            scope=scope,
-            changes=prepared,
-            now=now,
-            seen=seen,
-            noticed=noticed,
-            wrote=added.append,
-            change=self._change,
-        )
+        work = partial(apply, scope=scope, changes=prepared, now=now, seen=seen, change=self._change)
         applied = await self._writer.run(work, scrub=Scrub.SOON if erases else Scrub.NO)
         if self._change is not None and applied.change_id is not None:
             self._change.ids[scope.owner] = applied.change_id
-        self._shards.writes.note(scope.owner, added)
         if erases:
             self._let_go_of(scope.owner)
         return applied.ids
@@ -219,7 +207,7 @@ class SqliteMemoryStore:
 
     async def shard(self, scope: Scope, *, deleted: bool = False) -> Shard:
         shards = self._pasts if deleted else self._shards
-        loaded = shards.current(scope.owner) or shards.at_once(scope.owner)
+        loaded = shards.current(scope.owner)
         return loaded if loaded is not None else await _in_a_thread(shards.load, scope.owner)
 
     async def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry]:

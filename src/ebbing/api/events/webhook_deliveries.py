@@ -6,7 +6,6 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Awaitable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -33,16 +32,11 @@ class WebhookDeliveries:
         self._components = components
         for topic in Topic:
             if topic is not Topic.MEMORY_ACCESSED:
-                components.events.subscribe(topic, self._hear)
+                components.events.subscribe(topic, self._queue_deliveries)
 
     async def job_handlers(self, host: Host) -> dict[str, JobHandler]:
         """Return the handler that a worker delivers with."""
         return {DELIVERY: host.duty(self._deliver)}
-
-    def _hear(self, event: MemoryEvent) -> Awaitable[None] | None:
-        if event.topic is Topic.MEMORY_ADDED and self._components.store.webhooks.are_none:
-            return None  # a write comes before it
-        return self._queue_deliveries(event)
 
     async def _queue_deliveries(self, event: MemoryEvent) -> None:
         tenant, topic = event.scope.tenant, event.topic.value

@@ -116,9 +116,6 @@ async def _known_memories(
     How strong a memory is and how often it was used may have changed since: see `refresh_candidates`.
     """
     memories: dict[str, KnownMemory] = shard.compared
-    for memory_id in ids:
-        if memory_id not in memories and (written := shard.as_written.pop(memory_id, None)) is not None:
-            memories[memory_id] = known_memory(written)
     missing = [memory_id for memory_id in ids if memory_id not in memories]
     if missing:
         memories.update((record.id, known_memory(record)) for record in await store.get(owner_scope(scope), missing))

@@ -24,13 +24,12 @@ from ebbing.adapters.sqlite.memories.rows import MAX_SEQ
 from ebbing.adapters.sqlite.memories.shards import WORN_SIZE, ShardCache
 from ebbing.adapters.sqlite.tables import history
 from ebbing.adapters.system import forks
-from ebbing.domain.errors import ConflictError, StoreError
+from ebbing.domain.errors import StoreError
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.text.text_compression import pack
 from ebbing.ports.memory_store import Erase, Revise
-from ebbing.ports.webhook_book import Webhook
-from tests.unit.adapters.sqlite.stores import ADA, BOB, CLOCK, EMBEDDER, insert, open_store, raw, record, stored
+from tests.unit.adapters.sqlite.stores import ADA, BOB, EMBEDDER, insert, open_store, raw, record, stored
 
 pytestmark = pytest.mark.anyio
 
@@ -63,19 +62,6 @@ async def test_a_handle_notices_that_an_owner_was_erased_and_came_back(
     assert await living(other, ADA) == [record.id for record in new]
     await store.reset("default")
     assert await living(other, ADA) == []
-
-
-async def test_a_write_notices_a_webhook_that_another_handle_put(
-    store: SqliteMemoryStore, other: SqliteMemoryStore
-) -> None:
-    await stored(store, ADA, "tea")
-    assert store.webhooks.are_none
-    hook = Webhook("w1", "default", "https://a.example", ("memory.added",), "secret", CLOCK.now(), CLOCK.now())
-    await other.webhooks.put(hook)
-    with pytest.raises(ConflictError):
-        await store.write(ADA, [insert(record(ADA, "rain"))], seen=99)
-    assert not store.webhooks.are_none
-    assert await store.webhooks.list("default") == [hook]
 
 
 async def test_threads_with_loops_of_their_own_share_a_store(store: SqliteMemoryStore) -> None:
@@ -161,24 +147,24 @@ async def test_the_least_recently_used_shard_makes_room(store: SqliteMemoryStore
     one = (await store.shard(owners[0])).nbytes
     cache = ShardCache(store._connections, model_id=EMBEDDER.model_id, dim=EMBEDDER.dim, max_bytes=2 * one)
     first, second = cache.load(owners[0].owner), cache.load(owners[1].owner)
-    assert cache.at_once(owners[0].owner) is first
+    assert cache.current(owners[0].owner) is first
     cache.load(owners[2].owner)
-    assert cache.at_once(owners[0].owner) is first
-    assert cache.at_once(owners[1].owner) is None
+    assert cache.current(owners[0].owner) is first
+    assert cache.current(owners[1].owner) is None
     assert cache.load(owners[1].owner) is not second
 
 
 async def test_a_shard_larger_than_the_cache_is_still_kept_while_in_use(store: SqliteMemoryStore) -> None:
     await stored(store, ADA, "x")
     cache = ShardCache(store._connections, model_id=EMBEDDER.model_id, dim=EMBEDDER.dim, max_bytes=1)
-    assert cache.load(ADA.owner) is cache.at_once(ADA.owner)
+    assert cache.load(ADA.owner) is cache.current(ADA.owner)
 
 
 async def test_a_small_change_is_followed_without_another_thread(store: SqliteMemoryStore) -> None:
     await stored(store, ADA, "tea")
     await store.shard(ADA)
     record = await stored(store, ADA, "rain")
-    shard = store._shards.at_once(ADA.owner)
+    shard = store._shards.current(ADA.owner)
     assert shard is not None
     assert shard.ids[-1] == record.id
 

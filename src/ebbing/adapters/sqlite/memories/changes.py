@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
-from itertools import compress, repeat
-from operator import is_not
 from typing import Final, NamedTuple
 
 from ebbing.adapters.sqlite.memories.models import model_number
 from ebbing.adapters.sqlite.memories.outbox import FOLLOWED, append
-from ebbing.adapters.sqlite.memories.recent_writes import Added, Written
 from ebbing.adapters.sqlite.memories.recorder import Recorder
 from ebbing.adapters.sqlite.memories.rows import (
     MAX_SEQ,
@@ -38,10 +34,7 @@ from ebbing.domain.nesting import check_nesting
 from ebbing.index.index_entry import read_entry
 from ebbing.ports.memory_store import Change, Erase, Insert, Reindex, Revise
 
-_OWNER: Final = (
-    f"SELECT no, last_seq, generation, {FOLLOWED}, EXISTS (SELECT 1 FROM webhook) FROM owner"  # noqa: S608
-    " WHERE tenant = ? AND kind = ? AND name = ?"
-)
+_OWNER: Final = f"SELECT no, last_seq, generation, {FOLLOWED} FROM owner WHERE tenant = ? AND kind = ? AND name = ?"  # noqa: S608
 _ID_TAKEN: Final = "a memory with this id is already stored: give the new one an id of its own"
 # A use is noted beside the version (see `usage.py`): whoever read the record before must not take it back.
 _USES: Final = f"?{1 + RECORD_COLUMNS.index('access_count')}"
@@ -55,6 +48,9 @@ _SET: Final = ", ".join(
     for number, name in enumerate(RECORD_COLUMNS[1:], start=2)
 )
 _SET_WITH_USES: Final = ", ".join(f"{name} = ?{number}" for number, name in enumerate(RECORD_COLUMNS[1:], start=2))
+_INSERT: Final = (
+    f"INSERT INTO memory (mid, {', '.join(RECORD_COLUMNS)}) VALUES ({', '.join('?' * (1 + len(RECORD_COLUMNS)))})"  # noqa: S608
+)
 _UPDATE: Final = f"UPDATE memory SET changed = ?1, {_SET} WHERE mid = ?{len(RECORD_COLUMNS) + 1}"  # noqa: S608
 _UPDATE_WITH_USES: Final = f"UPDATE memory SET changed = ?1, {_SET_WITH_USES} WHERE mid = ?{len(RECORD_COLUMNS) + 1}"  # noqa: S608
 _THIN: Final = (
@@ -133,24 +129,17 @@ def apply(
     changes: Sequence[Prepared],
     now: datetime,
     seen: int | None = None,
-    noticed: Callable[[bool], None],
-    wrote: Callable[[Written], None] | None = None,
     change: ChangeSet | None = None,
 ) -> Applied:
     """Writes everything, or raises and leaves it to the transaction to forget all.
 
-    `noticed` is told whether there is any webhook: asked along with the owner, it costs next to nothing. `wrote` is
-    told what was written, if that is new rows alone: it holds once the transaction is committed, and so does the id of
-    the change set (`change`, or one of its own).
+    The id of the change set (`change`, or one of its own) holds once the transaction is committed.
     """
     adds = any(isinstance(item.change, Insert) for item in changes)
     batch = _Batch(db, scope, now=now, adds=adds, change=change or ChangeSet(Cause.WRITE))
-    noticed(batch.has_webhooks)
     batch.expect(seen)
     ids = [batch.write(prepared) for prepared in changes]
-    written = batch.finish()
-    if wrote is not None and written is not None:
-        wrote(written)
+    batch.finish()
     return Applied(ids, batch.change_id)
 
 
@@ -161,8 +150,6 @@ class _Batch:
         self._db, self._scope, self._now = db, scope, now
         self._is_late = False
         """It is written under a name that was merged away a short time ago."""
-        self.has_webhooks = True
-        """Whether anybody has some, as far as was looked."""
         self._no, self._seq, generation, self._follow = self._owner(adds=adds)
         self._log = Recorder(db, self._no, owner=scope.owner, change=change)
         self.change_id: str | None = None
@@ -170,9 +157,6 @@ class _Batch:
         self._generation = generation + 1
         self._changed = self._erased = False
         self._models: dict[tuple[str, int], int] = {}
-        self._added: list[Added] = []
-        self._count = 0
-        """Of the changes that were made."""
 
     def expect(self, seen: int | None) -> None:
         """Refuses to go on if somebody wrote since the owner's generation was `seen`."""
@@ -189,21 +173,16 @@ class _Batch:
             return self._reindex(change, prepared)
         return self._erase(change)
 
-    def finish(self) -> Written | None:
-        """Moves the owner's counters, which is what tells every cached shard that it is behind.
-
-        Returns what was written, if that is new rows alone that are active.
-        """
+    def finish(self) -> None:
+        """Moves the owner's counters, which is what tells every cached shard that it is behind."""
         if not self._changed:
-            return None
+            return
         self.change_id = self._log.finish(self._now)
         self._db.execute(
             "UPDATE owner SET last_seq = ?, generation = ?,"
             " erased_generation = CASE WHEN ? THEN ? ELSE erased_generation END WHERE no = ?",
             (self._seq, self._generation, self._erased, self._generation, self._no),
         )
-        is_all = len(self._added) == self._count
-        return Written(self._no, self._generation, self._added) if is_all and not self._is_late else None
 
     def _owner(self, *, adds: bool) -> tuple[int, int, int, bool]:
         """Number, last seq, generation, and whether an index outside the file follows the changes.
@@ -223,7 +202,6 @@ class _Batch:
         if row is None:
             self._db.execute("INSERT INTO owner (tenant, kind, name) VALUES (?, ?, ?)", key)
             row = self._db.execute(_OWNER, key).fetchone()
-        self.has_webhooks = bool(row[4])
         return row[0], row[1], row[2], bool(row[3])
 
     def _insert(self, change: Insert, prepared: Prepared) -> str:
@@ -236,8 +214,7 @@ class _Batch:
         self._seq += 1
         mid = first_mid(self._no) | self._seq
         try:
-            is_set = tuple(map(is_not, prepared.record, repeat(None)))
-            self._db.execute(_insert(is_set), (mid, *compress(prepared.record, is_set)))
+            self._db.execute(_INSERT, (mid, *prepared.record))
         except sqlite3.IntegrityError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_UNIQUE:
                 raise
@@ -247,9 +224,6 @@ class _Batch:
         self._put_sources(sources, mid)
         self._tell(Event.ADD, record, old=None, reason=change.reason)
         self._log.insert(self._seq)
-        if record.is_active:
-            model_id = change.entry.model_id if change.entry else None
-            self._added.append(Added(self._seq, record, prepared.record, prepared.entry, model_id))
         return self._done(mid, record.id, op="put")
 
     def _revise(self, change: Revise, prepared: Prepared) -> str:
@@ -297,7 +271,6 @@ class _Batch:
 
     def _done(self, mid: int, memory_id: str, *, op: str) -> str:
         self._changed = True
-        self._count += 1
         if self._follow:
             append(self._db, mid, memory_id=memory_id, op=op)
         return memory_id
@@ -361,13 +334,6 @@ class _Batch:
                 *(int(record.deleted_at is not None), record.actor, record.role, reason),
             ),
         )
-
-
-@lru_cache(maxsize=256)
-def _insert(is_set: tuple[bool, ...]) -> str:
-    """Names the columns that hold something: most are empty, and to bind an empty one takes as long as a full one."""
-    names = ["mid", *compress(RECORD_COLUMNS, is_set)]
-    return f"INSERT INTO memory ({', '.join(names)}) VALUES ({', '.join('?' for _ in names)})"  # noqa: S608
 
 
 def _sources(record: MemoryRecord) -> list[Source]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ebbing.adapters.sqlite.connection.connections import Connections
-from ebbing.adapters.sqlite.memories.recent_writes import LastWrites
 from ebbing.adapters.sqlite.memories.rows import first_mid, last_mid
 from ebbing.domain.memory.scope import Owner
 from ebbing.index.row import Row
@@ -29,8 +28,6 @@ _CHANGED: Final = _SELECT + "mid >> 24 = :no AND changed > :generation AND mid <
 _STANDING: Final = (
     "SELECT no, generation, erased_generation, last_seq FROM owner WHERE tenant = ? AND kind = ? AND name = ?"
 )
-_GENERATION: Final = "SELECT generation FROM owner WHERE no = ?"
-"""By the number, which is given to nobody twice: that takes half the time, and is asked at every search."""
 AT_ONCE: Final = 64
 """Writes behind, up to which a shard is brought up to date without a change of thread."""
 WORN_SIZE: Final = 1024
@@ -80,8 +77,6 @@ class ShardCache:
     ) -> None:
         self._connections, self._with_deleted = connections, with_deleted
         self._model_id, self._dim, self._max_bytes = model_id, dim, max_bytes
-        self.writes = LastWrites()
-        """What whoever writes tells here, so that it need not be read."""
         self._slots: OrderedDict[Owner, _Slot] = OrderedDict()
         self._guard = threading.Lock()
         self._bytes = 0
@@ -95,19 +90,6 @@ class ShardCache:
                 self._bytes = 0
 
     def current(self, owner: Owner) -> Shard | None:
-        """The shard that is held, if it is current or lacks only what this process wrote just now; else None."""
-        slot = self._slots.get(owner)
-        loaded = slot.held if slot else None
-        if slot is None or loaded is None:
-            return None
-        with self._connections.reading() as db:
-            (generation,) = db.execute(_GENERATION, (loaded.no,)).fetchone() or (-1,)
-        if generation != loaded.shard.generation:
-            return self._followed(slot, loaded, owner=owner, generation=generation)
-        self._touch(owner)
-        return loaded.shard
-
-    def at_once(self, owner: Owner) -> Shard | None:
         """The current shard if that takes a few statements at most; None if it is worth another thread."""
         slot = self._slots.get(owner)
         loaded = slot.held if slot else None
@@ -118,6 +100,9 @@ class ShardCache:
                 return self._empty()
             if slot is None or loaded is None:
                 return None
+            if _is_current(loaded, standing):
+                self._touch(owner)
+                return loaded.shard
             if not _is_close(loaded, standing) or slot.lock.locked():
                 return None
             with slot.lock:
@@ -135,32 +120,12 @@ class ShardCache:
         with self._guard:
             slot = self._slots.pop(owner, None)
             self._bytes -= slot.nbytes if slot else 0
-        self.writes.forget(owner)
 
     def clear(self) -> None:
         """Lets go of everything."""
         with self._guard:
             self._slots.clear()
             self._bytes = 0
-        self.writes.clear()
-
-    def _followed(self, slot: _Slot, loaded: _Held, *, owner: Owner, generation: int) -> Shard | None:
-        """The shard of a generation, if all that it takes are the last writes; else None."""
-        generation_held = loaded.shard.generation
-        if not generation_held < generation <= generation_held + AT_ONCE or slot.lock.locked():
-            return None
-        with slot.lock:
-            written = self.writes.between(owner, loaded.no, since=generation_held, now=generation)
-            if not written or slot.held is not loaded:
-                return None
-            slot.held = None
-            shard = loaded.shard.successor()
-            shard.upsert([added.row() for item in written for added in item.rows])
-            shard.generation = generation
-            for item in written:
-                shard.as_written.update(item.memories)
-            self._keep(owner, _Held(loaded.no, shard), slot=slot)
-            return shard
 
     def _refresh(self, db: sqlite3.Connection, slot: _Slot, *, owner: Owner) -> Shard:
         db.execute("BEGIN")

@@ -63,7 +63,7 @@ def _take_in(db: sqlite3.Connection, row: _StagedWrite) -> None:
     try:
         owner = Scope(**{f"{row.kind}_id": row.name}, tenant=row.tenant)
         changes = prepare(owner, _inserts(row, owner))
-        apply(db, owner, changes=changes, now=moment(row.at), noticed=lambda _: None)
+        apply(db, owner, changes=changes, now=moment(row.at))
         db.execute("DELETE FROM staged_write WHERE no = ?", (row.no,))
     except (*_UNREADABLE, RecursionError):
         db.execute("ROLLBACK TO staged_write")

@@ -27,15 +27,6 @@ class SqliteWebhookBook:
 
     def __init__(self, connections: Connections, writer: GroupCommitWriter) -> None:
         self._connections, self._writer = connections, writer
-        self._are_none = False
-
-    @property
-    def are_none(self) -> bool:
-        return self._are_none
-
-    def noticed(self, are_any: bool) -> None:
-        """What a write saw of them; call it inside of its transaction, so that the last one has the last word."""
-        self._are_none = not are_any
 
     async def put(self, webhook: Webhook) -> bool:
         values = (
