@@ -20,6 +20,7 @@ from ebbing.api.events.subscriptions import Subscriptions
 from ebbing.api.events.webhook_deliveries import WebhookDeliveries
 from ebbing.api.events.webhooks import WebhooksApi
 from ebbing.api.forgetting.changes import ChangesApi
+from ebbing.api.forgetting.deletions import Deletions
 from ebbing.api.forgetting.erasure import Erasure
 from ebbing.api.forgetting.forget_topic import TopicForgetting
 from ebbing.api.forgetting.reversal import Reversal
@@ -133,6 +134,7 @@ class AsyncMemory:
         portraits = Portraits(context, refresher=shared.profile_refresher)
         rounds = MaintenanceRounds(context)
         self._writes = Writes(context)
+        self._deletions = Deletions(context)
         self._queued_adds = QueuedAdds(context, writes=self._writes)
         self._searches = Searches(context)
         self._context_blocks = ContextBlocks(context, portraits=portraits)
@@ -154,7 +156,13 @@ class AsyncMemory:
         self.jobs = JobsApi(
             context, queued_adds=self._queued_adds, sources=[self._queued_adds, shared.webhook_deliveries, rounds]
         )
-        self.overview = OverviewApi(context, graphs=self._graphs, maintenance=self.maintenance)
+        self.overview = OverviewApi(
+            context,
+            graphs=self._graphs,
+            maintenance=self.maintenance,
+            searches=self._searches,
+            contexts=self._context_blocks,
+        )
         self.webhooks = WebhooksApi(context)
         self.api_keys = ApiKeysApi(context)
         self.audit = AuditApi(context)
@@ -208,6 +216,7 @@ class AsyncMemory:
     enqueue_add = _delegate(QueuedAdds.enqueue_add, lambda self: self._queued_adds)
     update = _delegate(Writes.update, lambda self: self._writes)
     delete = _delegate(Writes.delete, lambda self: self._writes)
+    delete_several = _delegate(Deletions.delete_several, lambda self: self._deletions)
     restore = _delegate(Writes.restore, lambda self: self._writes)
     undo = _delegate(Reversal.undo, lambda self: self._reversal)
     forget = _delegate(TopicForgetting.forget, lambda self: self._topic_forgetting)

@@ -142,6 +142,7 @@ class Memory:
     enqueue_add = _blocking(AsyncMemory.enqueue_add)
     update = _blocking(AsyncMemory.update)
     delete = _blocking(AsyncMemory.delete)
+    delete_several = _blocking(AsyncMemory.delete_several)
     restore = _blocking(AsyncMemory.restore)
     undo = _blocking(AsyncMemory.undo)
     forget = _blocking(AsyncMemory.forget)

@@ -252,3 +252,37 @@ def test_looking_leaves_no_trace(memory: Memory) -> None:
     memory.overview.forecast(by=START + timedelta(days=3_000), **EMMA)
     assert memory.overview.retention(name) == before
     assert memory.changes.list(**EMMA)["changes"][0]["cause"] == "add"
+
+
+def test_several_memories_are_deleted_as_one_change_and_come_back_together(memory: Memory) -> None:
+    ids = [kept(memory, f"Note {number}") for number in range(3)]
+    foreign = kept(memory, "Bob bakes", user_id="bob")
+    done = memory.delete_several([*ids[:2], foreign, "nobody"], **EMMA)
+    assert done["deleted"] == ids[:2]
+    assert done["missing"] == [foreign, "nobody"]
+    assert memory.overview.memories(**EMMA)["total"] == 1
+    memory.undo(done["change_id"])
+    assert memory.overview.memories(**EMMA)["total"] == 3
+    assert memory.delete_several(ids, **EMMA)["deleted"] == ids
+    assert memory.delete_several(ids, **EMMA)["missing"] == ids
+    with pytest.raises(InvalidInputError):
+        memory.delete_several([ids[0], foreign])
+    with pytest.raises(InvalidInputError):
+        memory.delete_several([])
+
+
+def test_a_question_tells_what_answers_it_and_what_was_left_out(memory: Memory) -> None:
+    for number in range(4):
+        kept(memory, f"Emma drinks tea number {number}")
+    kept(memory, "The train was late")
+    told = memory.overview.ask("which tea does Emma drink?", **EMMA, top_k=2)
+    assert len(told["results"]) == 2
+    assert all("why" in hit for hit in told["results"])
+    left = {item["memory"]: item["reason"] for item in told["left_out"]}
+    assert len(left) == 3
+    assert set(left.values()) == {"beyond_limit"}
+    strict = memory.overview.ask("which tea does Emma drink?", **EMMA, top_k=9, threshold=0.99)
+    assert {item["reason"] for item in strict["left_out"]} == {"below_threshold"}
+    assert told["context"]["tokens"] <= 1_000
+    assert "context" not in memory.overview.ask("tea", **EMMA, as_of=START)
+    assert memory.overview.retention(told["results"][0]["id"])["returned"] == 0

@@ -163,6 +163,8 @@ def test_answers_of_the_overview_have_their_shapes(memory: Memory) -> None:
     fits(overview.timeline(user_id="emma"), results.TimelineAnswer)
     fits(overview.differences(since="2020-01-01", user_id="emma"), results.DifferencesAnswer)
     fits(overview.forecast(by="2090-01-01", user_id="emma"), results.ForecastAnswer)
+    fits(overview.ask("tea", user_id="emma"), results.AskAnswer)
+    fits(memory.delete_several([name, "none"]), results.DeleteSeveralAnswer)
 
 
 def test_answers_of_a_session_have_their_shapes(memory: Memory) -> None:

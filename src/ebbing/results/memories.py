@@ -221,6 +221,14 @@ class DeleteAnswer(TypedDict):
     """With `hard`: False where a trace on the disk is still to be overwritten."""
 
 
+class DeleteSeveralAnswer(TypedDict):
+    """The answer of `delete_several`."""
+
+    deleted: list[str]
+    missing: list[str]
+    change_id: str | None
+
+
 class HistoryItem(TypedDict):
     """One change of a memory, in mem0's fields and its reason."""
 

@@ -2,7 +2,7 @@
 
 from typing import NotRequired, TypedDict
 
-from ebbing.results.memories import EntityItem, MemoryItem, RelationItem
+from ebbing.results.memories import ContextAnswer, EntityItem, HitItem, MemoryItem, RelationItem
 
 
 class Freshness(TypedDict):
@@ -201,3 +201,22 @@ class ContentAnswer(TypedDict):
     """Of the last thirty days, those on which any did."""
     samples: dict[str, list[str]]
     """Ids of some of each."""
+
+
+class LeftOutItem(HitItem):
+    """A memory that came near an answer and is not in it."""
+
+    reason: str
+    """`below_threshold`, `not_set_apart` (with `precise`) or `beyond_limit`."""
+
+
+class AskAnswer(TypedDict):
+    """The answer of `overview.ask`."""
+
+    results: list[HitItem]
+    left_out: list[LeftOutItem]
+    recall_id: str
+    search_ms: float
+    """How long the search took, in milliseconds."""
+    context: NotRequired[ContextAnswer]
+    """What a model would be shown; not of a past day."""

@@ -75,6 +75,29 @@ async def test_memories_are_listed_with_their_freshness_and_number() -> None:
         assert (await client.get("/v1/memories/none/retention")).status_code == 404
 
 
+async def test_a_question_is_asked_and_memories_deleted_together() -> None:
+    async with service() as client:
+        ids = []
+        for text in ("Emma drinks green tea", "Emma drinks black tea"):
+            ids.append((await client.post("/v1/memories", json={**EMMA, "text": text})).json()["id"])
+        told = (await client.post("/v1/ask", json={**EMMA, "query": "tea", "top_k": 1, "max_text": 4})).json()
+        assert [item["text"] for item in (*told["memories"], *told["left_out"])] == ["Emma", "Emma"]
+        assert told["memories"][0]["why"]
+        assert told["context"]["context"]
+        gone = (await client.post("/v1/memories/delete", json={**EMMA, "ids": ids, "reason": "tidy"})).json()
+        assert gone["deleted"] == ids
+        await client.post(f"/v1/changes/{gone['change_id']}/undo")
+        assert (await client.post("/v1/memories/list", json=EMMA)).json()["total"] == 2
+
+
+@pytest.mark.parametrize("path", ["history", "explain", "sources"])
+async def test_what_is_told_of_a_memory_is_cut_where_that_is_asked_for(path: str) -> None:
+    async with service() as client:
+        name = (await client.post("/v1/memories", json={**EMMA, "text": "Emma plays chess"})).json()["id"]
+        answer = await client.get(f"/v1/memories/{name}/{path}", params={"max_text": 4})
+        assert "plays" not in answer.text
+
+
 def test_texts_are_cut_wherever_they_lie_and_nothing_else_is() -> None:
     body = {"memories": [{"id": "x" * 50, "text": "abcdef", "why": "because of this"}], "text": "abc"}
     assert with_cut_texts(body, None) is body

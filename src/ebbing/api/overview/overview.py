@@ -8,6 +8,9 @@ from functools import partial
 from typing import Any, Final, TypedDict, Unpack
 
 from ebbing.api.calls.call_context import CallContext
+from ebbing.api.memories.context_block import ContextBlocks
+from ebbing.api.memories.searches import Searches
+from ebbing.api.overview.ask import ask
 from ebbing.api.overview.content import content_of, facets_of
 from ebbing.api.overview.items import browsed_item, freshness_item, iso
 from ebbing.api.overview.near import neighbours_of
@@ -25,6 +28,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.cursor import cursor_after, position
 from ebbing.recall.browse import Order, State, View, browse
 from ebbing.results import (
+    AskAnswer,
     BrowseAnswer,
     ContentAnswer,
     DifferencesAnswer,
@@ -35,7 +39,7 @@ from ebbing.results import (
     RetentionAnswer,
     TimelineAnswer,
 )
-from ebbing.validation import checked_limit, checked_time, kinds_of
+from ebbing.validation import DEFAULT_TOP_K, SearchOptions, checked_limit, checked_time, kinds_of
 
 MAX_DAYS: Final = 3_650
 POINTS: Final = 120
@@ -56,8 +60,17 @@ class BrowseOptions(TypedDict, total=False):
 class OverviewApi:
     """`memory.overview`: for people who look into a memory. It changes nothing, and counts as no use."""
 
-    def __init__(self, context: CallContext, *, graphs: Graphs, maintenance: MaintenanceApi) -> None:
+    def __init__(
+        self,
+        context: CallContext,
+        *,
+        graphs: Graphs,
+        maintenance: MaintenanceApi,
+        searches: Searches,
+        contexts: ContextBlocks,
+    ) -> None:
         self._context, self._graphs, self._maintenance = context, graphs, maintenance
+        self._searches, self._contexts = searches, contexts
         self._policy = upkeep_policy(context.settings)
 
     async def owners(
@@ -315,6 +328,44 @@ class OverviewApi:
             "next_cursor": cursor_after(end, 0) if end < len(changes) else None,
             "total": len(changes),
         }
+
+    async def ask(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        top_k: int = DEFAULT_TOP_K,
+        max_tokens: int = 1_000,
+        **options: Unpack[SearchOptions],
+    ) -> AskAnswer:
+        """Search, and tell why each memory answers, which came near and why they are left out, and what a model sees.
+
+        It leaves no trace: the question counts as no use.
+
+        Args:
+            max_tokens: of the context block.
+            options: those of `search`.
+
+        Returns:
+            `{"results", "left_out", "recall_id", "search_ms", "context"}`; `left_out` holds up to 50 memories, each
+            with `reason`: `below_threshold`, `not_set_apart` (with `precise`) or `beyond_limit`. `context` is what
+            `get_context` answers, and is not there with `as_of`.
+
+        Raises:
+            InvalidInputError: as for `search` and `get_context`.
+        """
+        owner = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+        return await ask(
+            self._searches,
+            self._contexts,
+            query=query,
+            owner=owner,
+            top_k=top_k,
+            max_tokens=max_tokens,
+            options=options,
+        )
 
     def _scope(self, **ids: str | None) -> Scope:
         return self._context.scope(filters=None, **ids)

@@ -66,6 +66,7 @@ class BlockingOverviewApi(Blocking[OverviewApi]):
     timeline = blocking(OverviewApi.timeline)
     differences = blocking(OverviewApi.differences)
     forecast = blocking(OverviewApi.forecast)
+    ask = blocking(OverviewApi.ask)
 
 
 class BlockingReviewsApi(Blocking[ReviewsApi]):

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Reader, Writer
+from ebbing.interfaces.http.schema.cut_texts import MaxText, with_cut_texts
 from ebbing.interfaces.http.schema.operations import Operation
 from ebbing.interfaces.http.schema.request_models import ReviewBody
 from ebbing.interfaces.http.schema.response_models import ObjectResponse
@@ -63,10 +64,17 @@ async def undo_memory_change(
 
 @router.get("/reviews", response_model=ObjectResponse, responses=documented())
 async def list_reviews(
-    caller: Reader, *, user_id: Name = None, agent_id: Name = None, run_id: Name = None, limit: Limit = 100
+    caller: Reader,
+    *,
+    user_id: Name = None,
+    agent_id: Name = None,
+    run_id: Name = None,
+    limit: Limit = 100,
+    max_text: MaxText = None,
 ) -> Response:
     """List what waits for a decision: memories that would close several others, and quarantined messages."""
-    return encoded(await caller.memory.reviews.list(**caller.whose(user_id, agent_id, run_id=run_id), limit=limit))
+    waiting = await caller.memory.reviews.list(**caller.whose(user_id, agent_id, run_id=run_id), limit=limit)
+    return encoded(with_cut_texts(waiting, max_text))
 
 
 @router.post("/reviews/{memory_id}", response_model=ObjectResponse, responses=documented())

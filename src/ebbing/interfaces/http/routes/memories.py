@@ -11,10 +11,12 @@ from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.interfaces.http.add_call import add, call_of
 from ebbing.interfaces.http.errors import ProblemError, documented, problem_of
 from ebbing.interfaces.http.request_context import Caller, Reader, Writer
+from ebbing.interfaces.http.schema.cut_texts import with_cut_texts
 from ebbing.interfaces.http.schema.operations import Operation
 from ebbing.interfaces.http.schema.request_models import (
     AddBody,
     BatchBody,
+    DeleteBody,
     ForgetBody,
     ListQuery,
     OwnerBody,
@@ -35,7 +37,7 @@ from ebbing.results import ListAnswer, SearchAnswer
 MAX_OFFSET: Final = 10_000
 _PAGE: Final = 1_000
 _END: Final = "end"
-_NARROWING: Final = SearchBody.model_fields.keys() - {*OwnerBody.model_fields, "query"}
+_NARROWING: Final = SearchBody.model_fields.keys() - {*OwnerBody.model_fields, "query", "max_text"}
 """What a search may be asked with beside whose memory is meant, and for what."""
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=Operation)
@@ -60,7 +62,7 @@ async def search_memories(caller: Reader, body: SearchBody) -> Response:
     # What was left out is left out here as well: the façade means the same by it.
     asked.update((name, getattr(body, name)) for name in body.model_fields_set & _NARROWING)
     found = await caller.memory.search(body.query, **asked)
-    return encoded(_with_memories(found))
+    return encoded(with_cut_texts(_with_memories(found), body.max_text))
 
 
 @router.get("", response_model=MemoryPage, responses=documented())
@@ -99,6 +101,13 @@ async def delete_memories(
         raise InvalidInputError("say what is to be erased: user_id, agent_id or run_id, also if the credential tells")
     receipt = await caller.memory.delete_all(**caller.whose(user_id, agent_id, run_id=run_id))
     return encoded({"deleted": receipt["deleted"]})
+
+
+@router.post("/delete", response_model=DeleteResponse, responses=documented())
+async def delete_several_memories(caller: Writer, body: DeleteBody) -> Response:
+    """Delete several memories of one owner, as one change. They can be restored."""
+    user = caller.user(body.user_id)
+    return encoded(await caller.memory.delete_several(body.ids, user_id=user, reason=body.reason))
 
 
 @router.post("/batch", response_model=BatchAddResponse, responses=documented())

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError
 from ebbing.interfaces.http.errors import ProblemError, documented
 from ebbing.interfaces.http.request_context import Reader, Writer
+from ebbing.interfaces.http.schema.cut_texts import MaxText, with_cut_texts
 from ebbing.interfaces.http.schema.operations import Operation
 from ebbing.interfaces.http.schema.request_models import FeedbackBody, UpdateBody
 from ebbing.interfaces.http.schema.response_models import DeleteResponse, MemoryOut, ObjectResponse
@@ -81,22 +82,31 @@ async def restore_memory(caller: Writer, memory_id: MemoryId, *, user_id: User =
 
 
 @router.get("/history", response_model=ObjectResponse, responses=documented())
-async def get_memory_history(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
+async def get_memory_history(
+    caller: Reader, memory_id: MemoryId, *, user_id: User = None, max_text: MaxText = None
+) -> Response:
     """List the changes of a memory, the oldest first. The list is empty for an unknown id."""
-    return encoded({"history": await caller.memory.history(memory_id, user_id=caller.user(user_id))})
+    history = await caller.memory.history(memory_id, user_id=caller.user(user_id))
+    return encoded(with_cut_texts({"history": history}, max_text))
 
 
 @router.get("/explain", response_model=MemoryOut, responses=documented())
-async def explain_memory(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
+async def explain_memory(
+    caller: Reader, memory_id: MemoryId, *, user_id: User = None, max_text: MaxText = None
+) -> Response:
     """Explain why a memory is stored. Shows its source, every decision about it, and their results."""
-    return encoded(memory_out(await caller.memory.explain(memory_id, user_id=caller.user(user_id))))
+    item = memory_out(await caller.memory.explain(memory_id, user_id=caller.user(user_id)))
+    return encoded(with_cut_texts(item, max_text))
 
 
 @router.get("/sources", response_model=ObjectResponse, responses=documented())
-async def get_memory_sources(caller: Reader, memory_id: MemoryId, *, user_id: User = None) -> Response:
+async def get_memory_sources(
+    caller: Reader, memory_id: MemoryId, *, user_id: User = None, max_text: MaxText = None
+) -> Response:
     """Get the original records behind a merged memory."""
     told = await caller.memory.get_sources(memory_id, user_id=caller.user(user_id))
-    return encoded({**told, "sources": [memory_out(source) for source in told["sources"]]})
+    answer = {**told, "sources": [memory_out(source) for source in told["sources"]]}
+    return encoded(with_cut_texts(answer, max_text))
 
 
 @router.post("/feedback", response_model=ObjectResponse, responses=documented())

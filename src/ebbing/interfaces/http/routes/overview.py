@@ -12,7 +12,7 @@ from ebbing.interfaces.http.errors import ProblemError, documented
 from ebbing.interfaces.http.request_context import Reader
 from ebbing.interfaces.http.schema.cut_texts import MaxText, with_cut_texts
 from ebbing.interfaces.http.schema.operations import Operation
-from ebbing.interfaces.http.schema.request_models import BrowseBody, DifferencesQuery
+from ebbing.interfaces.http.schema.request_models import AskBody, BrowseBody, DifferencesQuery
 from ebbing.interfaces.http.schema.response_models import MemoryPage, ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded, memory_out
 
@@ -84,6 +84,27 @@ async def browse_memories(caller: Reader, body: BrowseBody) -> Response:
     memories = [memory_out(item) for item in page["results"]]
     answer = {"memories": memories, "next_cursor": page["next_cursor"], "total": page["total"]}
     return encoded(with_cut_texts(answer, body.max_text))
+
+
+@router.post("/ask", response_model=ObjectResponse, responses=documented())
+async def ask_why(caller: Reader, body: AskBody) -> Response:
+    """Search, and tell why each memory answers, what was left out and what a model would see."""
+    answer = await caller.memory.overview.ask(
+        body.query,
+        **caller.whose(body.user_id, body.agent_id, run_id=body.run_id),
+        top_k=body.top_k,
+        max_tokens=body.max_tokens,
+        threshold=body.threshold,
+        precise=body.precise,
+        as_of=body.as_of,
+    )
+    made: dict[str, Any] = {name: value for name, value in answer.items() if name != "results"}
+    made["memories"] = [memory_out(item) for item in answer["results"]]
+    made["left_out"] = [memory_out(item) for item in answer["left_out"]]
+    if "context" in answer:
+        context = answer["context"]
+        made["context"] = {**context, "memories": [memory_out(item) for item in context["memories"]]}
+    return encoded(with_cut_texts(made, body.max_text))
 
 
 @router.get("/facets", response_model=ObjectResponse, responses=documented())

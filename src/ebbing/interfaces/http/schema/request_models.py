@@ -71,6 +71,7 @@ class SearchBody(OwnerBody):
     context_turns: int = Field(default=0, description="Turns before and after each answer, 0 to 10.")
     private: bool = Field(default=False, description="Leave no trace of the question.")
     timezone: Name = Field(default=None, description="Zone in which days begin and end, such as Asia/Shanghai.")
+    max_text: int | None = Field(default=None, ge=1, le=100_000, description="Cut texts after so many characters.")
 
 
 class ListQuery(OwnerBody):
@@ -100,6 +101,25 @@ class BrowseBody(OwnerBody):
     max_text: int | None = Field(
         default=None, ge=1, le=100_000, description="Cut texts after so many characters; `text_length` tells of it."
     )
+
+
+class DeleteBody(OwnerBody):
+    """Memories of one owner."""
+
+    ids: list[str] = Field(min_length=1, max_length=1_000)
+    reason: Name = Field(default=None, description="Kept in the history.")
+
+
+class AskBody(OwnerBody):
+    """A question of somebody who wants to know why."""
+
+    query: str = Field(examples=["where does she live?"])
+    top_k: int = Field(default=DEFAULT_TOP_K, description="Answers at most, 1 to 50.")
+    threshold: float | None = Field(default=None, description="Least score of an answer, 0 to 1.")
+    precise: bool = Field(default=False, description="Only what the scores set apart, so possibly nothing.")
+    as_of: Time = Field(default=None, description="Answer with what was believed at this moment.")
+    max_tokens: int = Field(default=1_000, description="Estimated tokens of the context block at most.")
+    max_text: int | None = Field(default=None, ge=1, le=100_000, description="Cut texts after so many characters.")
 
 
 class DifferencesQuery(OwnerBody):
