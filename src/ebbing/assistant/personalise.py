@@ -83,9 +83,13 @@ def rank_offers(
         description = text(item)
         if first_mentioned(description, unwanted) is None:
             favourite = first_mentioned(description, tastes.likes)
-            factor = FAVOURITE_FACTOR if favourite else 1.0
-            offers.append(Offer(item, score(item) * factor, favourite))
+            offers.append(Offer(item, _lifted(score(item)) if favourite else score(item), favourite))
     return sorted(offers, key=lambda offer: -offer.score)
+
+
+def _lifted(score: float) -> float:
+    """Return the score of a favourite: higher than it was, also where scores are below zero."""
+    return score * FAVOURITE_FACTOR if score >= 0 else score / FAVOURITE_FACTOR
 
 
 def generation_hints(tastes: Tastes, language: str = "en") -> list[str]:

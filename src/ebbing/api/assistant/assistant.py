@@ -25,6 +25,8 @@ from ebbing.recall.context.usage_policy import DEFAULT
 from ebbing.results import DroppedItem, OfferAnswer, OfferItem, RecallDecision, StyleAnswer, WorkerRoute
 
 MAX_ITEMS: Final = 1_000
+_LARGEST: Final = 1e15
+"""A number of an item, at most."""
 _LIMITED: Final = {"max_duration": "duration", "max_price": "price", "max_distance": "distance"}
 """By the name of a limit, the field of an item that it bounds."""
 
@@ -98,7 +100,8 @@ class AssistantApi:
         Raises:
             InvalidInputError: no owner, or unusable arguments.
         """
-        if not isinstance(default, str) or not all(isinstance(word, str) for pair in workers.items() for word in pair):
+        words = [default, *workers, *workers.values()] if isinstance(workers, Mapping) else [None]
+        if not all(isinstance(word, str) and word.strip() for word in words):
             raise InvalidInputError("workers must map topics to names of workers, and default must be a name")
         tastes, statements = await self._read_profile(user_id, agent_id)
         choice = choose_worker(tastes, workers, default=default)
@@ -188,11 +191,12 @@ def _check(items: Sequence[Mapping[str, Any]]) -> None:
         if not isinstance(item, Mapping) or not isinstance(item.get("text"), str):
             raise InvalidInputError(f"item {place} must be an object with a text")
         if not all(_is_number(item[name]) for name in numbers if item.get(name) is not None):
-            raise InvalidInputError(f"item {place}: {', '.join(numbers)} must be numbers")
+            raise InvalidInputError(f"item {place}: {', '.join(numbers)} must be numbers up to {_LARGEST:.0e}")
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Return whether it is a number that can be compared: no infinity, and not "not a number"."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
 def _broken_limit(item: Mapping[str, Any], limits: Mapping[str, float]) -> str | None:
