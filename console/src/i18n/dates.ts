@@ -45,13 +45,14 @@ export function plusDays(at: Date, days: number): Date {
   return new Date(at.getTime() + days * DAY_MS);
 }
 
-const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
-  ["year", 365],
-  ["month", 30.4],
-  ["week", 7],
-  ["day", 1],
-  ["hour", 1 / 24],
-  ["minute", 1 / 1440],
+/** Unit, its days, and from how many of them on it is used: "18 months ago" says more than "last year". */
+const UNITS: readonly [Intl.RelativeTimeFormatUnit, number, number][] = [
+  ["year", 365.25, 2],
+  ["month", 30.44, 2],
+  ["week", 7, 2],
+  ["day", 1, 1],
+  ["hour", 1 / 24, 1],
+  ["minute", 1 / 1440, 1],
 ];
 
 /** `3 weeks ago`, `in 2 days`. */
@@ -60,8 +61,8 @@ export function relative(at: string | Date | null | undefined, now = new Date())
   if (!date) return t("time.never");
   const days = daysBetween(now, date);
   const format = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
-  for (const [unit, length] of UNITS) {
-    if (Math.abs(days) >= length) return format.format(Math.trunc(days / length), unit);
+  for (const [unit, length, least] of UNITS) {
+    if (Math.abs(days) >= length * least) return format.format(Math.trunc(days / length), unit);
   }
   return t("time.now");
 }

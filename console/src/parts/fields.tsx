@@ -101,6 +101,8 @@ export interface Choice {
 
 interface SelectProps extends Labelled {
   value: string;
+  /** The choice that narrows nothing; any other one is marked. */
+  usual?: string;
   choices: readonly Choice[];
   onChange: (value: string) => void;
 }
@@ -112,7 +114,7 @@ export function Select(props: SelectProps) {
       <select
         id={id}
         value={props.value}
-        class={classes(props.value && "chosen")}
+        class={classes(props.value !== (props.usual ?? "") && "chosen")}
         onChange={(event) => props.onChange(event.currentTarget.value)}
       >
         {props.choices.map((choice) => (

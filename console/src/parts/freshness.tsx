@@ -1,47 +1,57 @@
 /** How fresh a memory is, as a tide: full when it was just said, ebbing until it fades. */
 import type { Freshness, Memory } from "../api/types";
 import { percent, t } from "../i18n";
-import { day, relative } from "../i18n/dates";
+import { day, moment, relative } from "../i18n/dates";
 import { me } from "../state/session";
-import { Icon } from "./icons";
-
-/** Below this retention a memory has faded, unless the service tells otherwise. */
-const USUAL_LINE = 0.7;
 
 export type Level = 0 | 1 | 2 | 3 | 4 | 5;
 
-/** What is left above the line at which a memory fades, from 0 to 1. */
-export function shareLeft({ retention, never_fades }: Freshness): number {
-  if (never_fades) return 1;
-  const line = me.value?.settings?.forgotten_below ?? USUAL_LINE;
-  return Math.min(1, Math.max(0, (retention - line) / (1 - line)));
+/** Below this retention a memory counts as faded, unless the service tells otherwise. */
+const USUAL_LINE = 0.7;
+
+/** At this retention nothing is left above the bottom of the tide. */
+const BOTTOM = 0.35;
+
+const BANDS: readonly [number, Level][] = [
+  [0.95, 5],
+  [0.85, 4],
+  [0.7, 3],
+  [0.6, 2],
+  [0.5, 1],
+];
+
+export function fadeLine(): number {
+  return me.value?.settings?.forgotten_below ?? USUAL_LINE;
 }
 
-export function levelOf(freshness: Freshness | undefined): Level {
-  if (!freshness) return 3;
-  return Math.ceil(shareLeft(freshness) * 5) as Level;
+export function hasFaded({ retention, never_fades }: Freshness): boolean {
+  return !never_fades && retention < fadeLine();
 }
 
-/** `fades in 3 weeks`, in words. */
-export function outlook(memory: Memory): string {
+export function levelOf(retention: number): Level {
+  return BANDS.find(([least]) => retention >= least)?.[1] ?? 0;
+}
+
+/** `fades in 3 weeks`, in words. `at` is the day that is looked at. */
+export function outlook(memory: Memory, at?: Date): string {
   const { freshness } = memory;
   if (memory.deleted_at) return t("fresh.forgotten", { when: relative(memory.deleted_at) });
-  if (memory.valid_to) return t("fresh.closed", { day: day(memory.valid_to) });
+  if (memory.valid_to && moment(memory.valid_to)! <= (at ?? new Date())) return t("fresh.closed", { day: day(memory.valid_to) });
   if (!freshness) return "";
   if (freshness.never_fades) return t("fresh.never");
-  if (shareLeft(freshness) === 0) return t("fresh.faded");
-  return freshness.fades_at ? t("fresh.fades", { when: relative(freshness.fades_at) }) : percent(freshness.retention);
+  if (hasFaded(freshness)) return t("fresh.faded", { share: percent(freshness.retention) });
+  return freshness.fades_at ? t("fresh.fades", { when: relative(freshness.fades_at, at) }) : percent(freshness.retention);
 }
 
-export function Tide({ memory }: { memory: Memory }) {
+export function Tide({ memory, at }: { memory: Memory; at?: Date }) {
   const { freshness } = memory;
   if (!freshness) return <span class="tide fresh-none" aria-hidden="true" />;
-  const share = Math.round(shareLeft(freshness) * 100);
-  const name = freshness.never_fades ? "fresh-kept" : `fresh-${levelOf(freshness)}`;
+  const { retention, never_fades } = freshness;
+  const share = never_fades ? 1 : Math.max(0, (retention - BOTTOM) / (1 - BOTTOM));
+  const name = never_fades ? "fresh-kept" : `fresh-${levelOf(retention)}`;
   return (
-    <span class={`tide ${name}`} title={`${percent(freshness.retention)} · ${outlook(memory)}`}>
-      <span class="tide-water" style={{ height: `${share}%` }} />
-      {freshness.never_fades && <Icon name="pin" size={12} />}
+    <span class={`tide ${name}`} title={`${percent(retention)} · ${outlook(memory, at)}`}>
+      <span class="tide-water" style={{ height: `${Math.round(share * 100)}%` }} />
     </span>
   );
 }

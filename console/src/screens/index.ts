@@ -4,6 +4,7 @@ import type { Owner, Role } from "../api/types";
 import type { Key } from "../i18n";
 import type { IconName } from "../parts/icons";
 import { Memories } from "./memories";
+import { OneMemory } from "./memory";
 import { People } from "./people";
 
 export interface Screen {
@@ -31,4 +32,5 @@ export const SCREENS: readonly Screen[] = [
     inNav: true,
     also: ["memory"],
   },
+  { id: "memory", scope: "person", title: "memory.title", icon: "memories", view: OneMemory },
 ];

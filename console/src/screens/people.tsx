@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { listPeople } from "../api/calls";
 import type { Person } from "../api/types";
 import { number, t, tn } from "../i18n";
-import { relative } from "../i18n/dates";
+import { dayAndTime, relative } from "../i18n/dates";
 import { Input, Select } from "../parts/fields";
 import { More } from "../parts/more";
 import { PageHead } from "../parts/page";
@@ -37,6 +37,7 @@ export function People() {
           label={t("people.kind")}
           quiet
           value={kind}
+          usual="user"
           choices={KINDS.map((value) => ({ value, label: t(`kind.${value}`) }))}
           onChange={(value) => setQuery({ kind: value })}
         />
@@ -44,6 +45,7 @@ export function People() {
           label={t("people.sort")}
           quiet
           value={order}
+          usual="memories"
           choices={ORDERS.map((value) => ({ value, label: t(`people.by_${value}`) }))}
           onChange={(value) => setQuery({ order: value })}
         />
@@ -82,7 +84,7 @@ function columns(): Column<Person>[] {
       cell: (one) => <Growth person={one} />,
       wideOnly: true,
     },
-    { id: "seen", title: t("people.seen"), cell: (one) => relative(one.last_at) },
+    { id: "seen", title: t("people.seen"), cell: (one) => <span title={dayAndTime(one.last_at)}>{relative(one.last_at)}</span> },
   ];
 }
 

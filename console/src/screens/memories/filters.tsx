@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Facets } from "../../api/types";
 import { named, number, t } from "../../i18n";
 import { Button } from "../../parts/button";
+import { TideLegend } from "../../parts/freshness";
 import { Input, Select, type Choice } from "../../parts/fields";
 import { Segments } from "../../parts/tabs";
 import { useSettled } from "../../state/settled";
@@ -37,7 +38,8 @@ export function Filters({ view, facets }: { view: View; facets: Facets | null })
           label={t("filter.state")}
           quiet
           value={view.state}
-          choices={STATES.map((value) => counted(value, t(`state_of.${value}`), facets?.states))}
+          usual="current"
+          choices={STATES.map((value) => stateChoice(value, view.day, facets))}
           onChange={(state) => changeView({ state: state as State })}
         />
         <Button kind="quiet" icon="filter" expanded={showsAll} onClick={() => setShowsAll(!showsAll)}>
@@ -48,19 +50,20 @@ export function Filters({ view, facets }: { view: View; facets: Facets | null })
             {t("filter.clear")}
           </Button>
         )}
-        <div class="toolbar-end">
-          <Segments
-            label={t("filter.layout")}
-            value={view.layout}
-            choices={[
-              { value: "list", label: t("filter.list") },
-              { value: "timeline", label: t("filter.timeline") },
-            ]}
-            onChange={(layout) => changeView({ layout: layout as View["layout"] })}
-          />
-        </div>
       </div>
       {showsAll && <MoreFilters view={view} />}
+      <div class="list-head">
+        <TideLegend />
+        <Segments
+          label={t("filter.layout")}
+          value={view.layout}
+          choices={[
+            { value: "list", label: t("filter.list") },
+            { value: "timeline", label: t("filter.timeline") },
+          ]}
+          onChange={(layout) => changeView({ layout: layout as View["layout"] })}
+        />
+      </div>
     </div>
   );
 }
@@ -100,6 +103,12 @@ function MoreFilters({ view }: { view: View }) {
 function counted(value: string, label: string, counts: Record<string, number> | undefined): Choice {
   const count = counts?.[value];
   return { value, label: count === undefined ? label : `${label} (${number(count)})` };
+}
+
+/** The counts are those of today. */
+function stateChoice(value: State, day: string, facets: Facets | null): Choice {
+  if (day && value === "current") return { value, label: t("state_of.current_then") };
+  return counted(value, t(`state_of.${value}`), day ? undefined : facets?.states);
 }
 
 function tagChoices(chosen: string, facets: Facets | null): Choice[] {

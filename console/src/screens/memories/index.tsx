@@ -4,6 +4,7 @@ import {
   forgetMemories,
   forgetMemory,
   getFacets,
+  getTimeline,
   getMemory,
   listMemories,
   restoreMemory,
@@ -11,20 +12,22 @@ import {
 } from "../../api/calls";
 import type { Memory, Owner } from "../../api/types";
 import { t, tn } from "../../i18n";
-import { relative } from "../../i18n/dates";
+import { endOfDay, relative } from "../../i18n/dates";
 import { Button } from "../../parts/button";
-import { TideLegend } from "../../parts/freshness";
 import { More } from "../../parts/more";
 import { PageHead } from "../../parts/page";
 import { Empty, Failure, Loading } from "../../parts/states";
 import { act, actOnEach } from "../../state/act";
 import { useLoad, usePages } from "../../state/load";
 import { may } from "../../state/session";
+import { Tabs } from "../../parts/tabs";
+import { Differences, ForecastList } from "./changes";
 import { Add, Correct } from "./correct";
 import { Filters } from "./filters";
 import { MemoryList } from "./list";
 import { PINNED, type Deed } from "./row";
-import { asked, currentView, isNarrowed } from "./view";
+import { TimeStrip } from "./time-strip";
+import { asked, changeView, currentView, isNarrowed } from "./view";
 
 const PAGE = 100;
 
@@ -32,6 +35,7 @@ export function Memories({ owner }: { owner: Owner }) {
   const view = currentView();
   const body = asked(view);
   const who = `${owner.kind} ${owner.name}`;
+  const timeline = useLoad(`timeline ${who}`, (signal) => getTimeline(owner, signal));
   const facets = useLoad(`facets ${who}`, (signal) => getFacets(owner, signal));
   const pages = usePages(`memories ${who} ${JSON.stringify(body)}`, async (cursor, signal) => {
     const page = await listMemories(owner, { ...body, limit: PAGE, cursor }, signal);
@@ -53,6 +57,26 @@ export function Memories({ owner }: { owner: Owner }) {
   }
 
   const lastAt = facets.data?.last_at;
+  const list = (
+    <>
+      <Filters view={view} facets={facets.data} />
+      {pages.error && <Failure error={pages.error} />}
+      {!pages.items.length && pages.isLoading && <Loading rows={8} />}
+      {!pages.items.length && !pages.isLoading && !pages.error && (
+        <Empty title={t(isNarrowed(view) ? "memories.none_fit" : "memories.none")} />
+      )}
+      <MemoryList
+        owner={owner}
+        memories={pages.items}
+        at={view.day ? new Date(endOfDay(view.day)) : undefined}
+        layout={view.layout}
+        chosen={chosen}
+        onChoose={choose}
+        onDeed={onDeed}
+      />
+      <More pages={pages} />
+    </>
+  );
   return (
     <>
       <PageHead
@@ -67,22 +91,14 @@ export function Memories({ owner }: { owner: Owner }) {
           )
         }
       />
-      <Filters view={view} facets={facets.data} />
-      <TideLegend />
-      {pages.error && <Failure error={pages.error} />}
-      {!pages.items.length && pages.isLoading && <Loading rows={8} />}
-      {!pages.items.length && !pages.isLoading && !pages.error && (
-        <Empty title={t(isNarrowed(view) ? "memories.none_fit" : "memories.none")} />
+      <TimeStrip timeline={timeline.data} day={view.day} onDay={(day) => changeView({ day, tab: "" })} />
+      {view.day ? (
+        <Tabs label={t("days.tabs")} tabs={tabsOf(view.day)} current={view.tab} onChange={(tab) => changeView({ tab })}>
+          {view.tab === "changes" ? <Changes owner={owner} day={view.day} /> : list}
+        </Tabs>
+      ) : (
+        list
       )}
-      <MemoryList
-        owner={owner}
-        memories={pages.items}
-        layout={view.layout}
-        chosen={chosen}
-        onChoose={choose}
-        onDeed={onDeed}
-      />
-      <More pages={pages} />
       {chosen.size > 0 && (
         <Chosen
           owner={owner}
@@ -94,6 +110,22 @@ export function Memories({ owner }: { owner: Owner }) {
       {isAdding && <Add owner={owner} onClose={() => setAdding(false)} />}
     </>
   );
+}
+
+function isPast(day: string): boolean {
+  return new Date(endOfDay(day)) < new Date();
+}
+
+function tabsOf(day: string) {
+  const when = isPast(day) ? "past" : "future";
+  return [
+    { id: "", label: t(`days.list_${when}`) },
+    { id: "changes", label: t(`days.changes_${when}`) },
+  ];
+}
+
+function Changes({ owner, day }: { owner: Owner; day: string }) {
+  return isPast(day) ? <Differences owner={owner} since={day} /> : <ForecastList owner={owner} by={day} />;
 }
 
 function about(total: number | null, lastAt: string | null | undefined): string {

@@ -7,18 +7,20 @@ import { Row, type Deed } from "./row";
 interface ListProps {
   owner: Owner;
   memories: readonly Memory[];
+  at?: Date;
   layout: "list" | "timeline";
   chosen: ReadonlySet<string>;
   onChoose: (id: string, isChosen: boolean) => void;
   onDeed: (deed: Deed, memory: Memory) => void;
 }
 
-export function MemoryList({ owner, memories, layout, chosen, onChoose, onDeed }: ListProps) {
+export function MemoryList({ owner, memories, at, layout, chosen, onChoose, onDeed }: ListProps) {
   const row = (memory: Memory) => (
     <Row
       key={memory.id}
       owner={owner}
       memory={memory}
+      at={at}
       isChosen={chosen.has(memory.id)}
       onChoose={(isChosen) => onChoose(memory.id, isChosen)}
       onDeed={onDeed}

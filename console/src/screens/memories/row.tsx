@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { getSources } from "../../api/calls";
 import type { Memory, Owner } from "../../api/types";
 import { named, t, tn } from "../../i18n";
-import { day, dayAndTime } from "../../i18n/dates";
+import { day, dayAndTime, moment } from "../../i18n/dates";
 import { Button, classes } from "../../parts/button";
 import { outlook, Tide } from "../../parts/freshness";
 import { Icon } from "../../parts/icons";
@@ -18,20 +18,26 @@ export type Deed = "edit" | "pin" | "unpin" | "forget" | "restore";
 
 export const PINNED = "pinned";
 
-/** Tags that only repeat the type. */
-const QUIET_TAGS: readonly string[] = ["fact", "preference", "constraint", "procedural", "episodic", "semantic"];
+const TYPE_TAGS: readonly string[] = ["fact", "preference", "constraint", "procedural", "episodic", "semantic"];
+
+/** The tags that say more than the type does. */
+export function tellingTags(memory: Memory): string[] {
+  return memory.tags.filter((tag) => !TYPE_TAGS.includes(tag));
+}
 
 interface RowProps {
   owner: Owner;
   memory: Memory;
+  /** The day that is looked at; today unless given. */
+  at?: Date;
   isChosen: boolean;
   onChoose: (isChosen: boolean) => void;
   onDeed: (deed: Deed, memory: Memory) => void;
 }
 
-export function Row({ owner, memory, isChosen, onChoose, onDeed }: RowProps) {
+export function Row({ owner, memory, at, isChosen, onChoose, onDeed }: RowProps) {
   const [isOpen, setOpen] = useState(false);
-  const isOver = Boolean(memory.valid_to || memory.deleted_at);
+  const isOver = isEnded(memory, at ?? new Date());
   const isMerged = Boolean(memory.is_compressed || (memory.mentions ?? 1) > 1);
   return (
     <li class={classes("memory", isOver && "is-over", isChosen && "is-chosen")} data-memory={memory.id}>
@@ -45,14 +51,14 @@ export function Row({ owner, memory, isChosen, onChoose, onDeed }: RowProps) {
       ) : (
         <span />
       )}
-      <Tide memory={memory} />
+      <Tide memory={memory} at={at} />
       <div class="memory-body">
         <a class="memory-text" href={linkTo("memory", owner, [memory.id])}>
           <Said text={memory.text} />
         </a>
         <p class="meta">
           <span class={`kind type-${memory.type}`}>{named("type", memory.kind === "episode" ? "episode" : memory.type)}</span>
-          {memory.tags.filter((tag) => !QUIET_TAGS.includes(tag)).map((tag) => <Tag key={tag} tag={tag} />)}
+          {tellingTags(memory).map((tag) => <Tag key={tag} tag={tag} />)}
           <time dateTime={memory.created_at} title={dayAndTime(memory.created_at)}>
             {day(memory.created_at)}
           </time>
@@ -72,7 +78,7 @@ export function Row({ owner, memory, isChosen, onChoose, onDeed }: RowProps) {
         </p>
         {isOpen && <MergedFrom owner={owner} id={memory.id} />}
       </div>
-      <p class="outlook">{outlook(memory)}</p>
+      <p class="outlook">{outlook(memory, at)}</p>
       {may("write") && <Deeds memory={memory} onDeed={onDeed} />}
     </li>
   );
@@ -119,6 +125,7 @@ function MergedFrom({ owner, id }: { owner: Owner; id: string }) {
   const told = useLoad(`sources ${id}`, (signal) => getSources(owner, id, signal));
   if (told.error) return <Failure error={told.error} />;
   if (!told.data) return <Loading rows={2} />;
+  if (!told.data.sources.length) return <p class="hint">{t("memory.no_sources")}</p>;
   return (
     <ul class="folded">
       {told.data.sources.map((source) => (
@@ -129,6 +136,11 @@ function MergedFrom({ owner, id }: { owner: Owner; id: string }) {
       ))}
     </ul>
   );
+}
+
+export function isEnded(memory: Memory, at: Date): boolean {
+  const end = moment(memory.valid_to);
+  return Boolean(memory.deleted_at) || (end !== null && end <= at);
 }
 
 export function short(text: string): string {

@@ -23,6 +23,8 @@ export interface View {
   to: string;
   /** The day on the slider; empty for today. */
   day: string;
+  /** On another day: the list, or `changes`. */
+  tab: string;
   layout: "list" | "timeline";
 }
 
@@ -42,6 +44,7 @@ export function currentView(): View {
     from: given("from"),
     to: given("to"),
     day: given("day"),
+    tab: given("tab"),
     layout: given("layout") === "timeline" ? "timeline" : "list",
   };
 }
