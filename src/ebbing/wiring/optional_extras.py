@@ -110,6 +110,18 @@ def mcp_endpoint(sender_of: Callable[..., Any], *, tool_set: str, max_body_bytes
     return door.McpEndpoint(sender_of, tool_set=tool_set, max_body_bytes=max_body_bytes)
 
 
+def yaml_parser() -> Any:
+    """Return PyYAML, which says where each part of a text stands.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        return import_module("yaml")
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("to edit YAML, PyYAML must be installed: pip install 'ebbing[mcp]'") from error
+
+
 def connect_host(
     host: str, *, user: str, path: Path, tools: str | None, with_hooks: bool, dry_run: bool
 ) -> tuple[list[tuple[Path, str, Path | None]], str]:

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,13 @@ import yaml
 from mcp import Client, StdioServerParameters
 
 from ebbing.interfaces.cli.app import run
+from ebbing.interfaces.connect import write_files
 from ebbing.interfaces.connect.hosts import HOST_NAMES
 from tests.interfaces.mcp.hosts import answer
+
+audit: list[Callable[[str, tuple[Any, ...]], None]] = []
+"""What is told of every file that is opened, while it is in the list."""
+sys.addaudithook(lambda name, arguments: [note(name, arguments) for note in audit] and None)
 
 OTHERS: dict[str, tuple[str, str]] = {
     "claude-code": (
@@ -68,22 +74,15 @@ def server(path: Path) -> Any:
 
 @pytest.mark.parametrize("host", HOST_NAMES)
 def test_what_others_wrote_stays_and_comes_back_whole(home: Path, host: str, file: Path) -> None:
-    before, text = parsed(file), file.read_text("utf-8")
+    before, text = parsed(file), file.read_bytes()
     assert run(["connect", host, "--user", "emma"]) == 0
     entry = server(file)
     assert entry["args"][-5:] == ["mcp", "--user", "emma", "--path", str(home / ".ebbing")]
     [backup] = file.parent.glob(f"{file.name}.before-ebbing-*")
-    assert backup.read_text("utf-8") == text
-    for line in text.splitlines():
-        assert "#" not in line or line in file.read_text("utf-8").splitlines()
+    assert backup.read_bytes() == text
+    assert {**before, **parsed(file)}.keys() == before.keys() | parsed(file).keys()
     assert run(["disconnect", host]) == 0
-    after = parsed(file)
-    if host == "claude-desktop":
-        before.pop("mcpServers")  # it was empty
-    assert after == before
-    assert list(after) == list(before)
-    if file.suffix in {".toml", ".yaml"}:
-        assert file.read_text("utf-8").strip() == text.strip()
+    assert file.read_bytes() == text
 
 
 @pytest.mark.parametrize("host", HOST_NAMES)
@@ -115,7 +114,7 @@ def test_a_host_without_a_file_gets_one_and_loses_the_entry_again(home: Path, ho
     assert server(file)["args"][-2:] == ["--tools", "full"]
     assert file.stat().st_mode & 0o077 == 0
     assert run(["disconnect", host]) == 0
-    assert not parsed(file)
+    assert not file.exists()
 
 
 @pytest.mark.parametrize("host", ["claude-code", "codex"])
@@ -150,8 +149,21 @@ def test_without_hooks_only_the_server_is_written(home: Path) -> None:
         ("codex", "model = "),
         ("codex", 'mcp_servers = {a = {command = "b"}}\n'),
         ("codex", '[mcp_servers.ebbing]\ncommand = "mine"\n'),
-        ("hermes", "mcp_servers: {time: {command: uvx}}\n"),
+        ("cursor", '{"mcpServers": {"ebbing": {"url": "http://mine"}}}'),
+        ("cursor", '{"mcpServers": {}, "mcpServers": {}}'),
         ("hermes", "mcp_servers:\n  ebbing:\n    command: mine\n"),
+        ("hermes", "mcp_servers: {ebbing: {url: x}}\n"),
+        ("hermes", "mcp_servers: ~\n"),
+        ("hermes", "mcp_servers: &here\n  a: {command: b}\nagain: *here\n"),
+        ("hermes", "mcp_servers: []\n"),
+        ("hermes", "{model: x}\n"),
+        ("hermes", "- a\n"),
+        ("hermes", "a: 1\n---\nb: 2\n"),
+        ("hermes", "a: !mine x\n"),
+        ("hermes", "a: [1\n"),
+        ("hermes", "mcp_servers:\n  a: {command: b}\nmcp_servers:\n  c: {command: d}\n"),
+        ("hermes", "text: |\n  # ebbing: begin\n  mine\n  # ebbing: end\nebbing: 1\n"),
+        ("codex", 'text = """\n# ebbing: begin\nmine\n# ebbing: end\n"""\n'),
     ],
 )
 def test_a_file_that_cannot_be_edited_safely_is_left_alone(
@@ -186,8 +198,16 @@ def test_a_link_to_a_file_elsewhere_stays_a_link(home: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", ["ebbing"]),
         ("model: x", ["ebbing"]),
+        ("# mine\n", ["ebbing"]),
+        ("---\nmodel: x\n...\n", ["ebbing"]),
+        ("\ufeffmodel: x\n", ["ebbing"]),
+        ("model: x\r\nmcp_servers: # mine\r\n  # more\r\n  a:\r\n    command: b\r\n", ["a", "ebbing"]),
+        ("mcp_servers:\n  {a: {command: b}}\nother: 1\n", ["a", "ebbing"]),
+        ("mcp_servers: {a: {command: b}} # mine", ["a", "ebbing"]),
+        ('"mcp_servers":\n  a:\n    command: b\n', ["a", "ebbing"]),
+        ("text: |+\n  a\n\n\n", ["ebbing"]),
+        ("  model: x\n  other: 1\n", ["ebbing"]),
         ("mcp_servers:\n", ["ebbing"]),
         ("mcp_servers: {}\nother: 1\n", ["ebbing"]),
         ("mcp_servers:\n  # mine\n\n  a:\n    command: b\nother: 1\n", ["a", "ebbing"]),
@@ -197,17 +217,14 @@ def test_a_link_to_a_file_elsewhere_stays_a_link(home: Path) -> None:
 def test_servers_in_yaml_are_added_to_in_whatever_way_they_stand(home: Path, text: str, expected: list[str]) -> None:
     path = home / ".hermes" / "config.yaml"
     path.parent.mkdir()
-    path.write_text(text)
-    before = yaml.safe_load(text) or {}
+    path.write_bytes(text.encode())
     assert run(["connect", "hermes", "--user", "emma"]) == 0
-    data = yaml.safe_load(path.read_text())
+    data = yaml.safe_load(path.read_bytes().decode("utf-8-sig"))
     assert sorted(data["mcp_servers"]) == expected
-    assert {key: value for key, value in data.items() if key != "mcp_servers"} == {
-        key: value for key, value in before.items() if key != "mcp_servers"
-    }
+    for line in filter(None, text.splitlines()):
+        assert "{" in line or line in path.read_text().splitlines()
     assert run(["disconnect", "hermes"]) == 0
-    data = yaml.safe_load(path.read_text()) or {}
-    assert sorted(data.get("mcp_servers") or {}) == [name for name in expected if name != "ebbing"]
+    assert path.read_bytes() == text.encode()
 
 
 def test_half_a_character_in_a_file_of_javascript_is_written_as_it_was(home: Path) -> None:
@@ -231,6 +248,96 @@ def test_a_folder_that_is_a_file_is_named_in_the_error(home: Path, capsys: pytes
     (home / ".cursor").write_text("x")
     assert run(["connect", "cursor", "--user", "emma"]) != 0
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_an_entry_that_hermes_wrote_anew_goes_without_the_others(home: Path) -> None:
+    path = home / ".hermes" / "config.yaml"
+    path.parent.mkdir()
+    path.write_text("mcp_servers:\n  time:\n    command: uvx\nother: 1\n")
+    assert run(["connect", "hermes", "--user", "emma"]) == 0
+    data = yaml.safe_load(path.read_text())
+    path.write_text(yaml.safe_dump(data))  # as Hermes does it: without comments, and so without our marks
+    assert run(["disconnect", "hermes"]) == 0
+    assert yaml.safe_load(path.read_text()) == {"mcp_servers": {"time": {"command": "uvx"}}, "other": 1}
+
+
+def test_a_server_that_somebody_wrote_between_our_marks_stays(home: Path) -> None:
+    assert run(["connect", "hermes", "--user", "emma"]) == 0
+    path = home / ".hermes" / "config.yaml"
+    path.write_text(path.read_text().replace("# ebbing: end", "  time:\n    command: uvx\n# ebbing: end"))
+    assert run(["disconnect", "hermes"]) == 0
+    assert yaml.safe_load(path.read_text()) == {"mcp_servers": {"time": {"command": "uvx"}}}
+
+
+def test_without_a_parser_of_yaml_the_command_says_what_to_install(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    assert run(["connect", "hermes", "--user", "emma"]) != 0
+    assert "ebbing[mcp]" in capsys.readouterr().err
+    assert run(["connect", "cursor", "--user", "emma"]) == 0
+
+
+# ── how it is written ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640])
+@pytest.mark.usefixtures("open_umask")
+def test_nobody_else_can_read_a_draft_at_any_moment(home: Path, mode: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = home / ".claude.json"
+    path.write_text('{"oauth": "secret"}')
+    path.chmod(mode)
+    seen: list[int] = []
+
+    def note(name: str, arguments: tuple[Any, ...]) -> None:
+        if name in {"open", "os.chmod", "os.rename"} and str(home) in str(arguments[0]):
+            seen.extend(file.stat().st_mode & 0o777 for file in home.iterdir() if file.is_file())
+
+    audit.append(note)
+    try:
+        assert run(["connect", "claude-code", "--user", "emma", "--no-hooks"]) == 0
+    finally:
+        audit.remove(note)
+    assert path.stat().st_mode & 0o777 == mode
+    [backup] = home.glob("*.before-ebbing-1")
+    assert backup.stat().st_mode & 0o777 == mode
+    assert set(seen) <= {0o600, mode}
+
+
+def test_links_in_a_circle_are_named_in_the_error(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / ".cursor").mkdir()
+    path = home / ".cursor" / "mcp.json"
+    path.symlink_to(path)
+    assert run(["connect", "cursor", "--user", "emma"]) == 1
+    assert f"{path} cannot be read" in capsys.readouterr().err
+
+
+def test_a_link_where_a_copy_would_go_is_not_followed(home: Path) -> None:
+    (home / ".claude.json").write_text("{}")
+    (home / ".claude.json.before-ebbing-1").symlink_to(home / "elsewhere")
+    assert run(["connect", "claude-code", "--user", "emma", "--no-hooks"]) == 0
+    assert not (home / "elsewhere").exists()
+
+
+def test_what_a_host_writes_meanwhile_is_not_lost(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = home / ".claude.json"
+    path.write_text("{}")
+    place = write_files._place
+
+    def place_slowly(data: bytes, target: Path, *, mode: int) -> None:
+        place(data, target, mode=mode)
+        path.write_text('{"by": "the host"}')
+
+    monkeypatch.setattr(write_files, "_place", place_slowly)
+    assert run(["connect", "claude-code", "--user", "emma", "--no-hooks"]) == 1
+    assert path.read_text() == '{"by": "the host"}'
 
 
 @pytest.mark.extended

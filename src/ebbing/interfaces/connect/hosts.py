@@ -13,12 +13,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from ebbing.interfaces.connect.json_edits import Edit, edited_json, put_hooks, put_server, take_hooks, take_server
-from ebbing.interfaces.connect.marked_lines import (
-    with_toml_server,
-    with_yaml_server,
-    without_marked,
-    without_yaml_server,
-)
+from ebbing.interfaces.connect.marked_lines import quoted
+from ebbing.interfaces.connect.toml_edits import with_toml_server, without_toml_server
+from ebbing.interfaces.connect.yaml_edits import with_yaml_server, without_yaml_server
 from ebbing.wiring.config.host_files import HostFiles
 
 HostName = Literal["claude-code", "claude-desktop", "cursor", "vscode", "codex", "openclaw", "hermes"]
@@ -53,6 +50,10 @@ class FileEdit:
     content: str
     """What goes in or out, in words."""
     change: Callable[[str], str]
+    by_hand: str
+    """What a person can do where the file cannot be edited."""
+    undo: Callable[[str], str] | None = None
+    """The way back, which must lead to the text as it was without our entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +86,17 @@ def edits_in(host: HostName, start: Start, *, files: HostFiles, with_hooks: bool
         commands = {
             event: (start.hook(hook), seconds) for event, (hook, seconds) in EVENTS.items() if event not in left_out
         }
-        edits.append(_json(_hooks_file(host, files), put_hooks(commands), content=f"hooks at {', '.join(commands)}"))
+        content, by_hand = f"hooks at {', '.join(commands)}", "set it right first, or take --no-hooks"
+        path = _hooks_file(host, files)
+        edits.append(_json(path, put_hooks(commands), content=content, by_hand=by_hand, undo=take_hooks))
     return edits
 
 
 def edits_out(host: HostName, files: HostFiles) -> list[FileEdit]:
     """What is written to disconnect a host."""
-    path = _server_file(host, files)
-    if host == "codex":
-        edits = [FileEdit(path, _SERVER, without_marked)]
-    elif host == "hermes":
-        edits = [FileEdit(path, _SERVER, without_yaml_server)]
-    else:
-        edits = [_json(path, take_server(_KEYS[host]))]
+    edits = [_server_out(host, _server_file(host, files))]
     if host in {"claude-code", "codex"}:
-        edits.append(_json(_hooks_file(host, files), take_hooks, content="the hooks"))
+        edits.append(_json(_hooks_file(host, files), take_hooks, content="the hooks", by_hand="take them out by hand"))
     return edits
 
 
@@ -115,19 +112,35 @@ _KEYS: Final[dict[str, tuple[str, ...]]] = {
 
 def _server_edit(host: HostName, command: Sequence[str], *, files: HostFiles) -> FileEdit:
     path = _server_file(host, files)
+    undo = _server_out(host, path).change
     entry: dict[str, Any] = {"command": command[0], "args": [*command[1:]]}
-    by_hand = f"add this server to it by hand: {json.dumps({'ebbing': entry}, ensure_ascii=False)}"
     if host == "codex":
-        return FileEdit(path, _SERVER, partial(with_toml_server, command=command, by_hand=by_hand))
-    if host == "hermes":
-        return FileEdit(path, _SERVER, partial(with_yaml_server, command=command, by_hand=by_hand))
+        lines = f"command = {quoted(command[0])}, args = {quoted([*command[1:]])}"
+        by_hand = f"add the table [mcp_servers.ebbing] to it by hand, with {lines}"
+        return FileEdit(path, _SERVER, partial(with_toml_server, command=command), by_hand, undo)
     if host in {"claude-code", "vscode"}:
         entry = {"type": "stdio", **entry}
-    return _json(path, put_server(_KEYS[host], entry), by_hand=by_hand)
+    shown = json.dumps({"ebbing": entry}, ensure_ascii=False)
+    if host == "hermes":
+        by_hand = f"add this server to its mcp_servers by hand: {shown}"
+        return FileEdit(path, _SERVER, partial(with_yaml_server, command=command), by_hand, undo)
+    by_hand = f"add this server to its {'.'.join(_KEYS[host])} by hand: {shown}"
+    return _json(path, put_server(_KEYS[host], entry), by_hand=by_hand, undo=undo)
 
 
-def _json(path: Path, edit: Edit, *, content: str = _SERVER, by_hand: str = "set it right first") -> FileEdit:
-    return FileEdit(path, content, partial(edited_json, edit=edit, by_hand=by_hand))
+def _server_out(host: HostName, path: Path) -> FileEdit:
+    by_hand = "take the server `ebbing` out by hand"
+    if host == "codex":
+        return FileEdit(path, _SERVER, without_toml_server, by_hand)
+    if host == "hermes":
+        return FileEdit(path, _SERVER, without_yaml_server, by_hand)
+    return _json(path, take_server(_KEYS[host]), by_hand=by_hand)
+
+
+def _json(
+    path: Path, edit: Edit, *, by_hand: str, content: str = _SERVER, undo: Callable[[str], str] | None = None
+) -> FileEdit:
+    return FileEdit(path, content, partial(edited_json, edit=edit), by_hand, undo)
 
 
 def _server_file(host: HostName, files: HostFiles) -> Path:
