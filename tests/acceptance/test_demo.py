@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -14,8 +15,10 @@ from unicodedata import normalize
 import pytest
 from rich.cells import cell_len
 
+from ebbing import Memory
 from ebbing.interfaces.cli.app import run
-from ebbing.interfaces.cli.demo.story import PEOPLE, QUESTIONS, conversations
+from ebbing.interfaces.cli.demo import play
+from ebbing.interfaces.cli.demo.story import PEOPLE, QUESTIONS, conversations, until
 from tests.interfaces.cli import runner
 
 pytestmark = pytest.mark.extended
@@ -150,3 +153,23 @@ def test_the_second_run_of_the_demo_ends_within_three_seconds(told: dict[str, An
         subprocess.run(command, env=environment, capture_output=True, check=True)
         seconds.append(perf_counter() - start)
     assert min(seconds) < 3
+
+
+def test_the_story_can_be_told_as_if_it_had_ended_yesterday() -> None:
+    moved = until(datetime(2026, 11, 23, 9, tzinfo=UTC))
+    talks = conversations(moved)
+    texts = [message["content"] for talk in talks for message in talk.messages]
+    assert talks[-1].ended_at.date() == date(2026, 11, 22)
+    assert any("10月18日结婚" in text for text in texts)
+    assert any("on October 13th" in text for text in texts)
+    assert not any("{" in text for text in texts)
+    assert all("4月19日" not in text for text in texts)
+
+
+def test_a_store_for_the_service_holds_a_story_that_ended_yesterday(tmp_path: Path) -> None:
+    assert play.kept_in(tmp_path) is True
+    assert play.kept_in(tmp_path) is False
+    with Memory(path=tmp_path) as memory:
+        [newest] = memory.get_all(user_id="linxiao", limit=1)["results"]
+        age = memory.components.clock.now() - datetime.fromisoformat(newest["created_at"])
+    assert timedelta(0) < age < timedelta(days=8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -16,7 +17,7 @@ from ebbing.domain.errors import InvalidInputError
 from ebbing.interfaces.cli.demo import scenes
 from ebbing.interfaces.cli.demo.clock import StoryClock
 from ebbing.interfaces.cli.demo.forgetting import Fading, fading
-from ebbing.interfaces.cli.demo.story import PEOPLE, QUESTIONS, TODAY, Question, conversations
+from ebbing.interfaces.cli.demo.story import AS_WRITTEN, PEOPLE, QUESTIONS, TODAY, Question, conversations, until
 from ebbing.interfaces.cli.output import Screen
 from ebbing.interfaces.cli.session import Json, Store
 
@@ -52,20 +53,22 @@ def demo(*, path: Store = None, as_json: Json = False) -> None:
 
 
 def kept_in(directory: Path) -> bool:
-    """Keeps the demo's conversations in a store, for somebody to ask about them; False if they were there already."""
-    clock = StoryClock(conversations()[0].ended_at)
-    with _opened(directory, clock) as memory:
+    """Keep the demo's conversations in a store, as if they had ended yesterday; False if they were there already."""
+    with _opened(directory) as memory:
         _refuse_other_people(memory, directory)
         if all(memory.get_all(user_id=user, limit=1)["results"] for user in PEOPLE):
             return False
-        for _ in remember(memory, clock):
+        moved = until(memory.components.clock.now())
+    clock = StoryClock(conversations(moved)[0].ended_at)
+    with _opened(directory, clock) as memory:
+        for _ in remember(memory, clock, moved=moved):
             pass
     return True
 
 
-def remember(memory: Memory, clock: StoryClock) -> Iterator[scenes.Kept]:
-    """Adds each conversation at its own time; gives what was read from it, and why, as soon as it is stored."""
-    for conversation in conversations():
+def remember(memory: Memory, clock: StoryClock, *, moved: timedelta = AS_WRITTEN) -> Iterator[scenes.Kept]:
+    """Add each conversation at its own time; give what was read from it, and why, as soon as it is stored."""
+    for conversation in conversations(moved):
         clock.move(conversation.ended_at)
         done = memory.add(list(conversation.messages), user_id=conversation.user_id, run_id=conversation.run_id)
         yield scenes.Kept(conversation, done["results"])
@@ -112,7 +115,7 @@ def _everything(memory: Memory, user: str) -> Iterator[dict[str, Any]]:
             return
 
 
-def _opened(directory: Path, clock: StoryClock, **more: Any) -> Memory:
+def _opened(directory: Path, clock: StoryClock | None = None, **more: Any) -> Memory:
     # The demo shows the product as it comes: what a person has set for their own memory is not touched.
     fixed = {"store": "sqlite", "history_path": None, "api_version": "v1.1", "embedder_threads": 2}
     config = {"path": directory, **fixed, **more}
