@@ -27,7 +27,7 @@ DOCS := .venv-docs
 DOCS_STAMP := $(DOCS)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: console console-check test-sillytavern help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations pictures check lint format docs lock release-check clean
+.PHONY: console console-check console-pictures test-console test-sillytavern help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations pictures check lint format docs lock release-check clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -104,6 +104,12 @@ console: $(CONSOLE_STAMP)  ## the console's pages, from console/ into the packag
 console-check: $(CONSOLE_STAMP)  ## that the built pages are those of the sources, byte for byte
 	@cd console && npm run --silent check && npm run --silent build -- ../build/console
 	@diff -r build/console src/ebbing/interfaces/console/static || { echo "Build them anew: make console" >&2; exit 1; }
+
+test-console: $(DEV_STAMP)  ## the console in a browser, against a running service: three minutes
+	@OMP_NUM_THREADS=1 $(PYTEST) tests/console
+
+console-pictures: $(DEV_STAMP)  ## the pictures of the console's screens in docs/images, in both languages
+	@EBBING_TEST_PICTURES="$(abspath docs/images)" OMP_NUM_THREADS=1 $(PYTEST) tests/console/test_pictures.py
 
 clean:  ## remove the virtual environment, caches and build output
 	rm -rf $(VENV) $(INTEGRATIONS) $(DOCS) console/node_modules build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
