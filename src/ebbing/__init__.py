@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ebbing import errors, results
     from ebbing.api.sessions.session import AsyncSession
-    from ebbing.api.sessions.sync_session import Session
+    from ebbing.api.threads.blocking import Session
     from ebbing.memory import AsyncMemory
     from ebbing.ports.event_bus import MemoryEvent
     from ebbing.recall.recall_settings import RecallSettings
@@ -33,7 +33,7 @@ _HOMES = {
     "Memory": "ebbing.sync",
     "MemoryEvent": "ebbing.ports.event_bus",
     "RecallSettings": "ebbing.recall.recall_settings",
-    "Session": "ebbing.api.sessions.sync_session",
+    "Session": "ebbing.api.threads.blocking",
 }
 _MODULES = ("errors", "results")
 

@@ -19,11 +19,10 @@ from ebbing.api.calls.call_context import CallContext
 from ebbing.api.events.subscriptions import Subscriptions
 from ebbing.api.events.webhook_deliveries import WebhookDeliveries
 from ebbing.api.events.webhooks import WebhooksApi
-from ebbing.api.forgetting.changes import ChangesApi
+from ebbing.api.forgetting.changes import ChangesApi, Reversal
 from ebbing.api.forgetting.deletions import Deletions
 from ebbing.api.forgetting.erasure import Erasure
 from ebbing.api.forgetting.forget_topic import TopicForgetting
-from ebbing.api.forgetting.reversal import Reversal
 from ebbing.api.forgetting.reviews import ReviewsApi
 from ebbing.api.memories.context_block import ContextBlocks
 from ebbing.api.memories.feedback import UsageSignals
@@ -33,8 +32,7 @@ from ebbing.api.memories.writes import Writes
 from ebbing.api.overview.overview import OverviewApi
 from ebbing.api.people.graph import Graphs
 from ebbing.api.people.identities import IdentitiesApi
-from ebbing.api.people.portraits import Portraits
-from ebbing.api.people.profile_refresher import ProfileRefresher
+from ebbing.api.people.portraits import Portraits, ProfileRefresher
 from ebbing.api.people.profiles import ProfilesApi
 from ebbing.api.sessions.session import AsyncSession
 from ebbing.api.sessions.session_buffer import SessionBuffer

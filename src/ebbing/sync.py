@@ -9,8 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
-from ebbing.api.sessions.sync_session import Session
-from ebbing.api.threads.blocking_namespaces import (
+from ebbing.api.threads.blocking import (
     BlockingApiKeysApi,
     BlockingAssistantApi,
     BlockingAuditApi,
@@ -22,8 +21,9 @@ from ebbing.api.threads.blocking_namespaces import (
     BlockingProfilesApi,
     BlockingReviewsApi,
     BlockingWebhooksApi,
+    Session,
+    in_a_thread,
 )
-from ebbing.api.threads.sync_handlers import in_a_thread
 from ebbing.domain.errors import StoreClosedError
 from ebbing.loop_thread import LoopThread
 from ebbing.memory import AsyncMemory

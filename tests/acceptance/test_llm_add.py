@@ -15,7 +15,7 @@ import pytest
 
 from ebbing import Memory
 from ebbing.domain.errors import ConfigurationError, InvalidInputError
-from ebbing.resilience import http_retry as http_waits
+from ebbing.resilience import retry as http_waits
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.embedder import FakeEmbedder

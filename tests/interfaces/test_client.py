@@ -22,7 +22,7 @@ from ebbing.domain.errors import (
     UnauthorizedError,
 )
 from ebbing.interfaces.http.app import create_app
-from ebbing.resilience import http_retry as http_waits
+from ebbing.resilience import retry as http_waits
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 

@@ -13,14 +13,14 @@ import pytest
 
 import ebbing
 from ebbing import AsyncMemory, AsyncSession, Memory, errors, results
-from ebbing.api.threads import blocking_namespaces
+from ebbing.api.threads import blocking
 from ebbing.api.threads.blocking import Blocking
 from ebbing.domain import errors as tree
 from ebbing.testing.embedder import FakeEmbedder
 
 NAMESPACES = [
     kind
-    for kind in vars(blocking_namespaces).values()
+    for kind in vars(blocking).values()
     if isinstance(kind, type) and issubclass(kind, Blocking) and kind is not Blocking
 ]
 UNTYPED = {"search_records", "session", "subscribe"}

@@ -18,7 +18,7 @@ import pytest
 from ebbing import AsyncMemory, Memory
 from ebbing.adapters.ephemeral import EphemeralWorkingMemory
 from ebbing.api.sessions.session import AsyncSession, as_given
-from ebbing.api.sessions.sync_session import Session
+from ebbing.api.threads.blocking import Session
 from ebbing.domain.errors import BlockedContentError, ConfigurationError, InvalidInputError, StoreClosedError
 from ebbing.ports.embedder import Embedder, Vectors
 from ebbing.ports.event_bus import MemoryEvent

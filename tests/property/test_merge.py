@@ -15,8 +15,8 @@ from ebbing.language.wording.paraphrase import comparable, gist_of, holds, news
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.upkeep.habits.derive_habits import abstract
 from ebbing.upkeep.merging.cluster import SHARED_NEWS
-from ebbing.upkeep.merging.compress import compress
 from ebbing.upkeep.merging.merge_duplicates import merge_repeats
+from ebbing.upkeep.merging.summarize import compress
 from tests.examples import examples
 from tests.unit.upkeep.house import ADA, NOW, House
 

@@ -14,7 +14,7 @@ import httpx
 from ebbing.client.errors import refusal
 from ebbing.domain.errors import EbbingError, ServerUnavailableError
 from ebbing.resilience.circuit_breaker import Breaker
-from ebbing.resilience.http_retry import asked_wait, is_passing, wait_seconds
+from ebbing.resilience.retry import asked_wait, is_passing, wait_seconds
 
 MAX_ANSWER_BYTES: Final = 64 * 2**20
 """No answer is read beyond this."""

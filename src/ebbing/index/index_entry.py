@@ -95,16 +95,12 @@ def _with_keywords(entry: IndexEntry, analysis: Analysis) -> IndexEntry:
 
 
 def passage(record: MemoryRecord) -> str:
-    """The text that is embedded for a record."""
-    return spoken(full_text(record), record.actor)
-
-
-def spoken(text: str, actor: str | None) -> str:
-    """The text with its speaker, since "I" and "you" mean nothing without.
+    """The text that is embedded for a record: with its speaker, since "I" and "you" mean nothing without.
 
     On LoCoMo, where questions name people, this doubles what the vectors alone find (R@10 28 to 56).
     """
-    return f"{actor}: {text}" if actor else text
+    text = full_text(record)
+    return f"{record.actor}: {text}" if record.actor else text
 
 
 def pack(analysis: Analysis) -> Terms:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
@@ -35,26 +34,14 @@ class Calibration:
 
     def similarity(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Calibrated similarity in [0, 1], same shape as `cosine`."""
-        found: NDArray[np.float32] = np.interp(cosine, _as_array(self._anchors), _as_array(_LEVELS)).astype(np.float32)
-        return found
+        anchors = (self.unrelated, self.related, self.paraphrase, self.same)
+        similarity: NDArray[np.float32] = np.interp(cosine, anchors, _LEVELS).astype(np.float32)
+        return similarity
 
     def cosine(self, similarity: float) -> float:
         """The cosine at which a similarity in [0, 1] is reached: to compare many cosines without mapping each."""
-        return _interpolated(similarity, self._anchors)
-
-    @property
-    def _anchors(self) -> tuple[float, float, float, float]:
-        return self.unrelated, self.related, self.paraphrase, self.same
-
-
-@lru_cache(maxsize=256)
-def _as_array(anchors: tuple[float, ...]) -> NDArray[np.float64]:
-    return np.array(anchors)
-
-
-@lru_cache(maxsize=256)
-def _interpolated(similarity: float, anchors: tuple[float, ...]) -> float:
-    return float(np.interp(similarity, _LEVELS, anchors))
+        anchors = (self.unrelated, self.related, self.paraphrase, self.same)
+        return float(np.interp(similarity, _LEVELS, anchors))
 
 
 class Embedder(Protocol):

@@ -27,7 +27,6 @@ from ebbing.recall.usage import UsageBuffer
 from ebbing.remember.vectors.deferred_embedding import DeferredEmbedder
 from ebbing.upkeep.worker.foreground_traffic import Traffic
 from ebbing.wiring.components.chat import Chat, chat_of
-from ebbing.wiring.components.meters import meter_of
 from ebbing.wiring.components.models import (
     EmbedderSlot,
     ReaderSlot,
@@ -38,6 +37,7 @@ from ebbing.wiring.components.models import (
     reranker_slot,
 )
 from ebbing.wiring.components.process_priority import yield_thread
+from ebbing.wiring.components.telemetry import meter_of
 from ebbing.wiring.components.webhooks import SenderSlot
 from ebbing.wiring.config.earlier_names import earlier_settings
 from ebbing.wiring.config.mem0_config import from_mem0

@@ -20,7 +20,7 @@ from ebbing.domain.errors import (
     ModelUnavailableError,
 )
 from ebbing.ports.chat_model import Turn
-from ebbing.resilience import http_retry as http_waits
+from ebbing.resilience import retry as http_waits
 from ebbing.resilience.circuit_breaker import Breaker
 from ebbing.testing.fake_llm import FakeLlm, Fault, Rule
 

@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ebbing.domain.memory.confidence import confidence_at
 from ebbing.domain.memory.record import MemoryRecord, MemoryType
-from ebbing.domain.memory.risk import is_risky, risk, risk_of
+from ebbing.domain.memory.risk import confidence_at, is_risky, risk, risk_of
 from ebbing.domain.memory.scope import Scope
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ebbing.domain.forgetting.consolidation import MIN_IMPORTANCE
+from ebbing.domain.forgetting.stages import MIN_IMPORTANCE
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Layer, MemoryType
 from ebbing.ports.memory_store import Revise

@@ -14,7 +14,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Erase
 from ebbing.testing.embedder import FakeEmbedder
 from ebbing.upkeep.habits.derive_habits import abstract
-from ebbing.upkeep.merging.compress import compress
+from ebbing.upkeep.merging.summarize import compress
 from tests.unit.upkeep.house import ADA, DAY, START, House
 
 pytestmark = pytest.mark.anyio

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbing.domain.backoff import pause_after
 from ebbing.domain.errors import ConfigurationError
+from ebbing.resilience.retry import pause_after
 from ebbing.upkeep.worker.schedule import DAY, HOUR, ScheduleEntry, due, usual
 
 MINUTE = timedelta(minutes=1)

@@ -13,10 +13,9 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.language.wording.paraphrase import gist_of
 from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.embedder import FakeEmbedder
-from ebbing.upkeep.merging.checked_rewrite import is_grounded, keeps_numbers
-from ebbing.upkeep.merging.compress import compress
 from ebbing.upkeep.merging.merge_duplicates import merge_repeats
-from ebbing.upkeep.merging.summarize import summarise
+from ebbing.upkeep.merging.rewrite import is_grounded, keeps_numbers
+from ebbing.upkeep.merging.summarize import compress, summarise
 from tests.unit.upkeep.house import ADA, NOW, House
 
 pytestmark = pytest.mark.anyio

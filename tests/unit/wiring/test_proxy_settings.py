@@ -6,7 +6,7 @@ import pytest
 
 from ebbing import Memory
 from ebbing.errors import ConfigurationError
-from ebbing.wiring.components.chat_endpoints import chat_endpoint
+from ebbing.wiring.components.chat import chat_endpoint
 from ebbing.wiring.config.settings import Settings
 
 

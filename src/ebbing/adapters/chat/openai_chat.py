@@ -22,7 +22,7 @@ from ebbing.domain.errors import (
 )
 from ebbing.ports.chat_model import Completion, Schema, Turn, Usage
 from ebbing.resilience.circuit_breaker import Breaker
-from ebbing.resilience.http_retry import asked_wait, is_passing, wait_seconds
+from ebbing.resilience.retry import asked_wait, is_passing, wait_seconds
 
 ATTEMPTS = 3
 """Requests of one call that may fail for a passing reason."""

@@ -12,7 +12,7 @@ import numpy as np
 from ebbing.adapters.embedders.model_calls import clean
 from ebbing.domain.errors import ConfigurationError, EmbeddingError
 from ebbing.ports.embedder import Calibration, Vectors
-from ebbing.resilience.http_retry import asked_wait, is_passing, wait_seconds
+from ebbing.resilience.retry import asked_wait, is_passing, wait_seconds
 
 MAX_CHARACTERS = 8_000
 """Below the 8,192 tokens that the common models take, also in Chinese."""

@@ -13,7 +13,7 @@ import httpx
 
 from ebbing.domain.errors import InvalidInputError
 from ebbing.ports.webhook_sender import Delivered
-from ebbing.resilience.http_retry import asked_wait
+from ebbing.resilience.retry import asked_wait
 
 TIMEOUT_SECONDS: Final = 10.0
 _NO_URL: Final = "a webhook's address must be a URL such as https://example.org/hook"

@@ -1,12 +1,13 @@
-"""What every call of the API needs: the components, the scope that a call means, and the events that it publishes."""
+"""What every call of the API shares: components, the scope that it means, the events that it publishes, its measure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
+from ebbing.domain.errors import EbbingError, InvalidInputError, MemoryNotFoundError
 from ebbing.domain.filters.tree import EVERYTHING, Filter
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.pending_extraction import ExtractionFailure, PendingExtraction, WriteMode
@@ -15,6 +16,7 @@ from ebbing.language.text.caches import clear_text_caches
 from ebbing.people.profiles import Profiles
 from ebbing.ports.embedder import RemembersVectors
 from ebbing.ports.event_bus import MemoryEvent, Topic
+from ebbing.ports.meter import Measure
 from ebbing.privacy.redaction.redact import RedactionPolicy
 from ebbing.recall.search import SearchDeps
 from ebbing.remember.add_deps import AddDeps
@@ -24,6 +26,8 @@ from ebbing.remember.reextract import reextract
 from ebbing.validation import checked_timezone, scoped
 from ebbing.wiring.build import Components
 from ebbing.wiring.config.settings import Settings
+
+# What every call of the API needs: the components, the scope that a call means, and the events that it publishes.
 
 
 class CallContext:
@@ -173,3 +177,55 @@ def _write_policy(settings: Settings) -> WritePolicy:
         embedding_seconds=settings.embedding_timeout_seconds,
         importance=settings.importance,
     )
+
+
+# Calls that a caller waits for: maintenance lets them go first, and a meter counts them.
+
+
+class Service(Protocol):
+    """Part of the API: it holds the context of its calls."""
+
+    _context: CallContext
+
+
+_Self = TypeVar("_Self", bound=Service)
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+_Method = Callable[Concatenate[_Self, _Given], Coroutine[Any, Any, _Result]]
+
+
+def _done(measure: Measure, answer: Any) -> None:
+    measure.done(answer)
+
+
+def measured(
+    operation: str, tell: Callable[[Measure, Any], None] = _done
+) -> Callable[[_Method[_Self, _Given, _Result]], _Method[_Self, _Given, _Result]]:
+    """Return the method, counted while it runs, so that maintenance lets it go first, and reported to the meter.
+
+    Args:
+        tell: reports the result of a call; by default for methods that answer with dicts and lists.
+    """
+
+    def wrap(method: _Method[_Self, _Given, _Result]) -> _Method[_Self, _Given, _Result]:
+        @wraps(method)
+        async def call(self: _Self, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+            meter = self._context.components.meter
+            with self._context.components.traffic:
+                if not meter.is_on:
+                    return await method(self, *args, **kwargs)
+                measure = meter.begin(operation)
+                try:
+                    answer = await method(self, *args, **kwargs)
+                except EbbingError as error:
+                    measure.failed(error.code)
+                    raise
+                except BaseException:
+                    measure.failed("interrupted")
+                    raise
+                tell(measure, answer)
+                return answer
+
+        return call
+
+    return wrap

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ebbing.api.calls.call_context import CallContext
-from ebbing.api.events.mem0_events import MEM0_TOPICS
-from ebbing.api.events.webhook_deliveries import SECRET_PREFIX
+from ebbing.api.events.webhook_deliveries import MEM0_TOPICS, SECRET_PREFIX
 from ebbing.domain.errors import InvalidInputError, NotFoundError
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.webhook_book import Webhook

@@ -8,15 +8,13 @@ from datetime import datetime
 from typing import Any, Final, TypedDict, Unpack, cast
 
 from ebbing.api.answers.items import hit_item, memory_item
-from ebbing.api.calls.call_context import CallContext
-from ebbing.api.calls.instrumentation import measured
+from ebbing.api.calls.call_context import CallContext, measured
 from ebbing.api.people.portraits import Portraits
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.filters.query import Hit, Query
-from ebbing.domain.memory.confidence import confidence_at
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
-from ebbing.domain.memory.risk import is_risky
+from ebbing.domain.memory.risk import confidence_at, is_risky
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.query_rewriter import QueryRewriter

@@ -15,8 +15,7 @@ from ebbing.api.answers.items import (
     search_answer,
     usage_probability_item,
 )
-from ebbing.api.calls.call_context import CallContext
-from ebbing.api.calls.instrumentation import measured
+from ebbing.api.calls.call_context import CallContext, measured
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.filters.query import Include, Query
 from ebbing.domain.forgetting.usage_model import usage_features

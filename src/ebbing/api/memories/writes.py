@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any, Final, TypedDict, Unpack, cast
 
 from ebbing.api.answers.items import add_answer, memory_item
-from ebbing.api.calls.call_context import CallContext
-from ebbing.api.calls.instrumentation import measured
+from ebbing.api.calls.call_context import CallContext, measured
 from ebbing.api.forgetting.forget_tokens import ForgetTokens
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError, ModelUnavailableError
 from ebbing.domain.memory.change_set import Cause, ChangeSet

@@ -31,7 +31,7 @@ from ebbing.results import (
     VacuumAnswer,
 )
 from ebbing.upkeep.habits.derive_habits import abstract
-from ebbing.upkeep.merging.compress import compress
+from ebbing.upkeep.merging.summarize import compress
 from ebbing.upkeep.repair.retry_extraction import extraction, retry_extractions, unread_counts
 from ebbing.upkeep.worker.worker import WorkerDeps
 from ebbing.validation import checked_limit

@@ -74,3 +74,33 @@ def runs_out_at(record: MemoryRecord) -> datetime | None:
     last_change = max(record.created_at, record.updated_at or record.created_at)
     kind = MemoryType.CONSTRAINT if "constraint" in record.tags else record.type
     return last_change + timedelta(days=TTL_DAYS.get(kind, OTHER_TTL_DAYS))
+
+
+# DOC: The conditions under which a memory enters the long-term layer.
+
+SHORT_TERM_AGE: Final = timedelta(days=7)
+"""How long something is new."""
+MIN_USES: Final = 2
+"""Uses that show that a memory is needed."""
+MIN_IMPORTANCE: Final = 0.8
+"""Importance from which something known about a person is kept for its own sake."""
+
+
+def earned(record: MemoryRecord, *, importance: float, now: datetime) -> str | None:
+    """Why the memory belongs to the long term, as a sentence; None if it does not, or not yet.
+
+    `importance` in [0, 1] is the one that it has among the owner's memories.
+    """
+    if record.stage not in {Stage.FULL, Stage.KEYWORD_ONLY}:
+        return None
+    if times_said(record) >= REPEATED:
+        return f"it was said {record.mentions} times"
+    if record.access_count >= MIN_USES:
+        return f"it was of use {record.access_count} times"
+    if now - record.created_at < SHORT_TERM_AGE:
+        return None
+    if is_protected(record):
+        return f"it is a {record.type.value}, and older than {SHORT_TERM_AGE.days} days"
+    if importance >= MIN_IMPORTANCE and record.type is not MemoryType.EPISODIC:
+        return f"it is among the most important that is known, and older than {SHORT_TERM_AGE.days} days"
+    return None

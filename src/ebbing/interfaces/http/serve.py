@@ -20,7 +20,7 @@ from ebbing.interfaces.http.middleware.auth import Doorkeeper
 from ebbing.interfaces.http.worker import ServiceWorker, WorkerApart
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.build import Components, build
-from ebbing.wiring.components.logs import log_as
+from ebbing.wiring.components.telemetry import log_as
 from ebbing.wiring.config.earlier_names import superseded_names
 from ebbing.wiring.config.hook_settings import forget_service, note_service
 from ebbing.wiring.config.settings import Settings

@@ -19,13 +19,13 @@ from typing import Final, Literal, Protocol
 
 import anyio
 
-from ebbing.domain.backoff import pause_after
 from ebbing.domain.errors import StoreClosedError
 from ebbing.memory import AsyncMemory
+from ebbing.resilience.retry import pause_after
 from ebbing.upkeep.worker.stop_signal import Stop
 from ebbing.wiring.build import build, load_settings
-from ebbing.wiring.components.logs import log_as
 from ebbing.wiring.components.process_priority import yield_processor
+from ebbing.wiring.components.telemetry import log_as
 from ebbing.wiring.config.settings import Settings, handed_on
 
 _PAUSE_SECONDS: Final = 5.0

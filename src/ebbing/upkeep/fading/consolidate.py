@@ -10,7 +10,7 @@ from typing import Final
 
 from anyio import to_thread
 
-from ebbing.domain.forgetting.consolidation import earned
+from ebbing.domain.forgetting.stages import earned
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, Layer
 from ebbing.domain.memory.scope import Scope

@@ -25,7 +25,7 @@ from ebbing.upkeep.merging.cluster import Cluster, Pair, clusters
 from ebbing.upkeep.merging.index_entries import entries_of
 from ebbing.upkeep.merging.merge_records import MergeResult, merge_cluster, retire_into
 from ebbing.upkeep.merging.mergeable import blocks, mergeable_rows, statements_of
-from ebbing.upkeep.merging.reword_long import reword_long
+from ebbing.upkeep.merging.rewrite import reword_long
 from ebbing.upkeep.step import PlannedChange, StepContext, StepReport
 
 MARK: Final = "merged up to"

@@ -17,9 +17,10 @@ from ebbing.index.shard import KINDS, ROLES, TYPES, Shard
 from ebbing.language.wording.paraphrase import Gist, gist_of
 from ebbing.ports.memory_store import Insert
 from ebbing.privacy.guarding.quote import cut
-from ebbing.upkeep.merging.checked_rewrite import Rewrite, ask_llm_to_rewrite
 from ebbing.upkeep.merging.index_entries import entries_of
+from ebbing.upkeep.merging.merge_duplicates import merge_repeats
 from ebbing.upkeep.merging.mergeable import may_be_merged, mergeable_rows, said_order
+from ebbing.upkeep.merging.rewrite import Rewrite, ask_llm_to_rewrite
 from ebbing.upkeep.step import PlannedChange, StepContext, StepReport
 
 MARK: Final = "summed up to"
@@ -188,3 +189,18 @@ async def _from_model(deps: StepContext, period: _Period, *, language: str) -> R
         fits=fits,
         timeout_seconds=deps.policy.llm_timeout_seconds,
     )
+
+
+# DOC: Few memories of many: what repeats is merged, and what happened is summed up.
+
+
+async def compress(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:
+    """Merges, then sums up; counts `merged`, `clusters`, `saved_bytes` and `summarized`.
+
+    Raises:
+        ConflictError: somebody else changed one of the records in between; what was done by then stays.
+        StoreError: the store could not do it.
+    """
+    merged = await merge_repeats(deps, scope, now=now, dry_run=dry_run)
+    summed = await summarise(deps, scope, now=now, dry_run=dry_run)
+    return StepReport("compress", merged.counts | summed.counts, merged.changes + summed.changes)

@@ -13,12 +13,12 @@ from typing import Any, Final
 
 import anyio
 
-from ebbing.domain.backoff import pause_after
 from ebbing.domain.errors import EbbingError, StoreClosedError
 from ebbing.language.text.caches import clear_text_caches
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import Job, JobQueue, JobState, NewJob
 from ebbing.ports.random_source import Chance
+from ebbing.resilience.retry import pause_after
 from ebbing.upkeep.worker.foreground_traffic import Traffic
 from ebbing.upkeep.worker.schedule import ScheduleEntry, due
 from ebbing.upkeep.worker.stop_signal import Stop

@@ -1,4 +1,4 @@
-"""Which language model serves, if any, and how what is said is read."""
+"""Which language model serves, how what is said is read, and the endpoint behind the proxy."""
 
 from __future__ import annotations
 
@@ -6,10 +6,32 @@ from dataclasses import dataclass
 
 from ebbing.domain.errors import ConfigurationError, MissingExtraError
 from ebbing.domain.memory.pending_extraction import WriteMode
+from ebbing.ports.chat_endpoint import ChatEndpoint
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.query_rewriter import QueryRewriter
 from ebbing.remember.llm.client import LlmOptions
 from ebbing.wiring.config.settings import Settings
+
+# The endpoint that the proxy passes chats on to.
+
+
+def chat_endpoint(settings: Settings) -> ChatEndpoint | None:
+    """Return the endpoint of the settings; None where they name none.
+
+    Raises:
+        ConfigurationError: the address is not a URL.
+        MissingExtraError: the packages of the extra `server` are not installed.
+    """
+    if not settings.proxy_url:
+        return None
+    try:
+        from ebbing.adapters.http.chat_endpoint_http import HttpChatEndpoint
+    except ImportError as error:
+        raise MissingExtraError("the proxy needs httpx: pip install 'ebbing[server]'") from error
+    return HttpChatEndpoint(settings.proxy_url)
+
+
+# Which language model serves, if any, and how what is said is read.
 
 _NEEDS_MODEL = {"llm", "summarize", "structured"}
 

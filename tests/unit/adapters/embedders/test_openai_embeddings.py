@@ -16,7 +16,7 @@ import pytest
 from ebbing.adapters.embedders import openai_embeddings
 from ebbing.adapters.embedders.openai_embeddings import OpenAIEmbedder
 from ebbing.domain.errors import ConfigurationError, EmbeddingError
-from ebbing.resilience import http_retry as http_waits
+from ebbing.resilience import retry as http_waits
 from tests.embeddings_endpoint import EmbeddingsEndpoint, refusal
 
 pytestmark = pytest.mark.anyio

@@ -19,7 +19,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.remember.llm.client import LlmOptions
 from ebbing.remember.llm.decide import decide_with_model
 from ebbing.remember.llm.write_modes import read_facts
-from ebbing.resilience import http_retry as http_waits
+from ebbing.resilience import retry as http_waits
 from ebbing.testing.fake_llm import FakeLlm, Fault, Rule
 
 pytestmark = pytest.mark.anyio

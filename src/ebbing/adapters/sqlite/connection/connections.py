@@ -8,9 +8,9 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Final
 
 from ebbing.adapters.sqlite.connection.errors import translated
@@ -75,12 +75,20 @@ class Connections:
             self._writer = self._open_writer()
         return self._writer
 
-    def reading(self) -> _Reading:
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for this thread alone; every statement sees all that was committed before it."""
-        return _Reading(self)
+        db = self._lend()
+        try:
+            yield db
+        except BaseException as error:
+            self.discard(db)  # a statement that was broken off would go on seeing what it saw
+            if isinstance(error, sqlite3.Error):
+                raise translated(error) from error
+            raise
+        self._give_back(db)
 
-    def lend(self) -> _Connection:
-        """A connection that nobody else uses until it is given back."""
+    def _lend(self) -> _Connection:
         self.check()
         try:
             db = self._idle.pop()
@@ -88,13 +96,12 @@ class Connections:
             with self._opening:
                 return self._open_reader()
         if self._forking:  # looked at only now that no fork can overlook the connection any more
-            self.give_back(db)
+            self._give_back(db)
             with self._opening:
                 return self._open_reader()
         return db
 
-    def give_back(self, db: _Connection) -> None:
-        """Takes back what was lent."""
+    def _give_back(self, db: _Connection) -> None:
         if db.in_transaction:
             db.execute("ROLLBACK")
         self._idle.append(db)
@@ -210,29 +217,6 @@ class Connections:
             )
         except sqlite3.Error as error:
             raise StoreError(f"cannot open {FILE_NAME}: is its directory writable?") from error
-
-
-class _Reading:
-    """The time for which a connection is lent. No generator, which every search would pay a microsecond for."""
-
-    __slots__ = ("_connections", "_db")
-
-    def __init__(self, connections: Connections) -> None:
-        self._connections = connections
-
-    def __enter__(self) -> _Connection:
-        self._db = self._connections.lend()
-        return self._db
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None:
-            self._connections.give_back(self._db)
-            return
-        self._connections.discard(self._db)  # a statement that was broken off would go on seeing what it saw
-        if isinstance(error, sqlite3.Error):
-            raise translated(error) from error
 
 
 def _switch_to_wal(db: sqlite3.Connection, database: str) -> None:

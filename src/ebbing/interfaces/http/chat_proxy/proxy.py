@@ -21,7 +21,7 @@ from ebbing.interfaces.http.request_context import Caller
 from ebbing.memory import AsyncMemory
 from ebbing.ports.chat_endpoint import ChatEndpoint, HeaderList
 from ebbing.ports.event_bus import MemoryEvent, Topic
-from ebbing.wiring.components.chat_endpoints import chat_endpoint
+from ebbing.wiring.components.chat import chat_endpoint
 from ebbing.wiring.config.settings import Settings
 
 _OK: Final = 200

@@ -1,8 +1,11 @@
-"""When a failed request is worth repeating, and after how long."""
+"""When a failed request or job is tried again, and after how long."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
+
+# When a failed request is worth repeating, and after how long.
 
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 20.0
@@ -22,3 +25,19 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
 def wait_seconds(attempt: int, seconds_asked: float | None = None) -> float:
     """Doubles from half a second with each attempt (from 0), and is no shorter than what was asked; 20 s at most."""
     return min(max(FIRST_WAIT_SECONDS * 2.0**attempt, seconds_asked or 0.0), LONGEST_WAIT_SECONDS)
+
+
+# The wait after a failure.
+
+
+def pause_after(attempts: int, *, first: timedelta, longest: timedelta, share: float) -> timedelta:
+    """Return the wait after so many attempts (from 1): it doubles up to `longest`, and half of it is left to chance.
+
+    This is the "equal jitter" of Brooker, "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015): those who
+    failed together do not come back together, and nobody comes back at once.
+
+    Args:
+        share: drawn from 0 to 1; 1 gives the whole wait, 0 half of it.
+    """
+    whole = min(first * (1 << min(max(attempts, 1) - 1, 16)), longest)
+    return whole * (0.5 + 0.5 * share)

@@ -1,11 +1,11 @@
-"""What a language model writes in the place of several texts, if it can be trusted with them."""
+"""Shorter wordings by a language model, checked against what they stand for."""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import anyio
@@ -17,6 +17,11 @@ from ebbing.ports.chat_model import ChatModel, Schema, Turn
 from ebbing.privacy.guarding.quote import cut
 from ebbing.privacy.guarding.trust import instruction_shaped
 from ebbing.prompts.library import prompt
+from ebbing.upkeep.merging.merge_records import MergeResult
+from ebbing.upkeep.merging.mergeable import size_of
+from ebbing.upkeep.step import StepContext
+
+# What a language model writes in the place of several texts, if it can be trusted with them.
 
 MAX_NOTES: Final = 60
 """Texts that are shown at once."""
@@ -98,3 +103,52 @@ def keeps_numbers(text: str, notes: Sequence[Gist]) -> bool:
         (gist.signs, [note.signs for note in notes]),
     )
     return all(frozenset.intersection(*agreed) <= parts for parts, agreed in comparisons)
+
+
+# A shorter wording for what several long texts say, by a language model.
+
+LONG_ENOUGH: Final = 3
+"""Records that must say a thing before a model is asked to word it."""
+MAX_CHARACTERS: Final = 50
+MAX_WORDS: Final = 30
+"""What a merged memory should have at most: Chinese characters, or words of another script."""
+MAX_ASKED: Final = 20
+"""Calls of the model in one run for one owner."""
+
+
+def is_long(text: str) -> bool:
+    """Whether a text is longer than a merged memory should be."""
+    if any("\u3400" <= char <= "\u9fff" for char in text):
+        return len(text) > MAX_CHARACTERS
+    return len(text.split()) > MAX_WORDS
+
+
+async def reword_long(deps: StepContext, made: Sequence[MergeResult]) -> list[MergeResult]:
+    """The same, with a short wording where a model finds one for what was said three times or more at length."""
+    long_results = [result for result in made if len(result.behind) >= LONG_ENOUGH and is_long(result.record.content)][
+        :MAX_ASKED
+    ]
+    if deps.asking is None or not long_results:
+        return list(made)
+    return [await _short(deps, result) if result in long_results else result for result in made]
+
+
+async def _short(deps: StepContext, made: MergeResult) -> MergeResult:
+    record = made.record
+
+    def fits(text: str, notes: Sequence[Gist]) -> bool:
+        return not is_long(text) and size_of(text) < size_of(record.content) and keeps_numbers(text, notes)
+
+    assert deps.asking is not None
+    texts = dict.fromkeys((record.content, *(source.content for source in made.behind)))
+    rewrite = await ask_llm_to_rewrite(
+        deps.asking,
+        "merge",
+        notes=[{"text": text} for text in texts],
+        fits=fits,
+        timeout_seconds=deps.policy.llm_timeout_seconds,
+    )
+    if rewrite is None:
+        return made
+    provenance = replace(record.provenance, method="merge", rule=rewrite.rule, source_text=None)
+    return replace(made, record=replace(record, content=rewrite.text, provenance=provenance))
