@@ -1,8 +1,8 @@
 /** The routes that the screens of a person use, one function each. */
 import { idsOf, part, read, send, userOf, type Params } from "./client";
 import type {
+  AskAnswer,
   Changed,
-  ContextAnswer,
   DifferencePage,
   Explained,
   Facets,
@@ -14,7 +14,6 @@ import type {
   Owner,
   Person,
   Retention,
-  SearchAnswer,
   Sources,
   Timeline,
 } from "./types";
@@ -87,7 +86,7 @@ export const addMemory = (owner: Owner, text: string): Promise<Changed> =>
 export const forgetMemory = (owner: Owner, id: string, params: Params = {}): Promise<Changed> =>
   send("DELETE", `/v1/memories/${part(id)}`, { params: { ...userOf(owner), ...params } });
 
-export const forgetMemories = (owner: Owner, ids: readonly string[]): Promise<Changed & { deleted: number }> =>
+export const forgetMemories = (owner: Owner, ids: readonly string[]): Promise<Changed & { deleted: string[] }> =>
   send("POST", "/v1/memories/delete", { body: { ...idsOf(owner), ids } });
 
 export const restoreMemory = (owner: Owner, id: string): Promise<Memory & Changed> =>
@@ -103,8 +102,15 @@ export const giveFeedback = (
 ): Promise<Changed & { counted: boolean }> =>
   send("POST", `/v1/memories/${part(id)}/feedback`, { params: userOf(owner), body });
 
-export const searchMemories = (owner: Owner, body: Record<string, unknown>): Promise<SearchAnswer> =>
-  send("POST", "/v1/memories/search", { body: { ...idsOf(owner), explain: true, ...body } });
+export interface AskBody {
+  query: string;
+  top_k: number;
+  threshold?: number;
+  precise?: boolean;
+  as_of?: string;
+  max_tokens: number;
+}
 
-export const getContext = (owner: Owner, body: Record<string, unknown>): Promise<ContextAnswer> =>
-  send("POST", "/v1/context", { body: { ...idsOf(owner), ...body } });
+/** A question with everything about its answer. It leaves no trace. */
+export const ask = (owner: Owner, body: AskBody): Promise<AskAnswer> =>
+  send("POST", "/v1/ask", { body: { ...idsOf(owner), max_text: SHORT, ...body } });

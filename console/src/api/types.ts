@@ -227,39 +227,34 @@ export interface Hit extends Memory {
   duplicate_ids?: string[];
 }
 
-export interface LeftOut {
-  id: string;
-  text: string;
-  score?: number | null;
-  tokens?: number;
+export interface LeftOut extends Hit {
   reason: string;
   of?: string | null;
 }
 
-export interface SearchAnswer {
-  memories: Hit[];
-  recall_id: string;
-  failed_retrievers?: Record<string, string>;
-  owner_known?: boolean;
-  left_out?: LeftOut[];
-  took_ms?: number;
-}
-
 export interface ContextMemory extends Memory {
   group: string;
-  confidence_now: number;
-  tokens?: number;
+  confidence_now?: number;
   score?: number;
-  why?: string;
+  risk?: number;
 }
 
-export interface ContextAnswer {
+export interface Context {
+  /** The block, as it goes into a prompt. */
   context: string;
   tokens: number;
-  max_tokens?: number;
   query_strategy: string;
   memories: ContextMemory[];
-  left_out?: LeftOut[];
+}
+
+export interface AskAnswer {
+  memories: Hit[];
+  left_out: LeftOut[];
+  recall_id: string;
+  search_ms?: number;
+  failed_retrievers?: Record<string, string>;
+  /** None for a day in the past. */
+  context?: Context | null;
 }
 
 export interface Problem {

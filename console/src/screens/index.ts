@@ -3,6 +3,7 @@ import type { ComponentType } from "preact";
 import type { Owner, Role } from "../api/types";
 import type { Key } from "../i18n";
 import type { IconName } from "../parts/icons";
+import { Ask } from "./ask";
 import { Memories } from "./memories";
 import { OneMemory } from "./memory";
 import { People } from "./people";
@@ -32,5 +33,6 @@ export const SCREENS: readonly Screen[] = [
     inNav: true,
     also: ["memory"],
   },
+  { id: "ask", scope: "person", title: "ask.title", icon: "ask", view: Ask, inNav: true },
   { id: "memory", scope: "person", title: "memory.title", icon: "memories", view: OneMemory },
 ];

@@ -4,6 +4,7 @@ import { getForecast, listDifferences } from "../../api/calls";
 import type { Difference, ForecastChange, Owner } from "../../api/types";
 import { named, number, t, tn } from "../../i18n";
 import { day, dayAndTime, endOfDay } from "../../i18n/dates";
+import { reason } from "../../i18n/reasons";
 import { More } from "../../parts/more";
 import { Empty, Failure, Loading } from "../../parts/states";
 import { Said } from "../../parts/text";
@@ -49,7 +50,7 @@ function ChangeRow({ owner, item }: { owner: Owner; item: Difference }) {
             <Said text={after} />
           </a>
         )}
-        {item.reason && <p class="hint">{item.reason}</p>}
+        {item.reason && <p class="hint">{reason(item.reason)}</p>}
       </div>
       <time dateTime={item.at} title={dayAndTime(item.at)}>
         {day(item.at)}
@@ -103,7 +104,7 @@ function ForecastRow({ owner, item }: { owner: Owner; item: ForecastChange }) {
         <a class="memory-text" href={linkTo("memory", owner, [item.memory_id])}>
           <Said text={item.text} />
         </a>
-        <p class="hint">{item.reason}</p>
+        <p class="hint">{reason(item.reason)}</p>
       </div>
     </li>
   );

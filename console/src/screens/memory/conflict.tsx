@@ -3,6 +3,7 @@ import { explainMemory, listMemories } from "../../api/calls";
 import type { Explained, Memory, Owner } from "../../api/types";
 import { t } from "../../i18n";
 import { day } from "../../i18n/dates";
+import { reason as inWords } from "../../i18n/reasons";
 import { Icon } from "../../parts/icons";
 import { Said } from "../../parts/text";
 import { useLoad } from "../../state/load";
@@ -54,7 +55,7 @@ function Pair({ owner, older, newer, reason }: PairProps) {
         <Side owner={owner} memory={older} title={t("conflict.old")} isOver />
         <Side owner={owner} memory={newer} title={t("conflict.new")} />
       </div>
-      {reason && <p class="hint">{t("conflict.reason", { reason })}</p>}
+      {reason && <p class="hint">{t("conflict.reason", { reason: inWords(reason) })}</p>}
     </section>
   );
 }

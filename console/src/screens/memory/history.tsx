@@ -2,6 +2,7 @@
 import type { HistoryEntry } from "../../api/types";
 import { named, t } from "../../i18n";
 import { dayAndTime } from "../../i18n/dates";
+import { reason } from "../../i18n/reasons";
 import { Said } from "../../parts/text";
 
 export function History({ entries }: { entries: readonly HistoryEntry[] }) {
@@ -25,7 +26,7 @@ export function History({ entries }: { entries: readonly HistoryEntry[] }) {
                 </p>
               </>
             )}
-            {entry.reason && <p class="hint">{entry.reason}</p>}
+            {entry.reason && <p class="hint">{reason(entry.reason)}</p>}
           </li>
         ))}
       </ol>

@@ -3,6 +3,7 @@ import { getSources } from "../../api/calls";
 import type { Explained, Owner } from "../../api/types";
 import { named, t, tn } from "../../i18n";
 import { day, dayAndTime } from "../../i18n/dates";
+import { reason } from "../../i18n/reasons";
 import { Failure, Loading } from "../../parts/states";
 import { Said } from "../../parts/text";
 import { useLoad } from "../../state/load";
@@ -33,7 +34,7 @@ export function Origin({ owner, memory }: { owner: Owner; memory: Explained }) {
         {provenance.reason && (
           <>
             <dt>{t("origin.reason")}</dt>
-            <dd>{provenance.reason}</dd>
+            <dd>{reason(provenance.reason)}</dd>
           </>
         )}
         {memory.run_id && (
