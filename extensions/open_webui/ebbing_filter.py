@@ -68,7 +68,7 @@ class Filter:
             return body
         query = _text(message)
         request = {"user_id": user, "query": query, "max_tokens": self.valves.max_tokens}
-        answer = await self._ask("/v1/context", request, seconds=self.valves.recall_seconds) if query else None
+        answer = await self._recall(request) if query else None
         block = (answer or {}).get("context")
         if block:
             _append(message, f"\n\n{block}")
@@ -99,24 +99,30 @@ class Filter:
     async def _write(self, request: Body) -> None:
         await self._ask("/v1/memories", request, seconds=10)
 
-    async def _ask(self, path: str, request: Body, *, seconds: float) -> Body | None:
-        """Return the answer of the service, or None: no trouble of the memory reaches the chat."""
+    async def _recall(self, request: Body) -> Body | None:
+        """Ask for a block. After some failures in a row nobody waits for it for a while."""
         loop = asyncio.get_running_loop()
         if loop.time() < self._rest_until:
             return None
+        answer = await self._ask("/v1/context", request, seconds=self.valves.recall_seconds)
+        self._failures = self._failures + 1 if answer is None else 0
+        if self._failures >= FAILURES:
+            self._rest_until = loop.time() + REST_SECONDS
+        return answer
+
+    async def _ask(self, path: str, request: Body, *, seconds: float) -> Body | None:
+        """Return the answer of the service, {} if it refuses, None if it gives none: no trouble leaves this filter."""
         key = self.valves.api_key
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         try:
             async with httpx.AsyncClient(base_url=self.valves.base_url.rstrip("/"), headers=headers) as client:
                 response = await asyncio.wait_for(client.post(path, json=request, timeout=seconds), seconds)
+            if response.is_client_error:
+                return {}
             response.raise_for_status()
             answer = response.json()
         except (httpx.HTTPError, httpx.InvalidURL, ValueError, TimeoutError):
-            self._failures += 1
-            if self._failures >= FAILURES:
-                self._failures, self._rest_until = 0, loop.time() + REST_SECONDS
             return None
-        self._failures = 0
         return answer if isinstance(answer, dict) else None
 
 
@@ -152,7 +158,7 @@ def _append(message: Body, text: str) -> None:
 
 def _status(answer: Body | None) -> str:
     """Return the line above the answer: what was recalled, or that the memory is away."""
-    if answer is None:
+    if not answer:
         return "Memory is not available; the chat goes on without it · 记忆服务暂不可用，对话照常"
     texts = [str(memory.get("text")) for memory in answer.get("memories") or []]
     if not texts:

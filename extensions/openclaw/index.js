@@ -11,6 +11,8 @@ const DEFAULTS = {
 };
 const WRITE_MS = 10_000;
 const TOOL_MS = 5_000;
+const FAILURES = 3;
+const REST_MS = 30_000;
 const BLOCKS = /<recalled-memory>[\s\S]*?<\/recalled-memory>\s*/g;
 const SENDER = /Sender\s*\(untrusted metadata\):\s*```json[\s\S]*?```\s*/gi;
 const ORIGIN = /^\[[^\]\n]*\d{4}-\d\d-\d\d[^\]\n]*\]\s*/; // where and when, as OpenClaw writes it before a message
@@ -47,7 +49,12 @@ const plugin = {
     const headers = { "content-type": "application/json" };
     if (settings.apiKey) headers.authorization = `Bearer ${settings.apiKey}`;
 
+    let failures = 0;
+    let restUntil = 0;
+
+    // After some failures in a row nobody waits for the service for a while. A refusal is an answer: it is there.
     async function ask(path, body, limit) {
+      if (Date.now() < restUntil) return undefined;
       try {
         const response = await fetch(new URL(path, settings.baseUrl), {
           method: "POST",
@@ -55,9 +62,14 @@ const plugin = {
           body: JSON.stringify({ ...owner, ...body }),
           signal: AbortSignal.timeout(limit),
         });
-        if (!response.ok) throw new Error(`status ${response.status}`);
-        return await response.json();
+        if (!response.ok && response.status >= 500) throw new Error(`status ${response.status}`);
+        failures = 0;
+        if (response.ok) return await response.json();
+        api.logger.warn(`ebbing: ${path} was refused (status ${response.status})`);
+        return null;
       } catch (error) {
+        failures += 1;
+        if (failures >= FAILURES) restUntil = Date.now() + REST_MS;
         api.logger.warn(`ebbing: no usable answer from ${path} (${error.name}: ${error.cause?.code ?? error.message})`);
         return undefined;
       }

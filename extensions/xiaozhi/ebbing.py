@@ -62,7 +62,7 @@ class MemoryProvider(MemoryProviderBase):
         if not owner or not text:
             return ""
         request = {**owner, "query": text, "max_tokens": self.max_tokens}
-        answer = await self._ask("/v1/context", request, seconds=self.recall_seconds)
+        answer = await self._recall(request)
         return str((answer or {}).get("context") or "")
 
     def _owner(self) -> dict[str, str]:
@@ -72,24 +72,31 @@ class MemoryProvider(MemoryProviderBase):
             name = f"{name}:{self.agent_id}"
         return {"user_id": name} if name else {}
 
-    async def _ask(self, path: str, request: dict[str, Any], *, seconds: float) -> dict[str, Any] | None:
-        """Return the answer of the service, or None: no trouble of the memory reaches the conversation."""
+    async def _recall(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        """Ask for a block. After some failures in a row nobody waits for it for a while."""
         loop = asyncio.get_running_loop()
         if loop.time() < self._rest_until:
             return None
+        answer = await self._ask("/v1/context", request, seconds=self.recall_seconds)
+        self._failures = self._failures + 1 if answer is None else 0
+        if self._failures >= FAILURES:
+            self._rest_until = loop.time() + REST_SECONDS
+        return answer
+
+    async def _ask(self, path: str, request: dict[str, Any], *, seconds: float) -> dict[str, Any] | None:
+        """Return the answer of the service, {} if it refuses, None if it gives none: no trouble leaves this plugin."""
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         try:
             async with httpx.AsyncClient(base_url=self.base_url, headers=headers) as client:
                 response = await asyncio.wait_for(client.post(path, json=request, timeout=seconds), seconds)
+            if response.is_client_error:
+                logger.bind(tag=TAG).warning(f"Ebbing 拒绝了 {path}: {response.status_code}")
+                return {}
             response.raise_for_status()
             answer = response.json()
         except FAILED as error:
             logger.bind(tag=TAG).warning(f"Ebbing 没有响应 {path}: {type(error).__name__}")
-            self._failures += 1
-            if self._failures >= FAILURES:
-                self._failures, self._rest_until = 0, loop.time() + REST_SECONDS
             return None
-        self._failures = 0
         return answer if isinstance(answer, dict) else None
 
 

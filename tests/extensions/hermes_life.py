@@ -42,6 +42,8 @@ if not QUIET:
 second = manager("session-2")
 second.on_turn_start(1, QUESTION)
 recalled, recall_seconds = timed(lambda: second.prefetch_all(QUESTION, session_id="session-2"))
+turns = int(os.environ.get("HERMES_TEST_TURNS", "0"))
+_, turns_seconds = timed(lambda: [second.prefetch_all(f"{QUESTION} {turn}", session_id="s") for turn in range(turns)])
 tool = next(name for name in second.get_all_tool_names() if name.endswith("_search"))
 answer = "" if "HERMES_TEST_NO_TOOL" in os.environ else second.handle_tool_call(tool, {"query": QUESTION})
 prompt = second.build_system_prompt()
@@ -54,6 +56,7 @@ print(
             "prompt": prompt,
             "sync_seconds": sync_seconds,
             "recall_seconds": recall_seconds,
+            "turns_seconds": turns_seconds,
         }
     )
 )

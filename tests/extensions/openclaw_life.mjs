@@ -67,8 +67,14 @@ async function untilRemembered() {
 
 const tool = await untilRemembered();
 const recall = await call("before_prompt_build", { prompt: question, messages: [] }, second);
+const turns = performance.now();
+for (let number = 0; number < Number(process.env.OPENCLAW_TEST_TURNS ?? 0); number += 1) {
+  await call("before_prompt_build", { prompt: `${question} ${number}`, messages: [] }, second);
+}
+const turns_seconds = (performance.now() - turns) / 1000;
 console.log(
   JSON.stringify({
+    turns_seconds,
     recalled: recall.answer?.prependContext ?? "",
     tool,
     tools: Object.keys(tools).sort(),

@@ -57,6 +57,8 @@ def test_hermes_goes_on_where_nobody_listens(tmp_path: Path) -> None:
 
 def test_hermes_waits_for_a_silent_service_no_longer_than_the_recall_may_take(tmp_path: Path) -> None:
     with silent_service() as address:
-        life = lived("ebbing", address=address, home=tmp_path, HERMES_TEST_QUIET="1", HERMES_TEST_NO_TOOL="1")
+        life = lived("ebbing", address=address, home=tmp_path, HERMES_TEST_QUIET="1", HERMES_TEST_TURNS="10")
     assert life["recalled"] == ""
     assert life["recall_seconds"] < 3
+    assert life["turns_seconds"] < 6, "after three failures nobody waits for it"
+    assert "Go on without it" in life["tool"]

@@ -136,3 +136,28 @@ def test_a_chat_waits_for_a_silent_service_no_longer_than_the_valve_says_and_the
             assert perf_counter() - start < 3
 
     run(story())
+
+
+def test_a_service_that_recalls_too_slowly_still_remembers(address: str) -> None:
+    async def story() -> None:
+        made = new_filter(address, recall_seconds=0.000_001)
+        eve = person("webui-eve", made)
+        for _ in range(5):
+            await asked(made, eve, "hello")
+        await said(made, eve, "I'm allergic to celery.", "Noted.")
+        content, _ = await asked(new_filter(address), eve, "celery: can I eat it?")
+        assert "allergic to celery" in content
+
+    run(story())
+
+
+def test_a_message_that_is_refused_makes_nobody_wait_for_their_memories(address: str) -> None:
+    async def story() -> None:
+        made = new_filter(address)
+        for _ in range(5):
+            await asked(made, person("x" * 300, made), "hello")
+        finn = person("webui-finn", made)
+        await said(made, finn, "I'm allergic to mustard.", "Noted.")
+        assert "allergic to mustard" in (await asked(made, finn, "mustard: can I eat it?"))[0]
+
+    run(story())

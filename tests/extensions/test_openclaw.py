@@ -30,7 +30,7 @@ SDK = {
 def lived(plugin: str | Path, *, folder: Path, **configuration: object) -> dict[str, Any]:
     """What a plugin did for two turns of one session and the first of another."""
     shutil.copy(HERE / "openclaw_life.mjs", folder)
-    rounds = {} if configuration.pop("answers", True) else {"OPENCLAW_TEST_ROUNDS": "1"}
+    rounds = {} if configuration.pop("answers", True) else {"OPENCLAW_TEST_ROUNDS": "1", "OPENCLAW_TEST_TURNS": "20"}
     settings = {"HOME": str(folder), "MEM0_TELEMETRY": "false", **rounds}
     command = ["node", "openclaw_life.mjs", plugin, json.dumps(configuration), QUESTION]
     made: dict[str, Any] = json.loads(succeed(command, folder=folder, settings=settings))
@@ -91,3 +91,4 @@ def test_a_turn_waits_for_a_silent_service_no_longer_than_the_recall_may_take(no
         life = lived(PLUGIN / "index.js", folder=node, baseUrl=address, recallMs=300, autoCapture=False, answers=False)
     assert life["recalled"] == ""
     assert life["recall_seconds"] < 2
+    assert life["turns_seconds"] < 2, "after three failures nobody waits for it"
