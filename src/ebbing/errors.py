@@ -35,6 +35,7 @@ from ebbing.domain.errors import (
     StoreNotFoundError,
     TooLargeError,
     UnauthorizedError,
+    VectorIndexError,
 )
 
 __all__ = [
@@ -67,4 +68,5 @@ __all__ = [
     "StoreNotFoundError",
     "TooLargeError",
     "UnauthorizedError",
+    "VectorIndexError",
 ]

@@ -291,6 +291,8 @@ class AsyncMemory:
             closing.push_async_callback(components.webhooks.aclose)
             closing.push_async_callback(components.usage.flush)
             closing.push_async_callback(components.following.aclose)
+            if components.vectors is not None:
+                closing.push_async_callback(components.vectors.follower.aclose)
             closing.push_async_callback(self._shared.sessions.end_all)
             closing.push_async_callback(self._shared.profile_refresher.aclose)
 

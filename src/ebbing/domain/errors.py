@@ -21,6 +21,7 @@ EbbingError
 │   ├── StoreNotFoundError   there is no store in this directory, and the call would not make one
 │   └── SchemaError          the file belongs to another version
 ├── EmbeddingError           the embedding model or endpoint failed
+├── VectorIndexError         the index of vectors failed; searches go on without it
 ├── RerankError              the reranker failed; the order is the one without it
 ├── MemoryServerError        a memory server refused in a way that has no name of its own
 │   └── ServerUnavailableError   it cannot be reached, is too slow or busy, or answers nonsense
@@ -164,6 +165,12 @@ class EmbeddingError(EbbingError):
     """The embedding model or its endpoint failed; nothing was embedded."""
 
     code = "embedding"
+
+
+class VectorIndexError(EbbingError):
+    """The index of vectors is down, refuses, or does not fit; searches compare every row instead."""
+
+    code = "vector_index_failed"
 
 
 class RerankError(EbbingError):

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from ebbing.index.shard import Shard
 from ebbing.language.text.analyzer import TextFlag
 
+NEAR_PLACES: Final = 4
+"""How far apart two turns that follow one another may have been stored: facts are stored between them."""
+
 # Which utterance came just before and just after another, within one session.
 
 
@@ -43,6 +46,8 @@ def _find_neighbours(shard: Shard) -> Neighbours:
     rows = np.flatnonzero(utterance)
     order = rows[np.lexsort((shard.seq[rows], shard.created[rows], shard.run[rows]))]
     adjacent = shard.run[order[1:]] == shard.run[order[:-1]]
+    if shard.places is not None:  # between chosen rows others may lie
+        adjacent &= np.abs(np.diff(shard.places[order])) <= NEAR_PLACES
     before, after = order[:-1][adjacent], order[1:][adjacent]
     previous[after] = before
     following[before] = after

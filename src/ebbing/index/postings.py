@@ -137,6 +137,20 @@ class Postings:
             return Postings((_merge(self._segments, forward, lengths=lengths),))
         return Postings((*self._segments[:-1], _merge((tail,), forward, lengths=lengths)))
 
+    def chosen(self, rows: NDArray[np.int64]) -> Postings:
+        """An index of some rows alone, given in ascending order."""
+        parts, lengths = [], []
+        for segment in self._segments:
+            at = rows[(rows >= segment.first) & (rows < segment.first + segment.count)] - segment.first
+            starts, sizes = segment.offsets[at], segment.offsets[at + 1] - segment.offsets[at]
+            first = np.cumsum(sizes) - sizes
+            places = np.arange(int(sizes.sum())) + np.repeat(starts - first, sizes)
+            parts.append(segment.forward[places])
+            lengths.append(sizes)
+        if not parts:
+            return Postings()
+        return Postings((Segment(0, np.concatenate(parts), lengths=np.concatenate(lengths)),))
+
     def find(self, terms: Hashes) -> TermMatches:
         """Every row that holds one of the terms (64-bit hashes, distinct), in no particular order."""
         parts = [segment.find(terms) for segment in self._segments or (_EMPTY,)]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Role
 from ebbing.index.index_entry import IndexEntry
-from ebbing.index.postings import Postings
+from ebbing.index.postings import Postings, TermMatches
 from ebbing.index.row import Row
 
 NEVER: Final = int(np.iinfo(np.int64).max)
@@ -71,6 +71,8 @@ _COLUMNS: Final[dict[str, tuple[Any, _Convert | None]]] = {
     "mentions": (np.int32, None),
 }
 _EMBEDDED: Final = "embedded"
+COLUMNS: Final = (*_COLUMNS, _EMBEDDED)
+"""The names of the columns."""
 _Derived = TypeVar("_Derived")
 
 
@@ -131,6 +133,11 @@ class Shard:
     Whoever keeps a shard current changes a `successor` and hands that out, so that a search keeps the size and the
     living rows that it started with.
     """
+
+    stands_for: NDArray[np.float64] | None = None
+    """How many rows of the owner each row stands for in statistics; None where each stands for itself."""
+    places: NDArray[np.int64] | None = None
+    """Where each row stands among all rows of the owner; None where all are here."""
 
     def __init__(self, *, model_id: str | None, dim: int) -> None:
         self.model_id = model_id
@@ -215,6 +222,18 @@ class Shard:
     def corpus_stats(self) -> CorpusStats:
         """Counts over the rows that are not gone."""
         return self.cached("corpus statistics", self._count)
+
+    def document_count(self, terms: NDArray[np.uint64], matches: TermMatches | None = None) -> NDArray[Any]:
+        """How many rows hold each term; with all its `matches`, how many that are not gone."""
+        if matches is None:
+            return self.postings.document_count(terms)
+        is_alive = None if self.corpus_stats.all_alive else self.alive[matches.rows]
+        return np.bincount(matches.term, weights=is_alive, minlength=len(terms))
+
+    def rows_of(self, seqs: Iterable[int]) -> NDArray[np.int64]:
+        """Where the rows of these numbers stand, those that are here."""
+        rows = (self._row_of.get(seq, self.size) for seq in seqs)
+        return np.array([row for row in rows if row < self.size], dtype=np.int64)
 
     def cached(self, name: str, compute: Callable[[], _Derived]) -> _Derived:
         """Return what `compute` returns, computed once until a row changes."""

@@ -23,6 +23,7 @@ from ebbing.ports.embedder import Embedder
 from ebbing.ports.identity_book import IdentityBook
 from ebbing.ports.job_queue import JobQueue
 from ebbing.ports.key_ring import KeyRing
+from ebbing.ports.outbox import Outbox
 from ebbing.ports.profile_store import ProfileStore
 from ebbing.ports.request_log import RequestLog
 from ebbing.ports.usage_log import UsageLog
@@ -237,6 +238,11 @@ class MemoryStore(Protocol):
     @property
     def change_log(self) -> ChangeLog:
         """What each call wrote, and every record as it was before."""
+        ...
+
+    @property
+    def outbox(self) -> Outbox | None:
+        """What an index beside the store follows; None where the store has none."""
         ...
 
     def within(self, change: ChangeSet) -> MemoryStore:

@@ -33,22 +33,23 @@ def bm25f(shard: Shard, terms: Sequence[int], *, settings: RecallSettings) -> Le
 
     The statistics are the owner's own, over rows that are not gone: nobody else's texts move a score.
     """
-    matches = shard.postings.find(np.array(terms, dtype=np.uint64))
+    hashes = np.array(terms, dtype=np.uint64)
+    matches = shard.postings.find(hashes)
     if not len(matches.rows):
         return LexicalScores(np.zeros(shard.size), np.zeros(shard.size))
-    idf, points = _weigh(shard, matches, terms=len(terms), settings=settings)
+    idf, points = weigh(shard, matches, terms=hashes, settings=settings)
     rarity = idf[matches.term]
     points_by_row = np.bincount(matches.rows, weights=points, minlength=shard.size)
     rarity_by_row = np.bincount(matches.rows, weights=rarity, minlength=shard.size)
     return LexicalScores(points_by_row.astype(np.float64), rarity_by_row / float(idf.sum()))
 
 
-def _weigh(shard: Shard, matches: TermMatches, *, terms: int, settings: RecallSettings) -> tuple[Scores, Scores]:
+def weigh(
+    shard: Shard, matches: TermMatches, *, terms: NDArray[np.uint64], settings: RecallSettings
+) -> tuple[Scores, Scores]:
     """Return the rarity of each term, and the BM25F points of each posting."""
     stats = shard.corpus_stats
-    is_alive = None if stats.all_alive else shard.alive[matches.rows]
-    document_count = np.bincount(matches.term, weights=is_alive, minlength=terms)
-    idf = _idf(stats.living, document_count)
+    idf = _idf(stats.living, shard.document_count(terms, matches))
     relative_length = shard.length[matches.rows] / stats.mean_length
     frequency = matches.tf / (1 - settings.length_norm + settings.length_norm * relative_length)
     if matches.fields.any():
@@ -110,7 +111,7 @@ def feedback_terms(
         return []
     terms_of_rows = [shard.postings.terms_of(row)["term"] for row in best.tolist()]
     candidates = np.unique(np.concatenate(terms_of_rows))
-    document_count = shard.postings.document_count(candidates)
+    document_count = shard.document_count(candidates)
     rarest = np.argsort(document_count, kind="stable")[: settings.feedback_terms + len(query_terms)]
     max_count = settings.feedback_max_share * shard.corpus_stats.living
     rarest = rarest[document_count[rarest] < max_count]

@@ -50,7 +50,9 @@ Mask = NDArray[np.bool_]
 """Shape (rows of the shard,)."""
 
 
-def zscore(scores: Scores, mask: Mask, *, weight: float = 1.0, min_count: int = 0) -> Scores:
+def zscore(
+    scores: Scores, mask: Mask, *, weight: float = 1.0, min_count: int = 0, stands_for: Scores | None = None
+) -> Scores:
     """Return `weight` times (x − mean) / standard deviation, both over the rows of the mask.
 
     All are 0 where the rows do not differ.
@@ -58,13 +60,15 @@ def zscore(scores: Scores, mask: Mask, *, weight: float = 1.0, min_count: int = 
     Args:
         min_count: rows that the statistics stand for; those that are lacking count as 0. Of a handful of rows none can
             lie far from their mean.
+        stands_for: how many rows each one stands for (`Shard.stands_for`); itself alone unless given.
     """
     chosen = scores[mask]
-    count = max(len(chosen), min_count)
+    counted = chosen if stands_for is None else chosen * stands_for[mask]
+    count = max(float(len(chosen) if stands_for is None else stands_for[mask].sum()), min_count)
     if not count:
         return np.zeros_like(scores)
-    mean = float(chosen.sum()) / count
-    variance = float(chosen.dot(chosen)) / count - mean * mean
+    mean = float(counted.sum()) / count
+    variance = float(counted.dot(chosen)) / count - mean * mean
     if variance < 1e-12:
         return np.zeros_like(scores)
     scaled: Scores = weight * variance**-0.5 * (scores - mean)

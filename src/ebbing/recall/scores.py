@@ -73,11 +73,13 @@ def score_rows(
     neighbours = find_neighbours(shard)
     words = bm25f(shard, question.terms, settings=settings)
     lexical = smooth(shard, words.points, neighbours=neighbours, settings=settings)
-    semantic = _semantic_share(cosine, mask, compared=compared, settings=settings)
-    total = semantic + _lexical_share(lexical, mask, semantic=semantic, foreign=foreign, settings=settings)
+    semantic = _semantic_share(shard, cosine, mask=mask, compared=compared, settings=settings)
+    total = semantic + _lexical_share(shard, lexical, mask=mask, semantic=semantic, foreign=foreign, settings=settings)
     if settings.feedback_weight and shard.size >= settings.feedback_from and words.coverage.any():
         lexical = lexical + _feedback(shard, total, mask=mask, question=question, settings=settings)
-        total = semantic + _lexical_share(lexical, mask, semantic=semantic, foreign=foreign, settings=settings)
+        total = semantic + _lexical_share(
+            shard, lexical, mask=mask, semantic=semantic, foreign=foreign, settings=settings
+        )
     traits = row_traits(shard, settings=settings)
     total = _weigh_traits(total, traits, settings=settings)
     coverage = words.coverage
@@ -136,10 +138,10 @@ def _topic_bonus(shard: Shard, total: Scores, *, mask: Mask, settings: RecallSet
     terms = feedback_terms(shard, best, query_terms=(), settings=settings)
     if terms:
         lexical = bm25f(shard, terms, settings=settings).points
-        points = points + zscore(lexical, others, weight=settings.topic_weight)
+        points = points + zscore(lexical, others, weight=settings.topic_weight, stands_for=shard.stands_for)
     if shard.embedded[best].all():
         cosine = along(shard.vectors, shard.vectors[best[0]]).astype(np.float64)
-        points = points + zscore(cosine, others, weight=settings.topic_weight)
+        points = points + zscore(cosine, others, weight=settings.topic_weight, stands_for=shard.stands_for)
     points[best] = 0.5 * points[others].max()
     return points
 
@@ -159,35 +161,39 @@ def _rows_in_other_language(shard: Shard, question: Question) -> Mask:
     return mask
 
 
-def _semantic_share(cosine: Scores, mask: Mask, *, compared: Mask, settings: RecallSettings) -> Scores:
+def _semantic_share(shard: Shard, cosine: Scores, *, mask: Mask, compared: Mask, settings: RecallSettings) -> Scores:
     """Return the part of the total that vectors give.
 
     A row without a vector stands where the average stands: nothing is known against it.
     """
-    share = _level(cosine, mask & compared, weight=settings.dense_weight, settings=settings)
+    share = _level(shard, cosine, mask=mask & compared, weight=settings.dense_weight, settings=settings)
     return np.where(compared, share, 0.0)
 
 
-def _lexical_share(lexical: Scores, mask: Mask, *, semantic: Scores, foreign: Mask, settings: RecallSettings) -> Scores:
+def _lexical_share(
+    shard: Shard, lexical: Scores, *, mask: Mask, semantic: Scores, foreign: Mask, settings: RecallSettings
+) -> Scores:
     """Return the part of the total that keywords give.
 
     Rows of the question's language are compared with one another. A row of another language shares hardly a term with
     the question whatever it says: nothing is known against it, and its meaning stands in for its words.
     """
     if settings.fusion == "rrf" or not foreign.any() or not semantic.any():
-        return _level(lexical, mask, weight=settings.lexical_weight, settings=settings)
+        return _level(shard, lexical, mask=mask, weight=settings.lexical_weight, settings=settings)
     min_count = min(int(np.count_nonzero(mask)), _MIN_ROWS_OF_LANGUAGE)
-    words = zscore(lexical, mask & ~foreign, weight=settings.lexical_weight, min_count=min_count)
+    words = zscore(
+        lexical, mask & ~foreign, weight=settings.lexical_weight, min_count=min_count, stands_for=shard.stands_for
+    )
     meaning = settings.other_language_weight / settings.dense_weight * semantic
     shares_words = foreign & (lexical > 0)
     return np.where(shares_words, np.maximum(words, meaning), np.where(foreign, meaning, words))
 
 
-def _level(scores: Scores, mask: Mask, *, weight: float, settings: RecallSettings) -> Scores:
+def _level(shard: Shard, scores: Scores, *, mask: Mask, weight: float, settings: RecallSettings) -> Scores:
     """Return the scores of one retriever, weighted, on the scale on which retrievers are added up."""
     if settings.fusion == "rrf":
         return weight * settings.rrf_scale * reciprocal_rank(scores, mask, k=settings.rrf_k)
-    return zscore(scores, mask, weight=weight)
+    return zscore(scores, mask, weight=weight, stands_for=shard.stands_for)
 
 
 def _feedback(shard: Shard, total: Scores, *, mask: Mask, question: Question, settings: RecallSettings) -> Scores:
@@ -316,7 +322,7 @@ def facts_about(shard: Shard, topic: Topic | None) -> Mask:
     """
     if topic is None:
         return np.zeros(shard.size, dtype=np.bool_)
-    codes = [code for name, code in shard.attributes.items() if _is_about(name, topic)]
+    codes = [code for name, code in shard.attributes.items() if is_about(name, topic)]
     words = {term for word in topic.words for term in query_terms(word) if len(term) > 1}
     names_topic = shard.postings.rows_with_any(map(term_hash, words))
     names_somebody = shard.postings.rows_with_any(map(term_hash, word_terms()))
@@ -326,7 +332,7 @@ def facts_about(shard: Shard, topic: Topic | None) -> Mask:
     return mask
 
 
-def _is_about(attribute: str, topic: Topic) -> bool:
+def is_about(attribute: str, topic: Topic) -> bool:
     """Return whether an attribute has one of the topic's names, or begins with it as a word: "allergic to walnut"."""
     return any(attribute == name or attribute.startswith(f"{name.rstrip()} ") for name in topic.attributes)
 

@@ -17,6 +17,7 @@ from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.reader import Reader
 from ebbing.ports.reranker import Reranker
 from ebbing.recall.as_of import shard_as_of
+from ebbing.recall.candidates import CandidateRows, is_enough
 from ebbing.recall.model_scores import AnswerOptions, RerankOptions, read_answers, rerank
 from ebbing.recall.question import Question, embed_query, parse_query, with_entity_links
 from ebbing.recall.ranking import RankedRow, rank
@@ -37,6 +38,8 @@ class SearchDeps:
     reader: Reader | None = None
     """The trained model that judges answers, if there is one."""
     answer_options: AnswerOptions = field(default_factory=AnswerOptions)
+    candidates: CandidateRows | None = None
+    """What chooses the rows of large owners that are scored; None where every row is."""
 
 
 @dataclass(slots=True)
@@ -63,7 +66,7 @@ class SearchResults:
 async def search(deps: SearchDeps, scope: Scope, *, query: Query) -> SearchResults:
     """Return the memories and raw messages that answer the query, best first."""
     shard = await _load_shard(deps, scope, query=query)
-    mask = await visible_rows(deps.store, shard, scope=scope, query=query)
+    shard, mask = await _choose_rows(deps, shard, scope=scope, query=query)
     if not mask.any():
         return SearchResults()
     question, scores, failures = await _score(deps, shard, scope=scope, mask=mask, query=query)
@@ -102,6 +105,20 @@ async def _load_shard(deps: SearchDeps, scope: Scope, *, query: Query) -> Shard:
     if query.as_of is None:
         return await deps.store.shard(scope)
     return await shard_as_of(deps.store, deps.embedder, scope=scope, moment=query.as_of)
+
+
+async def _choose_rows(deps: SearchDeps, shard: Shard, *, scope: Scope, query: Query) -> tuple[Shard, Mask]:
+    """Return the rows that are scored, which of a large owner are few, and which of them the caller may get back."""
+    candidates = deps.candidates
+    if candidates is not None and candidates.is_meant(shard, query):
+        text = query.conversation or query.text
+        embedding = await embed_query(deps.embedder, text, timeout_seconds=deps.settings.deadline_seconds)
+        if embedding.vector is not None and len(embedding.vector) == shard.dim:
+            chosen = await candidates.choose(shard, scope, query=query, vector=embedding.vector, settings=deps.settings)
+            mask = await visible_rows(deps.store, chosen, scope=scope, query=query)
+            if chosen is shard or is_enough(chosen, mask, query=query):
+                return chosen, mask
+    return shard, await visible_rows(deps.store, shard, scope=scope, query=query)
 
 
 async def _score(

@@ -38,6 +38,7 @@ from ebbing.wiring.components.models import (
 )
 from ebbing.wiring.components.process_priority import yield_thread
 from ebbing.wiring.components.telemetry import meter_of
+from ebbing.wiring.components.vectors import VectorParts, vector_parts
 from ebbing.wiring.components.webhooks import SenderSlot
 from ebbing.wiring.config.earlier_names import earlier_settings
 from ebbing.wiring.config.mem0_config import from_mem0
@@ -77,6 +78,8 @@ class Components:
     """What gives messages their vectors that were stored while the embedder was behind."""
     meter: Meter = SILENCE
     """What is told how long calls take, and what comes of them."""
+    vectors: VectorParts | None = None
+    """The index of vectors for large owners, if there is one."""
 
     def for_tenant(self, tenant: str) -> Components:
         """Return the same components for another tenant: every call made with them names this one."""
@@ -137,6 +140,7 @@ def build(
         SenderSlot(settings.webhook_private_targets),
         DeferredEmbedder(store, clock, begin=yield_thread),
         meter_of(settings, clock),
+        vector_parts(settings, store),
     )
 
 

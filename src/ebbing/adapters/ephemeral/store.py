@@ -63,7 +63,9 @@ from ebbing.ports.memory_store import (
 
 
 class EphemeralMemoryStore:
-    """A `MemoryStore` in the memory of one process; threads and event loops may share it."""
+    """A `MemoryStore` in the memory of one process; threads and event loops may share it. No index follows it."""
+
+    outbox = None
 
     def __init__(self, *, clock: Clock, model_id: str | None = None, dim: int = 0) -> None:
         self._clock, self._model_id, self._dim, self._lengths = clock, model_id, dim, VectorLengths()
@@ -167,17 +169,18 @@ class EphemeralMemoryStore:
 
     async def shard(self, scope: Scope, *, deleted: bool = False) -> Shard:
         with self._opened():
+            empty = Shard(model_id=self._model_id, dim=self._dim)
             if (room := self._rooms.get(scope.owner)) is None:
-                return self._empty_shard()
+                return empty
             if deleted:
                 if room.past is None or room.past.generation != room.generation:
-                    room.past = with_deleted(room, self._empty_shard())
+                    room.past = with_deleted(room, empty)
                 return room.past
             if room.shard is None:
                 room.behind = {row.seq: row for row in room.kept.values()}
             if room.shard is None or room.shard.generation != room.generation:
                 behind, room.shard = room.shard, None  # what breaks this off leaves none that is half made
-                room.shard = advanced(room, behind or self._empty_shard())
+                room.shard = advanced(room, behind or empty)
             return room.shard
 
     async def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry]:
@@ -389,9 +392,6 @@ class EphemeralMemoryStore:
         return Outdated(
             row.seq, copy_of(row.record), entry.flags if entry else None, entry.vector if entry and keeps else None
         )
-
-    def _empty_shard(self) -> Shard:
-        return Shard(model_id=self._model_id, dim=self._dim)
 
 
 def _under(change: Change, user_id: str) -> Change:

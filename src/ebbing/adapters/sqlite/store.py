@@ -25,7 +25,7 @@ from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
 from ebbing.adapters.sqlite.memories.change_log import SqliteChangeLog
 from ebbing.adapters.sqlite.memories.changes import apply, prepare
 from ebbing.adapters.sqlite.memories.models import vector_length
-from ebbing.adapters.sqlite.memories.outbox import Outbox
+from ebbing.adapters.sqlite.memories.outbox import SqliteOutbox
 from ebbing.adapters.sqlite.memories.rows import RECORD_COLUMNS, record_of
 from ebbing.adapters.sqlite.memories.shards import ShardCache
 from ebbing.adapters.sqlite.memories.staged_writes import take_in_staged_writes
@@ -121,8 +121,8 @@ class SqliteMemoryStore:
         """A `ChangeLog` in the same file."""
         self._change: ChangeSet | None = None
         """What is written belongs to it."""
-        self.outbox = Outbox(connections, self._writer)
-        """What indexes outside the file have to follow."""
+        self.outbox = SqliteOutbox(connections, self._writer)
+        """An `Outbox` in the same file."""
         # Whoever forgets to close a store leaves neither a thread nor an open file behind.
         weakref.finalize(self, _let_go, connections, self._writer)
 

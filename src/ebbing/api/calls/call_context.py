@@ -89,11 +89,18 @@ class CallContext:
         reader = await components.reader.get()
         private: object = embedder
         if is_private and isinstance(private, RemembersVectors):
-            embedder = private.forgetful()
-            return SearchDeps(self.store, embedder, components.recall_settings, reranker, reranking.options, reader)
+            return replace(await self.search_deps(), embedder=private.forgetful())
         if deps is None or deps.embedder is not embedder or deps.reranker is not reranker:
             self.store.use_model(embedder)
-            deps = SearchDeps(self.store, embedder, components.recall_settings, reranker, reranking.options, reader)
+            deps = SearchDeps(
+                self.store,
+                embedder,
+                components.recall_settings,
+                reranker,
+                reranking.options,
+                reader,
+                candidates=components.vectors.candidates if components.vectors else None,
+            )
             self._search_deps = deps
         return deps
 
@@ -159,12 +166,18 @@ class CallContext:
             await events.publish(MemoryEvent(topic, scope, self.clock.now(), ids, source_id, is_bulk))
 
     async def scrub(self) -> bool:
-        """Clear what is cached of texts, and overwrite them on the disk; return True if no trace is left."""
+        """Clear what is cached of texts, in the vector index too, and overwrite them on the disk.
+
+        Returns:
+            True if no trace is left.
+        """
         await self.components.embedder.forget()
         await self.components.reranker.forget()
         self.profiles.let_go()
         clear_text_caches()
-        return await self.store.scrub()
+        vectors = self.components.vectors
+        is_forgotten = vectors is None or await vectors.follower.catch_up()
+        return await self.store.scrub() and is_forgotten
 
 
 def _write_policy(settings: Settings) -> WritePolicy:

@@ -71,6 +71,16 @@ class Settings(ServiceSettings):
     shard_cache_mib: int = Field(
         default=512, ge=16, le=65_536, description="RAM for the searchable rows of recently used owners."
     )
+    vector_index: Literal["none", "usearch"] = Field(
+        default="none",
+        description="What finds the nearest vectors of large owners; `none` compares all of them, which is exact.",
+    )
+    vector_index_from: int = Field(
+        default=50_000, ge=1_000, le=10_000_000, description="Rows with vectors from which on an owner is indexed."
+    )
+    vector_index_path: Path | None = Field(
+        default=None, description="Directory of the index `usearch`; `vectors` under `path` unless given."
+    )
     redaction: dict[str, Literal["allow", "mask", "hash", "drop", "block"]] = Field(
         default={}, description="What becomes of personal data before it is stored, by category, as JSON."
     )

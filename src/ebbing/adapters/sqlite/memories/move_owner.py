@@ -16,12 +16,12 @@ _MOVE: Final = (
     f"UPDATE index_entry SET mid = mid + :offset WHERE {_BETWEEN}",  # noqa: S608
     f"UPDATE returned SET mid = mid + :offset WHERE {_BETWEEN}",  # noqa: S608
     f"UPDATE feedback SET mid = mid + :offset WHERE {_BETWEEN}",  # noqa: S608
-    f"UPDATE outbox SET mid = mid + :offset WHERE {_BETWEEN}",  # noqa: S608
     f"UPDATE source SET owner_no = :to, mid = mid + :offset WHERE owner_no = :from AND {_BETWEEN}",  # noqa: S608
 )
+_HERE_NOW: Final = "FROM memory WHERE mid BETWEEN :first + :offset AND :last + :offset"
 _FOLLOW: Final = (
-    "INSERT INTO outbox (mid, memory_id, op) SELECT mid, id, 'put' FROM memory"
-    " WHERE mid BETWEEN :first + :offset AND :last + :offset"
+    f"INSERT INTO outbox (mid, memory_id, op) SELECT mid - :offset, id, 'erase' {_HERE_NOW}",
+    f"INSERT INTO outbox (mid, memory_id, op) SELECT mid, id, 'put' {_HERE_NOW}",
 )
 
 
@@ -69,7 +69,8 @@ def move(db: sqlite3.Connection, rows: Range, *, of: OwnerRow, to: OwnerRow) -> 
     for statement in _MOVE:
         db.execute(statement, values)
     if is_followed(db):
-        db.execute(_FOLLOW, values)
+        for statement in _FOLLOW:
+            db.execute(statement, values)
     db.execute(
         "UPDATE owner SET generation = generation + 1, last_seq = max(last_seq, ?) WHERE no = ?", (moved.last, to.no)
     )

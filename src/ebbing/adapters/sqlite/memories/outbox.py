@@ -1,44 +1,43 @@
 """What an index outside the file has to follow: rows written in the same transaction as the change itself.
 
-Nothing is kept while nobody is registered. A consumer reads from its cursor, applies what it reads (idempotently: a
-`put` says "read this memory again", an `erase` says "forget it"), and then advances; rows that every consumer has
-passed are removed.
+A `put` says "read this row again", an `erase` says "forget it". See `ebbing.ports.outbox.Outbox`.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
 
 from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
+from ebbing.adapters.sqlite.memories.rows import MAX_SEQ, SEQ_BITS, first_mid, last_mid
 from ebbing.domain.errors import InvalidInputError
+from ebbing.domain.memory.scope import Owner
+from ebbing.ports.outbox import Followed, Standing
 
 FOLLOWED: Final = "EXISTS (SELECT 1 FROM outbox_consumer)"
 """Whether anybody is registered, for a statement that asks for something else as well."""
-_UNKNOWN: Final = "no consumer of this name is registered: register it first"
+_UNKNOWN: Final = "no follower of this name is registered: register it first"
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
-    """One change to follow."""
+_READ: Final = (
+    "SELECT seq, memory_id, op, mid, tenant, kind, name FROM outbox LEFT JOIN owner ON owner.no = mid >> 24"
+    " WHERE seq > ? ORDER BY seq LIMIT ?"
+)
+_STANDING: Final = (
+    "SELECT no, cursor FROM owner, outbox_consumer AS follower WHERE tenant = ? AND kind = ? AND owner.name = ?"
+    " AND follower.name = ?"
+)
+_BEHIND: Final = "SELECT DISTINCT mid FROM outbox WHERE seq > ? AND mid BETWEEN ? AND ? LIMIT ?"
 
-    seq: int
-    memory_id: str
-    op: str
-    """`put` (written or changed, look at the truth) or `erase`."""
 
-
-class Outbox:
-    """The consumers' side."""
+class SqliteOutbox:
+    """An `Outbox` in the same file; an owner's partition is their number in it."""
 
     def __init__(self, connections: Connections, writer: GroupCommitWriter) -> None:
         self._connections, self._writer = connections, writer
 
     async def register(self, name: str) -> int:
-        """Starts following from now on, or goes on where `name` was; returns its cursor."""
-
         def work(db: sqlite3.Connection) -> int:
             db.execute(
                 "INSERT OR IGNORE INTO outbox_consumer (name, cursor)"
@@ -50,36 +49,25 @@ class Outbox:
         return await self._writer.run(work)
 
     async def unregister(self, name: str) -> None:
-        """Stops following; what only this consumer still needed is removed."""
-
         def work(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM outbox_consumer WHERE name = ?", (name,))
             _trim(db)
 
         await self._writer.run(work)
 
-    async def read(self, name: str, *, limit: int = 100) -> list[Followed]:
-        """The next changes after the consumer's cursor, oldest first.
-
-        Raises:
-            InvalidInputError: the consumer is not registered.
-        """
+    async def followers(self) -> list[str]:
         with self._connections.reading() as db:
-            found = db.execute("SELECT cursor FROM outbox_consumer WHERE name = ?", (name,)).fetchone()
-            if found is None:
+            return [row[0] for row in db.execute("SELECT name FROM outbox_consumer ORDER BY name")]
+
+    async def read(self, name: str, *, limit: int = 100) -> list[Followed]:
+        with self._connections.reading() as db:
+            cursor = db.execute("SELECT cursor FROM outbox_consumer WHERE name = ?", (name,)).fetchone()
+            if cursor is None:
                 raise InvalidInputError(_UNKNOWN)
-            rows = db.execute(
-                "SELECT seq, memory_id, op FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?", (found[0], limit)
-            ).fetchall()
-        return [Followed(*row) for row in rows]
+            rows = db.execute(_READ, (cursor[0], limit)).fetchall()
+        return [_followed(row) for row in rows]
 
     async def advance(self, name: str, seq: int) -> None:
-        """Says that everything up to `seq` was applied; never moves backwards.
-
-        Raises:
-            InvalidInputError: the consumer is not registered.
-        """
-
         def work(db: sqlite3.Connection) -> None:
             moved = db.execute("UPDATE outbox_consumer SET cursor = max(cursor, ?) WHERE name = ?", (seq, name))
             if not moved.rowcount:
@@ -87,6 +75,22 @@ class Outbox:
             _trim(db)
 
         await self._writer.run(work)
+
+    async def standing(self, name: str, owner: Owner, *, limit: int) -> Standing | None:
+        with self._connections.reading() as db:
+            row = db.execute(_STANDING, (*owner, name)).fetchone()
+            if row is None:
+                return None
+            no, cursor = row
+            behind = db.execute(_BEHIND, (cursor, first_mid(no), last_mid(no), limit + 1)).fetchall()
+        rows = None if len(behind) > limit else tuple(mid & MAX_SEQ for (mid,) in behind)
+        return Standing(str(no), rows)
+
+
+def _followed(row: tuple[int, str, str, int, str | None, str, str]) -> Followed:
+    seq, memory_id, op, mid, tenant, kind, name = row
+    owner = None if tenant is None else Owner(tenant, kind, name)
+    return Followed(seq, memory_id, op, str(mid >> SEQ_BITS), mid & MAX_SEQ, owner)
 
 
 def is_followed(db: sqlite3.Connection) -> bool:

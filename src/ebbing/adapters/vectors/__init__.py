@@ -1,0 +1,1 @@
+"""Indexes of vectors beside the store, one module for each technology."""

@@ -1,0 +1,185 @@
+"""Which rows of a large owner are scored at all: the nearest by the vector index, and what else could answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+import anyio
+import numpy as np
+from numpy.typing import NDArray
+
+from ebbing.domain.errors import VectorIndexError
+from ebbing.domain.filters.query import Query
+from ebbing.domain.memory.scope import Owner, Scope
+from ebbing.index.chosen_rows import ChosenRows
+from ebbing.index.near_rows import along
+from ebbing.index.shard import Shard
+from ebbing.language.text.analyzer import TextFlag
+from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.outbox import Outbox
+from ebbing.ports.vector_index import COMPLETE, VectorIndex, VectorRoom, Vectors, follower_name
+from ebbing.recall.bm25 import weigh
+from ebbing.recall.question import Question, parse_query
+from ebbing.recall.recall_settings import RecallSettings
+from ebbing.recall.rows import Mask, best_rows
+from ebbing.recall.scores import is_about
+
+NEAREST_ROWS: Final = 200
+"""Rows that the index is asked for: twenty times an answer, since int8 and graphs lose some."""
+WORDED_ROWS: Final = 100
+"""Rows that hold the question's rare words."""
+MAX_POSTINGS: Final = 20_000
+"""Postings of the question's words that are looked at, those of the rarest words first."""
+RULE_ROWS: Final = 50
+"""Newest standing instructions, and newest facts of the attribute that is asked for."""
+MAX_SPAN_ROWS: Final = 20_000
+"""Rows of the times that a question names, up to which they are compared."""
+SAMPLED_ROWS: Final = 512
+"""Rows spread over the owner, by which the scores of all others are estimated."""
+MAX_ROWS_BEHIND: Final = 4_000
+"""Changed rows that the index lacks, up to which they are compared one by one."""
+FOLLOW_FROM: Final = 1_000
+"""Changed rows from which on the index is brought up to date."""
+MIN_VISIBLE: Final = 4
+"""Times the length of the answer: where a filter lets so many of the chosen rows through, the best are among them."""
+FOLLOW_SECONDS: Final = 60.0
+"""How often it is brought up to date where less changed."""
+DEADLINE_SECONDS: Final = 0.25
+"""How long a search waits for the index."""
+REST_SECONDS: Final = 5.0
+"""How long an index that failed is left alone."""
+
+Rows = NDArray[np.int64]
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class CandidateRows:
+    """Chooses the rows of large owners by an index of vectors; every row is scored where that is not possible."""
+
+    index: VectorIndex
+    outbox: Outbox
+    store: MemoryStore
+    min_rows: int
+    """Owners with fewer rows are not indexed."""
+    follow: Callable[[Owner], None]
+    """Has the index built for an owner, and brought up to date, in the background."""
+    _rests_until: float = field(default=0.0, init=False)
+    _follows_at: float = field(default=0.0, init=False)
+
+    def is_meant(self, shard: Shard, query: Query) -> bool:
+        """Return whether the index may help with a question."""
+        if shard.size < self.min_rows or shard.model_id is None or query.as_of is not None:
+            return False
+        return embedded_rows(shard) >= self.min_rows and anyio.current_time() >= self._rests_until
+
+    async def choose(
+        self, shard: Shard, scope: Scope, *, query: Query, vector: Vectors, settings: RecallSettings
+    ) -> Shard:
+        """Return the rows of a shard that are worth scoring; the shard itself where the index cannot tell.
+
+        A vector index that fails is left alone for some seconds.
+        """
+        question = parse_query(query, shard)
+        try:
+            with anyio.fail_after(DEADLINE_SECONDS):
+                near = await self._near_rows(
+                    shard, scope.owner, vector=vector, count=max(NEAREST_ROWS, 8 * query.top_k)
+                )
+        except (VectorIndexError, TimeoutError) as error:
+            self._rests_until = anyio.current_time() + REST_SECONDS
+            _log.warning(
+                "every row is searched, since the vector index failed: %s", error or "it did not answer in time"
+            )
+            return shard
+        if near is None:
+            return shard
+        in_times = rows_of_times(shard, question, vector=vector)
+        if in_times is None:
+            return shard
+        others = (*self._rows_by_rule(shard, question), worded_rows(shard, question, settings=settings), in_times)
+        return chosen_rows(shard, np.unique(np.concatenate((near, *others))))
+
+    async def _near_rows(self, shard: Shard, owner: Owner, *, vector: Vectors, count: int) -> Rows | None:
+        """Return the rows nearest to a vector with those that the index lacks; None where it cannot tell."""
+        name = follower_name(self.index, shard.model_id or "", dim=shard.dim)
+        standing = await self.outbox.standing(name, owner, limit=MAX_ROWS_BEHIND)
+        is_built = standing is not None and await self.store.mark(Scope.of(owner), name) == COMPLETE
+        if standing is None or not is_built or standing.behind is None:
+            self.follow(owner)
+            return None
+        now = anyio.current_time()
+        if len(standing.behind) >= FOLLOW_FROM or (standing.behind and now >= self._follows_at):
+            self._follows_at = now + FOLLOW_SECONDS
+            self.follow(owner)
+        room = VectorRoom(owner.tenant, standing.partition, shard.model_id or "", shard.dim)
+        seqs = await self.index.search(room, vector, limit=count)
+        if len(seqs) < count:  # the owner has many more rows: something was lost
+            await self.store.set_mark(Scope.of(owner), name, value=0)
+            self.follow(owner)
+            return None
+        return np.concatenate((shard.rows_of(seqs.tolist()), shard.rows_of(standing.behind)))
+
+    def _rows_by_rule(self, shard: Shard, question: Question) -> tuple[Rows, Rows]:
+        """Return rows that count whatever their words: standing instructions, and what the question asks for."""
+        rules = shard.cached("instructions", lambda: np.flatnonzero((shard.flags & TextFlag.INSTRUCTION) != 0))
+        topic = question.topic
+        codes = [] if topic is None else [code for name, code in shard.attributes.items() if is_about(name, topic)]
+        facts = np.flatnonzero(np.isin(shard.attribute, codes)) if codes else rules[:0]
+        return rules[-RULE_ROWS:], facts[-RULE_ROWS:]
+
+
+def embedded_rows(shard: Shard) -> int:
+    """Return how many living rows have a vector."""
+    return shard.cached("embedded rows", lambda: int(np.count_nonzero(shard.embedded & shard.alive)))
+
+
+def worded_rows(shard: Shard, question: Question, *, settings: RecallSettings) -> Rows:
+    """Return the best rows by the rarest words of a question."""
+    terms = np.array(question.terms, dtype=np.uint64)
+    counts = shard.document_count(terms)
+    order = np.argsort(counts, kind="stable")
+    is_looked_at = np.cumsum(counts[order]) <= MAX_POSTINGS
+    rare = terms[order[is_looked_at & (counts[order] > 0)]]
+    if not len(rare):
+        return np.zeros(0, dtype=np.int64)
+    matches = shard.postings.find(rare)
+    _, points = weigh(shard, matches, terms=rare, settings=settings)
+    rows, at = np.unique(matches.rows, return_inverse=True)
+    total = np.bincount(at, weights=points, minlength=len(rows)).astype(np.float64)
+    best = best_rows(total, shard.alive[rows], count=WORDED_ROWS)
+    return np.asarray(rows[best], dtype=np.int64)
+
+
+def rows_of_times(shard: Shard, question: Question, *, vector: Vectors) -> Rows | None:
+    """Return the best rows of the times that a question names; None where these are too many to compare."""
+    in_span = np.zeros(0, dtype=np.int64)
+    for first, last in question.times.spans:
+        in_span = np.union1d(in_span, np.flatnonzero((shard.created >= first) & (shard.created <= last)))
+        if len(in_span) > MAX_SPAN_ROWS:
+            return None
+    if len(in_span) <= NEAREST_ROWS:
+        return in_span
+    cosines = along(shard.vectors[in_span], vector).astype(np.float64)
+    return in_span[best_rows(cosines, shard.alive[in_span], count=NEAREST_ROWS)]
+
+
+def chosen_rows(shard: Shard, rows: Rows) -> ChosenRows:
+    """Return a shard of some rows, of the turns beside them, and of a sample that stands for all others."""
+    window = np.concatenate([rows + step for step in (-2, -1, 0, 1, 2)])
+    chosen = np.unique(window[(window >= 0) & (window < shard.size)])
+    sample = np.linspace(0, shard.size - 1, SAMPLED_ROWS).astype(np.int64)
+    sample = np.setdiff1d(sample, chosen, assume_unique=False)
+    together = np.sort(np.concatenate((chosen, sample)))
+    share = (shard.size - len(chosen)) / max(len(sample), 1)
+    stands_for = np.where(np.isin(together, sample, assume_unique=True), share, 1.0)
+    return ChosenRows(shard, together, stands_for=stands_for)
+
+
+def is_enough(shard: Shard, mask: Mask, *, query: Query) -> bool:
+    """Return whether the chosen rows that a filter lets through can be an answer, or all rows have to be looked at."""
+    is_chosen = shard.stands_for == 1.0
+    return int(np.count_nonzero(mask & is_chosen)) >= MIN_VISIBLE * query.top_k

@@ -1,0 +1,223 @@
+"""Keeping the index of vectors in step with the store: built for large owners, then following the outbox in order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Final
+
+import anyio.to_thread
+import numpy as np
+
+from ebbing.domain.errors import EbbingError
+from ebbing.domain.memory.scope import Owner, Scope
+from ebbing.index.shard import Shard
+from ebbing.ports.job_queue import Job, NewJob
+from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.outbox import Followed, Outbox
+from ebbing.ports.vector_index import COMPLETE, VectorIndex, VectorRoom, follower_name
+
+JOB: Final = "vector_index"
+"""The kind of the one job that is the right to change the index: whoever has it in hand does."""
+BATCH_CHANGES: Final = 5_000
+"""Changes that are applied before the index is saved."""
+BATCH_ROWS: Final = 2_000
+"""Vectors of one call while the index is built."""
+SAVED_ROWS: Final = 100_000
+"""Vectors after which a half-built index is saved, so that it goes on from there."""
+LEASE: Final = timedelta(minutes=5)
+WAIT_SECONDS: Final = 2.0
+"""How long an erasure waits for whoever is at it."""
+_PREFIX: Final = "vectors "
+
+_log: Final = logging.getLogger(__name__)
+
+
+class VectorFollower:
+    """Builds and updates the index, in a thread of its own, one process at a time. What is killed is done again."""
+
+    def __init__(
+        self, store: MemoryStore, outbox: Outbox, *, index: VectorIndex, min_rows: int, begin: Callable[[], None]
+    ) -> None:
+        """`begin` is called in the thread first; owners with fewer rows than `min_rows` are not indexed."""
+        self._store, self._outbox, self._index, self._begin = store, outbox, index, begin
+        self._min_rows = min_rows
+        self._waiting: dict[Owner, None] = {}
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is being built or brought up to date."""
+        return self._thread is not None
+
+    def follow(self, owner: Owner) -> None:
+        """Have the index built for an owner, and brought up to date, soon."""
+        with self._lock:
+            if self._is_closed:
+                return
+            self._waiting[owner] = None
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=asyncio.run, args=(self._work(),), name="ebbing-index", daemon=True
+                )
+                self._thread.start()
+
+    async def catch_up(self) -> bool:
+        """Apply every change that was noted for the index; False where that is not possible now.
+
+        The index is then brought up to date within a minute of its next use.
+        """
+        names = [name for name in await self._outbox.followers() if name.startswith(f"{_PREFIX}{self._index.name} ")]
+        if not names:
+            return True
+        try:
+            async with self._lease(wait_seconds=WAIT_SECONDS) as job:
+                if job is None:
+                    return False
+                for name in names:
+                    await self._catch_up(name, job)
+        except EbbingError as error:
+            _log.warning("the vector index is behind (%s): %s", error.code, error)
+            return False
+        return True
+
+    async def build(self, owner: Owner) -> bool:
+        """Build the index of an owner, or bring it up to date; False where another process is at it."""
+        shard = await self._store.shard(Scope.of(owner))
+        if shard.model_id is None or shard.size < self._min_rows:
+            return True
+        async with self._lease() as job:
+            if job is None:
+                return False
+            name = follower_name(self._index, shard.model_id, dim=shard.dim)
+            await self._register(name)
+            await self._catch_up(name, job)
+            await self._build(name, owner, job=job)
+            await self._catch_up(name, job)
+        return True
+
+    async def aclose(self) -> None:
+        """Stop between two pieces of work, and close the index."""
+        with self._lock:
+            self._is_closed = True
+            self._waiting.clear()
+            thread = self._thread
+        if thread is not None:
+            await anyio.to_thread.run_sync(thread.join)
+        await self._index.aclose()
+
+    async def _work(self) -> None:
+        self._begin()
+        try:
+            while (owner := self._next()) is not None:
+                await self.build(owner)
+        except EbbingError as error:
+            _log.warning("the vector index is not built (%s): %s", error.code, error)
+        finally:
+            with self._lock:
+                if self._thread is threading.current_thread():  # something went wrong
+                    self._waiting.clear()
+                    self._thread = None
+
+    def _next(self) -> Owner | None:
+        """Return whose turn it is; nobody's, and then the thread ends."""
+        with self._lock:
+            owner = next(iter(self._waiting), None)
+            if owner is None:
+                self._thread = None
+            else:
+                del self._waiting[owner]
+            return owner
+
+    @asynccontextmanager
+    async def _lease(self, *, wait_seconds: float = 0.0) -> AsyncIterator[Job | None]:
+        """The right to change the index; None where another process or thread has it."""
+        queue = self._store.jobs
+        await queue.enqueue_all([NewJob(JOB, self._index.name, once=True, max_attempts=1_000_000)])
+        job = await queue.claim([JOB], lease=LEASE)
+        while job is None and wait_seconds > 0:
+            wait_seconds -= 0.05
+            await anyio.sleep(0.05)
+            job = await queue.claim([JOB], lease=LEASE)
+        try:
+            yield job
+        finally:
+            if job is not None:
+                with anyio.CancelScope(shield=True):
+                    await queue.release(job)
+
+    async def _register(self, name: str) -> None:
+        """Begin to follow. What the index holds from before nobody vouches for: it goes."""
+        names = await self._outbox.followers()
+        if name in names:
+            return
+        await self._index.clear()
+        for other in names:
+            if other.startswith(_PREFIX):
+                await self._outbox.unregister(other)
+        await self._outbox.register(name)
+
+    async def _catch_up(self, name: str, job: Job) -> None:
+        while not self._is_closed and (changes := await self._outbox.read(name, limit=BATCH_CHANGES)):
+            by_partition: dict[str, list[Followed]] = {}
+            for change in changes:
+                by_partition.setdefault(change.partition, []).append(change)
+            for partition, group in by_partition.items():
+                await self._apply(name, partition, changes=group)
+            await self._index.save()
+            await self._outbox.advance(name, changes[-1].seq)
+            await self._store.jobs.renew(job, lease=LEASE)
+
+    async def _apply(self, name: str, partition: str, *, changes: Sequence[Followed]) -> None:
+        """Bring the changed rows of one owner into the index as the store has them now."""
+        owner = changes[-1].owner
+        if owner is None:
+            await self._index.delete(partition)
+            return
+        seqs = np.unique(np.array([change.row for change in changes], dtype=np.int64))
+        if not await self._store.mark(Scope.of(owner), name):
+            erased = np.array([change.row for change in changes if change.op == "erase"], dtype=np.int64)
+            await self._index.delete(partition, erased)
+            return
+        shard = await self._store.shard(Scope.of(owner))
+        present = shard.rows_of(seqs.tolist())
+        present = present[shard.alive[present] & shard.embedded[present]]
+        if follower_name(self._index, shard.model_id or "", dim=shard.dim) != name:
+            present = present[:0]
+        await self._index.delete(partition, np.setdiff1d(seqs, shard.seq[present]))
+        room = VectorRoom(owner.tenant, partition, shard.model_id or "", shard.dim)
+        await self._index.upsert(room, shard.seq[present], vectors=shard.vectors[present])
+
+    async def _build(self, name: str, owner: Owner, *, job: Job) -> None:
+        scope = Scope.of(owner)
+        done = await self._store.mark(scope, name)
+        standing = await self._outbox.standing(name, owner, limit=1)
+        if done == COMPLETE or standing is None:
+            return
+        if not done:
+            await self._index.delete(standing.partition)
+        shard = await self._store.shard(scope)
+        room = VectorRoom(owner.tenant, standing.partition, shard.model_id or "", shard.dim)
+        rows = _rows_after(shard, done)
+        for start in range(0, len(rows), BATCH_ROWS):
+            part = rows[start : start + BATCH_ROWS]
+            await self._index.upsert(room, shard.seq[part], vectors=shard.vectors[part])
+            if self._is_closed or not await self._store.jobs.renew(job, lease=LEASE):
+                return
+            if (start + BATCH_ROWS) % SAVED_ROWS == 0:
+                await self._index.save()
+                await self._store.set_mark(scope, name, value=int(shard.seq[part[-1]]))
+        await self._index.save()
+        await self._store.set_mark(scope, name, value=COMPLETE)
+
+
+def _rows_after(shard: Shard, seq: int) -> np.typing.NDArray[np.int64]:
+    """Return the living rows with vectors from after a row on, in the order in which they came."""
+    rows = np.flatnonzero(shard.alive & shard.embedded & (shard.seq > seq))
+    return rows[np.argsort(shard.seq[rows], kind="stable")]

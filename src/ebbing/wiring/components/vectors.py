@@ -1,0 +1,58 @@
+"""The index of vectors for large owners, if the settings name one, and what keeps it in step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ebbing.domain.errors import ConfigurationError, MissingExtraError
+from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.vector_index import VectorIndex
+from ebbing.recall.candidates import CandidateRows
+from ebbing.upkeep.repair.vector_follower import VectorFollower
+from ebbing.wiring.components.process_priority import yield_thread
+from ebbing.wiring.config.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class VectorParts:
+    """What searches and writes are given of the index."""
+
+    candidates: CandidateRows
+    follower: VectorFollower
+
+
+def vector_parts(settings: Settings, store: MemoryStore) -> VectorParts | None:
+    """Return the parts of the index that the settings name; None for none.
+
+    Raises:
+        ConfigurationError: the store has no outbox that an index could follow, or a setting is missing.
+        MissingExtraError: the package of the index is not installed.
+    """
+    if settings.vector_index == "none":
+        return None
+    outbox = store.outbox
+    if outbox is None:
+        raise ConfigurationError(
+            f"EBBING_VECTOR_INDEX={settings.vector_index} needs a store on disk: set EBBING_VECTOR_INDEX=none"
+        )
+    try:
+        index = _OPENED[settings.vector_index](settings)
+    except ModuleNotFoundError as error:
+        extra = settings.vector_index
+        raise MissingExtraError(
+            f"EBBING_VECTOR_INDEX={extra} needs a package: pip install 'ebbing[{extra}]'"
+        ) from error
+    min_rows = settings.vector_index_from
+    follower = VectorFollower(store, outbox, index=index, min_rows=min_rows, begin=yield_thread)
+    return VectorParts(CandidateRows(index, outbox, store, min_rows, follower.follow), follower)
+
+
+def _usearch(settings: Settings) -> VectorIndex:
+    from ebbing.adapters.vectors.usearch import UsearchIndex
+
+    return UsearchIndex(settings.vector_index_path or settings.path / "vectors")
+
+
+_OPENED: Final[Mapping[str, Callable[[Settings], VectorIndex]]] = {"usearch": _usearch}
