@@ -26,6 +26,7 @@ class Screen:
 SCREENS: Final = (
     Screen("people", "people.title", is_of_person=False, shows={"en": ("emma", "linxiao"), "zh": ("emma", "linxiao")}),
     Screen("memories", "memories.title", shows={"en": ("Emma", "shellfish"), "zh": ("林晓", "花生")}),
+    Screen("ask", "ask.title"),
 )
 
 

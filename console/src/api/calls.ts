@@ -18,8 +18,11 @@ import type {
   Timeline,
 } from "./types";
 
-/** Characters of a text in a list; the screen of one memory shows all of it. */
+/** Characters of a text in a list. */
 const SHORT = 600;
+
+/** Characters of a text on the screen of one memory, until somebody wants to see all of it. */
+const LONG = 2_000;
 
 export const getMe = (signal?: AbortSignal): Promise<Me> => read("/v1/me", {}, signal);
 
@@ -67,10 +70,10 @@ export const getMemory = (owner: Owner, id: string, signal?: AbortSignal): Promi
   read(`/v1/memories/${part(id)}`, userOf(owner), signal);
 
 export const explainMemory = (owner: Owner, id: string, signal?: AbortSignal): Promise<Explained> =>
-  read(`/v1/memories/${part(id)}/explain`, userOf(owner), signal);
+  read(`/v1/memories/${part(id)}/explain`, { ...userOf(owner), max_text: LONG }, signal);
 
 export const getSources = (owner: Owner, id: string, signal?: AbortSignal): Promise<Sources> =>
-  read(`/v1/memories/${part(id)}/sources`, userOf(owner), signal);
+  read(`/v1/memories/${part(id)}/sources`, { ...userOf(owner), max_text: SHORT }, signal);
 
 export interface Edit {
   text?: string;

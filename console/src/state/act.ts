@@ -20,6 +20,16 @@ export async function act(owner: Owner | null, done: string, change: () => Promi
   }
 }
 
+/** Loads something at a press; null where that failed, and a note says so. */
+export async function attempt<T>(loading: Promise<T>): Promise<T | null> {
+  try {
+    return await loading;
+  } catch (error) {
+    notify(sentence(error), { tone: "bad" });
+    return null;
+  }
+}
+
 /** Does the same to several, one after another. Those that are refused are counted in the note. */
 export async function actOnEach(
   owner: Owner,

@@ -21,10 +21,10 @@ export function Run({ owner, title, answer, body, others }: RunProps) {
     <section class="run" aria-label={title}>
       {others && <h2>{title}</h2>}
       <section>
-        <h3>
+        <h2 class="run-count">
           {tn("ask.found", memories.length)}
           {answer.search_ms !== undefined && <span class="hint"> {t("ask.took", { n: answer.search_ms })}</span>}
-        </h3>
+        </h2>
         {memories.length ? (
           <ol class="hits">
             {memories.map((hit, place) => (
@@ -71,7 +71,7 @@ function AsSeen({ context, most }: { context: Context; most: number }) {
   return (
     <section class="card as-seen">
       <header class="card-head">
-        <h3>{t("ask.context")}</h3>
+        <h2>{t("ask.context")}</h2>
         <span class="hint">{t("ask.tokens", { n: context.tokens, most })}</span>
       </header>
       <div class="budget" role="meter" aria-label={t("ask.max_tokens")} aria-valuemin={0} aria-valuemax={most} aria-valuenow={context.tokens}>

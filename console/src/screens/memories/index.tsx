@@ -17,7 +17,7 @@ import { Button } from "../../parts/button";
 import { More } from "../../parts/more";
 import { PageHead } from "../../parts/page";
 import { Empty, Failure, Loading } from "../../parts/states";
-import { act, actOnEach } from "../../state/act";
+import { act, actOnEach, attempt } from "../../state/act";
 import { useLoad, usePages } from "../../state/load";
 import { may } from "../../state/session";
 import { Tabs } from "../../parts/tabs";
@@ -52,7 +52,7 @@ export function Memories({ owner }: { owner: Owner }) {
     setChosen(next);
   }
   async function onDeed(deed: Deed, memory: Memory) {
-    if (deed === "edit") setEdited(memory.text_length ? await getMemory(owner, memory.id) : memory);
+    if (deed === "edit") setEdited(memory.text_length ? await attempt(getMemory(owner, memory.id)) : memory);
     else await act(owner, t(`toast.${deed}`), () => DEEDS[deed](owner, memory));
   }
 

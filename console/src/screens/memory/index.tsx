@@ -1,7 +1,7 @@
 /** One memory: where it comes from, what happened to it, and how it fades. */
 import { useState } from "preact/hooks";
-import { explainMemory, forgetMemory, getRetention, restoreMemory, updateMemory } from "../../api/calls";
-import type { Explained, Owner, Retention } from "../../api/types";
+import { explainMemory, forgetMemory, getMemory, getRetention, restoreMemory, updateMemory } from "../../api/calls";
+import type { Explained, Memory, Owner, Retention } from "../../api/types";
 import { locale, named, number, percent, t, tn } from "../../i18n";
 import { day, relative } from "../../i18n/dates";
 import { Button } from "../../parts/button";
@@ -10,7 +10,7 @@ import { PageHead } from "../../parts/page";
 import { Empty, Failure, Loading } from "../../parts/states";
 import { Segments } from "../../parts/tabs";
 import { Said } from "../../parts/text";
-import { act } from "../../state/act";
+import { act, attempt } from "../../state/act";
 import { useLoad } from "../../state/load";
 import { linkTo, place } from "../../state/router";
 import { may } from "../../state/session";
@@ -43,14 +43,22 @@ export function OneMemory({ owner }: { owner: Owner }) {
 }
 
 function Loaded({ owner, memory }: { owner: Owner; memory: Explained }) {
-  const [isEdited, setEdited] = useState(false);
+  const [edited, setEdited] = useState<Memory | null>(null);
+  const [whole, setWhole] = useState<string | null>(null);
+  const loadWhole = () => attempt(getMemory(owner, memory.id));
+  const edit = async () => setEdited(memory.text_length ? await loadWhole() : memory);
   return (
     <article class="one-memory">
-      <PageHead owner={owner} title={t("memory.title")} actions={<Deeds owner={owner} memory={memory} onEdit={() => setEdited(true)} />} />
+      <PageHead owner={owner} title={t("memory.title")} actions={<Deeds owner={owner} memory={memory} onEdit={edit} />} />
       <div class={isEnded(memory, new Date()) ? "hero is-over" : "hero"}>
         <p class="hero-text">
-          <Said text={memory.text} />
+          <Said text={whole ?? memory.text} />
         </p>
+        {memory.text_length && whole === null && (
+          <Button small onClick={async () => setWhole((await loadWhole())?.text ?? null)}>
+            {t("memory.show_all", { n: memory.text_length })}
+          </Button>
+        )}
         <p class="meta">
           <span class={`kind type-${memory.type}`}>{named("type", memory.kind === "episode" ? "episode" : memory.type)}</span>
           {tellingTags(memory).map((tag) => (
@@ -70,7 +78,7 @@ function Loaded({ owner, memory }: { owner: Owner; memory: Explained }) {
         <History entries={memory.history} />
       </div>
       <NeighbourList owner={owner} id={memory.id} />
-      {isEdited && <Correct owner={owner} memory={memory} onClose={() => setEdited(false)} />}
+      {edited && <Correct owner={owner} memory={edited} onClose={() => setEdited(null)} />}
     </article>
   );
 }
