@@ -25,6 +25,7 @@ from pydantic import Field
 
 from ebbing import Memory
 from ebbing.client import HostPolicy
+from ebbing.errors import StoreClosedError
 from ebbing.integrations.google_adk import EbbingMemoryService
 from tests.integrations.conftest import FailingStore
 
@@ -126,3 +127,31 @@ async def test_nobody_has_no_memory(memory: Memory, user: str) -> None:
     await service.add_events_to_memory(app_name="kitchen", user_id=user, events=events)
     assert (await service.search_memory(app_name="kitchen", user_id=user, query="Leeds")).memories == []
     assert memory.maintenance.list_owners() == []
+
+
+async def test_a_memory_is_deleted_with_what_it_was_read_from_and_only_for_its_own_user_and_app(memory: Memory) -> None:
+    service = EbbingMemoryService(memory, policy=HostPolicy(min_score=0))
+    events: list[Any] = [Event(author="user", content=content("I live in Leeds."))]
+    await service.add_events_to_memory(app_name="kitchen", user_id="emma", events=events)
+
+    async def found() -> list[str | None]:
+        answer = await service.search_memory(app_name="kitchen", user_id="emma", query="Where does she live? Leeds")
+        return [entry.id for entry in answer.memories]
+
+    memory_id = memory.get_all(user_id="emma", agent_id="kitchen")["results"][0]["id"]
+    assert memory_id in await found()
+    for app, user in (("garage", "emma"), ("kitchen", "liam"), ("kitchen", "")):
+        await service.delete_memory(app_name=app, user_id=user, memory_id=memory_id)
+    await service.delete_memory(app_name="kitchen", user_id="emma", memory_id="nothing")
+    await service.delete_memory(app_name="kitchen", user_id="emma")
+    assert memory_id in await found()
+    await service.delete_memory(app_name="kitchen", user_id="emma", memory_id=memory_id)
+    assert await found() == []
+
+
+async def test_a_deletion_that_failed_is_told(memory: Memory, failing_store: FailingStore) -> None:
+    with pytest.raises(NotImplementedError):
+        await EbbingMemoryService(failing_store).delete_memory(app_name="a", user_id="emma", memory_id="m")
+    memory.close()
+    with pytest.raises(StoreClosedError):
+        await EbbingMemoryService(memory).delete_memory(app_name="a", user_id="emma", memory_id="m")

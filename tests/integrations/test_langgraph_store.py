@@ -329,3 +329,12 @@ def test_an_agent_remembers_in_another_thread_and_after_a_restart_what_it_was_to
         turn(EbbingStore(memory), "What can I not eat?", "two")
     assert "花生" not in asked[0].split("Known:")[1].split("我对")[0]
     assert "我对花生过敏" in asked[1]
+
+
+@pytest.mark.parametrize("ttl", [0, -1, 1e12, float("nan"), float("inf")], ids=["zero", "below", "huge", "nan", "inf"])
+def test_a_time_to_live_that_cannot_be_is_refused_before_anything_is_written(memory: Memory, ttl: float) -> None:
+    store = EbbingStore(memory)
+    store.put(("a",), "lasting", {"v": 1})
+    with pytest.raises(InvalidInputError, match="ttl"):
+        store.batch([PutOp(("a",), "first", {"v": 1}), PutOp(("a",), "second", {"v": 1}, ttl=ttl)])
+    assert [item.key for item in store.search(("a",))] == ["lasting"]

@@ -89,3 +89,14 @@ async def test_nobody_has_no_memory(memory: Memory, user: str) -> None:
     await block.aput([ChatMessage(role="user", content="I live in Leeds.")])
     assert await block.aget([ChatMessage(role="user", content="Leeds?")]) == ""
     assert memory.maintenance.list_owners() == []
+
+
+async def test_what_is_said_again_later_is_another_message(memory: Memory) -> None:
+    block = EbbingMemoryBlock(memory, user_id="emma", policy=PATIENT)
+    messages: list[ChatMessage] = []
+    for text in ("I live in Porto.", "I moved to Lisbon.", "I live in Porto."):
+        messages.append(ChatMessage(role="user", content=text))
+        for _ in range(2):
+            await block.aput(messages)
+    assert ["Porto" in item["memory"] for item in memory.get_all(user_id="emma")["results"]] == [True]
+    assert len(memory.get_all(user_id="emma", include="episodes")["results"]) == 3

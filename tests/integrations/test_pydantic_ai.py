@@ -113,3 +113,11 @@ async def test_a_streamed_run_is_remembered_too(memory: Memory) -> None:
 def test_nobody_has_no_memory_and_the_run_goes_on(memory: Memory, user: str | None) -> None:
     assert agent_with(memory, Script()).run_sync("I live in Leeds.", deps=Visitor(user)).output
     assert memory.maintenance.list_owners() == []
+
+
+def test_a_function_that_cannot_name_the_user_breaks_no_run(memory: Memory) -> None:
+    door = EbbingMemory[Visitor](memory, user_of=lambda deps: deps.name)  # type: ignore[attr-defined]
+    agent = Agent(FunctionModel(Script()), deps_type=Visitor, capabilities=[door])
+    agent.tool_plain(name="look")(lambda: "a kitchen")
+    assert agent.run_sync("I live in Leeds.", deps=Visitor("emma")).output
+    assert memory.maintenance.list_owners() == []

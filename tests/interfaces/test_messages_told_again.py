@@ -31,6 +31,31 @@ def told(memory: Memory, *messages: dict[str, str], infer: bool = False, **more:
     return [(item["event"], item["memory"]) for item in results]
 
 
+MOVES = {
+    "en": ("I live in Porto.", "I moved to Lisbon.", "Porto"),
+    "zh": ("我住在杭州", "我搬到上海了", "杭州"),
+}
+
+
+@pytest.mark.parametrize("language", MOVES)
+@pytest.mark.parametrize("with_ids", [True, False])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_is_said_again_after_it_was_over_holds_again(
+    memory: Memory, language: str, with_ids: bool, at_once: bool
+) -> None:
+    before, moved, place = MOVES[language]
+    texts = enumerate((before, moved, before))
+    messages = [
+        {"role": "user", "content": text, **({"id": f"m{number}"} if with_ids else {})} for number, text in texts
+    ]
+    for part in [messages] if at_once else [[each] for each in messages]:
+        memory.add(part, user_id="ada")
+    assert [place in text for text in kept(memory)] == [True]
+    if with_ids:
+        assert {event for event, _ in told(memory, *messages, infer=True)} == {"NONE"}
+        assert [place in text for text in kept(memory)] == [True]
+
+
 # ── stored as it is ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -11,7 +11,7 @@ import httpx
 
 from ebbing.client.http import AsyncClient, Paths
 from ebbing.client.items import MemoryItem
-from ebbing.client.service import HostPolicy, MemoryService, Where
+from ebbing.client.service import HostPolicy, MemoryService, Where, WhereAndHow
 from ebbing.client.store import MemoryStore
 from ebbing.loop_thread import LoopThread
 
@@ -53,6 +53,7 @@ class Client:
     get_all = _blocking(AsyncClient.get_all)
     update = _blocking(AsyncClient.update)
     delete = _blocking(AsyncClient.delete)
+    forget = _blocking(AsyncClient.forget)
     restore = _blocking(AsyncClient.restore)
     history = _blocking(AsyncClient.history)
     explain = _blocking(AsyncClient.explain)
@@ -108,7 +109,7 @@ class BlockingMemoryService:
         *,
         assistant_message: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        **where: Unpack[Where],
+        **where: Unpack[WhereAndHow],
     ) -> bool:
         """Remember a round of a conversation; whether that is known to be done."""
         return self._loop.run(

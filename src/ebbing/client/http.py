@@ -12,9 +12,9 @@ from urllib.parse import quote
 import httpx
 
 from ebbing.client.items import MemoryItem, id_of, items_of
-from ebbing.client.store import Messages
+from ebbing.client.store import Messages, Reading
 from ebbing.client.wire import Asked, Wire
-from ebbing.domain.errors import MemoryServerError
+from ebbing.domain.errors import MemoryNotFoundError, MemoryServerError
 from ebbing.wiring.config.client_settings import fresh_ids
 
 Item = dict[str, Any]
@@ -26,6 +26,10 @@ class Whose(TypedDict, total=False):
     user_id: str | None
     agent_id: str | None
     run_id: str | None
+
+
+class AddWhose(Whose, Reading, total=False):
+    """Whose memory an add means, and how the messages are read."""
 
 
 class SearchOptions(Whose, total=False):
@@ -89,7 +93,7 @@ class AsyncClient:
         metadata: Mapping[str, Any] | None = None,
         infer: bool = True,
         private: bool = False,
-        **whose: Unpack[Whose],
+        **whose: Unpack[AddWhose],
     ) -> Item:
         """Remember what a conversation says; `{"id", "results": [{"id", "text", "event", "reason"}], …}`.
 
@@ -139,11 +143,31 @@ class AsyncClient:
         return _one(await self._wire.ask(request))
 
     async def delete(
-        self, memory_id: str, *, hard: bool = False, reason: str | None = None, user_id: str | None = None
+        self,
+        memory_id: str,
+        *,
+        hard: bool = False,
+        reason: str | None = None,
+        user_id: str | None = None,
+        with_messages: bool = False,
     ) -> None:
-        """Take a memory out of every answer; it can be restored unless `hard`."""
-        request = self._about(memory_id, "DELETE", user_id=user_id, hard=hard or None, reason=reason)
-        await self._wire.ask(request)
+        """Take a memory out of every answer; it can be restored unless `hard`.
+
+        `with_messages` takes out the messages that it was read from, too.
+        """
+        options: dict[str, Any] = {"hard": hard or None, "reason": reason, "with_messages": with_messages or None}
+        await self._wire.ask(self._about(memory_id, "DELETE", user_id=user_id, **options))
+
+    async def forget(self, memory_id: str, *, user_id: str, agent_id: str | None = None) -> bool:
+        """Delete a memory of this user, and agent, with the messages that it was read from; whether there was one."""
+        try:
+            item = await self.get(memory_id, user_id=user_id)
+            if agent_id is not None and item.raw.get("agent_id") != agent_id:
+                return False
+            await self.delete(memory_id, user_id=user_id, with_messages=True)
+        except MemoryNotFoundError:
+            return False
+        return True
 
     async def restore(self, memory_id: str, *, user_id: str | None = None) -> MemoryItem:
         """Bring a deleted memory back and return it."""
@@ -185,9 +209,13 @@ class AsyncClient:
         agent_id: str | None = None,
         run_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        **reading: Unpack[Reading],
     ) -> str | None:
         """`add`, as the host kit asks it: the id of what was stored, if there is one to tell."""
-        return id_of(await self.add(messages, metadata=metadata, user_id=user_id, agent_id=agent_id, run_id=run_id))
+        added = await self.add(
+            messages, metadata=metadata, user_id=user_id, agent_id=agent_id, run_id=run_id, **reading
+        )
+        return id_of(added)
 
     async def is_well(self) -> bool:
         """Return whether the service is there."""

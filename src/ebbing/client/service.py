@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final, TypedDict, TypeVar, Unpack
 
 from ebbing.client.items import MemoryItem
-from ebbing.client.store import MemoryStore, Messages
+from ebbing.client.store import MemoryStore, Messages, Reading
 from ebbing.domain.errors import ConflictError, InvalidInputError, NotFoundError, UnauthorizedError
 from ebbing.domain.memory.record import QUARANTINED
 from ebbing.language.text.detect_language import detect
@@ -20,6 +20,7 @@ from ebbing.resilience.circuit_breaker import Breaker
 _log: Final = logging.getLogger("ebbing.client")
 _REFUSALS: Final = (ConflictError, InvalidInputError, NotFoundError, UnauthorizedError)
 _Result = TypeVar("_Result")
+_Context = TypeVar("_Context")
 
 
 class Where(TypedDict, total=False):
@@ -27,6 +28,10 @@ class Where(TypedDict, total=False):
 
     agent_id: str | None
     run_id: str | None
+
+
+class WhereAndHow(Where, Reading, total=False):
+    """Which part of a user's memory a message belongs to, and how it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,11 @@ class MemoryService:
         self._dropped = 0
 
     @property
+    def store(self) -> MemoryStore:
+        """The store that the service asks."""
+        return self._store
+
+    @property
     def policy(self) -> HostPolicy:
         """How much memory a conversation gets, and how long it waits."""
         return self._policy
@@ -119,7 +129,7 @@ class MemoryService:
         *,
         assistant_message: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        **where: Unpack[Where],
+        **where: Unpack[WhereAndHow],
     ) -> bool:
         """Remember a round of a conversation; whether that is known to be done.
 
@@ -138,7 +148,7 @@ class MemoryService:
         messages: Sequence[Mapping[str, Any]],
         *,
         metadata: Mapping[str, Any] | None = None,
-        **where: Unpack[Where],
+        **where: Unpack[WhereAndHow],
     ) -> bool:
         """Remember several messages as `maybe_write` remembers a round; return whether that is known to be done.
 
@@ -164,7 +174,7 @@ class MemoryService:
         await self._within(close(), self._policy.write_seconds, label="close")
 
     async def _written(
-        self, turns: Messages, *, user_id: str, metadata: Mapping[str, Any] | None, where: Where
+        self, turns: Messages, *, user_id: str, metadata: Mapping[str, Any] | None, where: WhereAndHow
     ) -> bool:
         async def write() -> bool:
             self._writing += 1
@@ -242,6 +252,15 @@ def _is_usable(item: object) -> bool:
     if not isinstance(item, MemoryItem) or QUARANTINED in item.tags:
         return False
     return isinstance(item.text, str) and isfinite(item.score)
+
+
+def named_by_host(user_of: Callable[[_Context], object], context: _Context) -> object:
+    """Return what the host's own function names; None where it fails: a run goes on without its memory."""
+    try:
+        return user_of(context)
+    except Exception as error:  # whatever the host's function raises, the memory breaks no run
+        _log.warning("memory: the function that names the user failed: %s", type(error).__name__)
+        return None
 
 
 def last_user_text(messages: Sequence[Mapping[str, Any]]) -> str:

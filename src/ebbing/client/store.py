@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
 
 from ebbing.client.items import MemoryItem, id_of, items_of
 
@@ -11,6 +11,13 @@ if TYPE_CHECKING:
     from ebbing.memory import AsyncMemory
 
 Messages = str | Sequence[Mapping[str, Any]]
+
+
+class Reading(TypedDict, total=False):
+    """How messages are read; see `AddOptions`."""
+
+    mode: str
+    trust: str
 
 
 class MemoryStore(Protocol):
@@ -30,8 +37,12 @@ class MemoryStore(Protocol):
         agent_id: str | None = None,
         run_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        **reading: Unpack[Reading],
     ) -> str | None:
-        """Store what was said and what it says; an id, if there is one to tell."""
+        """Store what was said and what it says; an id, if there is one to tell.
+
+        `reading` is given for what a model chose to store with a tool: it is the model's word, and not the person's.
+        """
         ...
 
     async def is_well(self) -> bool:
@@ -87,10 +98,21 @@ class LocalStore:
         agent_id: str | None = None,
         run_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        **reading: Unpack[Reading],
     ) -> str | None:
         """Store what `add` keeps, with the conversation as episodes."""
-        added = await self._memory.add(messages, user_id=user_id, agent_id=agent_id, run_id=run_id, metadata=metadata)
+        added = await self._memory.add(
+            messages, user_id=user_id, agent_id=agent_id, run_id=run_id, metadata=metadata, **reading
+        )
         return id_of(added)
+
+    async def forget(self, memory_id: str, *, user_id: str, agent_id: str | None = None) -> bool:
+        """Delete a memory of this user, and agent, with the messages that it was read from; whether there was one."""
+        item = await self._memory.get(memory_id, user_id=user_id)
+        if item is None or (agent_id is not None and item["agent_id"] != agent_id):
+            return False
+        await self._memory.delete(memory_id, user_id=user_id, with_messages=True)
+        return True
 
     async def is_well(self) -> bool:
         """Return whether the store can be read."""

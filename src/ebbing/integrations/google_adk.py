@@ -17,15 +17,15 @@ try:
 except ImportError as error:
     raise MissingExtraError("the Google ADK door needs google-adk: pip install 'ebbing[google-adk]'") from error
 
-from ebbing.client import HostPolicy, MemoryItem
-from ebbing.integrations.host_memory import AnyMemory, fitting, known_user, service_of
+from ebbing.client import AsyncClient, HostPolicy, LocalStore, MemoryItem
+from ebbing.integrations.host_memory import AnyMemory, ThreadedStore, fitting, known_user, service_of
 
 _USER = "user"
 """Author of what the user says."""
 
 
 class EbbingMemoryService(BaseMemoryService):
-    """A `BaseMemoryService` over an Ebbing memory. It raises nothing, and keeps to the time of its policy.
+    """A `BaseMemoryService` over an Ebbing memory. But for `delete_memory` it raises nothing and keeps to its time.
 
     The user is the session's `user_id`, and the app's name is the `agent_id`: no app sees what another one was told. A
     session may be added as often as you like: events that are stored already are not stored twice.
@@ -75,6 +75,21 @@ class EbbingMemoryService(BaseMemoryService):
         user = known_user(user_id)
         if messages and user is not None:
             await self._service.maybe_write_messages(user, messages, metadata=custom_metadata, agent_id=app_name)
+
+    async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
+        """Delete a memory that a search gave, with the messages that it was read from; it can be restored.
+
+        Deleting what is not there is no error. Whoever deletes must hear that it failed: this alone raises.
+
+        Raises:
+            NotImplementedError: the store of a policy of your own cannot delete.
+            EbbingError: it could not be deleted.
+        """
+        store, user = self._service.store, known_user(user_id)
+        if not isinstance(store, AsyncClient | LocalStore | ThreadedStore):
+            raise NotImplementedError("this store deletes nothing: delete in the memory itself")
+        if memory_id and user is not None:
+            await store.forget(memory_id, user_id=user, agent_id=app_name)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """Return the memories that answer a question, best first; none where there is no answer in time."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, TypeVar, Unpack
 
 from ebbing import AsyncMemory, Memory
 from ebbing.client import (
@@ -17,10 +18,15 @@ from ebbing.client import (
     MemoryStore,
     items_of,
 )
-from ebbing.client.store import Messages
+from ebbing.client.service import named_by_host
+from ebbing.client.store import Messages, Reading
 
 _log: Final = logging.getLogger("ebbing.integrations")
 
+_Context = TypeVar("_Context")
+
+BY_MODEL: Final[Reading] = {"mode": "statement", "trust": "assistant"}
+"""How a text is read that a model stores with a tool: it is the model's word for what the person said."""
 AnyMemory = Memory | AsyncMemory | MemoryService | MemoryStore
 """What a door takes: a memory of this process, a service with a policy of its own, or a client of a server."""
 
@@ -48,12 +54,20 @@ class ThreadedStore:
         agent_id: str | None = None,
         run_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        **reading: Unpack[Reading],
     ) -> str | None:
         """Store what `add` reads in messages."""
-        await asyncio.to_thread(
-            self._memory.add, messages, user_id=user_id, agent_id=agent_id, run_id=run_id, metadata=metadata
-        )
+        add = partial(self._memory.add, messages, user_id=user_id, agent_id=agent_id, run_id=run_id)
+        await asyncio.to_thread(add, metadata=metadata, **reading)
         return None
+
+    async def forget(self, memory_id: str, *, user_id: str, agent_id: str | None = None) -> bool:
+        """Delete a memory of this user, and agent, with the messages that it was read from; whether there was one."""
+        item = await asyncio.to_thread(self._memory.get, memory_id, user_id=user_id)
+        if item is None or (agent_id is not None and item["agent_id"] != agent_id):
+            return False
+        await asyncio.to_thread(self._memory.delete, memory_id, user_id=user_id, with_messages=True)
+        return True
 
     async def is_well(self) -> bool:
         """Return whether the store can be read."""
@@ -76,6 +90,11 @@ def blocking_service_of(
     if isinstance(memory, BlockingMemoryService):
         return memory
     return BlockingMemoryService(_store_of(memory), policy)
+
+
+def user_from(user_of: Callable[[_Context], object], context: _Context) -> str | None:
+    """Return the user's name that the program's function gives; None where it names nobody, or fails."""
+    return known_user(named_by_host(user_of, context))
 
 
 def known_user(user_id: object) -> str | None:

@@ -19,7 +19,7 @@ except ImportError as error:
 
 from ebbing import Memory
 from ebbing.client import BlockingMemoryService, HostPolicy, MemoryItem, MemoryStore
-from ebbing.integrations.host_memory import blocking_service_of, known_user
+from ebbing.integrations.host_memory import BY_MODEL, blocking_service_of, known_user
 
 NOTHING_RECALLED: Final = "Nothing about this is remembered."
 REMEMBERED: Final = "Remembered."
@@ -61,7 +61,7 @@ def memory_tools(
 
     def remember(text: str, config: RunnableConfig) -> str:
         user = known_user(_user_of(config, user_id))
-        is_stored = user is not None and service.maybe_write(user, text, metadata={"source": "tool"})
+        is_stored = user is not None and service.maybe_write(user, text, metadata={"source": "tool"}, **BY_MODEL)
         return REMEMBERED if is_stored else NOT_REMEMBERED
 
     async def recall_in_thread(query: str, config: RunnableConfig) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from typing import Any
 
 from ebbing.errors import MissingExtraError
@@ -56,16 +57,25 @@ class EbbingMemoryBlock(BaseMemoryBlock[str]):
         user = known_user(self.user_id)
         spoken = [message for message in messages if message.role in _ROLES and _text_of(message)]
         if spoken and user is not None:
-            await self._service.maybe_write_messages(user, [*map(_message_of, spoken)], agent_id=self.agent_id)
+            await self._service.maybe_write_messages(user, _numbered(spoken), agent_id=self.agent_id)
 
 
-def _message_of(message: ChatMessage) -> dict[str, Any]:
-    """Return a message under an id that is the same whenever it is given."""
-    role, text = _ROLES[message.role], _text_of(message)
-    session = str(message.additional_kwargs.get("session_id", ""))
-    named = json.dumps([session, role, text])
-    digest = hashlib.blake2b(named.encode(), digest_size=16)
-    return {"role": role, "content": text, "id": digest.hexdigest()}
+def _numbered(messages: list[ChatMessage]) -> list[dict[str, Any]]:
+    """Return messages under ids that are the same whenever a conversation is given from its beginning.
+
+    What is said again later on is another message: "I live in Porto" may be true again.
+    """
+    times: Counter[str] = Counter()
+    numbered: list[dict[str, Any]] = []
+    for message in messages:
+        role, text = _ROLES[message.role], _text_of(message)
+        named = json.dumps([str(message.additional_kwargs.get("session_id", "")), role, text])
+        times[named] += 1
+        if times[named] > 1:
+            named = json.dumps([named, times[named]])
+        digest = hashlib.blake2b(named.encode(), digest_size=16)
+        numbered.append({"role": role, "content": text, "id": digest.hexdigest()})
+    return numbered
 
 
 def _text_of(message: ChatMessage) -> str:

@@ -21,7 +21,7 @@ except ImportError as error:
 
 from ebbing import Memory
 from ebbing.client import HostPolicy
-from ebbing.integrations.host_memory import AnyMemory, known_user, service_of
+from ebbing.integrations.host_memory import BY_MODEL, AnyMemory, service_of, user_from
 from ebbing.integrations.item_records import ItemRecords
 from ebbing.integrations.stored_items import StoredItem
 
@@ -83,7 +83,10 @@ class EbbingMemory:
             Args:
                 text: one plain sentence in the user's words.
             """
-            is_stored = await self.remember(wrapper.context, text, metadata={"source": "tool"})
+            user = user_from(self._user_of, wrapper.context)
+            is_stored = user is not None and await self._service.maybe_write(
+                user, text, metadata={"source": "tool"}, agent_id=self._agent_id, **BY_MODEL
+            )
             return REMEMBERED if is_stored else NOT_REMEMBERED
 
         return [recall_memory, remember]
@@ -92,7 +95,7 @@ class EbbingMemory:
         self, context: Any, question: str, *, answer: str | None = None, metadata: Mapping[str, Any] | None = None
     ) -> bool:
         """Remember a round of a conversation; return whether that is known to be done."""
-        user = known_user(self._user_of(context))
+        user = user_from(self._user_of, context)
         if user is None:
             return False
         return await self._service.maybe_write(
@@ -100,7 +103,7 @@ class EbbingMemory:
         )
 
     async def _context(self, context: Any, question: str) -> str | None:
-        user = known_user(self._user_of(context))
+        user = user_from(self._user_of, context)
         if user is None or not question:
             return None
         return await self._service.recall_context(user, question, agent_id=self._agent_id)

@@ -20,7 +20,7 @@ except ImportError as error:
     raise MissingExtraError("the Pydantic AI door needs pydantic-ai: pip install 'ebbing[pydantic-ai]'") from error
 
 from ebbing.client import HostPolicy
-from ebbing.integrations.host_memory import AnyMemory, known_user, service_of
+from ebbing.integrations.host_memory import AnyMemory, service_of, user_from
 
 
 class EbbingMemory(AbstractCapability[AgentDepsT]):
@@ -71,14 +71,14 @@ class EbbingMemory(AbstractCapability[AgentDepsT]):
 
     async def after_run(self, ctx: RunContext[AgentDepsT], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
         """Remember the question and, where it is a text, the answer."""
-        question, user = question_of(ctx.prompt, ctx.messages), known_user(self._user_of(ctx.deps))
+        question, user = question_of(ctx.prompt, ctx.messages), user_from(self._user_of, ctx.deps)
         if question and user is not None:
             answer = result.output if isinstance(result.output, str) else None
             await self._service.maybe_write(user, question, assistant_message=answer, agent_id=self._agent_id)
         return result
 
     async def _recalled(self, ctx: RunContext[AgentDepsT]) -> str | None:
-        question, user = question_of(ctx.prompt, ctx.messages), known_user(self._user_of(ctx.deps))
+        question, user = question_of(ctx.prompt, ctx.messages), user_from(self._user_of, ctx.deps)
         if not question or user is None:
             return None
         return await self._service.recall_context(user, question, agent_id=self._agent_id)

@@ -17,6 +17,8 @@ from ebbing.errors import InvalidInputError, TooLargeError
 MAX_OWNER_LENGTH: Final = 256
 MAX_METADATA_BYTES: Final = 65_000
 """Of the JSON of an item's metadata; Ebbing refuses metadata over 65,536 bytes."""
+MAX_TTL_MINUTES: Final = 100 * 365 * 24 * 60
+"""A hundred years."""
 MAX_SEARCH_TEXT: Final = 4_000
 """Characters of an item that are searched."""
 _UNSAFE: Final = re.compile(r"[%/\s\x00-\x1f\x7f\ud800-\udfff]")
@@ -130,8 +132,16 @@ class StoredItem:
 
 
 def end_of(ttl_minutes: float | None, now: datetime) -> datetime | None:
-    """Return when an item ends that lives so many minutes from now; None for never."""
-    return None if ttl_minutes is None else now + timedelta(minutes=ttl_minutes)
+    """Return when an item ends that lives so many minutes from now; None for never.
+
+    Raises:
+        InvalidInputError: no number above 0, or too large a one.
+    """
+    if ttl_minutes is None:
+        return None
+    if not 0 < ttl_minutes <= MAX_TTL_MINUTES:
+        raise InvalidInputError(f"ttl must be a number of minutes above 0, at most {MAX_TTL_MINUTES:,}")
+    return now + timedelta(minutes=ttl_minutes)
 
 
 def search_text(parts: Sequence[str]) -> str | None:

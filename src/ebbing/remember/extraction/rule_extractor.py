@@ -52,7 +52,9 @@ def extract(
     otherwise: FallbackRule | None = None,
     earlier: Sequence[Message] = (),
 ) -> list[Fact]:
-    """Return the facts that the messages state, in order, each once; `source` is the index of the message.
+    """Return the facts that the messages state, in order, each once a message; `source` is the index of the message.
+
+    What a later message says again is a fact again: it may have been over in between.
 
     User messages tell about the user; with `agent_facts`, assistant messages tell about the agent (`about="agent"`).
     System and tool messages are never read. "Tomorrow" counts from the message's timestamp, else from `now` (with a
@@ -61,7 +63,7 @@ def extract(
     `InvalidInputError` when the moment has no time zone.
     """
     all_packs = packs or Packs.load()
-    facts: dict[str, Fact] = {}
+    facts: dict[tuple[int, str], Fact] = {}
     people = _people_of(earlier, messages, packs=all_packs)
     before = earlier[-1] if earlier else None
     playing = False
@@ -70,7 +72,7 @@ def extract(
             parser = MessageParser(message, before, all_packs, people.setdefault(message.role, []))
             reader = _FactReader(parser, otherwise)
             for fact in () if playing else reader.facts(said_at=message.timestamp or now, source=index):
-                facts.setdefault(fact.text.casefold(), fact)
+                facts.setdefault((index, fact.text.casefold()), fact)
             playing = playing or parser.begins_a_game()
         before = message
     return list(facts.values())

@@ -112,13 +112,13 @@ def _prompted(asking: LlmOptions, mode: WriteMode, *, about: Subject, language: 
 
 
 async def _all(parts: Sequence[Chunk], task: _Task) -> LlmExtraction:
-    facts: dict[str, Fact] = {}
+    facts: dict[tuple[int, str], Fact] = {}
     missed: list[int] = []
     failed: ExtractionFailure | None = None
     for chunk in parts:
         read = LlmExtraction(failed=failed) if failed and failed.reason in _HOPELESS else await _read_chunk(chunk, task)
         for fact in read.facts:
-            facts.setdefault(fact.text.casefold(), fact)
+            facts.setdefault((fact.source, fact.text.casefold()), fact)
         if read.failed is not None:
             failed = read.failed
             missed += chunk.numbers if read.failed.messages == () else read.failed.messages

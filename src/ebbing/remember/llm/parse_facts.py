@@ -51,15 +51,17 @@ class SourceReading:
 
 
 def facts_in(items: Any, reading: SourceReading) -> list[Fact]:
-    """Return the facts of an answer, in order, each once; entries that are none or come from nowhere are left out.
+    """Return the facts of an answer, in order, each once a message.
+
+    Entries that are none or come from nowhere are left out.
 
     Entries are objects as in `forms.FACTS`, or plain sentences.
     """
-    facts: dict[str, Fact] = {}
+    facts: dict[tuple[int, str], Fact] = {}
     for item in items if isinstance(items, list) else ():
         fact = _fact(item, reading)
         if fact is not None and len(facts) < MAX_FACTS:
-            facts.setdefault(fact.text.casefold(), fact)
+            facts.setdefault((fact.source, fact.text.casefold()), fact)
     return list(facts.values())
 
 

@@ -73,7 +73,7 @@ def _joined(readings: Sequence[LlmExtraction], hints: Sequence[Fact], *, values_
     stand_ins = [hint for hint in hints if hint.source in missed and (hint.attribute or not values_only)]
     waits = [failure.retry_after_seconds for failure in failures if failure.retry_after_seconds is not None]
     failed = ExtractionFailure(failures[-1].reason, tuple(missed), max(waits, default=None))
-    distinct = {fact.text.casefold(): fact for fact in [*stand_ins, *facts]}
+    distinct = {(fact.source, fact.text.casefold()): fact for fact in [*stand_ins, *facts]}
     return LlmExtraction(tuple(distinct.values()), failed)
 
 
