@@ -254,7 +254,16 @@ async def test_a_proxy_that_is_off_is_idle_whatever_it_was_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/v1/responses", "/v1/responses/resp_1", "/v1/embeddings", "/v1/completions", "/v1/images/generations"]
+    "path",
+    [
+        "/v1/responses",
+        "/v1/responses/resp_1",
+        "/v1/embeddings",
+        "/v1/completions",
+        "/v1/images/generations",
+        "/chat/completions",
+        "/v1/v1/models",
+    ],
 )
 @pytest.mark.parametrize("method", ["POST", "GET"])
 async def test_other_endpoints_are_refused_in_words_that_a_host_can_show(
@@ -276,3 +285,26 @@ async def test_another_method_is_refused_in_the_words_of_openai(endpoint: Endpoi
     assert answer.status_code == 405
     assert method == "HEAD" or answer.json()["error"]["code"] == "method_not_allowed"
     assert endpoint.calls == []
+
+
+async def test_a_client_that_leaves_while_it_sends_is_no_error_of_the_service(
+    endpoint: Endpoint, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with proxy(endpoint) as (client, app):
+        _, writer = await asyncio.open_connection(*str(client.base_url).removeprefix("http://").rstrip("/").split(":"))
+        writer.write(f"POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{{".encode())
+        await writer.drain()
+        writer.close()
+        await client.post(CHAT, json=chat("Hello."))
+        await settled(app)
+    assert "unexpected" not in caplog.text
+    assert len(endpoint.calls) == 1
+
+
+async def test_a_question_that_cannot_be_asked_makes_nobody_else_go_without(endpoint: Endpoint) -> None:
+    async with proxy(endpoint) as (client, app):
+        await app.state.memory.add("I'm allergic to peanuts.", user_id="emma")
+        for _ in range(8):
+            await client.post(CHAT, json=chat("\0"), headers={"x-ebbing-user": "stranger"})
+        answer = await client.post(CHAT, json=chat("What am I allergic to?"))
+    assert answer.headers["x-ebbing-memory"] == "used"

@@ -53,7 +53,9 @@ HINTS: Final[Mapping[str, Kind]] = {
     "rate_limited": Kind(429, "wait as Retry-After says"),
     "overloaded": Kind(503, "wait as Retry-After says"),
     "proxy_off": Kind(404, "set EBBING_PROXY_URL to an OpenAI-compatible endpoint, such as https://api.openai.com/v1"),
-    "not_proxied": Kind(404, "let the host use chat completions here, and the endpoint's own address for the rest"),
+    "not_proxied": Kind(
+        404, "let the host use chat completions under http://…/v1 here, and the endpoint's own address else"
+    ),
     "endpoint_unavailable": Kind(502, "check EBBING_PROXY_URL, and that the endpoint answers"),
     "internal": Kind(500, "look for the request id in the service's log"),
     # of the memory: docs/errors.md says more about each

@@ -59,18 +59,19 @@ class ChatSession:
     """Hash and length of each message of the last prompt before its last."""
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def turns_of(self, messages: Sequence[Mapping[str, Any]], answer: str = "") -> list[Turn]:
+    def turns_of(self, messages: Sequence[Mapping[str, Any]], turns: list[Turn]) -> list[Turn]:
         """Return the turns of a request, under the ids that they have in this conversation.
 
         Where the host leaves out the oldest messages, the first one left is known again by its words.
+
+        Args:
+            turns: of these messages, as they are named without what is known of the conversation.
         """
-        agent = self.owner[2]
-        turns = turns_of(messages, answer, agent=agent)
         if not turns or turns[0].id in self.stored:
             return turns
         words = turns[0].text_hash
         first_id = next((turn_id for turn_id, text in reversed(self.stored.items()) if text == words), None)
-        return turns_of(messages, answer, agent=agent, first_id=first_id) if first_id else turns
+        return turns_of(messages, agent=self.owner[2], first_id=first_id) if first_id else turns
 
     def is_stored(self, turn: Turn) -> bool:
         """Return whether a message is remembered already, in just these words."""

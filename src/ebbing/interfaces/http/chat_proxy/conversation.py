@@ -53,10 +53,8 @@ def text_of(message: Mapping[str, Any]) -> str:
     return without_thoughts(text) if message.get("role") == "assistant" else text.strip()
 
 
-def turns_of(
-    messages: Sequence[Mapping[str, Any]], answer: str = "", *, agent: str = "", first_id: str | None = None
-) -> list[Turn]:
-    """Return what the person and the assistant said, with the answer behind it.
+def turns_of(messages: Sequence[Mapping[str, Any]], *, agent: str = "", first_id: str | None = None) -> list[Turn]:
+    """Return what the person and the assistant said.
 
     The id of a user's message follows from its words and those before it. The id of an answer follows from what it
     answers, so that another answer takes its place.
@@ -65,14 +63,14 @@ def turns_of(
         agent: whose conversation it is; the same words to two agents are two messages.
         first_id: of the first message, where it is known from a time when the host still sent what was before it.
     """
-    spoken = [message for message in messages if message.get("role") in _SPEAKERS and text_of(message)]
-    if answer:
-        spoken.append({"role": "assistant", "content": answer})
     turns: list[Turn] = []
     question, before, answers = "", "", 0
     begin = (agent,) if agent else ()
-    for message in spoken:
-        text, own_id = text_of(message), first_id if not turns else None
+    for message in messages:
+        text = text_of(message) if message.get("role") in _SPEAKERS else ""
+        if not text:
+            continue
+        own_id = first_id if not turns else None
         if message["role"] == "user":
             question, answers = own_id or f"chat-{fingerprint('user', *begin, before, text)}", 0
             turns.append(Turn(question, "user", text, message))
@@ -82,6 +80,16 @@ def turns_of(
             answers += 1
         before = text
     return turns
+
+
+def with_answer(turns: Sequence[Turn], answer: str, *, agent: str = "") -> list[Turn]:
+    """Return the turns with an answer behind them; "" is none."""
+    place = next((at for at in reversed(range(len(turns))) if turns[at].role == "user"), 0)
+    # From the last question on, the ids are the same as if all were there.
+    last = [{"role": turn.role, "content": turn.text} for turn in turns[place:]]
+    first_id = turns[place].id if turns else None
+    answered = turns_of([*last, {"role": "assistant", "content": answer}], agent=agent, first_id=first_id)
+    return [*turns, *answered[len(last) :]]
 
 
 def can_be_stored(turn: Turn) -> bool:

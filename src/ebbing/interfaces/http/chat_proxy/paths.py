@@ -10,6 +10,8 @@ PROXY_PATHS: Final = frozenset({CHAT, MODELS})
 REFUSED_PATHS: Final = (
     *("/v1/responses", "/v1/embeddings", "/v1/completions", "/v1/images", "/v1/audio", "/v1/moderations"),
     *("/v1/files", "/v1/messages"),
+    # Where a host goes whose base URL lacks `/v1`, or has it twice.
+    *("/chat/completions", "/models", "/v1/v1"),
 )
 """What hosts ask endpoints for beside chats; these and what is below them are not passed on."""
 

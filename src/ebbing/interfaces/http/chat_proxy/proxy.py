@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -12,7 +12,7 @@ from ebbing.assistant.inject import inject, inject_behind_question
 from ebbing.interfaces.http.chat_proxy.chat_caller import ChatCaller
 from ebbing.interfaces.http.chat_proxy.chat_request import ChatRequest
 from ebbing.interfaces.http.chat_proxy.chat_sessions import ChatSession, ChatSessions
-from ebbing.interfaces.http.chat_proxy.conversation import is_housekeeping, turns_of
+from ebbing.interfaces.http.chat_proxy.conversation import Turn, is_housekeeping, turns_of, with_answer
 from ebbing.interfaces.http.chat_proxy.recall_blocks import RecallBlocks, Recalled
 from ebbing.interfaces.http.chat_proxy.relay import Outgoing, Passage, Relay, request_headers
 from ebbing.interfaces.http.chat_proxy.remembering import Remembering
@@ -38,6 +38,8 @@ class Prepared:
     """For the client: what was done."""
     session: ChatSession | None = None
     is_private: bool = False
+    turns: list[Turn] = field(default_factory=list)
+    """What was said so far."""
 
 
 class ChatProxy:
@@ -87,7 +89,7 @@ class ChatProxy:
             return Prepared(request.text.encode(), [(b"x-ebbing-memory", b"off")])
         turns = turns_of(request.messages, agent=chat.owner[2])
         session = self.sessions.find(chat.owner, chat.session, turns=turns)
-        turns = session.turns_of(request.messages)
+        turns = session.turns_of(request.messages, turns)
         is_private = chat.use == "read"
         recalled = await self._blocks.recall(caller.memory, session, owner=chat.ids, turns=turns, private=is_private)
         messages = _with_blocks(request, recalled)
@@ -97,7 +99,7 @@ class ChatProxy:
         if is_private:
             session.keep_private(turns)
         return Prepared(
-            request.with_messages(texts), _memory_headers(session, recalled, share=share), session, is_private
+            request.with_messages(texts), _memory_headers(session, recalled, share=share), session, is_private, turns
         )
 
     def relay(
@@ -149,7 +151,8 @@ class ChatProxy:
         """Remember a chat that was answered; what a client did not wait for counts as said, not as answered."""
         if passage.status != _OK or prepared.session is None or passage.reader.is_refusal:
             return
-        turns = prepared.session.turns_of(request.messages, passage.reader.text)
+        turns = prepared.session.turns_of(request.messages, prepared.turns)
+        turns = with_answer(turns, passage.reader.text, agent=chat.owner[2])
         self.sessions.note_answer(prepared.session, turns)
         if prepared.is_private:
             prepared.session.keep_private(turns)

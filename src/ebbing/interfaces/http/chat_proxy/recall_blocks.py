@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from ebbing.domain.errors import InvalidInputError
 from ebbing.interfaces.http.chat_proxy.chat_sessions import NOTHING, Block, ChatSession
 from ebbing.interfaces.http.chat_proxy.conversation import Turn
 from ebbing.interfaces.http.request_context import OwnerParams
@@ -108,6 +109,9 @@ class RecallBlocks:
             await ask.drop_deleted()
             await ask.profile()
             await ask.question(turns, question=question)
+        except InvalidInputError as error:  # a question that no memory can be asked, such as a lone NUL
+            _log.info("the memory could not be asked, and a chat went on without: %s", error.code)
+            return "nothing"
         except Exception as error:  # whatever it is, the chat goes on without memory
             _log.warning("the memory failed, and a chat went on without: %s", type(error).__name__)
             return "failed"

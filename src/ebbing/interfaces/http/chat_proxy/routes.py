@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from ebbing.interfaces.http.chat_proxy.chat_caller import MEMORY, PREVIEW, ChatCaller, chat_caller, memory_use
@@ -45,7 +46,10 @@ async def create_chat_completion(caller: Reader, request: Request) -> Response:
     """Pass a chat on to the model, with what is remembered of the person. The answer comes back unchanged."""
     proxy: ChatProxy = request.app.state.chat_proxy
     proxy.endpoint  # noqa: B018 - says at once that the proxy is off
-    body = await request.body()
+    try:
+        body = await request.body()
+    except ClientDisconnect:  # nobody is there any more who could read an answer
+        raise ProblemError("invalid_input", "the body broke off") from None
     headers = dict(request.scope["headers"])
     outgoing = Outgoing("POST", _with_query("/chat/completions", request), request.scope["headers"], body)
     chat_request = parse_chat_request(body)
