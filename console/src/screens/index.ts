@@ -7,6 +7,13 @@ import { Ask } from "./ask";
 import { Memories } from "./memories";
 import { OneMemory } from "./memory";
 import { People } from "./people";
+import { Access } from "./access";
+import { Content } from "./content";
+import { Graph } from "./graph";
+import { Health } from "./health";
+import { Maintenance } from "./maintenance";
+import { Profile } from "./profile";
+import { Review } from "./review";
 
 export interface Screen {
   /** Its place in the address: `#/people`, or `#/of/user/emma/memories` for a screen of a person. */
@@ -35,4 +42,19 @@ export const SCREENS: readonly Screen[] = [
   },
   { id: "ask", scope: "person", title: "ask.title", icon: "ask", view: Ask, inNav: true },
   { id: "memory", scope: "person", title: "memory.title", icon: "memories", view: OneMemory },
+  { id: "profile", scope: "person", title: "profile.title", icon: "profile", view: Profile, inNav: true },
+  { id: "graph", scope: "person", title: "graph.title", icon: "graph", view: Graph, inNav: true },
+  { id: "review", scope: "person", title: "review.title", icon: "review", view: Review, inNav: true },
+  { id: "content", scope: "person", title: "content.title", icon: "health", view: Content, inNav: true },
+  {
+    id: "maintenance",
+    scope: "service",
+    title: "maintenance.title",
+    icon: "maintenance",
+    view: Maintenance,
+    inNav: true,
+    needs: "tenant",
+  },
+  { id: "health", scope: "service", title: "health.title", icon: "health", view: Health, inNav: true, needs: "tenant" },
+  { id: "access", scope: "service", title: "access.title", icon: "access", view: Access, inNav: true, needs: "tenant" },
 ];

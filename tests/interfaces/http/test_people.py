@@ -39,6 +39,19 @@ async def test_a_graph_tells_who_and_where() -> None:
         assert (await client.get("/v1/graph", params={**EMMA, "hops": 9})).status_code == 400
 
 
+async def test_a_graph_of_limited_size_names_what_its_newest_relations_do() -> None:
+    async with service() as client:
+        for text in ("My sister Anna lives in Leeds.", "My brother Ben lives in York."):
+            await client.post("/v1/memories", json={**EMMA, "messages": text})
+        whole = (await client.get("/v1/graph", params=EMMA)).json()
+        capped = (await client.get("/v1/graph", params={**EMMA, "limit": 1})).json()
+        assert capped["relations"] == whole["relations"][:1]
+        assert capped["truncated"]
+        ends = {capped["relations"][0]["subject"], capped["relations"][0]["object"], "self"}
+        assert {entity["id"] for entity in capped["entities"]} == ends
+        assert (await client.get("/v1/graph", params={**EMMA, "limit": 0})).status_code == 400
+
+
 async def test_names_in_channels_lead_to_one_person_and_back() -> None:
     async with service() as client:
         name = {"channel": "wechat", "channel_user_id": "e1"}

@@ -9,12 +9,14 @@ from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.people.entity_graph import Entity, Graph, Relation, graph_near, graph_of
+from ebbing.people.entity_graph import SELF, Entity, Graph, Relation, graph_near, graph_of
 from ebbing.results import EntityItem, GraphAnswer, RelationItem
 from ebbing.validation import checked_flag, checked_time
 
 MAX_HOPS: Final = 5
 MAX_SHOWN: Final = 10_000
+MAX_NAMED: Final = 20
+"""Memories that an entity names in a graph of limited size."""
 MAX_READ: Final = 50_000
 """Memories that a graph is made from; of more, the newest."""
 _PAGE: Final = 1_000
@@ -44,6 +46,7 @@ class Graphs:
         hops: int = 1,
         as_of: datetime | str | float | None = None,
         include_ended: bool = False,
+        limit: int | None = None,
     ) -> GraphAnswer:
         """Return people, places, organisations and things in the memories, and the relations between them.
 
@@ -54,6 +57,8 @@ class Graphs:
             hops: with `about`, so many relations away, 0 to 5.
             as_of: as it was at this moment; now unless given.
             include_ended: return what ended as well.
+            limit: so many relations at most, the newest, 1 to 10,000; then entities that none of them names are left
+                out, and each names at most 20 memories.
 
         Returns:
             `{"entities": [{"id", "name", "kind", "aliases", "memory_ids"}], "relations": [{"subject", "relation",
@@ -66,7 +71,8 @@ class Graphs:
         """
         scope = self._context.scope(user_id=user_id, agent_id=agent_id)
         graph_query = self._checked(about, hops=hops, as_of=as_of, include_ended=include_ended)
-        return _graph_item(await self._read(scope, graph_query))
+        graph = await self._read(scope, graph_query)
+        return _graph_item(graph) if limit is None else _capped(_graph_item(graph), limit)
 
     async def graph_dot(
         self,
@@ -138,6 +144,24 @@ def _graph_item(graph: Graph) -> GraphAnswer:
         "relations": [*map(_relation_item, newest[:MAX_SHOWN])],
         "truncated": len(newest) > MAX_SHOWN,
     }
+
+
+def _capped(graph: GraphAnswer, limit: int) -> GraphAnswer:
+    """Return the newest relations of a graph, and what they name.
+
+    Raises:
+        InvalidInputError: the limit is none.
+    """
+    if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= MAX_SHOWN:
+        raise InvalidInputError(f"limit must be a whole number from 1 to {MAX_SHOWN:,}")
+    relations = graph["relations"][:limit]
+    names = {SELF, *(end for relation in relations for end in (relation["subject"], relation["object"]))}
+    entities = [
+        EntityItem(**{**entity, "memory_ids": entity["memory_ids"][:MAX_NAMED]})
+        for entity in graph["entities"]
+        if entity["id"] in names
+    ]
+    return {"entities": entities, "relations": relations, "truncated": len(relations) < len(graph["relations"])}
 
 
 def _entity_item(entity: Entity) -> EntityItem:

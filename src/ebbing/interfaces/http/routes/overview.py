@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 import ebbing
+from ebbing.api.upkeep.rounds import upkeep_policy
 from ebbing.interfaces.http.errors import ProblemError, documented
 from ebbing.interfaces.http.request_context import Reader
 from ebbing.interfaces.http.schema.cut_texts import MaxText, with_cut_texts
@@ -39,6 +40,7 @@ async def get_caller(caller: Reader, request: Request) -> Response:
             "now": caller.memory.components.clock.now().isoformat(),
             "settings": {
                 "forgetting_curve": settings.forgetting_curve,
+                "forgotten_below": upkeep_policy(settings).curve.forgotten_below,
                 "grace_days": settings.grace_days,
                 "undo_days": settings.undo_days,
                 "owner_text_limit_bytes": settings.owner_text_limit_bytes,

@@ -58,6 +58,7 @@ async def get_graph(
     hops: int = 1,
     as_of: Name = None,
     include_ended: bool = False,
+    limit: Annotated[int | None, Query(description="Relations at most, the newest, 1 to 10,000.")] = None,
 ) -> Response:
     """Get people, places and things, and how they are related."""
     found = await caller.memory.graph(
@@ -67,6 +68,7 @@ async def get_graph(
         hops=hops,
         as_of=as_of,
         include_ended=include_ended,
+        limit=limit,
     )
     return encoded(found)
 
