@@ -26,7 +26,6 @@ from ebbing.adapters.sqlite.memories.change_log import SqliteChangeLog
 from ebbing.adapters.sqlite.memories.changes import apply, prepare
 from ebbing.adapters.sqlite.memories.models import vector_length
 from ebbing.adapters.sqlite.memories.outbox import SqliteOutbox
-from ebbing.adapters.sqlite.memories.rows import RECORD_COLUMNS, record_of
 from ebbing.adapters.sqlite.memories.shards import ShardCache
 from ebbing.adapters.sqlite.memories.staged_writes import take_in_staged_writes
 from ebbing.adapters.sqlite.tables.audit import SqliteAuditLog
@@ -39,6 +38,7 @@ from ebbing.adapters.sqlite.tables.requests import SqliteRequestLog
 from ebbing.adapters.sqlite.tables.step_progress import mark_of, put_mark
 from ebbing.adapters.sqlite.tables.usage import SqliteUsageLog
 from ebbing.adapters.sqlite.tables.webhooks import SqliteWebhookBook
+from ebbing.adapters.system.record_columns import RECORD_COLUMNS, record_of
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.change_set import ChangeSet
 from ebbing.domain.memory.history import HistoryEntry

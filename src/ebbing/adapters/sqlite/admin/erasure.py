@@ -6,10 +6,11 @@ import sqlite3
 from typing import Final
 
 from ebbing.adapters.sqlite.memories.outbox import is_followed
-from ebbing.adapters.sqlite.memories.rows import RECORD_COLUMNS, first_mid, last_mid
+from ebbing.adapters.sqlite.memories.rows import first_mid, last_mid
 from ebbing.adapters.sqlite.tables.identities import forget_identities, forget_identity
 from ebbing.adapters.sqlite.tables.jobs import forget_jobs, forget_jobs_of_tenant
 from ebbing.adapters.sqlite.tables.requests import forget_requests, forget_requests_of_tenant
+from ebbing.adapters.system.record_columns import RECORD_COLUMNS
 from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.memory_store import Receipt

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ebbing.adapters.sqlite.memories.rows import RECORD_COLUMNS, first_mid, last_mid, record_of
+from ebbing.adapters.sqlite.memories.rows import first_mid, last_mid
+from ebbing.adapters.system.record_columns import RECORD_COLUMNS, record_of
 from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.shard import STORED_VECTOR

@@ -15,7 +15,8 @@ from anyio import to_thread
 from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
 from ebbing.adapters.sqlite.memories.recorder import ENTRY_COLUMNS
-from ebbing.adapters.sqlite.memories.rows import RECORD_COLUMNS, first_mid, last_mid, record_of
+from ebbing.adapters.sqlite.memories.rows import first_mid, last_mid
+from ebbing.adapters.system.record_columns import RECORD_COLUMNS, record_of
 from ebbing.domain.memory.change_set import Cause, LoggedChange
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope

@@ -12,19 +12,11 @@ from typing import Final, NamedTuple
 from ebbing.adapters.sqlite.memories.models import model_number
 from ebbing.adapters.sqlite.memories.outbox import FOLLOWED, append
 from ebbing.adapters.sqlite.memories.recorder import Recorder
-from ebbing.adapters.sqlite.memories.rows import (
-    MAX_SEQ,
-    RECORD_COLUMNS,
-    Values,
-    entry_values,
-    first_mid,
-    last_mid,
-    record_values,
-    utc_text,
-)
+from ebbing.adapters.sqlite.memories.rows import MAX_SEQ, first_mid, last_mid, utc_text
 from ebbing.adapters.sqlite.tables.identities import late_heir
 from ebbing.adapters.sqlite.tables.profiles import forget_memory
 from ebbing.adapters.sqlite.tables.requests import forget_answers
+from ebbing.adapters.system.record_columns import RECORD_COLUMNS, Values, entry_values, record_values
 from ebbing.domain.errors import ConflictError, InvalidInputError, MemoryNotFoundError, StoreError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.history import Event

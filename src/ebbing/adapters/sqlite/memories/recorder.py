@@ -8,7 +8,8 @@ import sqlite3
 from datetime import datetime
 from typing import Final
 
-from ebbing.adapters.sqlite.memories.rows import MAX_SEQ, RECORD_COLUMNS
+from ebbing.adapters.sqlite.memories.rows import MAX_SEQ
+from ebbing.adapters.system.record_columns import RECORD_COLUMNS
 from ebbing.domain.memory.change_set import ChangeSet
 from ebbing.domain.memory.scope import Owner
 from ebbing.index.shard import micros

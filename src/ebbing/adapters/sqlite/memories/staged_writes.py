@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.adapters.sqlite.memories.changes import apply, prepare
-from ebbing.adapters.sqlite.memories.rows import record_of
+from ebbing.adapters.system.record_columns import record_of
 from ebbing.domain.errors import EbbingError
 from ebbing.domain.memory.history import STORED_AS_SAID
 from ebbing.domain.memory.record import MemoryRecord, Role, type_of_tags

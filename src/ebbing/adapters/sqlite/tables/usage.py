@@ -13,7 +13,8 @@ from typing import Any, Final
 from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
 from ebbing.adapters.sqlite.memories.recorder import Recorder
-from ebbing.adapters.sqlite.memories.rows import RECORD_COLUMNS, SEQ_BITS, record_of
+from ebbing.adapters.sqlite.memories.rows import SEQ_BITS
+from ebbing.adapters.system.record_columns import RECORD_COLUMNS, record_of
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.domain.forgetting.curves import after_signal
 from ebbing.domain.memory.change_set import Cause, ChangeSet
