@@ -38,7 +38,7 @@ _DELETE: Final = (
     "UPDATE memory SET deleted_at = ?, delete_reason = ?, version = version + 1,"
     " changed = (SELECT generation FROM owner WHERE no = mid >> 24) WHERE id = ?"
 )
-_TOLD: Final = "SELECT id, kind, content, created_at, deleted_at, actor, role FROM memory WHERE {} = ?"
+_RECORD: Final = "SELECT id, kind, content, created_at, deleted_at, actor, role FROM memory WHERE {} = ?"
 _HISTORY: Final = (
     "INSERT INTO history (memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role,"
     " reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -57,10 +57,10 @@ def part(db: sqlite3.Connection, *, source: int, other: int, at: datetime) -> No
     closed = [row[0] for row in db.execute(_CLOSED, {**bounds, "tellers": json.dumps(tellers)})]
     for mid in closed:
         db.execute(_REOPEN, (mid,))
-        _tell(db, db.execute(_TOLD.format("mid"), (mid,)).fetchone(), event="UPDATE", at=at)
+        _tell(db, db.execute(_RECORD.format("mid"), (mid,)).fetchone(), event="UPDATE", at=at)
     for memory_id in tellers:
         db.execute(_DELETE, (micros(at), PARTED, memory_id))
-        _tell(db, db.execute(_TOLD.format("id"), (memory_id,)).fetchone(), event="DELETE", at=at)
+        _tell(db, db.execute(_RECORD.format("id"), (memory_id,)).fetchone(), event="DELETE", at=at)
 
 
 def park_edits(db: sqlite3.Connection, leaving: int, *, to: int, merge: int) -> None:

@@ -174,6 +174,6 @@ def forget_jobs_of_tenant(db: sqlite3.Connection, *, tenant: str) -> int:
 
 def _due(db: sqlite3.Connection, kinds: Sequence[str], *, now: int) -> int | None:
     """The id of the job that has been due longest: of those that wait, and of those whose worker is gone."""
-    asked = [db.execute(query, {"kind": kind, "now": now}).fetchone() for kind in set(kinds) for query in rows.DUE]
-    due: list[tuple[int, int]] = [row for row in asked if row]
+    rows_due = [db.execute(query, {"kind": kind, "now": now}).fetchone() for kind in set(kinds) for query in rows.DUE]
+    due: list[tuple[int, int]] = [row for row in rows_due if row]
     return min(due)[1] if due else None

@@ -1,0 +1,1 @@
+"""Erasing, counting and checking."""

@@ -1,0 +1,72 @@
+"""What happened to memories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import bindparam, exists, select
+
+from ebbing.adapters.sql.connection.database import Database
+from ebbing.adapters.sql.tables.conditions import covered, names_of, of_owner
+from ebbing.adapters.sql.tables.owner_tables import HISTORY, MEMORY
+from ebbing.domain.memory.history import Event, HistoryEntry
+from ebbing.domain.memory.scope import Scope
+from ebbing.index.shard import micros, moment
+
+_COLUMNS: Final = tuple(
+    HISTORY.c[name]
+    for name in (
+        *("no", "memory_id", "old_memory", "new_memory", "event", "created_at", "updated_at", "is_deleted"),
+        *("actor_id", "role", "reason"),
+    )
+)
+_LATER: Final = HISTORY.alias("later")
+_HISTORY: Final = (
+    select(*_COLUMNS)
+    .where(
+        of_owner(HISTORY),
+        HISTORY.c.memory_id == bindparam("of_id"),
+        exists(select(MEMORY.c.seq).where(of_owner(MEMORY), MEMORY.c.id == bindparam("of_id"), covered(MEMORY))),
+    )
+    .order_by(HISTORY.c.no)
+)
+_CHANGED: Final = (
+    select(MEMORY.c.id)
+    .join(
+        _LATER,
+        (_LATER.c.tenant == MEMORY.c.tenant) & (_LATER.c.owner == MEMORY.c.owner) & (_LATER.c.memory_id == MEMORY.c.id),
+    )
+    .where(of_owner(MEMORY), MEMORY.c.changed.is_not(None), covered(MEMORY), _LATER.c.updated_at > bindparam("since"))
+)
+_HISTORIES: Final = select(*_COLUMNS).where(of_owner(HISTORY), HISTORY.c.memory_id.in_(_CHANGED)).order_by(HISTORY.c.no)
+
+
+async def history(database: Database, scope: Scope, *, memory_id: str) -> list[HistoryEntry]:
+    """What happened to a memory that the scope covers, oldest first."""
+    return [_entry_of(row) for row in await database.rows(_HISTORY, {**names_of(scope), "of_id": memory_id})]
+
+
+async def histories(database: Database, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
+    """The whole history of each covered memory that changed after a moment, oldest first."""
+    return [
+        _entry_of(row) for row in await database.rows(_HISTORIES, {**names_of(scope), "since": micros(changed_after)})
+    ]
+
+
+def _entry_of(row: Sequence[Any]) -> HistoryEntry:
+    number, memory_id, old, new, event, created, updated, is_deleted, actor, role, reason = row
+    return HistoryEntry(
+        id=str(number),
+        memory_id=memory_id,
+        old_memory=old,
+        new_memory=new,
+        event=Event(event),
+        created_at=moment(created),
+        updated_at=None if updated is None else moment(updated),
+        is_deleted=bool(is_deleted),
+        actor_id=actor,
+        role=role,
+        reason=reason,
+    )

@@ -1,0 +1,1 @@
+"""Names of persons, persons made one, and profiles."""

@@ -1,0 +1,1 @@
+"""What the service keeps beside the memories: jobs, keys, requests, webhooks, acts, counts of use."""
