@@ -10,7 +10,7 @@ import { SCREENS } from "./screens";
 import { language, t } from "./i18n";
 import { isGone } from "./state/connection";
 import { useLoad } from "./state/load";
-import { lastOwner, linkTo, place } from "./state/router";
+import { goTo, lastOwner, linkTo, place } from "./state/router";
 import { apiKey, me } from "./state/session";
 
 export function App() {
@@ -19,7 +19,10 @@ export function App() {
     if (!caller.data) return;
     me.value = caller.data;
     const { user_id } = caller.data;
-    if (user_id && !lastOwner.value) lastOwner.value = { kind: "user", name: user_id };
+    if (!user_id) return;
+    const self = { kind: "user", name: user_id } as const;
+    lastOwner.value ??= self;
+    if (place.value.screen === "people") goTo(linkTo("memories", self));
   }, [caller.data]);
 
   if (caller.error?.status === 401 || (me.value === null && caller.error?.code === "unauthorized")) return <SignIn />;

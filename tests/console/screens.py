@@ -26,6 +26,7 @@ class Screen:
 SCREENS: Final = (
     Screen("people", "people.title", is_of_person=False, shows={"en": ("emma", "linxiao"), "zh": ("emma", "linxiao")}),
     Screen("memories", "memories.title", shows={"en": ("Emma", "shellfish"), "zh": ("林晓", "花生")}),
+    Screen("changes", "changes.title"),
     Screen("ask", "ask.title"),
     Screen("profile", "profile.title", shows={"en": ("York", "shellfish"), "zh": ("徐汇区", "花生")}),
     Screen("graph", "graph.title", shows={"en": ("Biscuit", "York"), "zh": ("豆包", "徐汇区")}),

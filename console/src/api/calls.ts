@@ -3,6 +3,7 @@ import { idsOf, part, read, send, userOf, type Params } from "./client";
 import type {
   AskAnswer,
   Changed,
+  ChangeSet,
   DifferencePage,
   Explained,
   Facets,
@@ -94,6 +95,14 @@ export const forgetMemories = (owner: Owner, ids: readonly string[]): Promise<Ch
 
 export const restoreMemory = (owner: Owner, id: string): Promise<Memory & Changed> =>
   send("POST", `/v1/memories/${part(id)}/restore`, { params: userOf(owner) });
+
+export interface ChangePage {
+  changes: ChangeSet[];
+  next_cursor: string | null;
+}
+
+export const listChanges = (owner: Owner, params: Params, signal?: AbortSignal): Promise<ChangePage> =>
+  read("/v1/changes", { ...idsOf(owner), ...params }, signal);
 
 export const undoChange = (owner: Owner, changeId: string): Promise<Changed> =>
   send("POST", `/v1/changes/${part(changeId)}/undo`, { params: userOf(owner) });

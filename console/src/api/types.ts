@@ -215,6 +215,17 @@ export interface Forecast {
   total?: number;
 }
 
+export interface ChangeSet {
+  id: string;
+  cause: string;
+  at: string;
+  inserted: number;
+  revised: number;
+  erased: number;
+  undoes: string | null;
+  undone_by: string | null;
+}
+
 export interface Changed {
   change_id: string | null;
 }

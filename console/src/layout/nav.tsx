@@ -47,6 +47,7 @@ export function Nav({ isOpen, onGo }: { isOpen: boolean; onGo: () => void }) {
 
 export function allowed(screen: Screen): boolean {
   if (screen.needs === "tenant") return mayRunTenant();
+  if (screen.needs === "everybody") return me.value?.user_id == null;
   return screen.needs ? may(screen.needs) : true;
 }
 

@@ -4,6 +4,7 @@ import type { Owner, Role } from "../api/types";
 import type { Key } from "../i18n";
 import type { IconName } from "../parts/icons";
 import { Ask } from "./ask";
+import { Changes } from "./changes";
 import { Memories } from "./memories";
 import { OneMemory } from "./memory";
 import { People } from "./people";
@@ -23,14 +24,22 @@ export interface Screen {
   icon: IconName;
   view: ComponentType<{ owner: Owner }>;
   inNav?: boolean;
-  /** Who sees it; `tenant` is an administrator of everything. */
-  needs?: Role | "tenant";
+  /** Who sees it; `everybody` is a key for all people, `tenant` one that administers them. */
+  needs?: Role | "everybody" | "tenant";
   /** Screens that are reached from here, so that this entry stays marked. */
   also?: readonly string[];
 }
 
 export const SCREENS: readonly Screen[] = [
-  { id: "people", scope: "service", title: "people.title", icon: "people", view: People, inNav: true },
+  {
+    id: "people",
+    scope: "service",
+    title: "people.title",
+    icon: "people",
+    view: People,
+    inNav: true,
+    needs: "everybody",
+  },
   {
     id: "memories",
     scope: "person",
@@ -40,6 +49,7 @@ export const SCREENS: readonly Screen[] = [
     inNav: true,
     also: ["memory"],
   },
+  { id: "changes", scope: "person", title: "changes.title", icon: "undo", view: Changes, inNav: true },
   { id: "ask", scope: "person", title: "ask.title", icon: "ask", view: Ask, inNav: true },
   { id: "memory", scope: "person", title: "memory.title", icon: "memories", view: OneMemory },
   { id: "profile", scope: "person", title: "profile.title", icon: "profile", view: Profile, inNav: true },

@@ -168,7 +168,7 @@ function Chosen({ owner, memories, onDone }: { owner: Owner; memories: readonly 
       ) : (
         <>
           <Button icon="pin" onClick={() => each("pin")}>
-            {t("action.pin")}
+            {t("memory.pin")}
           </Button>
           <Button kind="danger" icon="forget" onClick={forget}>
             {t("action.forget")}

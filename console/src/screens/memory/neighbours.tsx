@@ -1,7 +1,7 @@
 /** What a memory is connected with: people and things, and other memories about them. */
 import { getNeighbours } from "../../api/calls";
 import type { Owner } from "../../api/types";
-import { t } from "../../i18n";
+import { named, t } from "../../i18n";
 import { Failure } from "../../parts/states";
 import { Said } from "../../parts/text";
 import { useLoad } from "../../state/load";
@@ -23,7 +23,7 @@ export function NeighbourList({ owner, id }: { owner: Owner; id: string }) {
           <li key={`${relation.subject} ${relation.relation} ${relation.object}`} class={relation.until ? "is-over" : ""}>
             <Name name={names.get(relation.subject) ?? relation.subject} owner={owner} />
             <span class="relation">
-              <Said text={relation.relation} cut={60} />
+              <Said text={named("attribute", relation.relation)} cut={60} />
             </span>
             <Name name={names.get(relation.object) ?? relation.object} owner={owner} />
           </li>
