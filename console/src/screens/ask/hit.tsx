@@ -1,15 +1,12 @@
 /** One result of a question: its score, why it was found, and what the score is made of. */
-import { useState } from "preact/hooks";
-import { giveFeedback } from "../../api/calls";
 import type { Hit, LeftOut, Owner } from "../../api/types";
 import { locale, named, number, t } from "../../i18n";
 import { day } from "../../i18n/dates";
 import { reason } from "../../i18n/reasons";
-import { Button, classes } from "../../parts/button";
+import { classes } from "../../parts/button";
 import { Said } from "../../parts/text";
-import { act } from "../../state/act";
+import { Thumbs } from "../../parts/thumbs";
 import { linkTo } from "../../state/router";
-import { may } from "../../state/session";
 
 interface HitProps {
   owner: Owner;
@@ -37,7 +34,7 @@ export function HitRow({ owner, hit, rank, recallId, isAlone }: HitProps) {
         </p>
         <Details hit={hit} />
       </div>
-      {may("write") && <Thumbs owner={owner} id={hit.id} recallId={recallId} />}
+      <Thumbs owner={owner} memory={hit.id} recallId={recallId} />
     </li>
   );
 }
@@ -110,26 +107,5 @@ function Bars({ title, group, values }: { title: string; group: string; values: 
         ))}
       </tbody>
     </table>
-  );
-}
-
-function Thumbs({ owner, id, recallId }: { owner: Owner; id: string; recallId: string }) {
-  const [given, setGiven] = useState<"up" | "down" | null>(null);
-  async function give(signal: "up" | "down") {
-    const body = { signal, recall_id: recallId };
-    if (await act(owner, t(`ask.thanks_${signal}`), () => giveFeedback(owner, id, body))) setGiven(signal);
-  }
-  return (
-    <div class="thumbs">
-      <Button small kind="quiet" icon="up" label={t("ask.up")} pressed={given === "up"} onClick={() => give("up")} />
-      <Button
-        small
-        kind="quiet"
-        icon="downvote"
-        label={t("ask.down")}
-        pressed={given === "down"}
-        onClick={() => give("down")}
-      />
-    </div>
   );
 }
