@@ -6,9 +6,9 @@ import { day, dayAndTime, relative } from "../i18n/dates";
 import { Button } from "../parts/button";
 import { Confirm, Dialog } from "../parts/dialog";
 import { Check, Input, Select } from "../parts/fields";
+import { Listed } from "../parts/listed";
 import { PageHead } from "../parts/page";
-import { Empty, Failure, Loading } from "../parts/states";
-import { Table, type Column } from "../parts/table";
+import type { Column } from "../parts/table";
 import { Tabs } from "../parts/tabs";
 import { Said } from "../parts/text";
 import { act } from "../state/act";
@@ -267,36 +267,4 @@ function Audit() {
     { id: "outcome", title: t("access.outcome"), cell: (item) => <span class="badge">{named("outcome", item.outcome)}</span> },
   ];
   return <Listed list={log} rows={log.data?.acts} columns={columns} caption={t("access.audit")} none={t("access.no_acts")} />;
-}
-
-interface ListedProps<T> {
-  list: { error: Parameters<typeof Failure>[0]["error"] | null; isLoading: boolean };
-  rows: readonly T[] | undefined;
-  columns: readonly Column<T>[];
-  caption: string;
-  none: string;
-  add?: string;
-  onAdd?: () => void;
-  children?: preact.ComponentChildren;
-}
-
-function Listed<T extends object>({ list, rows, columns, caption, none, add, onAdd, children }: ListedProps<T>) {
-  return (
-    <>
-      {add && (
-        <div class="toolbar">
-          <Button icon="add" onClick={onAdd}>
-            {add}
-          </Button>
-        </div>
-      )}
-      {list.error && <Failure error={list.error} />}
-      {!rows && list.isLoading && <Loading rows={4} />}
-      {rows && !rows.length && <Empty title={none} />}
-      {rows && rows.length > 0 && (
-        <Table caption={caption} columns={columns} rows={rows} rowKey={(row) => ("id" in row ? String(row.id) : JSON.stringify(row))} />
-      )}
-      {children}
-    </>
-  );
 }

@@ -17,7 +17,7 @@ MODULES = sorted([*SOURCES.rglob("*.ts"), *SOURCES.rglob("*.tsx")])
 FORBIDDEN = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc|style=\"|cssText|javascript:"
 )
-OTHER_HOST = re.compile(r"""https?://(?!www\.w3\.org/)|["'(]//\w""")
+OTHER_HOST = re.compile(r"""https?://(?!www\.w3\.org/)\w|["'(]//\w""")
 MOST_LINES = 300
 MOST_BYTES = 200_000
 
