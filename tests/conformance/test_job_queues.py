@@ -6,17 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from tempfile import TemporaryDirectory
 
-from ebbing.adapters.ephemeral import EphemeralJobQueue
 from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import JobQueue
 from ebbing.testing.job_queue_suite import JobQueueSuite
-
-
-class TestEphemeralJobQueue(JobQueueSuite):
-    @asynccontextmanager
-    async def open_queue(self, clock: Clock) -> AsyncIterator[JobQueue]:
-        yield EphemeralJobQueue(clock)
 
 
 class TestSqliteJobQueue(JobQueueSuite):

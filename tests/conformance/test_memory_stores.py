@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from ebbing.adapters.ephemeral import EphemeralMemoryStore
 from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.index.index_entry import unread_entry
@@ -19,10 +18,10 @@ from ebbing.ports.memory_store import Change, Insert, MemoryStore
 from ebbing.testing.store_suite import MemoryStoreSuite
 
 
-class TestEphemeralMemoryStore(MemoryStoreSuite):
+class TestSqliteMemoryStoreInRam(MemoryStoreSuite):
     @asynccontextmanager
     async def open_store(self, clock: Clock) -> AsyncIterator[MemoryStore]:
-        store = EphemeralMemoryStore(clock=clock)
+        store = SqliteMemoryStore.in_memory(clock=clock)
         yield store
         await store.aclose()
 
@@ -46,7 +45,7 @@ class Unread(MemoryStoreSuite):
 
 
 @pytest.mark.extended
-class TestEphemeralMemoryStoreWithUnreadRecords(TestEphemeralMemoryStore, Unread):
+class TestSqliteMemoryStoreInRamWithUnreadRecords(TestSqliteMemoryStoreInRam, Unread):
     pass
 
 

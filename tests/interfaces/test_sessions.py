@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ebbing import AsyncMemory, Memory
-from ebbing.adapters.ephemeral import EphemeralWorkingMemory
+from ebbing.adapters.system.working_memory import InProcessWorkingMemory
 from ebbing.api.sessions.session import AsyncSession, as_given
 from ebbing.api.threads.blocking import Session
 from ebbing.domain.errors import BlockedContentError, ConfigurationError, InvalidInputError, StoreClosedError
@@ -322,7 +322,7 @@ async def test_of_sessions_that_cannot_be_stored_at_all_closing_says_so(tmp_path
 
 async def test_one_session_too_many_ends_the_one_that_is_idle_for_longest(tmp_path: Path) -> None:
     components = components_of(tmp_path)
-    two = EphemeralWorkingMemory(components.clock, most_sessions=2)
+    two = InProcessWorkingMemory(components.clock, most_sessions=2)
     async with AsyncMemory(components=replace(components, working=two)) as memory:
         sessions = [memory.session(user_id="ada", run_id=str(number)) for number in range(3)]
         for session in sessions:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbing.adapters.ephemeral import EphemeralMemoryStore
+from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.filters.parser import parse_filter
 from ebbing.domain.filters.tree import matches
 from ebbing.domain.memory.record import Kind, MemoryRecord
@@ -25,8 +25,8 @@ from tests.property.test_filters import filters, records
 ADA = Scope(user_id="ada")
 
 
-async def store_of(many: Sequence[MemoryRecord]) -> EphemeralMemoryStore:
-    store = EphemeralMemoryStore(clock=ManualClock())
+async def store_of(many: Sequence[MemoryRecord]) -> SqliteMemoryStore:
+    store = SqliteMemoryStore.in_memory(clock=ManualClock())
     await store.write(ADA, [Insert(record, None) for record in many])
     return store
 

@@ -103,9 +103,9 @@ def build(
         ConfigurationError: a setting is wrong.
         StoreError: the store cannot be opened.
     """
-    from ebbing.adapters.ephemeral import EphemeralWorkingMemory
     from ebbing.adapters.system.in_process_bus import InProcessEventBus
     from ebbing.adapters.system.machine import SystemChance, SystemClock, TimeOrderedIds
+    from ebbing.adapters.system.working_memory import InProcessWorkingMemory
 
     changes: dict[str, Any] = {}
     if path is not None:
@@ -132,7 +132,7 @@ def build(
         usage,
         reranking,
         ReaderSlot(settings, slot) if reader is None else given_reader(settings, slot, reader=reader),
-        EphemeralWorkingMemory(clock, most_tokens=_HELD_BACK * settings.session_tokens),
+        InProcessWorkingMemory(clock, most_tokens=_HELD_BACK * settings.session_tokens),
         InProcessEventBus(),
         talking,
         SystemChance(),
@@ -174,12 +174,10 @@ def settings_from_config(config: Mapping[str, Any]) -> Settings:
 
 
 def _open_store(settings: Settings, clock: Clock) -> MemoryStore:
-    if settings.store == "ephemeral":
-        from ebbing.adapters.ephemeral import EphemeralMemoryStore
-
-        return EphemeralMemoryStore(clock=clock)
     from ebbing.adapters.sqlite import SqliteMemoryStore
 
+    if settings.store == "ephemeral":
+        return SqliteMemoryStore.in_memory(clock=clock)
     return SqliteMemoryStore.open(
         settings.path,
         clock=clock,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ebbing.adapters.ephemeral import EphemeralMemoryStore
+from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.filters.fields import FIELDS, OPERATORS, Op, Sort
 from ebbing.domain.filters.parser import parse_filter
@@ -81,13 +81,13 @@ def every_filter(name: str) -> list[dict[str, Any]]:
     return found
 
 
-async def store_of(records: Sequence[MemoryRecord]) -> EphemeralMemoryStore:
-    store = EphemeralMemoryStore(clock=ManualClock())
+async def store_of(records: Sequence[MemoryRecord]) -> SqliteMemoryStore:
+    store = SqliteMemoryStore.in_memory(clock=ManualClock())
     await store.write(ADA, [Insert(one, None) for one in records])
     return store
 
 
-async def mask_of(store: EphemeralMemoryStore, wanted: dict[str, Any]) -> Mask:
+async def mask_of(store: SqliteMemoryStore, wanted: dict[str, Any]) -> Mask:
     shard = await store.shard(ADA)
     everything = rows_in_scope(shard, ADA, kinds=tuple(Kind))
     return await apply_filter(store, shard, scope=ADA, mask=everything, filter_=parse_filter(wanted))
@@ -109,7 +109,7 @@ async def test_every_operator_of_a_field_keeps_exactly_the_rows_that_match(name:
     assert kept
 
 
-class CountingStore(EphemeralMemoryStore):
+class CountingStore(SqliteMemoryStore):
     """Counts the records that are read."""
 
     read = 0
@@ -121,7 +121,7 @@ class CountingStore(EphemeralMemoryStore):
 
 @pytest.mark.anyio
 async def test_records_are_read_only_where_no_column_answers_and_only_once() -> None:
-    store = CountingStore(clock=ManualClock())
+    store = CountingStore.in_memory(clock=ManualClock())
     await store.write(ADA, [Insert(one, None) for one in RECORDS])
     await mask_of(store, {"type": "fact", "created_at": {"gte": "2024-05-01"}, "importance": {"gte": 0.7}})
     assert store.read == 0
@@ -136,7 +136,7 @@ async def test_records_are_read_only_where_no_column_answers_and_only_once() -> 
 
 @pytest.mark.anyio
 async def test_a_changed_record_is_read_again_and_no_other() -> None:
-    store = CountingStore(clock=ManualClock())
+    store = CountingStore.in_memory(clock=ManualClock())
     await store.write(ADA, [Insert(one, None) for one in RECORDS])
     assert not (await mask_of(store, {"mood": "glad"})).any()
     changed = replace(RECORDS[3], metadata={"mood": "glad"}, version=2)
@@ -148,7 +148,7 @@ async def test_a_changed_record_is_read_again_and_no_other() -> None:
 
 @pytest.mark.anyio
 async def test_a_filter_of_a_scope_reads_nothing_beyond_it() -> None:
-    store = CountingStore(clock=ManualClock())
+    store = CountingStore.in_memory(clock=ManualClock())
     await store.write(ADA, [Insert(one, None) for one in RECORDS])
     narrow = Scope(user_id="ada", agent_id="guide")
     shard = await store.shard(narrow)

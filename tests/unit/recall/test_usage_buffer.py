@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ebbing import AsyncMemory, Memory
-from ebbing.adapters.ephemeral import EphemeralMemoryStore
+from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.errors import StoreError
 from ebbing.domain.memory.feedback import Feedback, Usage
 from ebbing.domain.memory.scope import Scope
@@ -231,7 +231,7 @@ async def test_closing_a_memory_counts_what_waited(tmp_path: Path) -> None:
 
 
 async def test_a_closed_store_is_no_reason_to_fail(caplog: pytest.LogCaptureFixture) -> None:
-    store = EphemeralMemoryStore(clock=ManualClock())
+    store = SqliteMemoryStore.in_memory(clock=ManualClock())
     buffer = UsageBuffer(store.usage)
     buffer.returned(ADA, ["a"], at=NOW)
     await store.aclose()

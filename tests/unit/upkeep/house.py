@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ebbing.adapters.ephemeral import EphemeralMemoryStore
+from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
@@ -34,7 +34,7 @@ class House:
         policy: UpkeepPolicy | None = None,
         asking: ChatModel | None = None,
     ) -> None:
-        self.store = EphemeralMemoryStore(clock=ManualClock())
+        self.store = SqliteMemoryStore.in_memory(clock=ManualClock())
         self.embedder = embedder
         self.ids = SequentialIds()
         self.deps = StepContext(self.store, embedder, self.ids, policy or UpkeepPolicy(), asking)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ebbing import AsyncMemory
-from ebbing.adapters.ephemeral import EphemeralMemoryStore
+from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.errors import ConfigurationError, ConflictError, InvalidInputError
 from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.memory.scope import Scope
@@ -23,7 +23,9 @@ ADA = Scope(user_id="ada")
 
 
 def deps() -> StepContext:
-    return StepContext(EphemeralMemoryStore(clock=ManualClock()), FakeEmbedder(), SequentialIds(), UpkeepPolicy())
+    return StepContext(
+        SqliteMemoryStore.in_memory(clock=ManualClock()), FakeEmbedder(), SequentialIds(), UpkeepPolicy()
+    )
 
 
 def noting(name: str, ran: list[str], *, conflicts: int = 0) -> Step:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import anyio
 import pytest
 
-from ebbing.adapters.ephemeral import EphemeralMemoryStore
+from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.errors import StoreError
 from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.memory.record import MemoryRecord
@@ -37,7 +37,7 @@ class House:
 
     def __init__(self, *names: str, seconds_per_owner: float = 10) -> None:
         self.clock = ManualClock(START)
-        self.store = EphemeralMemoryStore(clock=self.clock)
+        self.store = SqliteMemoryStore.in_memory(clock=self.clock)
         self.stop = Stop()
         self.ran: list[tuple[str, str | None]] = []
         self.told: list[Scope] = []

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from ebbing.adapters.ephemeral import EphemeralMemoryStore
+from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.errors import EmbeddingError
 from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.memory.record import Kind, MemoryRecord, Provenance
@@ -47,7 +47,7 @@ class Picky(FakeEmbedder):
 
 @dataclass
 class World:
-    store: EphemeralMemoryStore
+    store: SqliteMemoryStore
     clock: ManualClock
     ids: SequentialIds
 
@@ -68,7 +68,7 @@ class World:
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
     clock = ManualClock()
-    store = EphemeralMemoryStore(clock=clock)
+    store = SqliteMemoryStore.in_memory(clock=clock)
     yield World(store, clock, SequentialIds())
     await store.aclose()
 

@@ -11,7 +11,8 @@ from typing import Any
 import anyio
 import pytest
 
-from ebbing.adapters.ephemeral import EphemeralJobQueue
+from ebbing.adapters.sqlite import SqliteMemoryStore
+from ebbing.adapters.sqlite.tables.jobs import SqliteJobQueue
 from ebbing.domain.errors import ConflictError, StoreError
 from ebbing.index.index_entry import term_hash
 from ebbing.language.text.analyzer import analyse
@@ -43,7 +44,8 @@ class Workshop:
 
     def __init__(self, *outcomes: Any, **options: Any) -> None:
         self.clock = ManualClock(START)
-        self.queue = EphemeralJobQueue(self.clock)
+        self.store = SqliteMemoryStore.in_memory(clock=self.clock)
+        self.queue = self.store.jobs
         self.outcomes = list(outcomes)
         self.done: list[str] = []
         pace = options.pop("pace", WorkerLimits(idle_seconds=0.01))
@@ -246,7 +248,7 @@ async def test_a_worker_that_is_cancelled_gives_its_job_back() -> None:
 
 
 async def test_a_worker_sits_out_a_store_that_fails_and_an_only_round_tells_of_it() -> None:
-    class Failing(EphemeralJobQueue):
+    class Failing(SqliteJobQueue):
         fails = 3
 
         async def claim(self, *args: Any, **options: Any) -> Job | None:
@@ -256,7 +258,7 @@ async def test_a_worker_sits_out_a_store_that_fails_and_an_only_round_tells_of_i
             return await super().claim(*args, **options)
 
     shop = Workshop()
-    queue = Failing(shop.clock)
+    queue = Failing(shop.store._connections, shop.store._writer, clock=shop.clock)
     working = WorkerDeps(queue, shop.clock, FixedChance(), {"chore": shop.chore}, pace=shop.deps.pace)
     await queue.enqueue("chore", "a")
     with pytest.raises(StoreError):

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
-import anyio.lowlevel
 import httpx
 
 from ebbing.adapters.chat.chat_profiles import Dialect, Form, profile_for
 from ebbing.adapters.chat.json_answers import Found, found_in, without_thoughts
+from ebbing.adapters.http.endpoint import Endpoint
 from ebbing.domain.errors import (
     BadModelOutputError,
-    ConfigurationError,
     ModelRefusedError,
     ModelTimeoutError,
     ModelUnavailableError,
@@ -81,19 +80,17 @@ class OpenAIChatModel:
         timeout_seconds: float = 30.0,
         breaker: Breaker | None = None,
     ) -> None:
-        if not base_url.startswith(("http://", "https://")):
-            raise ConfigurationError("the language model's base URL must begin with http:// or https://")
-        api_key = api_key or ""
-        if not (api_key.isascii() and api_key.isprintable()):
-            raise ConfigurationError("the language model's key holds characters that no key has: copy it again")
+        self._endpoint = Endpoint(
+            base_url,
+            "/chat/completions",
+            api_key=api_key,
+            owner="the language model's",
+            timeout_seconds=LONGEST_SECONDS,  # `complete` bounds the whole
+        )
         self.model_id = model
-        self._url = base_url.rstrip("/") + "/chat/completions"
         self._dialect = Dialect.of(profile_for(base_url, profile))
         self._timeout_seconds = timeout_seconds
         self._breaker = breaker or Breaker()
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        # Open connections belong to the event loop that opened them.
-        self._clients: anyio.lowlevel.RunVar[httpx.AsyncClient] = anyio.lowlevel.RunVar("chat_client")
 
     async def complete(
         self,
@@ -130,9 +127,7 @@ class OpenAIChatModel:
 
     async def aclose(self) -> None:
         """Closes the connections of the running event loop."""
-        client = self._clients.get(None)
-        if client is not None:
-            await client.aclose()
+        await self._endpoint.aclose()
 
     async def _answer(self, messages: Sequence[Turn], request: _Asked) -> Completion:
         """The answer; one that is not of the form asked for is sent back once."""
@@ -164,12 +159,8 @@ class OpenAIChatModel:
 
     async def _post(self, body: dict[str, Any]) -> httpx.Response | str:
         """The response, or in a word why there was none."""
-        client = self._clients.get(None)
-        if client is None or client.is_closed:
-            client = httpx.AsyncClient(headers=self._headers, timeout=LONGEST_SECONDS)  # `complete` bounds the whole
-            self._clients.set(client)
         try:
-            return await client.post(self._url, json=body)
+            return await self._endpoint.post(body)
         except httpx.RequestError as error:
             return type(error).__name__
         except httpx.InvalidURL:

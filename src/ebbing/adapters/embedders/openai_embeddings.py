@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import anyio
-import anyio.lowlevel
 import httpx
 import numpy as np
 
 from ebbing.adapters.embedders.model_calls import clean
-from ebbing.domain.errors import ConfigurationError, EmbeddingError
+from ebbing.adapters.http.endpoint import Endpoint
+from ebbing.domain.errors import EmbeddingError
 from ebbing.ports.embedder import Calibration, Vectors
 from ebbing.resilience.retry import asked_wait, is_passing, wait_seconds
 
@@ -57,12 +57,9 @@ class OpenAIEmbedder:
         passage_prefix: str = "",
         calibration: Calibration = TYPICAL,
     ) -> None:
-        if not base_url.startswith(("http://", "https://")):
-            raise ConfigurationError("the embeddings base URL must begin with http:// or https://")
-        api_key = api_key or ""
-        if not (api_key.isascii() and api_key.isprintable()):
-            raise ConfigurationError("the embeddings key holds characters that no key has: copy it again")
-        self._url = base_url.rstrip("/") + "/embeddings"
+        self._endpoint = Endpoint(
+            base_url, "/embeddings", api_key=api_key, owner="the embeddings", timeout_seconds=timeout_seconds
+        )
         self._model = model
         self._dim = dim
         self._asked_dim = dim
@@ -70,9 +67,6 @@ class OpenAIEmbedder:
         self._prefixes = (query_prefix, passage_prefix)
         self._timeout_seconds = timeout_seconds
         self.calibration = calibration
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        # Open connections belong to the event loop that opened them.
-        self._clients: anyio.lowlevel.RunVar[httpx.AsyncClient] = anyio.lowlevel.RunVar("embeddings_client")
 
     @property
     def model_id(self) -> str:
@@ -108,9 +102,7 @@ class OpenAIEmbedder:
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
-        client = self._clients.get(None)
-        if client is not None:
-            await client.aclose()
+        await self._endpoint.aclose()
 
     async def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
         cleaned = [clean(text, MAX_CHARACTERS) for text in texts]
@@ -136,24 +128,17 @@ class OpenAIEmbedder:
         reason = f"status {outcome.status_code}" if isinstance(outcome, httpx.Response) else outcome
         raise EmbeddingError(f"the embeddings endpoint failed {ATTEMPTS} times, last with: {reason}; try again later")
 
-    def _client(self) -> httpx.AsyncClient:
-        client = self._clients.get(None)
-        if client is None or client.is_closed:
-            client = httpx.AsyncClient(headers=self._headers, timeout=self._timeout_seconds)
-            self._clients.set(client)
-        return client
-
     async def _attempt(self, texts: list[str]) -> httpx.Response | str:
         """The answer, or in a word why there was none."""
         body: dict[str, object] = {"model": self._model, "input": texts}
         try:
             with anyio.fail_after(self._timeout_seconds):
                 if self._asks_dim:
-                    answer = await self._client().post(self._url, json=body | {"dimensions": self._asked_dim})
+                    answer = await self._endpoint.post(body | {"dimensions": self._asked_dim})
                     if answer.status_code not in _UNKNOWN_FIELD:
                         return answer
                     # Many servers and older models have one size only, and refuse to be asked.
-                answer = await self._client().post(self._url, json=body)
+                answer = await self._endpoint.post(body)
                 self._asks_dim = self._asks_dim and answer.status_code != httpx.codes.OK
                 return answer
         except (TimeoutError, httpx.TimeoutException):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
 import anyio
-import anyio.lowlevel
 import httpx
 
 from ebbing.adapters.embedders.model_calls import clean
-from ebbing.domain.errors import ConfigurationError, RerankError
+from ebbing.adapters.http.endpoint import Endpoint
+from ebbing.domain.errors import RerankError
+from ebbing.resilience.circuit_breaker import Breaker
 
 MAX_CHARACTERS: Final = 2_000
 """Of a candidate, and of the question: what a cross-encoder reads of them."""
@@ -48,17 +48,12 @@ class EndpointReranker:
         timeout_seconds: float = 10.0,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        if not base_url.startswith(("http://", "https://")):
-            raise ConfigurationError("the reranker's base URL must begin with http:// or https://")
-        if not (api_key.isascii() and api_key.isprintable()):
-            raise ConfigurationError("the reranker's key holds characters that no key has: copy it again")
-        self._url = base_url.rstrip("/") + "/rerank"
+        self._endpoint = Endpoint(
+            base_url, "/rerank", api_key=api_key, owner="the reranker's", timeout_seconds=timeout_seconds
+        )
         self._model = model
         self._timeout_seconds = timeout_seconds
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._rest = _Rest(monotonic)
-        # Open connections belong to the event loop that opened them.
-        self._clients: anyio.lowlevel.RunVar[httpx.AsyncClient] = anyio.lowlevel.RunVar("rerank_client")
+        self._breaker = Breaker(FAILURES_BEFORE_REST, pause_seconds=REST_SECONDS, monotonic=monotonic)
 
     @property
     def name(self) -> str:
@@ -80,58 +75,30 @@ class EndpointReranker:
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
-        client = self._clients.get(None)
-        if client is not None:
-            await client.aclose()
+        await self._endpoint.aclose()
 
     async def _ask(self, query: str, documents: list[str]) -> list[float]:
-        self._rest.check()
-        answered = False
+        if self._breaker.enter():
+            raise RerankError("the reranker failed several times in a row and is left alone for a while")
+        report = self._breaker.failed  # also where a search gave up: an endpoint that is always late is left alone
         try:
             response = await self._post({"model": self._model, "query": query, "documents": documents})
             scores = _scores(response, len(documents))
-            answered = True
+            report = self._breaker.succeeded
         finally:
-            # Also when a search gave up waiting: an endpoint that is always late must not be waited for each time.
-            self._rest.note(answered=answered)
+            report()
         return scores
 
     async def _post(self, body: dict[str, object]) -> httpx.Response:
-        client = self._clients.get(None)
-        if client is None or client.is_closed:
-            client = httpx.AsyncClient(headers=self._headers, timeout=self._timeout_seconds)
-            self._clients.set(client)
         try:
             with anyio.fail_after(self._timeout_seconds):
-                return await client.post(self._url, json=body)
+                return await self._endpoint.post(body)
         except (TimeoutError, httpx.TimeoutException):
             raise RerankError(f"the reranker did not answer within {self._timeout_seconds:g} s") from None
         except httpx.RequestError as error:
             raise RerankError(f"the reranker cannot be reached: {type(error).__name__}") from None
         except httpx.InvalidURL:
             raise RerankError("the reranker's base URL is not a URL") from None
-
-
-class _Rest:
-    """Turns calls away for a while after too many failures in a row; then one may try."""
-
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        self._monotonic = monotonic
-        self._lock = threading.Lock()
-        self._failed = 0
-        self._until = 0.0
-
-    def check(self) -> None:
-        with self._lock:
-            now = self._monotonic()
-            if self._failed >= FAILURES_BEFORE_REST and now < self._until:
-                raise RerankError("the reranker failed several times in a row and is left alone for a while")
-            self._until = now + REST_SECONDS
-
-    def note(self, *, answered: bool) -> None:
-        with self._lock:
-            self._failed = 0 if answered else self._failed + 1
-            self._until = self._monotonic() + REST_SECONDS
 
 
 def _scores(response: httpx.Response, count: int) -> list[float]:

@@ -1,4 +1,4 @@
--- The layout that the migrations lead to, without their comments, for reading; a test compares the two.
+-- The layout of a new file, and the one that the migrations of an older one lead to; a test compares the two.
 
 CREATE TABLE act (
   no INTEGER PRIMARY KEY,

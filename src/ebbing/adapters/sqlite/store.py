@@ -121,8 +121,8 @@ class SqliteMemoryStore:
         """A `ChangeLog` in the same file."""
         self._change: ChangeSet | None = None
         """What is written belongs to it."""
-        self.outbox = SqliteOutbox(connections, self._writer)
-        """An `Outbox` in the same file."""
+        self.outbox = SqliteOutbox(connections, self._writer) if connections.files else None
+        """An `Outbox` in the same file; None for a store in RAM, which no index may outlive."""
         # Whoever forgets to close a store leaves neither a thread nor an open file behind.
         weakref.finalize(self, _let_go, connections, self._writer)
 
@@ -149,6 +149,12 @@ class SqliteMemoryStore:
         with connections.turn:
             take_in_staged_writes(connections.writer)
         return cls(connections, model_id=model_id, dim=dim, clock=clock, shard_cache_bytes=shard_cache_bytes)
+
+    @classmethod
+    def in_memory(cls, *, clock: Clock, model_id: str | None = None, dim: int = 0) -> SqliteMemoryStore:
+        """Makes a store in RAM that is gone when it is closed: for tests, for trying things out, for secrets."""
+        connections = Connections(None)
+        return cls(connections, model_id=model_id, dim=dim, clock=clock, shard_cache_bytes=DEFAULT_SHARD_CACHE_BYTES)
 
     def use_model(self, embedder: Embedder | None) -> None:
         self._model_id = embedder.model_id if embedder else None
@@ -279,6 +285,8 @@ class SqliteMemoryStore:
         return self._is_scrubbed()
 
     async def back_up(self, directory: Path) -> int:
+        if not self._connections.files:
+            raise InvalidInputError("an ephemeral store keeps nothing on disk: there is nothing to back up")
         return await _in_a_thread(back_up, self._connections, directory)
 
     async def aclose(self) -> None:

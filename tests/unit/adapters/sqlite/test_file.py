@@ -37,8 +37,8 @@ def layout(db: sqlite3.Connection) -> list[str]:
     return [re.sub(r" *([,)])", r"\1", sql) for sql in bare]
 
 
-async def test_the_migrations_lead_to_the_schema_that_is_written_down(tmp_path: Path) -> None:
-    await open_store(tmp_path).aclose()
+def test_the_migrations_lead_to_the_schema_that_is_written_down(tmp_path: Path) -> None:
+    Connections(tmp_path, scripts=migrations()).close()
     script = (files("ebbing.adapters.sqlite") / "schema.sql").read_text("utf-8")
     with raw(tmp_path / "ebbing.db") as migrated, closing(sqlite3.connect(":memory:")) as written_down:
         written_down.executescript(script)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ebbing.adapters.ephemeral import EphemeralJobQueue, EphemeralMemoryStore
+from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.errors import ModelUnavailableError, StoreError
 from ebbing.domain.memory.message import Message
@@ -66,7 +66,7 @@ def test_what_is_left_are_the_episodes_of_the_messages_that_were_not_read() -> N
 
 
 async def test_messages_are_read_again_from_their_episodes() -> None:
-    store = EphemeralMemoryStore(clock=ManualClock())
+    store = SqliteMemoryStore.in_memory(clock=ManualClock())
     await store.write(ADA, [episode(0, "I like tea"), episode(1, "Good to know", Role.ASSISTANT)])
     model = ScriptedChatModel(
         {"facts": [{"text": "User likes tea", "category": "preference", "message": 0, "quote": "I like tea"}]}
@@ -80,7 +80,7 @@ async def test_messages_are_read_again_from_their_episodes() -> None:
 
 
 async def test_what_was_erased_meanwhile_is_not_read_again() -> None:
-    store = EphemeralMemoryStore(clock=ManualClock())
+    store = SqliteMemoryStore.in_memory(clock=ManualClock())
     await store.write(ADA, [episode(0, "I like tea"), episode(1, "Really", Role.ASSISTANT)])
     await store.write(ADA, [Erase("e0")])
     model = ScriptedChatModel()
@@ -91,7 +91,7 @@ async def test_what_was_erased_meanwhile_is_not_read_again() -> None:
 
 
 async def test_a_model_that_is_still_down_fails_again() -> None:
-    store = EphemeralMemoryStore(clock=ManualClock())
+    store = SqliteMemoryStore.in_memory(clock=ManualClock())
     await store.write(ADA, [episode(0, "I like tea")])
     asking = LlmOptions(ScriptedChatModel(ModelUnavailableError("down")))
     again = await retry_extraction(store, WORK, nominate=no_rules, llm=asking, now=ManualClock().now())
@@ -106,7 +106,8 @@ class Round:
 
     def __init__(self, *answers: Any) -> None:
         self.clock = ManualClock()
-        self.queue = EphemeralJobQueue(self.clock)
+        self.store = SqliteMemoryStore.in_memory(clock=self.clock)
+        self.queue = self.store.jobs
         self.answers = list(answers)
         self.asked: list[PendingExtraction] = []
 

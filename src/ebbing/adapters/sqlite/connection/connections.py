@@ -10,11 +10,12 @@ import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Final
 
 from ebbing.adapters.sqlite.connection.errors import translated
-from ebbing.adapters.sqlite.connection.schema import history_place, migrate, migrations, place_history
+from ebbing.adapters.sqlite.connection.schema import history_place, migrate, place_history
 from ebbing.adapters.system import forks
 from ebbing.domain.errors import StoreClosedError, StoreError
 
@@ -24,6 +25,9 @@ BUSY_SECONDS: Final = 10.0
 WRITER_CACHE_KIB: Final = 16_384
 """Pages that the writing connection keeps: where many people write in turns, each finds the end of their rows there."""
 _PAUSE: Final = 0.01
+_IN_MEMORY: Final = "file:/ebbing-{}?vfs=memdb"
+"""A database in RAM that the connections of one process share (https://www.sqlite.org/inmemorydb.html)."""
+_numbers: Final = count()
 
 
 class _Connection(sqlite3.Connection):
@@ -33,7 +37,8 @@ class _Connection(sqlite3.Connection):
 class Connections:
     """Opens the file, keeps idle readers, and refuses use after `close` or in a forked child.
 
-    Before a fork all of them are closed, and opened again when they are needed (see `forks.py`).
+    Before a fork all of them are closed, and opened again when they are needed (see `forks.py`). Without a directory
+    there is no file: the database lives in RAM until the last connection is closed.
 
     Raises:
         SchemaError: the file is another program's, or a newer Ebbing's.
@@ -41,9 +46,10 @@ class Connections:
     """
 
     def __init__(
-        self, directory: Path, *, history_path: Path | None = None, scripts: Sequence[str] | None = None
+        self, directory: Path | None, *, history_path: Path | None = None, scripts: Sequence[str] | None = None
     ) -> None:
-        self.path = directory / FILE_NAME
+        self.path = directory / FILE_NAME if directory else None
+        self._address = self.path.absolute().as_uri() if self.path else _IN_MEMORY.format(next(_numbers))
         self.history_path = history_path
         """Where the history lies if it has a file of its own: as given, else where it was put before."""
         self.turn = threading.Lock()
@@ -56,13 +62,20 @@ class Connections:
         self._opening = threading.Lock()
         """Held by whoever opens a reader, and during a fork."""
         self._held_for_fork: list[threading.Lock] = []
-        self._scripts = scripts if scripts is not None else migrations()
+        self._scripts = scripts
+        self._writer: _Connection | None = None
+        if self.path is None:
+            self._writer = self._open_writer()
+        else:
+            self._open_directory(self.path.parent, self.path)
+
+    def _open_directory(self, directory: Path, file: Path) -> None:
         try:
-            for folder in {directory, (history_path or self.path).parent}:
+            for folder in {directory, (self.history_path or file).parent}:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with forks.opening:
-                forks.check_inherited(self.path)
-                self._writer: _Connection | None = self._open_writer()
+                forks.check_inherited(file)
+                self._writer = self._open_writer()
                 forks.register(self)
         except OSError as error:
             cause = f"{directory} is a file: name a directory" if directory.is_file() else error.strerror
@@ -123,7 +136,7 @@ class Connections:
     @property
     def files(self) -> list[Path]:
         """Every file that may hold data."""
-        bases = [self.path, *([self.history_path] if self.history_path else [])]
+        bases = [file for file in (self.path, self.history_path) if file is not None]
         return [base.with_name(base.name + suffix) for base in bases for suffix in ("", "-wal", "-shm")]
 
     def begin_closing(self) -> bool:
@@ -177,19 +190,13 @@ class Connections:
     def _open_writer(self) -> _Connection:
         db = self._connect()
         try:
-            _switch_to_wal(db, "main")
+            if self.path is not None:
+                _switch_to_wal(db, "main")
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA secure_delete = ON")
             db.execute(f"PRAGMA cache_size = -{WRITER_CACHE_KIB}")
             migrate(db, self._scripts)
-            directory = self.path.parent.resolve()
-            former = history_place(db, directory)
-            self.history_path = self.history_path.resolve() if self.history_path else former
-            if self.history_path:
-                self._attach(db)
-                _switch_to_wal(db, "elsewhere")
-                db.execute("PRAGMA elsewhere.synchronous = FULL")
-            place_history(db, file=self.history_path, former=former, directory=directory)
+            self._place_history(db, (self.path or Path(FILE_NAME)).parent.resolve())
         except sqlite3.Error as error:
             db.close()
             raise translated(error) from error
@@ -197,6 +204,15 @@ class Connections:
             db.close()
             raise
         return db
+
+    def _place_history(self, db: sqlite3.Connection, directory: Path) -> None:
+        former = history_place(db, directory)
+        self.history_path = self.history_path.resolve() if self.history_path else former
+        if self.history_path:
+            self._attach(db)
+            _switch_to_wal(db, "elsewhere")
+            db.execute("PRAGMA elsewhere.synchronous = FULL")
+        place_history(db, file=self.history_path, former=former, directory=directory)
 
     def _open_reader(self) -> _Connection:
         self.check()
@@ -213,7 +229,12 @@ class Connections:
     def _connect(self) -> _Connection:
         try:
             return sqlite3.connect(
-                self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=_Connection
+                self._address,
+                timeout=BUSY_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+                factory=_Connection,
+                uri=True,
             )
         except sqlite3.Error as error:
             raise StoreError(f"cannot open {FILE_NAME}: is its directory writable?") from error

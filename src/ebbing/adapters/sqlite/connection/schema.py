@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -16,32 +17,44 @@ APPLICATION_ID: Final = 0x45626233
 _HERE: Final = files("ebbing.adapters.sqlite")
 
 
-def migrations() -> list[str]:
+@cache
+def migrations() -> tuple[str, ...]:
     """The scripts of `migrations/` in the order of their numbers; the first makes version 1."""
     scripts = sorted((file for file in (_HERE / "migrations").iterdir() if file.name.endswith(".sql")), key=_name)
-    return [script.read_text("utf-8") for script in scripts]
+    return tuple(script.read_text("utf-8") for script in scripts)
 
 
-def migrate(db: sqlite3.Connection, scripts: Sequence[str]) -> None:
+def migrate(db: sqlite3.Connection, scripts: Sequence[str] | None = None) -> None:
     """Brings the file to the version that `scripts` leads to.
+
+    Args:
+        scripts: those of `migrations/` unless given; with these a new file is laid out at once by `schema.sql`.
 
     Raises:
         SchemaError: the file was written by a newer Ebbing, or by another program.
     """
+    whole = _layout() if scripts is None else None
+    scripts = migrations() if scripts is None else scripts
     if _version(db) == len(scripts) and _application_id(db) == APPLICATION_ID:
         return
     db.execute("BEGIN IMMEDIATE")
     try:
         _refuse_strangers(db, newest=len(scripts))
-        for number, script in enumerate(scripts[_version(db) :], start=_version(db) + 1):
+        missing = [whole] if whole and _version(db) == 0 else scripts[_version(db) :]
+        for script in missing:
             for statement in statements(script):
                 db.execute(statement)
-            db.execute(f"PRAGMA user_version = {number}")
+        db.execute(f"PRAGMA user_version = {len(scripts)}")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("COMMIT")
     finally:
         if db.in_transaction:
             db.execute("ROLLBACK")
+
+
+@cache
+def _layout() -> str:
+    return (_HERE / "schema.sql").read_text("utf-8")
 
 
 def history_place(db: sqlite3.Connection, directory: Path) -> Path | None:

@@ -20,7 +20,7 @@ class _Session:
     tokens: int = 0
 
 
-class EphemeralWorkingMemory:
+class InProcessWorkingMemory:
     """A `WorkingMemory` in the memory of one process; threads and event loops may share it.
 
     Args:
