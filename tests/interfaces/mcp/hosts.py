@@ -56,7 +56,7 @@ async def stdio_host(path: Path, *options: str, mode: Mode = "auto", **settings:
 async def http_host(address: str, *, key: str | None = None, mode: Mode = "auto") -> AsyncIterator[Client]:
     """A host that reaches the service with a key."""
     headers = {} if key is None else {"authorization": f"Bearer {key}"}
-    http = httpx2.AsyncClient(headers=headers)
+    http = httpx2.AsyncClient(headers=headers, timeout=30)
     async with http, Client(streamable_http_client(f"{address}/mcp", http_client=http), mode=mode) as client:
         yield client
 

@@ -139,7 +139,7 @@ async def test_a_memory_is_reworded_forgotten_and_brought_back() -> None:
         assert (await answer(client, "memory_undo", change_id=gone["change_id"]))["restored"] == 2
         assert "station" in (await answer(client, "memory_list"))["memories"][0]["memory"]
         events = [
-            change["event"] for change in (await answer(client, "memory_history", memory_id=item["id"]))["changes"]
+            change["event"] for change in (await answer(client, "memory_history", memory_id=item["id"]))["memories"]
         ]
         assert events[0] == "ADD"
         assert "DELETE" in events

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, Final
 
 from mcp.server.mcpserver import MCPServer
@@ -9,8 +11,9 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from pydantic import Field
 
 from ebbing.domain.errors import EbbingError
-from ebbing.interfaces.mcp.answers import PROFILE_SECTIONS, block, quoted
+from ebbing.interfaces.mcp.answers import block, lines_of, released
 from ebbing.interfaces.mcp.caller import current_caller
+from ebbing.interfaces.mcp.more_tools import memory_profile
 from ebbing.privacy.guarding.quote import BULLET
 
 RECENT: Final = 20
@@ -19,36 +22,34 @@ RECENT: Final = 20
 
 async def profile() -> str:
     """Who the person is: facts, constraints, likes and dislikes."""
-    try:
-        caller = current_caller()
-        answer: Any = await caller.memory.profiles.get(user_id=caller.owner)
-    except EbbingError as error:
-        raise ResourceError(str(error)) from None
-    return block(
-        [f"{BULLET}{quoted(item['text'], answer)}" for section in PROFILE_SECTIONS for item in answer[section]]
-    )
+    with _as_resource_error():
+        return block([f"{BULLET}{line}" for line in (await memory_profile())["lines"]])
 
 
 async def recent() -> str:
     """The newest memories."""
-    try:
+    with _as_resource_error():
         caller = current_caller()
         page = await caller.memory.get_all(user_id=caller.owner, limit=RECENT)
-    except EbbingError as error:
-        raise ResourceError(str(error)) from None
-    return block([f"{BULLET}{item['created_at'][:10]} {quoted(item['memory'], item)}" for item in page["results"]])
+        return block(lines_of(released(page["results"])))
 
 
 async def one_memory(memory_id: str) -> str:
     """One memory, by its id."""
-    try:
+    with _as_resource_error():
         caller = current_caller()
-        item = await caller.memory.get(memory_id, user_id=caller.owner)
-    except EbbingError as error:
-        raise ResourceError(str(error)) from None
+        item: Any = await caller.memory.get(memory_id, user_id=caller.owner)
     if item is None:
         raise ResourceNotFoundError("no memory with this id: call memory_search first")
-    return block([f"{BULLET}{item['created_at'][:10]} {quoted(item['memory'], item)}"])
+    return block(lines_of([item]))
+
+
+@contextmanager
+def _as_resource_error() -> Iterator[None]:
+    try:
+        yield
+    except EbbingError as error:
+        raise ResourceError(str(error)) from None
 
 
 async def recall(topic: Annotated[str, Field(description="What it is about.")]) -> str:

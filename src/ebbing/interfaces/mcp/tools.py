@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from mcp.types import CallToolResult
 from pydantic import Field
@@ -10,19 +10,22 @@ from pydantic import Field
 from ebbing.domain.access_roles import AccessRole
 from ebbing.domain.errors import MemoryNotFoundError
 from ebbing.interfaces.mcp.answers import (
-    ChangedMemory,
+    MEMORY_CHARS,
+    NOTE,
     ContextBlock,
-    FoundMemories,
-    MemoryTypeName,
-    StoredMemories,
-    found_memories,
-    quoted,
+    Memories,
+    MemoryView,
+    block,
+    view,
     with_text,
 )
 from ebbing.interfaces.mcp.caller import current_caller
+from ebbing.privacy.guarding.quote import BULLET
+from ebbing.recall.context.render import statement_of
 from ebbing.recall.context.usage_policy import is_usable
 
 MemoryId = Annotated[str, Field(description="Id of a memory, from memory_search.")]
+MemoryTypeName = Literal["episodic", "semantic", "preference", "fact", "constraint", "procedural"]
 
 
 async def memory_add(
@@ -32,34 +35,23 @@ async def memory_add(
     *,
     memory_type: Annotated[MemoryTypeName | None, Field(description="What kind of knowledge it is.")] = None,
     importance: Annotated[float | None, Field(ge=0, le=1, description="How much it matters, 0 to 1.")] = None,
-) -> StoredMemories:
+) -> Memories:
     """Remember something lasting about the person: a fact, a preference, a rule, a plan.
 
     Do not store passing states, secrets, or what memory_search returned. The same statement twice changes nothing.
     """
     caller = current_caller(AccessRole.WRITE)
-    # It is the model's word for what the person said, and counts as that.
     answer = await caller.memory.add(
         content,
         user_id=caller.owner,
         mode="statement",
-        trust="assistant",
+        trust="assistant",  # it is the model's word for what the person said, and counts as that
         tags=[memory_type] if memory_type else None,
         importance=importance,
     )
-    return {
-        "memories": [
-            {
-                "id": item["id"],
-                "memory": quoted(item["memory"], {"trust": "assistant"}),
-                "event": item["event"],
-                "reason": item["reason"],
-                "superseded": item.get("superseded", []),
-            }
-            for item in answer["results"]
-        ],
-        "change_id": answer["change_id"],
-    }
+    said = [{"trust": "assistant", "superseded": [], **item} for item in answer["results"]]
+    memories = [view(item, "id", "memory", "event", "reason", "superseded") for item in said]
+    return {"memories": memories, "change_id": answer["change_id"]}
 
 
 async def memory_search(
@@ -67,7 +59,7 @@ async def memory_search(
     *,
     top_k: Annotated[int, Field(ge=1, le=50, description="Answers at most.")] = 5,
     memory_types: Annotated[list[MemoryTypeName] | None, Field(description="Only memories of these types.")] = None,
-) -> Annotated[CallToolResult, FoundMemories]:
+) -> Annotated[CallToolResult, Memories]:
     """Find what is known about the person. Call it before you answer anything that depends on who they are."""
     caller = current_caller()
     filters = {"type": {"in": [*memory_types]}} if memory_types else None
@@ -75,7 +67,19 @@ async def memory_search(
     results = await caller.memory.search_records(
         query, user_id=caller.owner, filters=filters, top_k=top_k, include=include
     )
-    return found_memories(hit for hit in results.hits if is_usable(hit.record))
+    memories: list[MemoryView] = [
+        {
+            "id": hit.record.id,
+            "memory": statement_of(hit.record, hit.record.language or "en", width=MEMORY_CHARS),
+            "type": str(hit.record.type),
+            "score": round(hit.score, 3),
+            "created_at": hit.record.created_at.isoformat(timespec="seconds"),
+        }
+        for hit in results.hits
+        if is_usable(hit.record)
+    ]
+    lines = [f"{BULLET}{str(item['created_at'])[:10]} {item['memory']} (id {item['id']})" for item in memories]
+    return with_text(block(lines), Memories(memories=memories, note=NOTE))
 
 
 async def memory_get_context(
@@ -94,32 +98,22 @@ async def memory_get_context(
 async def memory_update(
     memory_id: MemoryId,
     content: Annotated[str, Field(min_length=1, max_length=4_000, description="The new wording.")],
-) -> ChangedMemory:
+) -> MemoryView:
     """Put the wording of a memory right. Where something has changed in life, use memory_add instead."""
     caller = current_caller(AccessRole.WRITE)
     item = await caller.memory.update(memory_id, content, user_id=caller.owner, trust="assistant")
-    return {
-        "id": memory_id,
-        "memory": quoted(item["memory"], item),
-        "event": "UPDATE",
-        "change_id": item["change_id"],
-    }
+    return view(item, "id", "memory", "change_id", event="UPDATE")
 
 
 async def memory_forget(
     memory_id: MemoryId,
     *,
     reason: Annotated[str | None, Field(max_length=1_000, description="Why, for the history.")] = None,
-) -> ChangedMemory:
+) -> MemoryView:
     """Take a memory out of every answer, when the person asks for it. It can be brought back by its change_id."""
     caller = current_caller(AccessRole.WRITE)
     item = await caller.memory.get(memory_id, user_id=caller.owner)
     if item is None:
         raise MemoryNotFoundError("no memory with this id")
     answer = await caller.memory.delete(memory_id, reason=reason, user_id=caller.owner, with_messages=True)
-    return {
-        "id": memory_id,
-        "memory": quoted(item["memory"], item),
-        "event": "DELETE",
-        "change_id": answer["change_id"],
-    }
+    return view(item, "id", "memory", event="DELETE", change_id=answer["change_id"])
