@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest
 # The tests of a file stay in one process: they may share a fixture, a service or a folder.
 PYTEST_BOTH := OMP_NUM_THREADS=1 $(PYTEST) -n 2 --dist loadfile
 # A file is left out by its name, too, that takes seconds to be collected.
-SHORT := -m "not slow and not extended" --hypothesis-profile=few --ignore tests/interfaces/http/test_openapi.py
+SHORT := -m "not slow and not extended and not stores" --hypothesis-profile=few --ignore tests/interfaces/http/test_openapi.py
 
 # The agent frameworks are large: their tests have an environment of their own, and settings that their plugins need.
 INTEGRATIONS := .venv-integrations
@@ -27,7 +27,7 @@ DOCS := .venv-docs
 DOCS_STAMP := $(DOCS)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: console console-check console-pictures test-console test-sillytavern help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations pictures check lint format docs lock release-check clean
+.PHONY: test-stores console console-check console-pictures test-console test-sillytavern help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations pictures check lint format docs lock release-check clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -45,14 +45,14 @@ test: $(DEV_STAMP)  ## the tests of every room, without those that start process
 
 test-all: $(DEV_STAMP)  ## all tests but the slow ones
 	@echo "Four to eight minutes on two cores; each line ends with the share that is done." >&2
-	@$(PYTEST_BOTH) -m "not slow"
+	@$(PYTEST_BOTH) -m "not slow and not stores"
 
 coverage: $(DEV_STAMP)  ## the lines that `make test` leaves out; fails where their share grows
 	@echo "Three to five minutes on two cores." >&2
 	@$(PYTEST_BOTH) $(SHORT) --cov --cov-report=term
 
 test-random: $(DEV_STAMP)  ## the property tests with new random examples, five times as many
-	@$(PYTEST) -m "not slow" --hypothesis-profile=random tests/property
+	@$(PYTEST) -m "not slow and not stores" --hypothesis-profile=random tests/property
 
 test-slow: $(DEV_STAMP)  ## the slow tests: crashes, several processes, measured limits
 	@$(PYTEST) -m slow
@@ -62,6 +62,10 @@ test-rounds: $(DEV_STAMP)  ## 10,000 rounds of two processes and 300 kills again
 
 test-mem0: $(DEV_STAMP)  ## mem0's own integration tests: MEM0 is a checkout of its repository
 	@EBBING_TEST_CLIENTS=required EBBING_TEST_MEM0_REPO="$(abspath $(MEM0))" $(PYTEST) -s tests/interfaces/http/test_mem0_integration.py
+
+test-stores: $(DEV_STAMP)  ## the stores and indexes on servers; EBBING_TEST_MILVUS, EBBING_TEST_QDRANT: addresses of yours
+	@$(PIP_INSTALL) '.[stores-test]'
+	@OMP_NUM_THREADS=1 $(PYTEST) -m stores tests/conformance
 
 test-integrations: $(INTEGRATIONS_STAMP)  ## the doors for agent frameworks, with the frameworks, in an environment of their own
 	@echo "Two minutes on two cores." >&2

@@ -30,7 +30,9 @@ SCREENS: Final = (
     Screen("ask", "ask.title"),
     Screen("profile", "profile.title", shows={"en": ("York", "shellfish"), "zh": ("徐汇区", "花生")}),
     Screen("graph", "graph.title", shows={"en": ("Biscuit", "York"), "zh": ("豆包", "徐汇区")}),
-    Screen("review", "review.title", shows={"en": ("Ignore all previous instructions",), "zh": ("忽略之前的所有指令",)}),
+    Screen(
+        "review", "review.title", shows={"en": ("Ignore all previous instructions",), "zh": ("忽略之前的所有指令",)}
+    ),
     Screen("content", "content.title", shows={"en": ("Never used",), "zh": ("从未用到",)}),
     Screen("maintenance", "maintenance.title", is_of_person=False),
     Screen("health", "health.title", is_of_person=False, shows={"en": ("/v1/stats",), "zh": ("/v1/stats",)}),

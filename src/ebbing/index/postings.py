@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,17 +139,18 @@ class Postings:
 
     def chosen(self, rows: NDArray[np.int64]) -> Postings:
         """An index of some rows alone, given in ascending order."""
-        parts, lengths = [], []
+        parts: list[bytes] = []
+        lengths: list[NDArray[np.int64]] = []
         for segment in self._segments:
             at = rows[(rows >= segment.first) & (rows < segment.first + segment.count)] - segment.first
-            starts, sizes = segment.offsets[at], segment.offsets[at + 1] - segment.offsets[at]
-            first = np.cumsum(sizes) - sizes
-            places = np.arange(int(sizes.sum())) + np.repeat(starts - first, sizes)
-            parts.append(segment.forward[places])
-            lengths.append(sizes)
+            starts, ends = segment.offsets[at], segment.offsets[at + 1]
+            packed: Any = segment.forward.view(np.uint8).data  # numpy copies records of an odd length one by one
+            bounds = zip((starts * TERM.itemsize).tolist(), (ends * TERM.itemsize).tolist(), strict=True)
+            parts += [packed[start:end] for start, end in bounds]
+            lengths.append(ends - starts)
         if not parts:
             return Postings()
-        return Postings((Segment(0, np.concatenate(parts), lengths=np.concatenate(lengths)),))
+        return Postings((Segment(0, np.frombuffer(b"".join(parts), dtype=TERM), lengths=np.concatenate(lengths)),))
 
     def find(self, terms: Hashes) -> TermMatches:
         """Every row that holds one of the terms (64-bit hashes, distinct), in no particular order."""

@@ -27,17 +27,17 @@ from ebbing.recall.recall_settings import RecallSettings
 from ebbing.recall.rows import Mask, best_rows
 from ebbing.recall.scores import is_about
 
-NEAREST_ROWS: Final = 200
-"""Rows that the index is asked for: twenty times an answer, since int8 and graphs lose some."""
-WORDED_ROWS: Final = 100
+NEAREST_ROWS: Final = 128
+"""Rows that the index is asked for: a dozen times an answer, since int8 and graphs lose some."""
+WORDED_ROWS: Final = 64
 """Rows that hold the question's rare words."""
-MAX_POSTINGS: Final = 20_000
+MAX_POSTINGS: Final = 5_000
 """Postings of the question's words that are looked at, those of the rarest words first."""
 RULE_ROWS: Final = 50
 """Newest standing instructions, and newest facts of the attribute that is asked for."""
 MAX_SPAN_ROWS: Final = 20_000
 """Rows of the times that a question names, up to which they are compared."""
-SAMPLED_ROWS: Final = 512
+SAMPLED_ROWS: Final = 256
 """Rows spread over the owner, by which the scores of all others are estimated."""
 MAX_ROWS_BEHIND: Final = 4_000
 """Changed rows that the index lacks, up to which they are compared one by one."""
@@ -169,14 +169,15 @@ def rows_of_times(shard: Shard, question: Question, *, vector: Vectors) -> Rows 
 
 def chosen_rows(shard: Shard, rows: Rows) -> ChosenRows:
     """Return a shard of some rows, of the turns beside them, and of a sample that stands for all others."""
-    window = np.concatenate([rows + step for step in (-2, -1, 0, 1, 2)])
-    chosen = np.unique(window[(window >= 0) & (window < shard.size)])
+    turns = rows[(shard.flags[rows] & TextFlag.UTTERANCE) != 0]
+    window = np.concatenate([rows, *(turns + step for step in (-2, -1, 1, 2))])
+    window = window[(window >= 0) & (window < shard.size)]
     sample = np.linspace(0, shard.size - 1, SAMPLED_ROWS).astype(np.int64)
-    sample = np.setdiff1d(sample, chosen, assume_unique=False)
-    together = np.sort(np.concatenate((chosen, sample)))
-    share = (shard.size - len(chosen)) / max(len(sample), 1)
-    stands_for = np.where(np.isin(together, sample, assume_unique=True), share, 1.0)
-    return ChosenRows(shard, together, stands_for=stands_for)
+    together, first = np.unique(np.concatenate((window, sample)), return_index=True)
+    is_sample = first >= len(window)
+    sampled = int(np.count_nonzero(is_sample))
+    share = (shard.size - len(together) + sampled) / max(sampled, 1)
+    return ChosenRows(shard, together, stands_for=np.where(is_sample, share, 1.0))
 
 
 def is_enough(shard: Shard, mask: Mask, *, query: Query) -> bool:

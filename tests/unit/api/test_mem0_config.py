@@ -67,8 +67,8 @@ def test_a_missing_key_of_an_embedder_or_reranker_is_named(section: str, variabl
 @pytest.mark.parametrize(
     ("config", "named"),
     [
-        ({"vector_store": {"provider": "qdrant", "config": {"host": "localhost", "port": 6333}}}, "'qdrant'"),
-        ({"vector_store": {"provider": "pgvector", "config": {}}}, "'pgvector'"),
+        ({"vector_store": {"provider": "qdrant", "config": {"path": "local-qdrant"}}}, "'qdrant'"),
+        ({"vector_store": {"provider": "chroma", "config": {}}}, "'chroma'"),
         ({"embedder": {"provider": "huggingface", "config": {"model": "m"}}}, "'huggingface'"),
         ({"reranker": {"provider": "sentence_transformer", "config": {"model": "m"}}}, "'sentence_transformer'"),
         ({"graph_store": {"provider": "neo4j", "config": {}}}, "'neo4j'"),
@@ -88,6 +88,31 @@ async def test_what_is_not_here_is_replaced_with_a_warning_that_diagnose_repeats
         async with AsyncMemory.from_config({**quiet, **config}) as memory:
             findings = (await memory.maintenance.diagnose())["findings"]
         assert {"part": "settings", "state": "attention", "detail": said} in findings
+
+
+@pytest.mark.parametrize(
+    ("provider", "config", "url"),
+    [
+        ("qdrant", {"host": "localhost", "port": 7000}, "http://localhost:7000"),
+        ("qdrant", {"url": "https://q.example", "api_key": "k"}, "https://q.example"),
+        ("milvus", {"url": "http://localhost:19530", "token": "k"}, "http://localhost:19530"),
+        ("pgvector", {"user": "a", "password": "p@ss", "host": "db", "dbname": "m"}, "postgresql://a:p%40ss@db:5432/m"),
+        ("pgvector", {"connection_string": "postgresql://x/y"}, "postgresql://x/y"),
+    ],
+)
+def test_a_vector_store_of_mem0_selects_the_index(provider: str, config: dict[str, Any], url: str) -> None:
+    section = {"provider": provider, "config": {**config, "collection_name": "mem0"}}
+    settings = settings_from_config({**QUIET, "vector_store": section})
+    assert settings.replaced == ()
+    assert (settings.vector_index, settings.vector_index_url) == (provider, url)
+    assert settings.vector_index_collection == "mem0"
+    key = settings.vector_index_api_key
+    assert (key.get_secret_value() if key else None) == (config.get("api_key") or config.get("token"))
+
+
+def test_a_name_that_no_server_would_take_is_changed() -> None:
+    section = {"provider": "qdrant", "config": {"url": "http://q", "collection_name": "1 my-memories"}}
+    assert settings_from_config({**QUIET, "vector_store": section}).vector_index_collection == "c1_my_memories"
 
 
 def test_a_config_of_our_own_warns_of_nothing() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from ebbing.domain.errors import ConfigurationError, MissingExtraError
@@ -13,6 +14,8 @@ from ebbing.recall.candidates import CandidateRows
 from ebbing.upkeep.repair.vector_follower import VectorFollower
 from ebbing.wiring.components.process_priority import yield_thread
 from ebbing.wiring.config.settings import Settings
+
+_QDRANT_SECONDS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,4 +58,43 @@ def _usearch(settings: Settings) -> VectorIndex:
     return UsearchIndex(settings.vector_index_path or settings.path / "vectors")
 
 
-_OPENED: Final[Mapping[str, Callable[[Settings], VectorIndex]]] = {"usearch": _usearch}
+def _qdrant(settings: Settings) -> VectorIndex:
+    from qdrant_client import QdrantClient
+
+    from ebbing.adapters.vectors.qdrant import QdrantIndex
+
+    url, key = _address(settings), _key(settings)
+    connect = partial(QdrantClient, url, api_key=key or None, timeout=_QDRANT_SECONDS, check_compatibility=False)
+    return QdrantIndex(connect, collection=settings.vector_index_collection)
+
+
+def _milvus(settings: Settings) -> VectorIndex:
+    from ebbing.adapters.vectors.milvus import MilvusIndex
+
+    return MilvusIndex(_address(settings), token=_key(settings), collection=settings.vector_index_collection)
+
+
+def _pgvector(settings: Settings) -> VectorIndex:
+    from ebbing.adapters.vectors.pgvector import PgvectorIndex
+
+    return PgvectorIndex(_address(settings), collection=settings.vector_index_collection)
+
+
+def _address(settings: Settings) -> str:
+    if not settings.vector_index_url:
+        raise ConfigurationError(
+            f"EBBING_VECTOR_INDEX={settings.vector_index} needs the address of its server: set EBBING_VECTOR_INDEX_URL"
+        )
+    return settings.vector_index_url
+
+
+def _key(settings: Settings) -> str:
+    return settings.vector_index_api_key.get_secret_value() if settings.vector_index_api_key else ""
+
+
+_OPENED: Final[Mapping[str, Callable[[Settings], VectorIndex]]] = {
+    "usearch": _usearch,
+    "qdrant": _qdrant,
+    "milvus": _milvus,
+    "pgvector": _pgvector,
+}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ebbing.domain.errors import ConfigurationError
+from ebbing.wiring.config.mem0_vectors import vector_settings
 from ebbing.wiring.provider_keys import provider_address, provider_key
 
 # mem0's `llm` section in our settings' names.
@@ -145,6 +146,9 @@ def _store(section: Any) -> Part:
     settings = {"path": config["path"]} if config.get("path") else {}
     if provider in _OWN_STORES:
         return Part(settings)
+    index = vector_settings(provider, config)
+    if index is not None:
+        return Part(index)
     return Part(
         settings,
         f"vector_store {provider!r} is not used: memories and vectors are kept in the embedded store, one SQLite file"

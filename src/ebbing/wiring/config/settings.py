@@ -71,7 +71,7 @@ class Settings(ServiceSettings):
     shard_cache_mib: int = Field(
         default=512, ge=16, le=65_536, description="RAM for the searchable rows of recently used owners."
     )
-    vector_index: Literal["none", "usearch"] = Field(
+    vector_index: Literal["none", "usearch", "qdrant", "milvus", "pgvector"] = Field(
         default="none",
         description="What finds the nearest vectors of large owners; `none` compares all of them, which is exact.",
     )
@@ -80,6 +80,13 @@ class Settings(ServiceSettings):
     )
     vector_index_path: Path | None = Field(
         default=None, description="Directory of the index `usearch`; `vectors` under `path` unless given."
+    )
+    vector_index_url: str | None = Field(default=None, description="Address of Qdrant, Milvus or PostgreSQL.")
+    vector_index_api_key: SecretStr | None = Field(default=None, description="Key of Qdrant, token of Milvus.")
+    vector_index_collection: str = Field(
+        default="ebbing",
+        pattern=r"^[A-Za-z][A-Za-z0-9_]{0,29}$",
+        description="How the names of its collections begin: one for each store that shares a server.",
     )
     redaction: dict[str, Literal["allow", "mask", "hash", "drop", "block"]] = Field(
         default={}, description="What becomes of personal data before it is stored, by category, as JSON."

@@ -1,0 +1,175 @@
+"""A vector index in Milvus: one collection for each model, made when its length is known, with the owner as its key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from anyio import to_thread
+from pymilvus import DataType, MilvusClient
+from pymilvus.exceptions import MilvusException
+
+from ebbing.adapters.vectors.rooms import COLLECTION, check_length, collection_name, digest
+from ebbing.domain.errors import VectorIndexError
+from ebbing.ports.vector_index import Seqs, VectorRoom, Vectors
+
+_Result = TypeVar("_Result")
+_BATCH: Final = 1_000
+_CALL_SECONDS: Final = 30.0
+_GRAPH: Final = {"M": 16, "efConstruction": 200}
+_STRONG: Final = "Strong"
+"""What was written is seen by whoever asks next."""
+_DENIED: Final = frozenset({1800, 1801, 65535})
+
+
+class MilvusIndex:
+    """A `VectorIndex` on a Milvus server, 2.3 or newer. Threads and event loops may share it."""
+
+    name = "milvus"
+
+    def __init__(self, url: str, *, token: str = "", collection: str = "ebbing") -> None:
+        """`token` is `user:password` or a key; connected at the first use."""
+        self._url, self._token, self._prefix = url, token, collection
+        self._client: MilvusClient | None = None
+        self._known: set[str] = set()
+        """Collections that were seen to be there, and are loaded."""
+
+    async def upsert(self, room: VectorRoom, seqs: Seqs, *, vectors: Vectors) -> None:
+        check_length(room, vectors)
+        if len(seqs):
+            await _in_a_thread(partial(self._upsert, room, seqs, vectors=vectors))
+
+    async def delete(self, partition: str, seqs: Seqs | None = None) -> None:
+        if seqs is None or len(seqs):
+            await _in_a_thread(partial(self._delete, partition, seqs))
+
+    async def search(self, room: VectorRoom, vector: Vectors, *, limit: int) -> Seqs:
+        check_length(room, vector)
+        return await _in_a_thread(partial(self._search, room, vector, limit=limit))
+
+    async def count(self, room: VectorRoom) -> int:
+        return await _in_a_thread(partial(self._count, room))
+
+    async def save(self) -> None:
+        """Nothing is left to do: the server has written to its log what it took."""
+
+    async def clear(self) -> None:
+        await _in_a_thread(self._clear)
+
+    async def aclose(self) -> None:
+        client, self._client = self._client, None
+        self._known.clear()
+        if client is not None:
+            await to_thread.run_sync(client.close)
+
+    def _opened(self) -> MilvusClient:
+        if self._client is None:
+            self._client = MilvusClient(uri=self._url, token=self._token, timeout=_CALL_SECONDS)
+        return self._client
+
+    def _find(self, room: VectorRoom) -> str | None:
+        """Return the collection of a room; None if there is none."""
+        name = collection_name(self._prefix, room)
+        if name not in self._known:
+            if not self._opened().has_collection(name):
+                return None
+            self._opened().load_collection(name)
+            self._known.add(name)
+        return name
+
+    def _made(self, room: VectorRoom) -> str:
+        name = self._find(room)
+        if name is not None:
+            return name
+        client, name = self._opened(), collection_name(self._prefix, room)
+        schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+        schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=64)
+        schema.add_field("owner", DataType.VARCHAR, max_length=32, is_partition_key=True)
+        schema.add_field("place", DataType.VARCHAR, max_length=32)
+        schema.add_field("seq", DataType.INT64)
+        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=room.dim)
+        graph = client.prepare_index_params()
+        graph.add_index(field_name="vector", index_type="HNSW", metric_type="IP", params=_GRAPH)
+        client.create_collection(name, schema=schema, index_params=graph, consistency_level=_STRONG)
+        client.load_collection(name)
+        self._known.add(name)
+        return name
+
+    def _upsert(self, room: VectorRoom, seqs: Seqs, *, vectors: Vectors) -> None:
+        name, owner, place = self._made(room), _owner(room), digest(room.partition)
+        for start in range(0, len(seqs), _BATCH):
+            pairs = zip(seqs[start : start + _BATCH].tolist(), vectors[start : start + _BATCH].tolist(), strict=True)
+            rows: list[dict[str, Any]] = [
+                {"id": f"{owner}:{seq}", "owner": owner, "place": place, "seq": seq, "vector": vector}
+                for seq, vector in pairs
+            ]
+            # Not `upsert`: Milvus 2.3 puts its rows under other owners' keys.
+            self._opened().delete(name, ids=[row["id"] for row in rows])
+            self._opened().insert(name, data=rows)
+
+    def _delete(self, partition: str, seqs: Seqs | None) -> None:
+        of_partition = f'place == "{digest(partition)}"'
+        for name in self._collections():
+            if seqs is None:
+                self._opened().delete(name, filter=of_partition)
+                continue
+            for start in range(0, len(seqs), _BATCH):
+                rows = seqs[start : start + _BATCH].tolist()
+                self._opened().delete(name, filter=f"{of_partition} and seq in {rows}")
+
+    def _search(self, room: VectorRoom, vector: Vectors, *, limit: int) -> Seqs:
+        name = self._find(room)
+        if name is None:
+            return np.zeros(0, dtype=np.int64)
+        [hits] = self._opened().search(
+            name,
+            data=[vector.tolist()],
+            filter=_filter(room),
+            limit=limit,
+            output_fields=["seq"],
+            search_params={"metric_type": "IP", "params": {"ef": max(limit, 64)}},
+            consistency_level=_STRONG,
+        )
+        return np.array([hit["entity"]["seq"] for hit in hits], dtype=np.int64)
+
+    def _count(self, room: VectorRoom) -> int:
+        name = self._find(room)
+        if name is None:
+            return 0
+        [row] = self._opened().query(name, filter=_filter(room), output_fields=["count(*)"], consistency_level=_STRONG)
+        return int(row["count(*)"])
+
+    def _clear(self) -> None:
+        for name in self._collections():
+            self._opened().drop_collection(name)
+        self._known.clear()
+
+    def _collections(self) -> list[str]:
+        names = self._opened().list_collections()
+        chosen = [name for name in names if name.startswith(f"{self._prefix}_") and COLLECTION.search(name)]
+        for name in set(chosen) - self._known:
+            self._opened().load_collection(name)
+        return chosen
+
+
+def _owner(room: VectorRoom) -> str:
+    return digest(f"{room.tenant}\x1f{room.partition}")
+
+
+def _filter(room: VectorRoom) -> str:
+    return f'owner == "{_owner(room)}"'
+
+
+async def _in_a_thread(work: Callable[[], _Result]) -> _Result:
+    try:
+        return await to_thread.run_sync(work, abandon_on_cancel=True)
+    except MilvusException as error:
+        if error.code in _DENIED and "auth" in str(error).casefold():
+            raise VectorIndexError("Milvus refuses the token: check EBBING_VECTOR_INDEX_API_KEY") from error
+        raise VectorIndexError(
+            f"Milvus cannot be reached or refuses (code {error.code}): start it, or check EBBING_VECTOR_INDEX_URL"
+        ) from error
+    except (OSError, RuntimeError, ValueError) as error:
+        raise VectorIndexError("Milvus cannot be reached: start it, or check EBBING_VECTOR_INDEX_URL") from error

@@ -1,0 +1,173 @@
+"""A vector index in Qdrant: one collection for each model, with the owner as a tenant of the payload index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+import httpx
+import numpy as np
+from anyio import to_thread
+from qdrant_client import QdrantClient, models
+from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
+
+from ebbing.adapters.vectors.rooms import COLLECTION, check_length, collection_name, digest
+from ebbing.domain.errors import VectorIndexError
+from ebbing.ports.vector_index import Seqs, VectorRoom, Vectors
+
+_Result = TypeVar("_Result")
+_BATCH: Final = 1_000
+_HNSW: Final = models.HnswConfigDiff(m=16, ef_construct=200)
+_TENANT: Final = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
+_FIELDS: Final[dict[str, Any]] = {
+    "owner": _TENANT,
+    "partition": models.PayloadSchemaType.KEYWORD,
+    "row": models.PayloadSchemaType.INTEGER,
+}
+
+
+class QdrantIndex:
+    """A `VectorIndex` on a Qdrant server. Its clients may be shared by threads."""
+
+    name = "qdrant"
+
+    def __init__(self, connect: Callable[[], QdrantClient], *, collection: str = "ebbing") -> None:
+        """`connect` is called at the first use, so that a server which is down fails no start."""
+        self._connect, self._prefix = connect, collection
+        self._client: QdrantClient | None = None
+        self._known: set[str] = set()
+        """Collections that were seen to be there."""
+
+    async def upsert(self, room: VectorRoom, seqs: Seqs, *, vectors: Vectors) -> None:
+        check_length(room, vectors)
+        if len(seqs):
+            await _in_a_thread(partial(self._upsert, room, seqs, vectors=vectors))
+
+    async def delete(self, partition: str, seqs: Seqs | None = None) -> None:
+        if seqs is None or len(seqs):
+            await _in_a_thread(partial(self._delete, partition, seqs))
+
+    async def search(self, room: VectorRoom, vector: Vectors, *, limit: int) -> Seqs:
+        check_length(room, vector)
+        return await _in_a_thread(partial(self._search, room, vector, limit=limit))
+
+    async def count(self, room: VectorRoom) -> int:
+        return await _in_a_thread(partial(self._count, room))
+
+    async def save(self) -> None:
+        """Nothing is left to do: every call waits until the server has written."""
+
+    async def clear(self) -> None:
+        await _in_a_thread(self._clear)
+
+    async def aclose(self) -> None:
+        client, self._client = self._client, None
+        self._known.clear()
+        if client is not None:
+            await to_thread.run_sync(client.close)
+
+    def _opened(self) -> QdrantClient:
+        if self._client is None:
+            self._client = self._connect()
+        return self._client
+
+    def _find(self, room: VectorRoom) -> str | None:
+        """Return the collection of a room; None if there is none."""
+        name = collection_name(self._prefix, room)
+        if name not in self._known:
+            if not self._opened().collection_exists(name):
+                return None
+            self._known.add(name)
+        return name
+
+    def _made(self, room: VectorRoom) -> str:
+        name = self._find(room)
+        if name is not None:
+            return name
+        client, name = self._opened(), collection_name(self._prefix, room)
+        shape = models.VectorParams(size=room.dim, distance=models.Distance.DOT)
+        client.create_collection(name, vectors_config=shape, hnsw_config=_HNSW)
+        for field, kind in _FIELDS.items():
+            client.create_payload_index(name, field, field_schema=kind)
+        self._known.add(name)
+        return name
+
+    def _upsert(self, room: VectorRoom, seqs: Seqs, *, vectors: Vectors) -> None:
+        name, owner = self._made(room), _owner(room)
+        for start in range(0, len(seqs), _BATCH):
+            rows = seqs[start : start + _BATCH].tolist()
+            points = models.Batch(
+                ids=[_point_id(owner, row) for row in rows],
+                vectors=vectors[start : start + _BATCH].tolist(),
+                payloads=[{"owner": owner, "partition": room.partition, "row": row} for row in rows],
+            )
+            self._opened().upsert(name, points=points, wait=True)
+
+    def _delete(self, partition: str, seqs: Seqs | None) -> None:
+        of_partition = models.FieldCondition(key="partition", match=models.MatchValue(value=partition))
+        for name in self._collections():
+            if seqs is None:
+                self._opened().delete(name, models.FilterSelector(filter=models.Filter(must=[of_partition])), wait=True)
+                continue
+            for start in range(0, len(seqs), _BATCH):
+                rows = models.MatchAny(any=seqs[start : start + _BATCH].tolist())
+                chosen = models.Filter(must=[of_partition, models.FieldCondition(key="row", match=rows)])
+                self._opened().delete(name, models.FilterSelector(filter=chosen), wait=True)
+
+    def _search(self, room: VectorRoom, vector: Vectors, *, limit: int) -> Seqs:
+        name = self._find(room)
+        if name is None:
+            return np.zeros(0, dtype=np.int64)
+        answer = self._opened().query_points(
+            name,
+            query=vector.tolist(),
+            query_filter=_filter(room),
+            limit=limit,
+            with_payload=False,
+            search_params=models.SearchParams(hnsw_ef=max(limit, 128)),
+        )
+        return np.array([UUID(str(point.id)).int & _ROW_BITS for point in answer.points], dtype=np.int64)
+
+    def _count(self, room: VectorRoom) -> int:
+        name = self._find(room)
+        return 0 if name is None else self._opened().count(name, count_filter=_filter(room), exact=True).count
+
+    def _clear(self) -> None:
+        for name in self._collections():
+            self._opened().delete_collection(name)
+        self._known.clear()
+
+    def _collections(self) -> list[str]:
+        names = [item.name for item in self._opened().get_collections().collections]
+        return [name for name in names if name.startswith(f"{self._prefix}_") and COLLECTION.search(name)]
+
+
+_ROW_BITS: Final = (1 << 64) - 1
+
+
+def _owner(room: VectorRoom) -> str:
+    return digest(f"{room.tenant}\x1f{room.partition}")
+
+
+def _point_id(owner: str, row: int) -> str:
+    """Return an id that holds the row, so that an answer needs no payload."""
+    return str(UUID(int=int(owner, 16) << 64 | row))
+
+
+def _filter(room: VectorRoom) -> models.Filter:
+    return models.Filter(must=[models.FieldCondition(key="owner", match=models.MatchValue(value=_owner(room)))])
+
+
+async def _in_a_thread(work: Callable[[], _Result]) -> _Result:
+    try:
+        return await to_thread.run_sync(work, abandon_on_cancel=True)
+    except UnexpectedResponse as error:
+        if error.status_code in {401, 403}:
+            raise VectorIndexError("Qdrant refuses the key: check EBBING_VECTOR_INDEX_API_KEY") from error
+        raise VectorIndexError(f"Qdrant answered {error.status_code}: check its log and its version") from error
+    except (ApiException, ResponseHandlingException, httpx.HTTPError, OSError) as error:
+        raise VectorIndexError("Qdrant cannot be reached: start it, or check EBBING_VECTOR_INDEX_URL") from error
+    except (ValueError, RuntimeError) as error:
+        raise VectorIndexError(f"Qdrant cannot do that ({type(error).__name__}): check its version") from error

