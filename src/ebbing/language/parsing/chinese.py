@@ -28,6 +28,8 @@ class _Piece:
 
     said: str
     folded: str
+    apart: bool = False
+    """It stands behind a semicolon: a subject that it leaves out is not that of the clause before."""
 
     def cut(self, start: int, end: int | None = None) -> _Piece:
         return _Piece(self.said[start:end], self.folded[start:end])
@@ -50,6 +52,8 @@ class _Heard:
     """The last clause of the sentence that had a subject: an unspoken subject is the same."""
     elsewhere: bool = False
     """That subject is nobody of the speaker's own: a star, a passer-by, people in general."""
+    of_me: bool = False
+    """The clause has 我 for an object: the speaker is not the subject that it leaves out."""
 
 
 class ChineseReader:
@@ -78,15 +82,24 @@ class ChineseReader:
             if asked_for and not self._words["told_beside"].match(piece.folded):
                 continue
             asked_for = False
-            elsewhere = elsewhere or self._words["stranger"].match(piece.folded) is not None
+            if piece.apart:
+                carried = None
+            elsewhere = elsewhere or self._is_of_a_third(piece)
             statement = self._statement(piece, _Heard(speaker, [*people, *statements], carried, elsewhere))
             if statement is None:
                 corrects = corrects or self._says_it_was_wrong(piece)
+                carried = _blank(speaker) if self._words["me_again"].match(piece.folded) else carried
+                elsewhere = elsewhere or self._words["kin"].search(piece.folded) is not None
                 continue
             statements.append(replace(statement, corrects=True) if corrects else statement)
             if statement.who in {"self", "relation"}:
-                carried, elsewhere = statement, False
+                carried, elsewhere = statement, self._words["goes_over"].search(statement.predicate) is not None
+            elsewhere = elsewhere or self._words["newcomer"].search(piece.folded) is not None
         return statements
+
+    def _is_of_a_third(self, piece: _Piece) -> bool:
+        """Whether a clause begins with somebody who is nobody of the speaker's: a star, her cousin, a passer-by."""
+        return any(self._words[name].match(piece.folded) for name in ("stranger", "third"))
 
     def _asserted(self, whole: _Piece, *, asks: bool) -> list[_Piece]:
         """The clauses that state something: without questions, conditions and what others said."""
@@ -104,16 +117,17 @@ class ChineseReader:
         return pieces
 
     def _clauses(self, whole: _Piece) -> Iterator[_Piece]:
-        start = 0
+        start, apart = 0, False
         for edge in list(self._words["edge"].finditer(whole.folded))[:_MAX_CLAUSES]:
             part = whole.cut(start, edge.start())
             if self._words["lead_only"].fullmatch(part.folded.strip()) or self._goes_on(part, whole.cut(edge.end())):
                 continue
             start = edge.end()
             if part.folded.strip():
-                yield part.stripped()
+                yield replace(part.stripped(), apart=apart)
+            apart = ";" in edge.group()
         if whole.folded[start:].strip():
-            yield whole.cut(start).stripped()
+            yield replace(whole.cut(start).stripped(), apart=apart)
 
     def _goes_on(self, part: _Piece, rest: _Piece) -> bool:
         """Whether the comma only stands between things that are listed ("我喜欢唱歌,跳舞,旅游")."""
@@ -128,7 +142,9 @@ class ChineseReader:
         piece = piece.after(hedge).stripped()
         tail = self._words["particles"].search(piece.folded)
         piece = piece.cut(0, tail.start() if tail else None)
-        piece = piece if self._of_another(piece, hearing) else self._plain(piece)
+        if self._words["me_object"].search(piece.folded):
+            hearing = replace(hearing, of_me=True)
+        piece = piece if hearing.of_me or self._of_another(piece, hearing) else self._plain(piece)
         if len(piece.folded) < 2 or self._gates["clause"].search(piece.folded):
             return None
         if self._words["adds"].match(piece.folded):
@@ -214,18 +230,25 @@ class ChineseReader:
         speaker = hearing.speaker
         pronoun = self._words["pronoun_subject"].match(piece.folded)
         people = people_of(hearing.people)
-        if hearing.elsewhere:
+        if hearing.elsewhere and not hearing.of_me:
             return self._bare(piece, speaker, who="clause")
+        if hearing.elsewhere:
+            return replace(_blank(speaker), who="clause", text=piece.said)
         if pronoun is not None:
             meant = _meant(pronoun.group(), people)
             if meant is not None:
+                meant = replace(meant, pronoun=pronoun.group())
                 return self._predicate(meant, piece.after(pronoun), match=None, speaker=speaker)
         elif hearing.carried is not None:
+            if hearing.carried.relation is None and hearing.of_me:
+                return replace(_blank(speaker), who="clause", text=piece.said)
             return self._carried(hearing.carried, piece, speaker=speaker)
         implied = self._predicate(_blank(speaker), piece, match=None, speaker=speaker)
-        if pronoun is None and self._words["dropped"].match(piece.folded):
+        if pronoun is None and not hearing.of_me and self._words["dropped"].match(piece.folded):
             return implied
         bare = self._bare(piece, speaker, who="clause")
+        if hearing.of_me:
+            return replace(bare, clause="", predicate="")
         if implied.text and pronoun is None and self._words["own_words"].search(piece.folded) is None:
             bare = replace(bare, text=implied.text)
         spoken = pronoun is not None or self._words["own_words"].search(piece.folded) is not None

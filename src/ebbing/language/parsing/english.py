@@ -205,7 +205,8 @@ class EnglishReader:
             return None
         person = self._meant(other.group().split()[0], people)
         if person is not None:
-            return self._predicate(replace(person, clause=body, lead=""), body[other.end() :], speaker=speaker)
+            person = replace(person, clause=body, lead="", pronoun=other["pronoun"] or "")
+            return self._predicate(person, body[other.end() :], speaker=speaker)
         return Statement("clause", clause="", predicate="", text="") if other["pronoun"] else None
 
     def _meant(self, said: str, people: Sequence[Statement]) -> Statement | None:

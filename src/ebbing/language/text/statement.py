@@ -51,6 +51,8 @@ class Statement:
     """It has no subject of its own, and takes that of the clause before."""
     adds: bool = False
     """It only says how long, how far or which of them: a detail of the clause before, and no fact of its own."""
+    pronoun: str = ""
+    """The pronoun that stands for the subject; empty where it is named."""
     mentioned: Statement | None = None
     """The last of the speaker's people that it names beside its subject: "she" may be this one."""
     implied: Statement | None = None

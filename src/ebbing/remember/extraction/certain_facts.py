@@ -88,6 +88,9 @@ _DANGLING: Final = {
     "en": re.compile(r"(?i)\b(?:he|him|she|hers|himself|herself)\b"),
     "zh": re.compile(r"(?<![吉其])[他她它](?!人|乡|国)"),
 }
+_ELDER: Final = re.compile(r"[爸妈爹娘爷奶姥哥姐弟妹姨姑舅叔伯婶嫂岳]|外公|外婆|公公|婆婆|丈母|阿[公婆嬷]")
+"""Who is called so by a whole family: 姐姐 may be the speaker's child, 奶奶 the listener's."""
+_STANDS_IN: Final = re.compile(r"(?i)\b(?:his|him|her|its|their|them|he|she|they)\b")
 _PRONOUN: Final = re.compile(r"(?i)(?:he|she|it|they|his|her|its|their)\b")
 _WORD: Final = re.compile(r"\w+")
 _NOT: Final = {
@@ -141,6 +144,43 @@ def leaves_open_who(statement: Statement, content: str, *, language: str) -> boo
         return False
     _, *described = statement.subject.split()
     return set(described).isdisjoint(_WORD.findall(content))
+
+
+def is_the_speakers(statement: Statement, sentence: Sentence, *, pack: Pack) -> bool:
+    """Return whether one of the family whom a Chinese sentence names is surely the speaker's.
+
+    Parents call their child 姐姐, and friends ask each other 奶奶身体好吗: only 我 says whose it is.
+    """
+    if pack.language != "zh" or statement.relation is None or statement.pronoun or sentence.answers:
+        return True
+    described = statement.subject.rpartition("的")[2]
+    if _ELDER.search(described) is None or described not in sentence.evidence:
+        return True
+    clauses = re.split(r"[,，;；。\s]", sentence.evidence)
+    return any(described in clause and _SPEAKER["zh"].search(clause) is not None for clause in clauses)
+
+
+def pronoun_of(statement: Statement, sentence: Sentence, *, pack: Pack) -> str:
+    """Return the pronoun for which one of the speaker's people was put; empty where they are named."""
+    if statement.pronoun or pack.language != "en" or sentence.answers:
+        return statement.pronoun
+    match = _STANDS_IN.search(sentence.evidence)
+    evidence = sentence.evidence.lower()
+    put = match is not None and any(kin.group().lower() not in evidence for kin in _kin_of(statement.clause, pack))
+    return match.group() if match is not None and put else ""
+
+
+def before_pronoun(pronoun: str, statement: Statement, *, sentence: Sentence) -> str:
+    """Return what a sentence says before the pronoun of a clause; the whole, where the clause is in other words."""
+    evidence = sentence.evidence.lower()
+    last = " ".join(statement.predicate.lower().split()[-2:])
+    end = evidence.find(last)
+    begin = evidence.rfind(pronoun.lower(), 0, end) if last and end > 0 else -1
+    return sentence.evidence[:begin] if begin >= 0 else sentence.evidence
+
+
+def _kin_of(clause: str, pack: Pack) -> list[re.Match[str]]:
+    return list(re.finditer(rf"(?i)(?<=my )(?:{pack.words['kin'].pattern})\b", clause))
 
 
 def subject_is_certain(

@@ -15,20 +15,25 @@ from typing import Final
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
+from ebbing.language.parsing.antecedents import means_one
 from ebbing.language.parsing.message_statements import MessageParser
 from ebbing.language.patterns.rule_pack import Pack, Packs
-from ebbing.language.text.statement import Sentence, Statement
+from ebbing.language.text.statement import Sentence, Statement, people_of
 from ebbing.remember.extraction.certain_facts import (
+    before_pronoun,
+    is_the_speakers,
     is_understood,
     is_whole,
     keeps_negations,
     leaves_open_who,
+    pronoun_of,
     shifts_its_subject,
     stands_alone,
     subject_is_certain,
     without_its_tail,
 )
 from ebbing.remember.extraction.rule_matching import fact_of, with_detail
+from ebbing.remember.extraction.whole_facts import says_what
 from ebbing.remember.facts.evidence import literal_span
 
 CHANGE_RULE: Final = "change"
@@ -89,6 +94,12 @@ def _people_of(earlier: Sequence[Message], messages: Sequence[Message], *, packs
     return people
 
 
+def _before_clause(statement: Statement, sentence: Sentence) -> str:
+    """Return what a sentence says before a clause; nothing where the clause was put into other words."""
+    at = sentence.evidence.find(statement.clause) if statement.clause else -1
+    return sentence.evidence[:at] if at > 0 else ""
+
+
 @dataclass(frozen=True, slots=True)
 class _FactReader:
     """Makes facts of the statements of one message."""
@@ -139,14 +150,17 @@ class _FactReader:
         fact = without_its_tail(fact, language=pack.language)
         if not stands_alone(fact, statement, pack=pack) or not is_whole(fact, statement, pack=pack):
             return None
+        if not says_what(fact, statement, pack=pack) or not is_the_speakers(statement, sentence, pack=pack):
+            return None
         if not keeps_negations(fact, sentence.evidence, language=pack.language):
             return None
         if fact.rule == CHANGE_RULE and leaves_open_who(statement, self.parser.message.content, language=pack.language):
             return None
+        if not self._means_one(statement, sentence, pack=pack):
+            return None
         if statement.who != "order" and not is_understood(statement, sentence, pack=pack):
             return fact
-        span = literal_span(sentence.evidence, self.parser.message.content)
-        text_before = self.parser.message.content.partition(span)[0] if span else ""
+        text_before = f"{self._head(sentence)}{_before_clause(statement, sentence)}"
         itself = fact.rule == CHANGE_RULE or statement.clause.startswith("有")
         before = None if itself and self.parser.continues_speaker() else self.parser.before
         certain = subject_is_certain(
@@ -163,6 +177,21 @@ class _FactReader:
         named = statement.who == "clause" and not itself and self._was_named(statement, pack)
         news = self.otherwise(statement.implied or statement) if named and self.otherwise is not None else None
         return replace(news, understood=True) if news is not None and news.tentative else None
+
+    def _head(self, sentence: Sentence) -> str:
+        """Return what the message says before a sentence."""
+        span = literal_span(sentence.evidence, self.parser.message.content)
+        return self.parser.message.content.partition(span)[0] if span else ""
+
+    def _means_one(self, statement: Statement, sentence: Sentence, *, pack: Pack) -> bool:
+        """Return whether a subject that is a pronoun can be nobody else than whom it was taken for."""
+        pronoun = pronoun_of(statement, sentence, pack=pack)
+        if not pronoun:
+            return True
+        before = self.parser.before
+        within = before_pronoun(pronoun, statement, sentence=sentence)
+        texts = [f"{self._head(sentence)}{within}", before.content if before is not None else ""]
+        return means_one(pronoun, statement, texts=texts, people=people_of(self.parser.people), pack=pack)
 
     def _was_named(self, statement: Statement, pack: Pack) -> bool:
         """Return whether a Chinese clause begins with a name that the speaker's last message holds: 旺财去世了.
