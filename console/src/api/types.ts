@@ -142,7 +142,7 @@ export interface Retention {
   forgotten_below: number;
   freshness: Freshness;
   points: [number, number][];
-  uses: { at: string; signal: string; reason?: string | null; counts: boolean }[];
+  uses: { at: string; signal: string; reason?: string | null }[];
   returned?: number;
   last_returned_at?: string | null;
 }

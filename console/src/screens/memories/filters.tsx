@@ -87,12 +87,14 @@ function MoreFilters({ view }: { view: View }) {
       <Select
         label={t("filter.include")}
         value={view.include}
+        usual="memories"
         choices={(["memories", "episodes"] as const).map((value) => ({ value, label: t(`include.${value}`) }))}
         onChange={(include) => changeView({ include: include as View["include"] })}
       />
       <Select
         label={t("filter.order")}
         value={view.order}
+        usual="newest"
         choices={ORDERS.map((value) => ({ value, label: t(`order.${value}`) }))}
         onChange={(order) => changeView({ order })}
       />

@@ -7,6 +7,10 @@ import { useWidth } from "../../parts/width";
 const HEIGHT = 240;
 const EDGE = { top: 22, right: 16, bottom: 26, left: 42 };
 const LOWEST = 0.3;
+const MOST_USES = 6;
+
+/** Signals after which the curve starts anew. */
+const STRENGTHENING: readonly string[] = ["used", "up"];
 
 type Point = readonly [x: number, y: number];
 
@@ -36,7 +40,7 @@ export function Curve({ told }: { told: Retention }) {
         <path class="ahead" d={path(all.filter(([x]) => x >= nowPoint[0]), nowPoint)} />
         <path class="behind" d={path([...passed, nowPoint])} />
         <line class="now" x1={nowPoint[0]} x2={nowPoint[0]} y1={EDGE.top} y2={HEIGHT - EDGE.bottom} />
-        <text class="now-label" x={nowPoint[0]} y={EDGE.top - 7} text-anchor="middle">
+        <text class="now-label" x={Math.max(nowPoint[0], EDGE.left + 22)} y={EDGE.top - 7} text-anchor="middle">
           {t("days.today")}
         </text>
         {told.uses.map((use) => (
@@ -45,7 +49,25 @@ export function Curve({ told }: { told: Retention }) {
         {fades !== null && fades <= scale.to && <Fades at={fades} told={told} scale={scale} width={width} />}
         <circle class="dot" cx={nowPoint[0]} cy={nowPoint[1]} r={5} />
       </svg>
+      {told.uses.length > 0 && <Uses uses={told.uses} />}
     </div>
+  );
+}
+
+/** The last recalls in words: what is a point on the curve is a line here. */
+function Uses({ uses }: { uses: Retention["uses"] }) {
+  return (
+    <ul class="uses">
+      {uses
+        .slice(-MOST_USES)
+        .reverse()
+        .map((use) => (
+          <li key={`${use.at} ${use.signal}`}>
+            <span class={STRENGTHENING.includes(use.signal) ? "use-dot" : "use-dot idle"} aria-hidden="true" />
+            {named("signal", use.signal)} · <time dateTime={use.at}>{day(use.at)}</time>
+          </li>
+        ))}
+    </ul>
   );
 }
 
@@ -73,8 +95,10 @@ function Fades({ at, told, scale, width }: { at: number; told: Retention; scale:
 function Use({ use, told, scale }: { use: Retention["uses"][number]; told: Retention; scale: Scale }) {
   const at = secondsOf(use.at);
   if (at < scale.from) return null;
+  const isGood = STRENGTHENING.includes(use.signal);
+  const height = isGood ? retentionAt(told, at + 1) : retentionAt(told, at);
   return (
-    <circle class={use.counts ? "use" : "use idle"} cx={scale.x(at)} cy={scale.y(retentionAt(told, at))} r={4.5}>
+    <circle class={isGood ? "use" : "use idle"} cx={scale.x(at)} cy={scale.y(height)} r={4.5}>
       <title>{`${named("signal", use.signal)} · ${day(use.at)}`}</title>
     </circle>
   );

@@ -18,7 +18,7 @@ export function NeighbourList({ owner, id }: { owner: Owner; id: string }) {
   return (
     <section class="card">
       <h2>{t("neighbours.title")}</h2>
-      <ul class="relations">
+      <ul class="links">
         {relations.slice(0, SHOWN).map((relation) => (
           <li key={`${relation.subject} ${relation.relation} ${relation.object}`} class={relation.until ? "is-over" : ""}>
             <Name name={names.get(relation.subject) ?? relation.subject} owner={owner} />
