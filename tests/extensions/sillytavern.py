@@ -18,7 +18,7 @@ from tests.registry_clients import environment, installed
 
 VERSION = "1.19.0"
 BROWSER = "playwright-core@1.55.0"
-START_SECONDS = 120
+START_SECONDS = 400
 HERE = Path(__file__).parent
 EXTENSION = HERE.parents[1] / "extensions" / "sillytavern"
 

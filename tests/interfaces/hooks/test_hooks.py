@@ -164,6 +164,33 @@ def test_what_a_locked_store_did_not_take_is_stored_by_the_next_hook(host: Host)
     assert any("beagle" in text for text in memories(host))
 
 
+@pytest.mark.parametrize("beside", ["a service", "nothing"])
+@pytest.mark.parametrize("marks", [{"timestamp": "some day"}, {"uuid": "u" * 5_000}], ids=["date", "id"])
+def test_a_message_that_cannot_be_stored_keeps_no_other_from_being_stored(
+    host: Host, request: pytest.FixtureRequest, beside: str, marks: dict[str, str]
+) -> None:
+    if beside == "a service":
+        request.getfixturevalue("served_host")
+    host.write("user", "I live in Leeds.")
+    host.write("user", "I like jazz.", **marks)
+    host.write("user", "I have two cats.")
+    host.run("stop")
+    host.run("stop")
+    stored = until(host, "cats")
+    assert "I live in Leeds." in stored
+    assert "I have two cats." in stored
+
+
+def test_a_message_that_the_settings_forbid_is_left_out_alone(host: Host) -> None:
+    host.settings["EBBING_REDACTION"] = '{"email": "block"}'
+    host.write("user", "I live in Leeds.")
+    host.write("user", "My address is emma@example.org.")
+    host.write("user", "I have two cats.")
+    host.run("stop")
+    assert {"I live in Leeds.", "I have two cats."} <= set(memories(host))
+    assert "example.org" not in str(memories(host))
+
+
 def test_what_is_recalled_is_readable_whatever_the_encoding_of_the_machine(host: Host) -> None:
     host.say("我养了一只猫，叫豆豆。", "好的。")
     host.settings["PYTHONIOENCODING"] = "ascii"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ebbing.domain.errors import InvalidInputError
 from ebbing.sync import Memory
 from ebbing.wiring.optional_extras import open_components
 
@@ -26,13 +28,21 @@ class StoreMemory:
             return memory.get_context(user_id=self._owner(memory), **options)["context"]
 
     def remember(self, messages: list[dict[str, Any]], session: str) -> None:
-        """Store messages, each under its id.
+        """Store messages, each under its id; one that may not be stored is left out.
 
         Raises:
             EbbingError: the settings name no user, or the store cannot be written.
         """
         with self._opened(make_store=True) as memory:
-            memory.add(messages, user_id=self._owner(memory), run_id=session)
+            owner = self._owner(memory)
+            try:
+                memory.add(messages, user_id=owner, run_id=session)
+            except InvalidInputError:
+                if owner is None:
+                    raise
+                for message in messages:
+                    with suppress(InvalidInputError):
+                        memory.add([message], user_id=owner, run_id=session)
 
     def _opened(self, *, make_store: bool) -> Memory:
         components, _ = open_components(self._settings, make_store=make_store)

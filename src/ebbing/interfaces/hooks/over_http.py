@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import http.client
 import json
+from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ebbing.wiring.config.hook_settings import HookSettings
 
 _DONE: Final = frozenset({200, 201, 202})
+_REFUSED: Final = frozenset({400, 413, 422})
+_OF_MESSAGES: Final = frozenset({"invalid_input", "too_large", "blocked_content"})
 
 
 class ServiceUnreachableError(Exception):
     """No service took the request. Its text holds no word of the conversation."""
+
+
+class _RefusedError(ServiceUnreachableError):
+    """The service may not store a message of these."""
 
 
 class ServiceMemory:
@@ -34,9 +41,19 @@ class ServiceMemory:
     def remember(self, messages: list[dict[str, Any]], session: str) -> None:
         """Hand over messages, each with its id; the service reads them beside other requests.
 
+        One that it refuses is left out, so that it does not keep the others from being stored.
+
         Raises:
             ServiceUnreachableError: it did not take them.
         """
+        try:
+            self._hand_over(messages, session)
+        except _RefusedError:
+            for message in messages:
+                with suppress(_RefusedError):
+                    self._hand_over([message], session)
+
+    def _hand_over(self, messages: list[dict[str, Any]], session: str) -> None:
         body = {**self._owner(), "run_id": session, "messages": messages}
         self._post("/v1/memories", body, seconds=self._settings.remember_seconds)
 
@@ -59,6 +76,8 @@ class ServiceMemory:
             raise ServiceUnreachableError(f"the service did not answer ({type(error).__name__})") from None
         finally:
             connection.close()
+        if response.status in _REFUSED and _is_about_the_messages(answer):
+            raise _RefusedError(f"the service answered {response.status}")
         if response.status not in _DONE:
             raise ServiceUnreachableError(f"the service answered {response.status}")
         try:
@@ -66,3 +85,12 @@ class ServiceMemory:
         except ValueError:
             raise ServiceUnreachableError("the service did not answer with JSON") from None
         return data if isinstance(data, dict) else {}
+
+
+def _is_about_the_messages(answer: bytes) -> bool:
+    """Return whether a refusal is for what was sent, and not for who sent it."""
+    try:
+        problem = json.loads(answer)
+    except ValueError:
+        return False
+    return isinstance(problem, dict) and problem.get("code") in _OF_MESSAGES
