@@ -9,6 +9,7 @@ from pydantic import Field
 
 from ebbing.domain.access_roles import AccessRole
 from ebbing.domain.errors import MemoryNotFoundError
+from ebbing.domain.memory.record import QUARANTINED
 from ebbing.interfaces.mcp.answers import (
     MEMORY_CHARS,
     NOTE,
@@ -23,6 +24,7 @@ from ebbing.interfaces.mcp.caller import current_caller
 from ebbing.privacy.guarding.quote import BULLET
 from ebbing.recall.context.render import statement_of
 from ebbing.recall.context.usage_policy import is_usable
+from ebbing.remember.add_report import HELD_BACK
 
 MemoryId = Annotated[str, Field(description="Id of a memory, from memory_search.")]
 MemoryTypeName = Literal["episodic", "semantic", "preference", "fact", "constraint", "procedural"]
@@ -102,7 +104,8 @@ async def memory_update(
     """Put the wording of a memory right. Where something has changed in life, use memory_add instead."""
     caller = current_caller(AccessRole.WRITE)
     item = await caller.memory.update(memory_id, content, user_id=caller.owner, trust="assistant")
-    return view(item, "id", "memory", "change_id", event="UPDATE")
+    reason = HELD_BACK if QUARANTINED in item["tags"] else None
+    return view(item, "id", "memory", "change_id", event="UPDATE", reason=reason)
 
 
 async def memory_forget(
