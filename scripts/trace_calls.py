@@ -1,10 +1,10 @@
 """Count the files and functions of Ebbing that one `add` and one `search` enter.
 
-Run from the repository root: `python scripts/trace_calls.py [add|search] [--list]`.
+Run from the repository root: `python scripts/trace_calls.py [add|search] [--list] [--check]`.
 
 An `add` takes two English messages, read by the rules. A `search` asks a question that was not asked before. The
 embedder is loaded and the store is warm: earlier calls with other texts have compiled the patterns and read the shard.
-All threads are counted.
+All threads are counted. `--check` fails where a call enters more than `LIMITS` allows.
 """
 
 from __future__ import annotations
@@ -17,9 +17,22 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FrameType
+from typing import NamedTuple
 
 import ebbing
 from ebbing import Memory
+
+
+class Limit(NamedTuple):
+    """What one call may enter."""
+
+    files: int
+    functions: int
+
+
+LIMITS = {"add": Limit(102, 520), "search": Limit(47, 230)}
+"""They may only fall. The aims are 30 files and 150 functions for an `add`, 20 and 100 for a `search`. A call enters a
+few functions more or less from run to run, for which there is room."""
 
 PACKAGE = Path(ebbing.__file__).parent
 OWNER = "ada"
@@ -86,6 +99,17 @@ def functions_by_file(trace: Trace) -> dict[str, list[str]]:
     return dict(sorted(functions.items()))
 
 
+def excess(name: str, functions: dict[str, list[str]]) -> list[str]:
+    """What a call enters beyond its limit, as sentences."""
+    limit, count = LIMITS[name], sum(map(len, functions.values()))
+    problems = (
+        [f"{name} enters {len(functions)} files, {limit.files} are allowed"] if len(functions) > limit.files else []
+    )
+    if count > limit.functions:
+        problems.append(f"{name} enters {count} functions, {limit.functions} are allowed")
+    return problems
+
+
 def report(name: str, trace: Trace, *, lists_functions: bool) -> None:
     """Print the figures of one call."""
     functions = functions_by_file(trace)
@@ -99,12 +123,14 @@ def report(name: str, trace: Trace, *, lists_functions: bool) -> None:
             print(f"  {file} {len(names)}: {', '.join(names)}")
 
 
-def main() -> None:
-    """Trace the calls that the command line names."""
+def main() -> int:
+    """Trace the calls that the command line names; 1 where `--check` finds too many."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("call", nargs="?", choices=["add", "search", "both"], default="both")
     parser.add_argument("--list", action="store_true", help="name every function with its number of calls")
+    parser.add_argument("--check", action="store_true", help="fail where a call enters more than its limit")
     options = parser.parse_args()
+    problems: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         trace = Trace()
         with Memory(folder) as memory:
@@ -115,10 +141,15 @@ def main() -> None:
             if options.call != "search":
                 trace.record(lambda: memory.add(list(MESSAGES), user_id=OWNER))
                 report("add", trace, lists_functions=options.list)
+                problems += excess("add", functions_by_file(trace))
             if options.call != "add":
                 trace.record(lambda: memory.search(QUESTION, user_id=OWNER))
                 report("search", trace, lists_functions=options.list)
+                problems += excess("search", functions_by_file(trace))
+    for problem in problems:
+        print(problem)
+    return int(options.check and bool(problems))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

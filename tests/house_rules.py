@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -431,3 +432,51 @@ BANNED_NAMES_LEFT: Mapping[str, int] = {
     "wiring": 4,
 }
 """By room, how many banned names are left. The numbers may only fall; a room that is not named has none."""
+
+
+MAX_MODULES = 12
+CROWDED_FOLDERS: Mapping[str, int] = {
+    "interfaces/cli/commands": 17,
+    "interfaces/http/routes": 14,
+    "language/dates": 13,
+    "ports": 29,
+    "testing": 28,
+}
+"""Folders with more modules than `MAX_MODULES`, and how many. The numbers may only fall."""
+
+
+def crowded_folders(paths: Iterable[str]) -> list[str]:
+    """Folders that hold more modules than they may, `__init__.py` not counted."""
+    modules = (path.rpartition("/")[0] for path in paths if not path.endswith("__init__.py"))
+    counts = Counter(modules)
+    return [
+        f"{folder}: {count} modules, at most {CROWDED_FOLDERS.get(folder, MAX_MODULES)}"
+        for folder, count in sorted(counts.items())
+        if count > CROWDED_FOLDERS.get(folder, MAX_MODULES)
+    ]
+
+
+MAX_CHARACTERS_A_LINE = 43.2
+"""On average over all lines of code. It may only fall; the aim is 35."""
+MAX_COMPREHENSIONS = 43.0
+"""In a thousand lines of code. It may only fall; the aim is 15."""
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def density(sources: Iterable[Source]) -> tuple[float, float]:
+    """Characters a line of code, and comprehensions in a thousand lines; blank lines, comments and docstrings apart."""
+    lines, characters, comprehensions = 0, 0, 0
+    for source in sources:
+        texts = {
+            number
+            for node in source.nodes
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+            for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        }
+        for number, line in enumerate(source.lines, 1):
+            code = line.strip()
+            if code and not code.startswith("#") and number not in texts:
+                lines += 1
+                characters += len(code)
+        comprehensions += sum(isinstance(node, _COMPREHENSIONS) for node in source.nodes)
+    return characters / max(lines, 1), 1_000 * comprehensions / max(lines, 1)

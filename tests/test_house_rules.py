@@ -82,6 +82,27 @@ def test_at_most_one_name_in_a_hundred_says_nothing() -> None:
     assert len(banned) <= 0.01 * len(bound)
 
 
+def test_no_folder_holds_more_modules_than_it_may() -> None:
+    fail_with("a_folder_holds_few_modules", house_rules.crowded_folders(source.path for source in package_sources()))
+
+
+def test_a_folder_with_a_module_too_many_is_named() -> None:
+    modules = [f"recall/m{number}.py" for number in range(house_rules.MAX_MODULES)]
+    assert house_rules.crowded_folders([*modules, "recall/__init__.py"]) == []
+    assert house_rules.crowded_folders([*modules, "recall/more.py"]) == ["recall: 13 modules, at most 12"]
+
+
+def test_the_code_gets_no_denser() -> None:
+    characters, comprehensions = house_rules.density(package_sources())
+    assert characters <= house_rules.MAX_CHARACTERS_A_LINE
+    assert comprehensions <= house_rules.MAX_COMPREHENSIONS
+
+
+def test_density_counts_code_and_nothing_else() -> None:
+    sample = Source("a.py", '"""A long sentence about this module."""\n\n# a remark\nabcd = 1\nx = [y for y in z]\n')
+    assert house_rules.density([sample]) == (13.0, 500.0)
+
+
 def test_every_rule_is_named_on_the_contributing_page() -> None:
     page = (REPOSITORY / "docs" / "contributing.md").read_text("utf-8")
     rules = (*RULES_FOR_THE_PACKAGE, *RULES_WITH_A_RATCHET, *RULES_FOR_TESTS)

@@ -26,10 +26,11 @@ from ebbing.adapters.sqlite.memories.change_log import SqliteChangeLog
 from ebbing.adapters.sqlite.memories.changes import apply, prepare
 from ebbing.adapters.sqlite.memories.models import vector_length
 from ebbing.adapters.sqlite.memories.outbox import SqliteOutbox
+from ebbing.adapters.sqlite.memories.rows import COVERED, OF_OWNER, scope_values
 from ebbing.adapters.sqlite.memories.shards import ShardCache
 from ebbing.adapters.sqlite.memories.staged_writes import take_in_staged_writes
 from ebbing.adapters.sqlite.tables.audit import SqliteAuditLog
-from ebbing.adapters.sqlite.tables.history import COVERED, OF_OWNER, histories, history, names
+from ebbing.adapters.sqlite.tables.history import histories, history
 from ebbing.adapters.sqlite.tables.identities import SqliteIdentityBook
 from ebbing.adapters.sqlite.tables.jobs import SqliteJobQueue
 from ebbing.adapters.sqlite.tables.keys import SqliteKeyRing
@@ -190,7 +191,7 @@ class SqliteMemoryStore:
         return await _in_a_thread(partial(self._get, scope, ids, deleted=deleted))
 
     async def from_sources(self, scope: Scope, source_ids: Sequence[str]) -> list[MemoryRecord]:
-        values = {**names(scope), "sources": json.dumps(list(source_ids))}
+        values = {**scope_values(scope), "sources": json.dumps(list(source_ids))}
         rows = self._rows(_FROM_SOURCES, values) if source_ids else []
         return [record_of(row, user=scope.user_id, tenant=scope.tenant) for row in rows]
 
@@ -207,7 +208,7 @@ class SqliteMemoryStore:
         if limit < 1:
             raise InvalidInputError("limit must be at least 1")
         created, seq = position(cursor)
-        values = {**names(scope), "deleted": deleted, "kinds": json.dumps(list(kinds)), "limit": limit + 1}
+        values = {**scope_values(scope), "deleted": deleted, "kinds": json.dumps(list(kinds)), "limit": limit + 1}
         values["at"] = None if at is None else micros(at)
         return await _in_a_thread(self._page, scope, {**values, "created": created, "seq": seq})
 
@@ -224,7 +225,7 @@ class SqliteMemoryStore:
         return await _in_a_thread(partial(self._histories, scope, changed_after=changed_after))
 
     async def telling(self, scope: Scope, ids: Sequence[str]) -> list[MemoryRecord]:
-        values = {**names(scope), "ids": json.dumps(list(ids))}
+        values = {**scope_values(scope), "ids": json.dumps(list(ids))}
         rows = await _in_a_thread(self._rows, _TELLING, values) if ids else []
         return [record_of(row, user=scope.user_id, tenant=scope.tenant) for row in rows]
 
@@ -305,7 +306,7 @@ class SqliteMemoryStore:
         self._pasts.forget(owner)
 
     def _get(self, scope: Scope, ids: Sequence[str], *, deleted: bool) -> list[MemoryRecord]:
-        values = {**names(scope), "ids": json.dumps(list(ids)), "deleted": deleted}
+        values = {**scope_values(scope), "ids": json.dumps(list(ids)), "deleted": deleted}
         with self._connections.reading() as db:
             rows = db.execute(_GET, values).fetchall()
         records = {row[0]: record_of(row, user=scope.user_id, tenant=scope.tenant) for row in rows}

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from ebbing.domain.errors import EbbingError, InvalidInputError, MemoryNotFoundError
+from ebbing.domain.filters.query import Include
 from ebbing.domain.filters.tree import EVERYTHING, Filter
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.pending_extraction import ExtractionFailure, PendingExtraction, WriteMode
@@ -41,6 +42,8 @@ class CallContext:
         self.settings = components.settings
         self.tenant = components.settings.tenant
         self.policy = _write_policy(components.settings)
+        self.default_include: Include = "memories" if components.settings.is_mem0s else "all"
+        """What a search answers with, unless it says so."""
         self.profiles = profiles or Profiles(components.store)
         self._add_deps: AddDeps | None = None
         self._search_deps: SearchDeps | None = None

@@ -17,7 +17,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.language.signals.forget_requests import Asked, asked_to_forget
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.working_memory import Turn
-from ebbing.recall.find_by_topic import TopicMatch, find_about, fits_time, related_groups, why_about
+from ebbing.recall.lists.find_by_topic import TopicMatch, find_about, fits_time, related_groups, why_about
 from ebbing.remember.forget import forget_records
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.results import CandidateItem, CandidateTurn, ForgetAnswer

@@ -23,7 +23,7 @@ from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.meter import Measure
-from ebbing.recall.list_memories import list_memories
+from ebbing.recall.lists.list_memories import list_memories
 from ebbing.recall.search import SearchResults, search
 from ebbing.results import ExplainAnswer, HistoryItem, ListAnswer, MemoryItem, SearchAnswer
 from ebbing.upkeep.fading.usage_model import usage_model_of
@@ -140,7 +140,7 @@ class Searches:
         )
         if include is None:
             in_filters = user_id is None and agent_id is None and run_id is None
-            include = "memories" if in_filters or self._context.settings.is_mem0s else "all"
+            include = "memories" if in_filters else self._context.default_include
         parsed_query = Query(
             text=checked_query(query, include=include),
             top_k=checked_top_k(top_k, narrowing.get("limit")),

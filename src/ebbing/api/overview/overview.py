@@ -26,7 +26,7 @@ from ebbing.domain.forgetting.freshness import retention_path
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.cursor import cursor_after, position
-from ebbing.recall.browse import Order, State, View, browse
+from ebbing.recall.lists.browse import Order, State, View, browse
 from ebbing.results import (
     AskAnswer,
     BrowseAnswer,

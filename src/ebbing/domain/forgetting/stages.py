@@ -76,7 +76,7 @@ def runs_out_at(record: MemoryRecord) -> datetime | None:
     return last_change + timedelta(days=TTL_DAYS.get(kind, OTHER_TTL_DAYS))
 
 
-# DOC: The conditions under which a memory enters the long-term layer.
+# The conditions under which a memory enters the long-term layer.
 
 SHORT_TERM_AGE: Final = timedelta(days=7)
 """How long something is new."""

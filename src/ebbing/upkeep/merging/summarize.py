@@ -191,7 +191,7 @@ async def _from_model(deps: StepContext, period: _Period, *, language: str) -> R
     )
 
 
-# DOC: Few memories of many: what repeats is merged, and what happened is summed up.
+# Few memories of many: what repeats is merged, and what happened is summed up.
 
 
 async def compress(deps: StepContext, scope: Scope, *, now: datetime, dry_run: bool = False) -> StepReport:

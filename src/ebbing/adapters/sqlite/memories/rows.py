@@ -1,13 +1,18 @@
-"""How the rows of an owner are numbered in the file, and how it writes times."""
+"""How the rows of an owner are numbered in the file, whose rows a statement may see, and how it writes times."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Final
 
+from ebbing.domain.memory.scope import Scope
+
 SEQ_BITS: Final = 24
 MAX_SEQ: Final = (1 << SEQ_BITS) - 1
 """Rows that one owner can ever have, erased ones included."""
+# `+no` has no type affinity; with one, SQLite would not use the index on `mid >> 24`.
+OF_OWNER: Final = "mid >> 24 = (SELECT +no FROM owner WHERE tenant = :tenant AND kind = :owner_kind AND name = :name)"
+COVERED: Final = "(:agent IS NULL OR agent_id = :agent) AND (:run IS NULL OR run_id = :run)"
 
 
 def first_mid(owner_no: int) -> int:
@@ -23,3 +28,15 @@ def last_mid(owner_no: int) -> int:
 def utc_text(value: datetime) -> str:
     """ISO 8601 in UTC, as people and other programs read it in the history."""
     return value.astimezone(UTC).isoformat()
+
+
+def scope_values(scope: Scope) -> dict[str, str | None]:
+    """The values of `OF_OWNER` and `COVERED`."""
+    owner = scope.owner
+    return {
+        "tenant": owner.tenant,
+        "owner_kind": owner.kind,
+        "name": owner.name,
+        "agent": scope.agent_id,
+        "run": scope.run_id,
+    }

@@ -1,4 +1,4 @@
-"""Reads what happened to memories, and says whose rows a statement may see."""
+"""Reads what happened to memories."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from ebbing.adapters.sqlite.memories.rows import utc_text
+from ebbing.adapters.sqlite.memories.rows import COVERED, OF_OWNER, scope_values, utc_text
 from ebbing.domain.memory.history import Event, HistoryEntry
 from ebbing.domain.memory.scope import Scope
 
-# `+no` has no type affinity; with one, SQLite would not use the index on `mid >> 24`.
-OF_OWNER: Final = "mid >> 24 = (SELECT +no FROM owner WHERE tenant = :tenant AND kind = :owner_kind AND name = :name)"
-COVERED: Final = "(:agent IS NULL OR agent_id = :agent) AND (:run IS NULL OR run_id = :run)"
 _HISTORY_COLUMNS: Final = (
     "id, memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role, reason"
 )
@@ -30,25 +27,13 @@ _HISTORIES: Final = (
 
 def history(db: sqlite3.Connection, scope: Scope, *, memory_id: str) -> list[HistoryEntry]:
     """What happened to a memory that the scope covers, oldest first."""
-    return [_entry_of(row) for row in db.execute(_HISTORY, {**names(scope), "id": memory_id})]
+    return [_entry_of(row) for row in db.execute(_HISTORY, {**scope_values(scope), "id": memory_id})]
 
 
 def histories(db: sqlite3.Connection, scope: Scope, *, changed_after: datetime) -> list[HistoryEntry]:
     """The whole history of each covered memory that changed after a moment, oldest first."""
-    values = {**names(scope), "moment": utc_text(changed_after)}
+    values = {**scope_values(scope), "moment": utc_text(changed_after)}
     return [_entry_of(row) for row in db.execute(_HISTORIES, values)]
-
-
-def names(scope: Scope) -> dict[str, str | None]:
-    """The values of `OF_OWNER` and `COVERED`."""
-    owner = scope.owner
-    return {
-        "tenant": owner.tenant,
-        "owner_kind": owner.kind,
-        "name": owner.name,
-        "agent": scope.agent_id,
-        "run": scope.run_id,
-    }
 
 
 def _entry_of(row: Sequence[Any]) -> HistoryEntry:

@@ -1,0 +1,1 @@
+"""Memories that are listed or found without a question."""
