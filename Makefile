@@ -109,7 +109,7 @@ console-check: $(CONSOLE_STAMP)  ## that the built pages are those of the source
 	@cd console && npm run --silent check && npm run --silent build -- ../build/console
 	@diff -r build/console src/ebbing/interfaces/console/static || { echo "Build them anew: make console" >&2; exit 1; }
 
-test-console: $(DEV_STAMP)  ## the console in a browser, against a running service: three minutes
+test-console: $(DEV_STAMP)  ## the console in a browser, against running services: five minutes
 	@OMP_NUM_THREADS=1 $(PYTEST) tests/console
 
 console-pictures: $(DEV_STAMP)  ## the pictures of the console's screens in docs/images, in both languages

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from ebbing import Memory
-from ebbing.interfaces.cli.demo.story import PEOPLE, TODAY, Conversation, conversations
+from ebbing.interfaces.cli.demo.story import PEOPLE, conversations, until
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
 
-WEEK = timedelta(days=7)
 MORE: dict[str, Sequence[str]] = {
     "emma": (
         "I live in York now, we moved last weekend.",
@@ -34,26 +32,19 @@ USED = {"emma": "Biscuit", "linxiao": "豆包"}
 
 def seed(path: Path, now: datetime) -> None:
     """Store the demo's two people, their talks moved so that the last of them was some days before `now`."""
-    shift = (now - TODAY) // WEEK * WEEK
-    clock = ManualClock(conversations()[0].ended_at + shift)
+    talks = conversations(until(now))
+    clock = ManualClock(talks[0].ended_at)
     settings = load_settings({"path": path, "embedder": "none"})
     with Memory(components=build(settings, clock=clock)) as memory:
-        for conversation in conversations():
-            clock.set(max(clock.now(), conversation.ended_at + shift))
-            memory.add(_moved(conversation, shift), user_id=conversation.user_id, run_id=conversation.run_id)
-        clock.set(max(clock.now(), now - timedelta(days=2)))
+        for talk in talks:
+            clock.set(max(clock.now(), talk.ended_at))
+            memory.add(list(talk.messages), user_id=talk.user_id, run_id=talk.run_id)
+        clock.set(max(clock.now(), now - timedelta(hours=20)))
         for user, texts in MORE.items():
             for text in texts:
                 memory.add({"role": "user", "content": text, "name": PEOPLE[user]}, user_id=user)
                 clock.advance(timedelta(minutes=5))
             _use_and_pin(memory, user)
-
-
-def _moved(conversation: Conversation, shift: timedelta) -> list[dict[str, Any]]:
-    return [
-        {**message, "timestamp": (datetime.fromisoformat(message["timestamp"]) + shift).isoformat()}
-        for message in conversation.messages
-    ]
 
 
 def _use_and_pin(memory: Memory, user: str) -> None:

@@ -126,7 +126,7 @@ function Picture({ answer, chosen, onChoose }: PictureProps) {
             key={point.id}
             class={classes("point", `point-${entity?.kind}`, point.id === chosen && "is-chosen", near.has(point.id) && "is-near")}
             role="button"
-            tabIndex={0}
+            tabindex={0}
             aria-pressed={point.id === chosen}
             aria-label={name}
             onClick={() => onChoose(point.id)}
