@@ -111,7 +111,7 @@ async def recall(memory: AsyncMemory, embedder: DrawnEmbedder, *, questions: int
         exact = np.argsort(-(shard.vectors @ vector), kind="stable")[:10]
         query = Query(text, top_k=10, now=datetime.now(UTC))
         chosen = await parts.candidates.choose(
-            shard, ADA, query=query, vector=vector, settings=memory.components.recall_settings
+            shard, ADA, query=query, vectors=[vector], settings=memory.components.recall_settings
         )
         assert chosen is not shard, "the index was not used"
         best = np.argsort(-(chosen.vectors @ vector), kind="stable")[:10]
@@ -162,12 +162,14 @@ async def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--index", default="usearch")
+    parser.add_argument("--url", help="address of the index, where it is a server")
     parser.add_argument("--path", type=Path, help="a store to fill, or one that an earlier run filled")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = options.path or Path(folder)
         embedder = DrawnEmbedder(max(options.rows // 100, 10))
         values = {"path": path, "vector_index": options.index, "vector_index_from": 1_000, "reader": "off"}
+        values["vector_index_url"] = options.url
         async with AsyncMemory(components=build(load_settings(values), embedder=embedder)) as memory:
             parts, begin = memory.components.vectors, time.perf_counter()
             assert parts is not None

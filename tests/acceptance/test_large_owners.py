@@ -138,6 +138,25 @@ async def test_a_small_owner_is_not_indexed_and_sees_nothing_of_a_large_one(memo
     assert [item["memory"] for item in results] == [TEXTS[3]]
 
 
+async def test_a_narrow_question_is_answered_by_every_row(memory: AsyncMemory) -> None:
+    await memory.add("the captain sleeps in cabin nine", user_id="ada", run_id="voyage", infer=False)
+    found = await memory.search("a recipe with plums, number 3", user_id="ada", run_id="voyage")
+    assert [item["memory"] for item in found["results"]] == ["the captain sleeps in cabin nine"]
+    for filters in ({"created_at": {"lte": "2024-01-01T00:10:00+00:00"}}, {"role": {"eq": "user"}}):
+        narrow = await memory.search("plums", user_id="ada", filters=filters, top_k=5)
+        parts = memory.components.vectors
+        assert parts is not None
+        parts.candidates.min_rows, usual = 10**9, parts.candidates.min_rows
+        exact = await memory.search("plums", user_id="ada", filters=filters, top_k=5)
+        parts.candidates.min_rows = usual
+        assert [item["id"] for item in narrow["results"]] == [item["id"] for item in exact["results"]]
+
+
+async def test_a_question_about_a_time_finds_what_was_said_then(memory: AsyncMemory) -> None:
+    question = "what was said on 2 January 2024?"
+    assert (await answers(memory, question))[0] in (await all_answers(memory, question))[:3]
+
+
 class BrokenIndex:
     """An index whose server is down."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,8 +27,8 @@ from ebbing.recall.recall_settings import RecallSettings
 from ebbing.recall.rows import Mask, best_rows
 from ebbing.recall.scores import is_about
 
-NEAREST_ROWS: Final = 128
-"""Rows that the index is asked for: a dozen times an answer, since int8 and graphs lose some."""
+NEAREST_ROWS: Final = 100
+"""Rows that the index is asked for: ten times an answer, since int8 and graphs lose some."""
 WORDED_ROWS: Final = 64
 """Rows that hold the question's rare words."""
 MAX_POSTINGS: Final = 5_000
@@ -45,6 +45,8 @@ FOLLOW_FROM: Final = 1_000
 """Changed rows from which on the index is brought up to date."""
 MIN_VISIBLE: Final = 4
 """Times the length of the answer: where a filter lets so many of the chosen rows through, the best are among them."""
+WHOLE_SHARE: Final = 0.9
+"""Share of an owner's rows that an index has at least; one that has fewer lost some, and is built again."""
 FOLLOW_SECONDS: Final = 60.0
 """How often it is brought up to date where less changed."""
 DEADLINE_SECONDS: Final = 0.25
@@ -77,18 +79,16 @@ class CandidateRows:
         return embedded_rows(shard) >= self.min_rows and anyio.current_time() >= self._rests_until
 
     async def choose(
-        self, shard: Shard, scope: Scope, *, query: Query, vector: Vectors, settings: RecallSettings
+        self, shard: Shard, scope: Scope, *, query: Query, vectors: Sequence[Vectors], settings: RecallSettings
     ) -> Shard:
         """Return the rows of a shard that are worth scoring; the shard itself where the index cannot tell.
 
         A vector index that fails is left alone for some seconds.
         """
-        question = parse_query(query, shard)
+        question, count = parse_query(query, shard), max(NEAREST_ROWS, 8 * query.top_k)
         try:
             with anyio.fail_after(DEADLINE_SECONDS):
-                near = await self._near_rows(
-                    shard, scope.owner, vector=vector, count=max(NEAREST_ROWS, 8 * query.top_k)
-                )
+                near = await self._near_rows(shard, scope.owner, vectors=vectors, count=count)
         except (VectorIndexError, TimeoutError) as error:
             self._rests_until = anyio.current_time() + REST_SECONDS
             _log.warning(
@@ -97,14 +97,14 @@ class CandidateRows:
             return shard
         if near is None:
             return shard
-        in_times = rows_of_times(shard, question, vector=vector)
+        in_times = rows_of_times(shard, question, vector=vectors[0])
         if in_times is None:
             return shard
         others = (*self._rows_by_rule(shard, question), worded_rows(shard, question, settings=settings), in_times)
         return chosen_rows(shard, np.unique(np.concatenate((near, *others))))
 
-    async def _near_rows(self, shard: Shard, owner: Owner, *, vector: Vectors, count: int) -> Rows | None:
-        """Return the rows nearest to a vector with those that the index lacks; None where it cannot tell."""
+    async def _near_rows(self, shard: Shard, owner: Owner, *, vectors: Sequence[Vectors], count: int) -> Rows | None:
+        """Return the rows nearest to each vector with those that the index lacks; None where it cannot tell."""
         name = follower_name(self.index, shard.model_id or "", dim=shard.dim)
         standing = await self.outbox.standing(name, owner, limit=MAX_ROWS_BEHIND)
         is_built = standing is not None and await self.store.mark(Scope.of(owner), name) == COMPLETE
@@ -116,12 +116,13 @@ class CandidateRows:
             self._follows_at = now + FOLLOW_SECONDS
             self.follow(owner)
         room = VectorRoom(owner.tenant, standing.partition, shard.model_id or "", shard.dim)
-        seqs = await self.index.search(room, vector, limit=count)
-        if len(seqs) < count:  # the owner has many more rows: something was lost
-            await self.store.set_mark(Scope.of(owner), name, value=0)
-            self.follow(owner)
+        answers = [await self.index.search(room, vector, limit=count) for vector in vectors]
+        if min(map(len, answers)) < count:  # the owner has many more rows
+            if await self.index.count(room) < WHOLE_SHARE * embedded_rows(shard):
+                await self.store.set_mark(Scope.of(owner), name, value=0)
+                self.follow(owner)
             return None
-        return np.concatenate((shard.rows_of(seqs.tolist()), shard.rows_of(standing.behind)))
+        return shard.rows_of([*np.concatenate(answers).tolist(), *standing.behind])
 
     def _rows_by_rule(self, shard: Shard, question: Question) -> tuple[Rows, Rows]:
         """Return rows that count whatever their words: standing instructions, and what the question asks for."""

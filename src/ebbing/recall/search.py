@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -19,11 +20,14 @@ from ebbing.ports.reranker import Reranker
 from ebbing.recall.as_of import shard_as_of
 from ebbing.recall.candidates import CandidateRows, is_enough
 from ebbing.recall.model_scores import AnswerOptions, RerankOptions, read_answers, rerank
-from ebbing.recall.question import Question, embed_query, parse_query, with_entity_links
+from ebbing.recall.question import QueryEmbedding, Question, embed_query, parse_query, with_entity_links
 from ebbing.recall.ranking import RankedRow, rank
 from ebbing.recall.recall_settings import RecallSettings
 from ebbing.recall.rows import Mask, best_rows, expand, load_records, load_windows, visible_rows
 from ebbing.recall.scores import RowScores, join_conversation, score_rows
+
+Embeddings = dict[str, QueryEmbedding]
+"""What was embedded already, by the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +70,11 @@ class SearchResults:
 async def search(deps: SearchDeps, scope: Scope, *, query: Query) -> SearchResults:
     """Return the memories and raw messages that answer the query, best first."""
     shard = await _load_shard(deps, scope, query=query)
-    shard, mask = await _choose_rows(deps, shard, scope=scope, query=query)
+    embeddings: Embeddings = {}
+    shard, mask = await _choose_rows(deps, shard, scope=scope, query=query, embeddings=embeddings)
     if not mask.any():
         return SearchResults()
-    question, scores, failures = await _score(deps, shard, scope=scope, mask=mask, query=query)
+    question, scores, failures = await _score(deps, shard, scope=scope, mask=mask, query=query, embeddings=embeddings)
     if deps.reranker is not None:
         scores, failure = await _rerank(deps, shard, scores=scores, scope=scope, mask=mask, query=query)
         failures |= {"rerank": failure} if failure else {}
@@ -107,14 +112,17 @@ async def _load_shard(deps: SearchDeps, scope: Scope, *, query: Query) -> Shard:
     return await shard_as_of(deps.store, deps.embedder, scope=scope, moment=query.as_of)
 
 
-async def _choose_rows(deps: SearchDeps, shard: Shard, *, scope: Scope, query: Query) -> tuple[Shard, Mask]:
+async def _choose_rows(
+    deps: SearchDeps, shard: Shard, *, scope: Scope, query: Query, embeddings: Embeddings
+) -> tuple[Shard, Mask]:
     """Return the rows that are scored, which of a large owner are few, and which of them the caller may get back."""
     candidates = deps.candidates
     if candidates is not None and candidates.is_meant(shard, query):
-        text = query.conversation or query.text
-        embedding = await embed_query(deps.embedder, text, timeout_seconds=deps.settings.deadline_seconds)
-        if embedding.vector is not None and len(embedding.vector) == shard.dim:
-            chosen = await candidates.choose(shard, scope, query=query, vector=embedding.vector, settings=deps.settings)
+        for text in filter(None, (query.text, query.conversation)):
+            embeddings[text] = await embed_query(deps.embedder, text, timeout_seconds=deps.settings.deadline_seconds)
+        vectors = [embedding.vector for embedding in embeddings.values() if embedding.vector is not None]
+        if vectors and all(len(vector) == shard.dim for vector in vectors):
+            chosen = await candidates.choose(shard, scope, query=query, vectors=vectors, settings=deps.settings)
             mask = await visible_rows(deps.store, chosen, scope=scope, query=query)
             if chosen is shard or is_enough(chosen, mask, query=query):
                 return chosen, mask
@@ -122,7 +130,7 @@ async def _choose_rows(deps: SearchDeps, shard: Shard, *, scope: Scope, query: Q
 
 
 async def _score(
-    deps: SearchDeps, shard: Shard, *, scope: Scope, mask: Mask, query: Query
+    deps: SearchDeps, shard: Shard, *, scope: Scope, mask: Mask, query: Query, embeddings: Embeddings
 ) -> tuple[Question, RowScores, dict[str, str]]:
     """Return the parsed question, the scores of all rows, and the retrievers that failed.
 
@@ -131,19 +139,24 @@ async def _score(
     settings = deps.settings
     if query.conversation:
         settings = replace(settings, other_language_weight=settings.leaning_other_language_weight)
-    question, scores, failures = await _score_text(deps, shard, query=query, scope=scope, mask=mask, settings=settings)
+    score = partial(_score_text, deps, shard, scope=scope, mask=mask, settings=settings, embeddings=embeddings)
+    question, scores, failures = await score(query=query)
     if query.conversation:
-        whole = replace(query, text=query.conversation)
-        _, in_conversation, more_failures = await _score_text(
-            deps, shard, query=whole, scope=scope, mask=mask, settings=settings
-        )
+        _, in_conversation, more_failures = await score(query=replace(query, text=query.conversation))
         scores = join_conversation(shard, scores, conversation=in_conversation, mask=mask, settings=settings)
         failures |= more_failures
     return question, scores, failures
 
 
 async def _score_text(
-    deps: SearchDeps, shard: Shard, *, query: Query, scope: Scope, mask: Mask, settings: RecallSettings
+    deps: SearchDeps,
+    shard: Shard,
+    *,
+    query: Query,
+    scope: Scope,
+    mask: Mask,
+    settings: RecallSettings,
+    embeddings: Embeddings,
 ) -> tuple[Question, RowScores, dict[str, str]]:
     question = parse_query(query, shard)
     if settings.graph_bonus:
@@ -155,7 +168,9 @@ async def _score_text(
             mask=mask,
             include_deleted=query.as_of is not None,
         )
-    embedding = await embed_query(deps.embedder, query.text, timeout_seconds=settings.deadline_seconds)
+    embedding = embeddings.get(query.text)
+    if embedding is None:
+        embedding = await embed_query(deps.embedder, query.text, timeout_seconds=settings.deadline_seconds)
     scores = score_rows(shard, question, vector=embedding.vector, mask=mask, settings=settings)
     failures = {"semantic": embedding.failure} if embedding.failure else {}
     return question, scores, failures

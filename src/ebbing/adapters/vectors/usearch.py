@@ -32,7 +32,7 @@ from usearch.index import Index
 _Result = TypeVar("_Result")
 _CONNECTIVITY: Final = 16
 _EXPANSION_ADD: Final = 128
-_EXPANSION_SEARCH: Final = 128
+_EXPANSION_SEARCH: Final = 100
 _SPARE: Final = 1 << 62
 """From this key on: entries that stand where something was removed, until a new row takes the place."""
 _ENDING: Final = ".usearch"
