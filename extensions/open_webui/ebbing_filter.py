@@ -48,7 +48,6 @@ class Filter:
 
     def __init__(self) -> None:
         self.valves = self.Valves()
-        self.toggle = True
         self._failures = 0
         self._rest_until = 0.0
         self._writing: set[asyncio.Task[None]] = set()

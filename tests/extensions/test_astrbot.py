@@ -29,7 +29,7 @@ def lived(folder: Path, **settings: object) -> dict[str, Any]:
 
 
 def test_a_sender_is_remembered_for_each_group_by_itself(address: str, tmp_path: Path) -> None:
-    life = lived(tmp_path, base_url=address)
+    life = lived(tmp_path, base_url=address, recall_seconds=20)
     assert "花生过敏" in life["private"]
     assert "芒果过敏" not in life["private"]
     assert "小麦" not in life["private"], "what is said on the way to a tool is remembered with the answer alone"
@@ -42,7 +42,7 @@ def test_a_sender_is_remembered_for_each_group_by_itself(address: str, tmp_path:
 
 
 def test_a_person_can_have_a_single_memory_everywhere_by_setting(address: str, tmp_path: Path) -> None:
-    life = lived(tmp_path, base_url=address, share_groups=True)
+    life = lived(tmp_path, base_url=address, share_groups=True, recall_seconds=20)
     assert "芒果过敏" in life["private"]
     assert "花生过敏" in life["other_group"]
     assert life["other_sender"] == PROMPT

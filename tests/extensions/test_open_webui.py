@@ -77,6 +77,11 @@ def test_a_new_chat_recalls_what_an_earlier_one_said_and_shows_it(address: str) 
     run(story())
 
 
+def test_a_filter_works_without_a_press_of_a_chip() -> None:
+    """Open WebUI leaves a filter with a true `toggle` out of every chat in which nobody pressed its chip."""
+    assert not getattr(new_filter(dead_service()), "toggle", None)
+
+
 def test_nobody_sees_the_memory_of_another_user(address: str) -> None:
     async def story() -> None:
         made = new_filter(address)

@@ -82,8 +82,9 @@ def spoken(*texts: str) -> list[Any]:
 def test_a_device_recalls_what_was_said_in_an_earlier_conversation(provider_class: Any, address: str) -> None:
     async def story() -> str:
         wrapped = json.dumps({"speaker": "小雨", "content": "我对花生过敏。"}, ensure_ascii=False)
-        await begun(provider_class, "aa:bb:01", base_url=address).save_memory(spoken(wrapped, "记住了。"), "s1")
-        later = begun(provider_class, "aa:bb:01", base_url=address)
+        patient = {"base_url": address, "recall_seconds": 20}  # the machine of the tests may be busy
+        await begun(provider_class, "aa:bb:01", **patient).save_memory(spoken(wrapped, "记住了。"), "s1")
+        later = begun(provider_class, "aa:bb:01", **patient)
         return str(await later.query_memory(json.dumps({"content": "我能吃花生吗？"}, ensure_ascii=False)))
 
     block = asyncio.run(story())
