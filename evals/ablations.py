@@ -14,7 +14,6 @@ STEPS: dict[str, dict[str, Any]] = {
     "nothing": {},
     "keyword leg": {"lexical_weight": 0.0},
     "vector leg": {"dense_weight": 0.0},
-    "z-scores (RRF instead)": {"fusion": "rrf"},
     "speaker and date fields": {"speaker_weight": 0.0, "date_weight": 0.0},
     "smoothing over turns": {
         "from_previous_question": 0.0,

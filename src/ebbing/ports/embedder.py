@@ -76,15 +76,6 @@ class Embedder(Protocol):
     async def aclose(self) -> None: ...
 
 
-class LocalEmbedder(Embedder, Protocol):
-    """An embedder that computes in this process: its callers share the machine, so that many of them wait."""
-
-    @property
-    def parallel_runs(self) -> int:
-        """How many calls with passages it works on at a time; the others wait their turn."""
-        ...
-
-
 @runtime_checkable
 class RemembersVectors(Protocol):
     """An embedder that keeps vectors of what it was asked."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +26,6 @@ class RecallSettings:
     dense_weight: float = 1.2
     other_language_weight: float = 1.25
     """Of a row in the other language its meaning stands, with this weight, for the words that it cannot share."""
-    fusion: Literal["zscore", "rrf"] = "zscore"
-    rrf_k: int = 60
-    rrf_scale: float = 4.0
-    """Brings the best rank of a leg to about where its z-score would stand, so that bonuses weigh the same."""
 
     # an answer speaks for its question: share of a neighbour's keyword score that a turn inherits
     from_previous_question: float = 0.8

@@ -75,17 +75,6 @@ def zscore(
     return scaled
 
 
-def reciprocal_rank(scores: Scores, mask: Mask, *, k: int) -> Scores:
-    """Return 1 / (k + rank) for rows with a score above 0 (Cormack et al. 2009).
-
-    It is scaled so that the best has about 1.
-    """
-    order = np.argsort(-np.where(mask, scores, -np.inf), kind="stable")
-    ranks = np.empty(len(scores))
-    ranks[order] = np.arange(1, len(scores) + 1)
-    return np.where(mask & (scores > 0), (k + 1) / (k + ranks), 0.0)
-
-
 def best_rows(scores: Scores, mask: Mask, *, count: int) -> NDArray[np.int64]:
     """Return the `count` best rows of the mask, best first.
 

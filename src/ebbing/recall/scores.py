@@ -19,7 +19,7 @@ from ebbing.language.text.analyzer import TextFlag, query_terms
 from ebbing.recall.bm25 import bm25f, feedback_terms, smooth
 from ebbing.recall.question import DAY_MICROS, EntityLink, Question
 from ebbing.recall.recall_settings import RecallSettings
-from ebbing.recall.rows import Mask, Scores, best_rows, reciprocal_rank, zscore
+from ebbing.recall.rows import Mask, Scores, best_rows, zscore
 
 # The rows of one owner against one question: the score of each row, with its parts.
 
@@ -166,7 +166,7 @@ def _semantic_share(shard: Shard, cosine: Scores, *, mask: Mask, compared: Mask,
 
     A row without a vector stands where the average stands: nothing is known against it.
     """
-    share = _level(shard, cosine, mask=mask & compared, weight=settings.dense_weight, settings=settings)
+    share = zscore(cosine, mask & compared, weight=settings.dense_weight, stands_for=shard.stands_for)
     return np.where(compared, share, 0.0)
 
 
@@ -178,8 +178,8 @@ def _lexical_share(
     Rows of the question's language are compared with one another. A row of another language shares hardly a term with
     the question whatever it says: nothing is known against it, and its meaning stands in for its words.
     """
-    if settings.fusion == "rrf" or not foreign.any() or not semantic.any():
-        return _level(shard, lexical, mask=mask, weight=settings.lexical_weight, settings=settings)
+    if not foreign.any() or not semantic.any():
+        return zscore(lexical, mask, weight=settings.lexical_weight, stands_for=shard.stands_for)
     min_count = min(int(np.count_nonzero(mask)), _MIN_ROWS_OF_LANGUAGE)
     words = zscore(
         lexical, mask & ~foreign, weight=settings.lexical_weight, min_count=min_count, stands_for=shard.stands_for
@@ -187,13 +187,6 @@ def _lexical_share(
     meaning = settings.other_language_weight / settings.dense_weight * semantic
     shares_words = foreign & (lexical > 0)
     return np.where(shares_words, np.maximum(words, meaning), np.where(foreign, meaning, words))
-
-
-def _level(shard: Shard, scores: Scores, *, mask: Mask, weight: float, settings: RecallSettings) -> Scores:
-    """Return the scores of one retriever, weighted, on the scale on which retrievers are added up."""
-    if settings.fusion == "rrf":
-        return weight * settings.rrf_scale * reciprocal_rank(scores, mask, k=settings.rrf_k)
-    return zscore(scores, mask, weight=weight, stands_for=shard.stands_for)
 
 
 def _feedback(shard: Shard, total: Scores, *, mask: Mask, question: Question, settings: RecallSettings) -> Scores:

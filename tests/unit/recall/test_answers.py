@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -452,4 +451,3 @@ async def test_a_reranker_reads_only_what_the_caller_may_get_back(opened: Opened
 def test_the_tuning_that_is_shipped_gives_words_and_vectors_each_a_say() -> None:
     assert RecallSettings().lexical_weight > 0
     assert RecallSettings().dense_weight > 0
-    assert replace(RecallSettings(), fusion="rrf").fusion == "rrf"

@@ -19,7 +19,7 @@ from ebbing.index.shard import micros
 from ebbing.recall.context.render import explain_hit
 from ebbing.recall.ranking import relevance
 from ebbing.recall.recall_settings import RecallSettings
-from ebbing.recall.rows import best_rows, reciprocal_rank, zscore
+from ebbing.recall.rows import best_rows, zscore
 from tests.unit.recall.conversation_log import START, Said, answers, asked, log, read, scores
 
 finite = st.floats(-1e3, 1e3, allow_nan=False)
@@ -49,17 +49,10 @@ def test_a_leg_in_which_no_row_stands_out_has_no_say(among: list[bool]) -> None:
     assert zscore(np.array([0.8, 0.8]), np.array(among)).tolist() == [0, 0]
 
 
-def test_ranks_fall_off_from_1_and_rows_without_a_score_get_none() -> None:
-    given_scores = np.array([0.2, 9.0, 0.0, -1.0, 5.0])
-    among = np.array([True, True, True, True, False])
-    assert reciprocal_rank(given_scores, among, k=60).tolist() == [61 / 62, 1, 0, 0, 0]
-
-
-def test_either_fusion_puts_the_row_first_that_both_legs_prefer() -> None:
+def test_the_rows_come_first_that_both_legs_prefer() -> None:
     shard = log("rain on Monday", "the saxophone lesson", "snow", "saxophone lesson moved", "sun")
-    for fusion in ("zscore", "rrf"):
-        found = answers(shard, asked("saxophone lesson"), recall_settings=RecallSettings(fusion=fusion))  # type: ignore[arg-type]
-        assert {found[0].row, found[1].row} == {1, 3}
+    found = answers(shard, asked("saxophone lesson"))
+    assert {found[0].row, found[1].row} == {1, 3}
 
 
 @pytest.mark.parametrize("leg", ["lexical_weight", "dense_weight"])
