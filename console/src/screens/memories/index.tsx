@@ -42,6 +42,7 @@ export function Memories({ owner }: { owner: Owner }) {
     return { items: page.memories, next: page.next_cursor, total: page.total };
   });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const picked = pages.items.filter((memory) => chosen.has(memory.id));
   const [edited, setEdited] = useState<Memory | null>(null);
   const [isAdding, setAdding] = useState(false);
 
@@ -99,10 +100,11 @@ export function Memories({ owner }: { owner: Owner }) {
       ) : (
         list
       )}
-      {chosen.size > 0 && (
+      {picked.length > 0 && (
         <Chosen
           owner={owner}
-          memories={pages.items.filter((memory) => chosen.has(memory.id))}
+          memories={picked}
+          onAll={picked.length < pages.items.length ? () => setChosen(new Set(pages.items.map(({ id }) => id))) : null}
           onDone={() => setChosen(new Set())}
         />
       )}
@@ -141,8 +143,16 @@ const DEEDS = {
   restore: (owner: Owner, memory: Memory) => restoreMemory(owner, memory.id),
 } as const;
 
+interface ChosenProps {
+  owner: Owner;
+  memories: readonly Memory[];
+  /** Null where all that is shown is selected. */
+  onAll: (() => void) | null;
+  onDone: () => void;
+}
+
 /** What can be done with several at once. */
-function Chosen({ owner, memories, onDone }: { owner: Owner; memories: readonly Memory[]; onDone: () => void }) {
+function Chosen({ owner, memories, onAll, onDone }: ChosenProps) {
   const areOver = memories.some((memory) => memory.deleted_at || memory.valid_to);
   const ids = memories.map((memory) => memory.id);
   async function each(deed: "pin" | "restore") {
@@ -174,6 +184,11 @@ function Chosen({ owner, memories, onDone }: { owner: Owner; memories: readonly 
             {t("action.forget")}
           </Button>
         </>
+      )}
+      {onAll && (
+        <Button kind="quiet" icon="check" onClick={onAll}>
+          {t("chosen.all")}
+        </Button>
       )}
       <Button kind="quiet" icon="close" onClick={onDone}>
         {t("chosen.clear")}
