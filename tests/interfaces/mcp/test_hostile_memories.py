@@ -6,11 +6,12 @@ import re
 from typing import Any
 
 import pytest
+from mcp import MCPError
 
 from ebbing.memory import AsyncMemory
 from ebbing.privacy.guarding.quote import header
 from ebbing.wiring.build import build, load_settings
-from tests.interfaces.mcp.hosts import answer, host, refusal, text_of
+from tests.interfaces.mcp.hosts import REVISIONS, Mode, answer, host, refusal, text_of
 
 pytestmark = pytest.mark.anyio
 
@@ -76,16 +77,49 @@ async def test_an_order_that_a_model_writes_over_a_memory_waits_for_the_person()
     assert not [text for text in texts if "tangerine" in text]
 
 
-async def test_a_failure_inside_says_nothing_of_what_is_remembered() -> None:
-    class Broken(AsyncMemory):
-        async def get_context(self, *_: Any, **__: Any) -> Any:  # type: ignore[override]
-            raise RuntimeError("secret of emma")
+class Broken(AsyncMemory):
+    """A memory that fails with what it holds."""
 
+    async def get_context(self, *_: Any, **__: Any) -> Any:  # type: ignore[override]
+        raise RuntimeError("secret of emma")
+
+    get_all = get = get_context  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("mode", REVISIONS)
+async def test_a_failure_inside_says_nothing_of_what_is_remembered(
+    mode: Mode, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
     components = build(load_settings({"store": "ephemeral", "embedder": "none"}))
-    async with Broken(components=components) as memory, host(memory=memory) as client:
-        message = await refusal(client, "memory_get_context")
-    assert "secret" not in message
-    assert "without memory" in message
+    async with Broken(components=components) as memory, host(memory=memory, mode=mode) as client:
+        texts = [await refusal(client, "memory_get_context")]
+        texts.append((await client.get_prompt("recall", {"topic": "tea"})).messages[0].content.text)
+        for uri in ("memory://recent", "memory://some-id"):
+            with pytest.raises(MCPError) as failed:
+                await client.read_resource(uri)
+            texts.append(str(failed.value))
+    for text in texts:
+        assert "without memory" in text
+        assert "secret" not in text
+    assert "secret" not in caplog.text
+
+
+@pytest.mark.parametrize("mode", REVISIONS)
+async def test_a_prompt_that_cannot_be_answered_says_what_to_do(mode: Mode) -> None:
+    async with host(user=None, mode=mode) as client:
+        message = (await client.get_prompt("recall", {"topic": "tea"})).messages[0].content.text
+    assert "EBBING_USER" in message
+    assert message.endswith("Take this into account for: tea")
+
+
+async def test_what_a_model_sends_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    async with host() as client:
+        await refusal(client, "memory_add", content=["a secret of emma"])
+        await refusal(client, "memory_search", query={"a": "secret of emma"})
+        await answer(client, "memory_add", content="The secret word of Emma is tangerine")
+    assert "secret" not in caplog.text
 
 
 def words_of(order: str) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import logging
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,23 +96,33 @@ def current_caller(role: AccessRole = AccessRole.READ) -> Caller:
     return caller
 
 
-def telling_next_step(
-    tool: Callable[_Arguments, Awaitable[_Answer]],
-) -> Callable[_Arguments, Awaitable[_Answer]]:
-    """Turn the errors of a tool into texts for a model: what was wrong, and what to do next."""
+def explained(error: Exception) -> str:
+    """Return what a model is told of an error: what was wrong, and what to do next. No text of a memory is in it."""
+    if isinstance(error, EbbingError):
+        step = next((step for kind, step in NEXT_STEPS if isinstance(error, kind)), "Go on without memory.")
+        return f"{error}. {step}"
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    _log.error("unexpected %s at %s:%d", type(error).__name__, Path(frame.filename).name, frame.lineno or 0)
+    return "the memory failed on this call. Go on without memory."
 
-    @functools.wraps(tool)
+
+@contextmanager
+def failing_as(kind: type[Exception]) -> Iterator[None]:
+    """Turn whatever goes wrong into an error of the protocol, so that nothing else of it is told or logged."""
+    try:
+        yield
+    except kind:
+        raise
+    except Exception as error:  # the outermost door: a failed call never ends the connection
+        raise kind(explained(error)) from None
+
+
+def as_tool(function: Callable[_Arguments, Awaitable[_Answer]]) -> Callable[_Arguments, Awaitable[_Answer]]:
+    """Return a function as a tool whose errors are texts for a model."""
+
+    @functools.wraps(function)
     async def run(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Answer:
-        try:
-            return await tool(*args, **kwargs)
-        except EbbingError as error:
-            step = next((step for kind, step in NEXT_STEPS if isinstance(error, kind)), "Go on without memory.")
-            raise ToolError(f"{error}. {step}") from None
-        except ToolError:
-            raise
-        except Exception as error:  # the outermost door: a failed tool never ends the connection
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            _log.error("unexpected %s at %s:%d", type(error).__name__, Path(frame.filename).name, frame.lineno or 0)
-            raise ToolError("the memory failed on this call. Go on without memory.") from None
+        with failing_as(ToolError):
+            return await function(*args, **kwargs)
 
     return run

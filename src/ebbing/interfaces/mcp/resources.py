@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any, Final
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from pydantic import Field
 
-from ebbing.domain.errors import EbbingError
 from ebbing.interfaces.mcp.answers import block, lines_of, released
-from ebbing.interfaces.mcp.caller import current_caller
+from ebbing.interfaces.mcp.caller import current_caller, explained, failing_as
 from ebbing.interfaces.mcp.more_tools import memory_profile
 from ebbing.privacy.guarding.quote import BULLET
 
@@ -22,13 +19,13 @@ RECENT: Final = 20
 
 async def profile() -> str:
     """Who the person is: facts, constraints, likes and dislikes."""
-    with _as_resource_error():
+    with failing_as(ResourceError):
         return block([f"{BULLET}{line}" for line in (await memory_profile())["lines"]])
 
 
 async def recent() -> str:
     """The newest memories."""
-    with _as_resource_error():
+    with failing_as(ResourceError):
         caller = current_caller()
         page = await caller.memory.get_all(user_id=caller.owner, limit=RECENT)
         return block(lines_of(released(page["results"])))
@@ -36,7 +33,7 @@ async def recent() -> str:
 
 async def one_memory(memory_id: str) -> str:
     """One memory, by its id."""
-    with _as_resource_error():
+    with failing_as(ResourceError):
         caller = current_caller()
         item: Any = await caller.memory.get(memory_id, user_id=caller.owner)
     if item is None:
@@ -44,19 +41,14 @@ async def one_memory(memory_id: str) -> str:
     return block(lines_of([item]))
 
 
-@contextmanager
-def _as_resource_error() -> Iterator[None]:
-    try:
-        yield
-    except EbbingError as error:
-        raise ResourceError(str(error)) from None
-
-
 async def recall(topic: Annotated[str, Field(description="What it is about.")]) -> str:
     """Bring what is known about a topic into the conversation."""
-    caller = current_caller()
-    answer = await caller.memory.get_context(topic, user_id=caller.owner)
-    return f"{answer['context'] or 'Nothing is known about it yet.'}\n\nTake this into account for: {topic}"
+    try:
+        caller = current_caller()
+        context = (await caller.memory.get_context(topic, user_id=caller.owner))["context"]
+    except Exception as error:  # the SDK would log it with its text
+        context = f"Nothing could be recalled: {explained(error)}"
+    return f"{context or 'Nothing is known about it yet.'}\n\nTake this into account for: {topic}"
 
 
 def remember(text: Annotated[str, Field(description="What to remember.")]) -> str:

@@ -14,7 +14,7 @@ from mcp.types import ToolAnnotations
 
 import ebbing
 from ebbing.interfaces.mcp import more_tools, tools
-from ebbing.interfaces.mcp.caller import CallerOf, remember_caller, telling_next_step
+from ebbing.interfaces.mcp.caller import CallerOf, as_tool, remember_caller
 from ebbing.interfaces.mcp.resources import add_prompts, add_resources
 
 ToolSet = Literal["minimal", "default", "full"]
@@ -88,7 +88,7 @@ def make_server(caller_of: CallerOf, tool_set: ToolSet = "default") -> MCPServer
     for name, hints in TOOL_SETS[tool_set].items():
         tool = getattr(tools, name, None) or getattr(more_tools, name)
         server.add_tool(
-            telling_next_step(tool), name=name, title=hints.title, description=_prose(tool.__doc__), annotations=hints
+            as_tool(tool), name=name, title=hints.title, description=_prose(tool.__doc__), annotations=hints
         )
     add_resources(server)
     add_prompts(server)

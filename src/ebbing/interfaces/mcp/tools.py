@@ -51,8 +51,8 @@ async def memory_add(
         tags=[memory_type] if memory_type else None,
         importance=importance,
     )
-    said = [{"trust": "assistant", "superseded": [], **item} for item in answer["results"]]
-    memories = [view(item, "id", "memory", "event", "reason", "superseded") for item in said]
+    results = [{"trust": "assistant", "superseded": [], **item} for item in answer["results"]]
+    memories = [view(item, "id", "memory", "event", "reason", "superseded") for item in results]
     return {"memories": memories, "change_id": answer["change_id"]}
 
 
