@@ -31,6 +31,7 @@ from ebbing.language.text.analyzer import normalise
 from ebbing.language.text.caches import bounded_text_cache
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.numbers import numbered, ungrouped
+from ebbing.language.text.quotation import quoted_words
 
 _AGENT: Final = {"en": "Assistant", "zh": "助手"}
 """Whom a statement is about where that is the agent."""
@@ -87,7 +88,18 @@ class StatementHints:
 
 @bounded_text_cache(2_048)
 def claim_of(text: str, hints: StatementHints) -> Claim:
-    """The claim that a text makes; `told` is what its rule or an earlier reading found out."""
+    """Return the claim that a text makes; `hints` is what its rule or an earlier reading found out.
+
+    A quotation makes none but that its words were said: it is compared with other words of the same person alone.
+    """
+    words_said = quoted_words(text)
+    if words_said is None:
+        return _claim_of_statement(text, hints)
+    words = words_of(normalise(words_said), changes())
+    return Claim(words=words, type=hints.type, speaker=f"“{hints.speaker or ''}”")
+
+
+def _claim_of_statement(text: str, hints: StatementHints) -> Claim:
     text = without_speaker(text, hints.speaker, agent=hints.agent)
     pack, language = changes(), _language(text)
     denied = _denied(hints.source or text, pack)
@@ -232,7 +244,7 @@ def names_a_value(text: str) -> bool:
 def attribute_of(text: str, hints: StatementHints) -> tuple[str | None, str | None]:
     """The attribute in its one spelling and the value as said; the packs' own patterns win over what was told."""
     attribute, value = hints.attribute, hints.value and _ASIDE.sub("", hints.value)
-    if hints.known:
+    if hints.known or quoted_words(text) is not None:
         return attribute, value
     text = without_speaker(text, hints.speaker, agent=hints.agent)
     attribute, value = _read_attribute(text, attribute=attribute, value=value)

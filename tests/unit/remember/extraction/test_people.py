@@ -103,7 +103,8 @@ def test_a_question_back_or_the_stuff_of_a_task_is_no_answer(asked: str, said: s
 
 def test_there_is_where_was_spoken_of() -> None:
     assert texts("my mum lives there", asked="It is 9:40 pm in Manila.") == ["User's mum lives in Manila"]
-    assert texts("I'm moving to Oslo in May, my sister works there")[1:] == ["User's sister works in Oslo"]
+    own_words = "User said: “I'm moving to Oslo in May, my sister works there”"
+    assert texts("I'm moving to Oslo in May, my sister works there")[1:] == [own_words]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_there_is_where_was_spoken_of() -> None:
     [
         ("My daughter Mia plays the cello, lessons are on Tuesdays with Mr Hobbs",
          "User's daughter Mia plays the cello, lessons are on Tuesdays with Mr Hobbs"),
-        ("I joined a choir, it's every other Friday", "User joined a choir, it is every other Friday"),
+        ("I joined a choir, it's every other Friday", "User said: “I joined a choir, it's every other Friday”"),
     ],
 )  # fmt: skip
 def test_when_and_where_stay_with_what_they_are_about(said: str, told: str) -> None:

@@ -92,7 +92,7 @@ def test_a_refusal_is_no_name(answer: str) -> None:
 
 
 def test_an_exam_month_stays_with_what_is_sat() -> None:
-    assert read("我报了二建，11月考试") == "用户报了二建，11月（2026年11月）考试"
+    assert read("我报了二建，11月考试") == "用户说：“我报了二建，11月考试”"
 
 
 def test_a_deputy_keeps_the_rank() -> None:

@@ -58,7 +58,7 @@ def test_what_passes_is_left_whatever_it_is_about(said: str) -> None:
         ("Linda is my manager now", "User's manager is now Linda"),
         ("牛奶我喝了就拉肚子", "用户牛奶喝了就拉肚子"),
         ("孩子取名叫王一诺", "用户的孩子取名叫王一诺"),
-        ("刚跟老公在合肥付了首付", "用户刚跟老公在合肥付了首付"),
+        ("刚跟老公在合肥付了首付", "用户说：“刚跟老公在合肥付了首付”"),
     ],
 )
 def test_a_way_of_speaking_is_put_plainly(said: str, text: str) -> None:

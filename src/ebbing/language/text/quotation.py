@@ -1,0 +1,25 @@
+"""A person's own words as a memory: who said it, and the words in quotation marks.
+
+What no rule reads for sure stays in the words of the person. Such a memory names nobody wrongly and invents nothing. It
+says nothing that can be compared: it ends nothing, and nothing ends it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_FORMS: Final = {"zh": "{}说：“{}”", "en": "{} said: “{}”"}
+_QUOTATION: Final = re.compile(r"(?P<speaker>[^“”\n]{1,200}?)(?:说：| said: )“(?P<words>[^“”]*)”")
+_INNER_MARKS: Final = str.maketrans({"“": "‘", "”": "’"})
+
+
+def quotation(words: str, speaker: str, *, language: str) -> str:
+    """Return the words on one line, as something that the speaker said; `language` is `zh` or `en`."""
+    return _FORMS[language].format(speaker, " ".join(words.translate(_INNER_MARKS).split()))
+
+
+def quoted_words(text: str) -> str | None:
+    """Return the words that a memory of this text quotes; None where it is no quotation as a whole."""
+    match = _QUOTATION.fullmatch(text)
+    return match["words"] if match else None
