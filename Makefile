@@ -66,6 +66,7 @@ test-mem0: $(DEV_STAMP)  ## mem0's own integration tests: MEM0 is a checkout of 
 test-stores: $(DEV_STAMP)  ## the stores and indexes on servers; EBBING_TEST_MILVUS, EBBING_TEST_QDRANT: addresses of yours
 	@$(PIP_INSTALL) '.[stores-test]'
 	@OMP_NUM_THREADS=1 $(PYTEST) -m stores tests/conformance
+	@OMP_NUM_THREADS=1 $(BIN)/python scripts/test_stores.py
 
 test-integrations: $(INTEGRATIONS_STAMP)  ## the doors for agent frameworks, with the frameworks, in an environment of their own
 	@echo "Two minutes on two cores." >&2

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from ebbing.domain.errors import ConfigurationError
+from ebbing.domain.errors import ConfigurationError, MissingExtraError
 from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
 from ebbing.ports.embedder import Embedder
@@ -43,6 +43,7 @@ from ebbing.wiring.components.webhooks import SenderSlot
 from ebbing.wiring.config.earlier_names import earlier_settings
 from ebbing.wiring.config.mem0_config import from_mem0
 from ebbing.wiring.config.settings import Settings
+from ebbing.wiring.config.store_place import EXTRAS, store_settings
 
 _log: Final = logging.getLogger("ebbing.settings")
 _HELD_BACK: Final = 8
@@ -109,7 +110,7 @@ def build(
 
     changes: dict[str, Any] = {}
     if path is not None:
-        changes["path"] = Path(path)
+        changes |= store_settings(path)
     if isinstance(embedder, str):
         changes["embedder"] = embedder
     if isinstance(reranker, str):
@@ -174,6 +175,8 @@ def settings_from_config(config: Mapping[str, Any]) -> Settings:
 
 
 def _open_store(settings: Settings, clock: Clock) -> MemoryStore:
+    if settings.address is not None:
+        return _on_server(settings, settings.address, clock=clock)
     from ebbing.adapters.sqlite import SqliteMemoryStore
 
     if settings.store == "ephemeral":
@@ -183,4 +186,25 @@ def _open_store(settings: Settings, clock: Clock) -> MemoryStore:
         clock=clock,
         history_path=settings.history_path,
         shard_cache_bytes=settings.shard_cache_mib * 2**20,
+    )
+
+
+def _on_server(settings: Settings, address: str, *, clock: Clock) -> MemoryStore:
+    try:
+        from ebbing.adapters.sql import SqlMemoryStore
+    except ModuleNotFoundError as error:
+        raise missing_drivers(address) from error
+    return SqlMemoryStore.open(
+        address,
+        clock=clock,
+        connections=settings.store_connections,
+        shard_cache_bytes=settings.shard_cache_mib * 2**20,
+    )
+
+
+def missing_drivers(address: str) -> MissingExtraError:
+    """Return the error that names what a store at this address needs."""
+    extra = EXTRAS[address.partition(":")[0]]
+    return MissingExtraError(
+        f"a store on this server needs packages that are not installed: pip install 'ebbing[{extra}]'"
     )

@@ -18,6 +18,7 @@ from ebbing.upkeep.worker.schedule import DAY
 from ebbing.wiring.build import Components
 from ebbing.wiring.config.earlier_names import superseded_names
 from ebbing.wiring.config.settings import Settings
+from ebbing.wiring.config.store_place import without_password
 
 State = Literal["on", "off", "attention"]
 Finding = dict[str, str]
@@ -62,12 +63,25 @@ def _about_store(settings: Settings) -> Iterator[Finding]:
     if settings.store == "ephemeral":
         yield _finding("store", "attention", detail="ephemeral: everything is gone when this process ends")
         return
+    if settings.address is not None:
+        yield from _about_server(settings, settings.address)
+        return
     from ebbing.adapters.sqlite.connection.file_info import about
 
     about_store = about(settings.path)
     yield _finding("store", "on", detail=about_store["file"])
     yield _finding("sqlite", "on", detail=f"{about_store['sqlite']}, journal {about_store['journal']}")
     yield _finding("layout", "on", detail=about_store["layout"])
+
+
+def _about_server(settings: Settings, address: str) -> Iterator[Finding]:
+    from ebbing.adapters.sql.connection.addresses import address_of
+    from ebbing.adapters.sql.connection.schema import server_and_layout
+
+    server, layout = server_and_layout(address_of(address))
+    yield _finding("store", "on", detail=settings.place)
+    yield _finding("server", "on", detail=server)
+    yield _finding("layout", "on", detail=layout)
 
 
 def _about_embedder(components: Components, embedder: Embedder | None, *, failure: str | None) -> Iterator[Finding]:
@@ -162,6 +176,8 @@ def _shown(settings: Settings) -> dict[str, Any]:
         value = getattr(settings, name)
         if isinstance(value, SecretStr):
             value = "(set)"
+        elif name == "store":
+            value = without_password(value)
         elif name.endswith("_url") and value:
             parts = urlsplit(value)
             value = f"{parts.scheme}://{parts.hostname}"

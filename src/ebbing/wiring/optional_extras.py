@@ -32,6 +32,30 @@ def bring_back(backup: Path, path: Path | None) -> Path:
     return settings.path
 
 
+def migrate_store(path: Path | None) -> tuple[str | None, str | None, str]:
+    """Bring the tables of a store on a server to the layout of this version.
+
+    Returns:
+        The layouts before and after, and where the store is; of the embedded store, which does this whenever it is
+        opened, neither layout.
+
+    Raises:
+        SchemaError: they are of a newer version, or another program's.
+        StoreError: the server cannot be reached, or refuses.
+    """
+    from ebbing.wiring.build import load_settings, missing_drivers
+
+    settings = load_settings({} if path is None else {"path": path})
+    if settings.address is None:
+        return None, None, settings.place
+    try:
+        from ebbing.adapters.sql.connection.addresses import address_of
+        from ebbing.adapters.sql.connection.schema import migrate
+    except ModuleNotFoundError as error:
+        raise missing_drivers(settings.address) from error
+    return *migrate(address_of(settings.address)), settings.place
+
+
 def open_components(options: Mapping[str, Any], *, make_store: bool) -> tuple[Components, Path | None]:
     """Open the components of the memory that settings and environment name.
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx
 
 from ebbing.interfaces.http.app import create_app
 from ebbing.memory import AsyncMemory
 from ebbing.wiring.build import build, load_settings
+from tests.servers import emptied
 
 LOCAL = "http://localhost:8830"
+STORE: Final = os.environ.get("EBBING_TEST_SERVICE", "")
+"""A server of `tests.servers`, where the service is to keep its memories there: read before a fixture takes it away."""
 
 
 @asynccontextmanager
@@ -25,7 +29,7 @@ async def service(
     Args:
         peer: the address that the client seems to have.
     """
-    where = {"store": "ephemeral"} if path is None else {"path": path}
+    where: dict[str, Any] = {"store": emptied(STORE) if STORE else "ephemeral"} if path is None else {"path": path}
     memory = AsyncMemory(components=build(load_settings({"embedder": "none", "worker": False, **where, **settings})))
     app = create_app(memory)
     transport = httpx.ASGITransport(app, client=(peer, 50_000))

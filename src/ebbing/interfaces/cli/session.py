@@ -25,7 +25,10 @@ User = Annotated[str | None, typer.Option("--user", "-u", help="Whose memory; EB
 Agent = Annotated[str | None, typer.Option("--agent", help="Only what belongs to this agent.")]
 Run = Annotated[str | None, typer.Option("--run", help="Only what belongs to this conversation.")]
 Store = Annotated[
-    Path | None, typer.Option("--path", help="Directory of the memory; EBBING_PATH or ./ebbing-data if not given.")
+    Path | None,
+    typer.Option(
+        "--path", help="Directory of the memory, or address of a database; EBBING_PATH or ./ebbing-data else."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Answer with JSON on stdout, and nothing else.")]
 
@@ -81,7 +84,7 @@ class Session:
         names = [owner["name"] for owner in owners if owner["kind"] == kind][:_COMPARED_NAMES]
         close = get_close_matches(name, names, n=3)
         hint = f"did you mean {' or '.join(close)}?" if close else "check --user, EBBING_USER and --path"
-        return f"Nothing is stored of {kind} {name} in {self.memory.components.settings.path}: {hint}"
+        return f"Nothing is stored of {kind} {name} in {self.memory.components.settings.place}: {hint}"
 
 
 def command(

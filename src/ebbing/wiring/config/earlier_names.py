@@ -30,7 +30,7 @@ SAME_MEANING: Final[Mapping[str, str]] = {
 
 _EMBEDDED_ONLY: Final = "the embedded store under EBBING_PATH is used"
 SUPERSEDED: Final[Mapping[str, str]] = {
-    "MEM0_PG_DSN": f"PostgreSQL is not supported yet: {_EMBEDDED_ONLY}",
+    "MEM0_PG_DSN": "set EBBING_STORE to the address of a PostgreSQL database of its own",
     "MEM0_MILVUS_HOST": f"Milvus is not supported yet: {_EMBEDDED_ONLY}",
     "MEM0_MILVUS_PORT": f"Milvus is not supported yet: {_EMBEDDED_ONLY}",
     "MEM0_MILVUS_COLLECTION": f"Milvus is not supported yet: {_EMBEDDED_ONLY}",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, PrivateAttr, SecretStr
+from pydantic import Field, PrivateAttr, SecretStr, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from ebbing.wiring.config.service_settings import ServiceSettings
+from ebbing.wiring.config.store_place import address_in, without_password
 
 
 class Settings(ServiceSettings):
@@ -34,9 +35,42 @@ class Settings(ServiceSettings):
         """Keep what a config was; it changes no setting."""
         self._replaced, self._is_mem0s = replaced, is_mem0s
 
+    @model_validator(mode="before")
+    @classmethod
+    def _take_address(cls, values: Any) -> Any:
+        """Let the address of a server stand where a directory is usual."""
+        address = address_in(values["path"]) if isinstance(values, dict) and values.get("path") else None
+        if address is None:
+            return values
+        return {name: value for name, value in values.items() if name != "path"} | {"store": address}
+
+    @field_validator("store")
+    @classmethod
+    def _check_store(cls, store: str) -> str:
+        address = address_in(store)
+        if address is None and store not in {"sqlite", "ephemeral"}:
+            raise ValueError("must be sqlite, ephemeral, or an address: postgresql://… or mysql://…")
+        return address or store
+
+    @property
+    def address(self) -> str | None:
+        """Of the database server, where the store is on one; with its password."""
+        return address_in(self.store)
+
+    @property
+    def place(self) -> str:
+        """Where the store is, as people may see it."""
+        return str(self.path) if self.address is None else without_password(self.address)
+
     path: Path = Field(default=Path("ebbing-data"), description="Directory of the embedded store.")
-    store: Literal["sqlite", "ephemeral"] = Field(
-        default="sqlite", description="`sqlite` keeps everything in one file under `path`; `ephemeral` only in RAM."
+    store: str = Field(
+        default="sqlite",
+        repr=False,
+        description="`sqlite` keeps everything in one file under `path`; `ephemeral` only in RAM; an address in a"
+        " database on a server: postgresql://user:password@host/database, or mysql://…",
+    )
+    store_connections: int = Field(
+        default=10, ge=1, le=1_000, description="Connections to that server, for reading and for writing each."
     )
     history_path: Path | None = Field(
         default=None, description="Keep the change history in this SQLite file instead of the store's own."

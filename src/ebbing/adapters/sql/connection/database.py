@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import weakref
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -29,18 +30,50 @@ _OLDEST_SECONDS: Final = 1_800
 """After so long a connection is made anew, before a firewall or a proxy forgets it."""
 
 
-@dataclass(frozen=True, slots=True)
 class Engines:
     """The pools of one event loop."""
 
-    reads: AsyncEngine
-    """Each statement is a transaction of its own."""
-    writes: AsyncEngine
+    def __init__(self, reads: AsyncEngine, writes: AsyncEngine) -> None:
+        self.reads, self.writes = reads, writes
+        """In the first each statement is a transaction of its own."""
+        self._in_use = 0
+        self._is_idle = asyncio.Event()
+        self._is_idle.set()
 
-    async def close(self) -> None:
-        """Close every connection."""
-        await self.reads.dispose()
-        await self.writes.dispose()
+    @asynccontextmanager
+    async def connected(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+        """A connection that is given back at the end."""
+        self._in_use += 1
+        self._is_idle.clear()
+        try:
+            async with engine.connect() as db:
+                yield db
+        finally:
+            self._in_use -= 1
+            if not self._in_use:
+                self._is_idle.set()
+
+    async def until_closed(self) -> AsyncGenerator[None]:
+        """Close every connection at the end, once what runs on them is done: at `aclose`, or when the loop ends.
+
+        A loop that ends closes the generators that were begun in it, which nothing else of ours would notice.
+        """
+        try:
+            yield
+        finally:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_WAIT_SECONDS):
+                    await self._is_idle.wait()
+            await self.reads.dispose()
+            await self.writes.dispose()
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """The pools of a loop, and what closes them."""
+
+    engines: Engines
+    end: AsyncGenerator[None]
 
 
 class Database:
@@ -51,7 +84,7 @@ class Database:
         self._connections = connections
         self._process = os.getpid()
         self._closed = False
-        self._engines: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Engines] = weakref.WeakKeyDictionary()
+        self._open: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Open] = weakref.WeakKeyDictionary()
 
     async def rows(self, statement: Executable, values: Values | None = None) -> Sequence[Any]:
         """All rows of one statement, which sees whatever was committed before it."""
@@ -59,7 +92,7 @@ class Database:
         async def work(db: AsyncConnection) -> Sequence[Any]:
             return (await db.execute(statement, values)).all()
 
-        return await self._run(self.engines.reads, work)
+        return await self._run(work, is_read=True)
 
     async def row(self, statement: Executable, values: Values | None = None) -> Any:
         """The first row of one statement, if there is any."""
@@ -68,25 +101,26 @@ class Database:
 
     async def read(self, work: Work[Result]) -> Result:
         """The result of work whose statements all see the same moment."""
-        return await self._run(self.engines.writes, work, isolation="REPEATABLE READ")
+        return await self._run(work, isolation="REPEATABLE READ")
 
     async def write(self, work: Work[Result]) -> Result:
         """The result of work once all of it is durable. It may be run several times, so it keeps nothing in between."""
-        return await self._run(self.engines.writes, work, commits=True)
+        return await self._run(work, commits=True)
 
     async def outside_transactions(self, work: Work[Result]) -> Result:
         """The result of work with statements that no transaction can hold."""
-        return await self._run(self.engines.reads, work)
+        return await self._run(work, is_read=True)
 
-    @property
-    def engines(self) -> Engines:
+    async def engines(self) -> Engines:
         """The pools of the running event loop."""
         self.check()
         loop = asyncio.get_running_loop()
-        engines = self._engines.get(loop)
-        if engines is None:
-            engines = self._engines[loop] = Engines(self._engine("AUTOCOMMIT"), self._engine("READ COMMITTED"))
-        return engines
+        pools = self._open.get(loop)
+        if pools is None:
+            engines = Engines(self._engine("AUTOCOMMIT"), self._engine("READ COMMITTED"))
+            pools = self._open[loop] = _Open(engines, engines.until_closed())
+            await anext(pools.end)
+        return pools.engines
 
     def check(self) -> None:
         """Raises if the store was closed, or opened by the parent of a forked process."""
@@ -99,12 +133,12 @@ class Database:
         """Close every connection; idempotent."""
         self._closed = True
         here = asyncio.get_running_loop()
-        for loop, engines in list(self._engines.items()):
-            if loop is here or loop.is_closed():
-                await engines.close()
-            else:
-                await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(engines.close(), loop))
-        self._engines.clear()
+        for loop, pools in list(self._open.items()):
+            if loop is here:
+                await pools.end.aclose()
+            elif not loop.is_closed():
+                await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(pools.end.aclose(), loop))
+        self._open.clear()
 
     def _engine(self, isolation: str) -> AsyncEngine:
         return create_async_engine(
@@ -119,15 +153,16 @@ class Database:
         )
 
     async def _run(
-        self, engine: AsyncEngine, work: Work[Result], *, commits: bool = False, isolation: str | None = None
+        self, work: Work[Result], *, is_read: bool = False, commits: bool = False, isolation: str | None = None
     ) -> Result:
+        engines = await self.engines()
+        engine = engines.reads if is_read else engines.writes
         for attempt in range(1, _ATTEMPTS + 1):
             committing = False
             try:
-                async with engine.connect() as connection:
-                    db = connection
+                async with engines.connected(engine) as db:
                     if isolation is not None:
-                        db = await db.execution_options(isolation_level=isolation)
+                        _ = await db.execution_options(isolation_level=isolation)
                     result = await work(db)
                     committing = commits
                     if commits:

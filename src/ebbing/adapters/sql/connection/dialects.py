@@ -7,8 +7,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, Executable, Table, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-LOWEST_VERSIONS: Final = {"PostgreSQL": (13,), "MariaDB": (10, 6), "MySQL": (8,)}
-"""Below these something is missing: rows that are locked cannot be skipped, or no table can hold the long keys."""
+LOWEST_VERSIONS: Final = {"PostgreSQL": (15,), "MariaDB": (10, 11), "MySQL": (8,)}
+"""Older ones are refused: nobody tries them."""
 _LOCK: Final = 3_146_752_051
 """Names the lock of whoever changes the tables, among all that one database knows."""
 

@@ -56,6 +56,17 @@ def migrate(address: URL) -> tuple[str | None, str]:
         return layout, LAYOUTS[-1]
 
 
+def server_and_layout(address: URL) -> tuple[str, str]:
+    """Return name and version of the server, and the layout of the tables.
+
+    Raises:
+        StoreError: the server cannot be reached, or refuses.
+    """
+    with _connected(address) as db:
+        version = ".".join(map(str, db.dialect.server_version_info or ()))
+        return f"{server_name(db)} {version}", _layout(db) or "none"
+
+
 def _refusal(layout: str) -> str:
     if layout in LAYOUTS:
         return (

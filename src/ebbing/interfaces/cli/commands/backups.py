@@ -1,4 +1,4 @@
-"""Commands about copies of the whole store."""
+"""Commands about the whole store: copies of it, and its layout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ebbing.interfaces.cli.session import Session, Store, command
-from ebbing.wiring.optional_extras import bring_back
+from ebbing.wiring.optional_extras import bring_back, migrate_store
 
 Directory = Annotated[Path, typer.Argument(help="Where the copy is, or is to be.", file_okay=False)]
 
@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
     command(backups, "create")(create)
     backups.command("restore")(restore)
     app.add_typer(backups, name="backup")
+    app.command("migrate")(migrate)
 
 
 def create(session: Session, directory: Directory) -> None:
@@ -34,3 +35,14 @@ def restore(directory: Directory, *, path: Store = None) -> None:
     """Make a store of a copy, where there is none yet (--path, or EBBING_PATH)."""
     place = bring_back(directory, path)
     typer.echo(f"the store is back in {place}")
+
+
+def migrate(*, path: Store = None) -> None:
+    """Bring the tables of a store on a database server to the layout of this version; make a backup first."""
+    before, after, place = migrate_store(path)
+    if after is None:
+        typer.echo(f"the store in {place} is brought up to date whenever it is opened: there is nothing to do")
+    elif before == after:
+        typer.echo(f"the store at {place} has layout {after}: there is nothing to do")
+    else:
+        typer.echo(f"the store at {place} has layout {after} now" + (f"; it had {before}" if before else ""))
