@@ -118,6 +118,7 @@ def _layout(db: Connection) -> str | None:
 def _upgrade(db: Connection) -> None:
     """Run what is missing: on PostgreSQL all or nothing of it; elsewhere what was broken off is taken up again."""
     take_turn(db)
+    db.rollback()  # what is read from now on is as whoever had the turn before left it
     try:
         if _layout(db) == LAYOUTS[-1]:
             return  # somebody else was faster
