@@ -35,7 +35,7 @@ SCREENS: Final = (
     ),
     Screen("content", "content.title", shows={"en": ("Never used",), "zh": ("从未用到",)}),
     Screen("maintenance", "maintenance.title", is_of_person=False),
-    Screen("health", "health.title", is_of_person=False, shows={"en": ("/v1/stats",), "zh": ("/v1/stats",)}),
+    Screen("health", "health.title", is_of_person=False, shows={"en": ("/v1/me",), "zh": ("/v1/me",)}),
     Screen("access", "access.title", is_of_person=False),
 )
 
