@@ -57,7 +57,7 @@ def test_what_has_changed_since_a_day_names_the_new_memory(console: Console) -> 
     console.go(f"#/of/user/emma/memories?day={day}")
     console.page.get_by_role("tab", name=console.word("days.changes_past")).click()
     console.page.locator(".change", has_text="ukulele").first.wait_for()
-    assert console.page.locator(".change", has_text="Piranesi").count() == 0
+    assert console.page.locator(".change", has_text="chickpeas").count() == 0
 
 
 def test_a_day_to_come_shows_that_memories_fade(console: Console) -> None:
