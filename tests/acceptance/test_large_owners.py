@@ -196,8 +196,17 @@ async def test_an_erasure_says_what_an_index_that_is_down_still_holds(memory: As
     assert not await memory._context.scrub()
     assert receipt is not None
     follower(memory)._index = index
-    assert await follower(memory).catch_up()
+    await memory.maintenance.run(user_id="bob")
     assert await count(memory) == len(TEXTS) - 1
+
+
+@pytest.mark.skipif(find_spec("qdrant_client") is None, reason="qdrant-client is not installed")
+async def test_the_doctor_says_whether_the_index_answers(tmp_path: Path) -> None:
+    async with opened(tmp_path, vector_index="qdrant", vector_index_url="http://127.0.0.1:9") as memory:
+        findings = (await memory.maintenance.diagnose())["findings"]
+    [finding] = [finding for finding in findings if finding["part"] == "index"]
+    assert finding["state"] == "attention"
+    assert "check EBBING_VECTOR_INDEX_URL" in finding["detail"]
 
 
 async def test_an_index_that_lost_rows_is_built_again(memory: AsyncMemory) -> None:

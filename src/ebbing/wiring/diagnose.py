@@ -13,6 +13,7 @@ from ebbing.domain.errors import EbbingError
 from ebbing.ports.embedder import Embedder
 from ebbing.ports.job_queue import JobState
 from ebbing.ports.memory_store import StoreStats
+from ebbing.ports.vector_index import VectorRoom
 from ebbing.upkeep.repair.retry_extraction import unread_counts
 from ebbing.upkeep.worker.schedule import DAY
 from ebbing.wiring.build import Components
@@ -48,6 +49,7 @@ async def diagnose(components: Components) -> dict[str, Any]:
         await _about_reranker(components),
         await _about_reader(components, failure=failure),
         *await _about_chat(components),
+        await _about_index(components),
         _about_proxy(components.settings),
         await _about_upkeep(components),
         *_about_counts(stats, embedder),
@@ -128,6 +130,20 @@ async def _about_chat(components: Components) -> list[Finding]:
         detail = f"{waiting}, {left['given_up']} given up"
         findings.append(_finding("unread", "attention", detail=detail))
     return findings
+
+
+async def _about_index(components: Components) -> Finding:
+    """Return which index of vectors large owners have, and whether it answers."""
+    parts, settings = components.vectors, components.settings
+    if parts is None:
+        return _finding("index", "off", detail="every row of an owner is compared (EBBING_VECTOR_INDEX=none)")
+    try:
+        await parts.candidates.index.count(VectorRoom(settings.tenant, "0", "none", 8))
+    except EbbingError as error:
+        return _finding("index", "attention", detail=f"searches go on without: {error}")
+    state = ", at work now" if parts.follower.is_busy else ""
+    detail = f"{settings.vector_index}, for owners from {settings.vector_index_from} rows on{state}"
+    return _finding("index", "on", detail=detail)
 
 
 def _about_proxy(settings: Settings) -> Finding:

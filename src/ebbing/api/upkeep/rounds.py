@@ -67,6 +67,8 @@ class MaintenanceRounds:
                     host.soon(progress, done, len(owners))
 
         await beside(rounds)
+        if not dry:
+            await self._follow_vectors()
         answer: MaintenanceAnswer = {
             "owners": len(owners),
             "steps": tally.steps(),
@@ -91,15 +93,22 @@ class MaintenanceRounds:
             self._context.clock,
             seconds_per_owner=settings.maintenance_owner_timeout_seconds,
             keep_done=timedelta(days=settings.job_retention_days),
-            after_round=lambda scope: host.run(lambda: self._publish_round(scope)),
+            after_round=lambda scope: host.run(lambda: self._end_round(scope)),
         )
         return {**duties, **daily.by_kind()}
 
-    async def _publish_round(self, scope: Scope) -> None:
+    async def _end_round(self, scope: Scope) -> None:
+        await self._follow_vectors()
         if self._context.components.events.is_heard(Topic.SCHEDULE_DAILY):
             await self._context.components.events.publish(
                 MemoryEvent(Topic.SCHEDULE_DAILY, scope, self._context.clock.now())
             )
+
+    async def _follow_vectors(self) -> None:
+        """Bring the index of vectors up to date, if there is one: it may have been down when something was erased."""
+        vectors = self._context.components.vectors
+        if vectors is not None:
+            await vectors.follower.catch_up()
 
     async def _step_context(self, host: Host) -> StepContext:
         """Return what the steps work with off the loop of the host, with the embedder loaded."""

@@ -73,7 +73,10 @@ class VectorFollower:
 
         The index is then brought up to date within a minute of its next use.
         """
-        names = [name for name in await self._outbox.followers() if name.startswith(f"{_PREFIX}{self._index.name} ")]
+        followers = [
+            name for name in await self._outbox.followers() if name.startswith(f"{_PREFIX}{self._index.name} ")
+        ]
+        names = [name for name in followers if await self._outbox.read(name, limit=1)]
         if not names:
             return True
         try:
