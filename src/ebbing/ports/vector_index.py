@@ -79,8 +79,12 @@ class VectorIndex(Protocol):
         """Return how many rows the room holds."""
         ...
 
-    async def save(self) -> None:
-        """Return when what was changed would outlive this process."""
+    async def save(self, *, is_complete: bool = True) -> None:
+        """Return when what was changed would outlive this process.
+
+        Args:
+            is_complete: False while many more rows of a new room are to come: it need not be fast to search yet.
+        """
         ...
 
     async def clear(self) -> None:

@@ -52,8 +52,9 @@ class MilvusIndex:
     async def count(self, room: VectorRoom) -> int:
         return await _in_a_thread(partial(self._count, room))
 
-    async def save(self) -> None:
+    async def save(self, *, is_complete: bool = True) -> None:
         """Nothing is left to do: the server has written to its log what it took."""
+        del is_complete
 
     async def clear(self) -> None:
         await _in_a_thread(self._clear)

@@ -82,8 +82,9 @@ class PgvectorIndex:
     async def count(self, room: VectorRoom) -> int:
         return await _in_a_thread(partial(self._count, room))
 
-    async def save(self) -> None:
-        await _in_a_thread(self._make_graphs)
+    async def save(self, *, is_complete: bool = True) -> None:
+        if is_complete:  # a graph that is there already would grow row by row
+            await _in_a_thread(self._make_graphs)
 
     async def clear(self) -> None:
         await _in_a_thread(self._clear)

@@ -56,8 +56,9 @@ class QdrantIndex:
     async def count(self, room: VectorRoom) -> int:
         return await _in_a_thread(partial(self._count, room))
 
-    async def save(self) -> None:
+    async def save(self, *, is_complete: bool = True) -> None:
         """Nothing is left to do: every call waits until the server has written."""
+        del is_complete
 
     async def clear(self) -> None:
         await _in_a_thread(self._clear)

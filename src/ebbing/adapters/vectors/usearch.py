@@ -82,7 +82,8 @@ class UsearchIndex:
         view = self._view(self._file(room))
         return 0 if view is None else len(view.index) - _spares(view.index)
 
-    async def save(self) -> None:
+    async def save(self, *, is_complete: bool = True) -> None:
+        del is_complete
         await _in_a_thread(self._save)
 
     async def clear(self) -> None:

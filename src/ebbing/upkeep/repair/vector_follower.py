@@ -214,7 +214,7 @@ class VectorFollower:
             if self._is_closed or not await self._store.jobs.renew(job, lease=LEASE):
                 return
             if (start + BATCH_ROWS) % SAVED_ROWS == 0:
-                await self._index.save()
+                await self._index.save(is_complete=False)
                 await self._store.set_mark(scope, name, value=int(shard.seq[part[-1]]))
         await self._index.save()
         await self._store.set_mark(scope, name, value=COMPLETE)
