@@ -94,7 +94,7 @@ def own_mariadb() -> Iterator[URL | None]:
     with TemporaryDirectory() as directory:
         user = getpass.getuser()
         data, socket = f"--datadir={directory}/data", Path(directory, "socket")
-        create = [setup, data, f"--user={user}", "--auth-root-authentication-method=normal"]
+        create = [setup, "--no-defaults", data, f"--user={user}", "--auth-root-authentication-method=normal"]
         subprocess.run(create, check=True, stdout=subprocess.DEVNULL)
         serve = [program, "--no-defaults", data, f"--user={user}", f"--socket={socket}", "--skip-networking"]
         process = subprocess.Popen(serve, stderr=subprocess.DEVNULL)
