@@ -34,12 +34,14 @@ _VOWEL: Final = re.compile(r"[aeiou]", re.IGNORECASE)
 def as_first_person(spoken: Sequence[Sentence], *, pack: Pack) -> list[Sentence]:
     """The sentences of a note about the user, told by the user: "User likes jazz" says "I like jazz"."""
     find = _NOTE[pack.language]
-    if not spoken or any(
-        _FIRST_PERSON.search(sentence.text) or find.match(sentence.text) is None for sentence in spoken
-    ):
+    if not spoken or find.match(spoken[0].text) is None:
+        return list(spoken)
+    if any(_FIRST_PERSON.search(sentence.text) for sentence in spoken):
         return list(spoken)
     return [
         replace(sentence, text=_told_by_themselves(sentence.text, pack), literal=sentence.evidence)
+        if find.match(sentence.text)
+        else sentence
         for sentence in spoken
     ]
 

@@ -120,6 +120,8 @@ class Weighing:
     """The same for half a sentence that is no fact of its own and goes on about the fact before it."""
     passing: frozenset[str] = frozenset()
     """The cues of what is not even a detail."""
+    least_weighty: float = math.inf
+    """The same for what speaks of health: it is kept for less."""
     rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     """The rules that word it, by whose statement they read."""
     silent: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
@@ -260,6 +262,7 @@ def _pack(language: str, *, sources: Mapping[str, Any], categories: Mapping[str,
             doubted=weighing.get("doubted"),
             detail=float(weighing.get("detail", math.inf)),
             passing=frozenset(weighing.get("passing", ())),
+            least_weighty=float(weighing.get("least_weighty", math.inf)),
         ),
         lasting=learned(language),
     )

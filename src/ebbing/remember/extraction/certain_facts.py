@@ -95,6 +95,8 @@ _DANGLING: Final = {
 }
 _ELDER: Final = re.compile(r"[爸妈爹娘爷奶姥哥姐弟妹姨姑舅叔伯婶嫂岳]|外公|外婆|公公|婆婆|丈母|阿[公婆嬷]")
 """Who is called so by a whole family: 姐姐 may be the speaker's child, 奶奶 the listener's."""
+_OF_USER: Final = re.compile(r"(?:The u|U|u)ser(?:'s)? |用户")
+"""A note about the user by somebody else says of whom it is."""
 _STANDS_IN: Final = re.compile(r"(?i)\b(?:his|him|her|its|their|them|he|she|they)\b")
 _PRONOUN: Final = re.compile(r"(?i)(?:he|she|it|they|his|her|its|their)\b")
 _WORD: Final = re.compile(r"\w+")
@@ -118,7 +120,7 @@ _NEXT_SIGNS: Final = 4
 
 def is_understood(statement: Statement, sentence: Sentence, *, pack: Pack) -> bool:
     """Return whether nobody says that it is the speaker's: the words name neither them nor one of their people."""
-    if sentence.answers or statement.relation is not None:
+    if sentence.answers or statement.relation is not None or _OF_USER.match(sentence.evidence):
         return False
     if statement.who == "clause" and statement.implied is None and pack.language == "en":
         return False

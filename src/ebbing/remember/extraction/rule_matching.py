@@ -41,13 +41,26 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool 
     is_understood = statement.implied is not None and worth.score >= understood
     candidates = list(pack.rules[who].found_in(last.predicate, from_start=True)) if is_understood else []
     silent = weighing.silent[who]
-    if worth.score >= weighing.least:
+    if _lasts(worth, last, pack=pack):
         kinds = pack.lasting.kinds(worth.places)
         candidates += _with_patterns(rule for kind in kinds for rule in weighing.rules[who] if rule.type is kind)
         silent = tuple(rule for rule in silent if not rule.weighed or rule.type is kinds[0])
     if not candidates or _first(_with_patterns(silent), last, pack=pack, said_at=said_at):
         return None
     return _first(candidates, last, pack=pack, said_at=said_at)
+
+
+def _lasts(worth: Worth, statement: Statement, *, pack: Pack) -> bool:
+    """Return whether what no rule reads is kept: health for less, and nothing that passes with the day."""
+    if speaks_of_health(statement, pack):
+        return worth.score >= pack.weighing.least_weighty
+    of_the_day = pack.words["of_the_day"].search(f"{statement.lead} {statement.clause}") is not None
+    return worth.score >= pack.weighing.least and not of_the_day
+
+
+def speaks_of_health(statement: Statement, pack: Pack) -> bool:
+    """Return whether a statement names an illness, a medicine, a part of the body or what somebody cannot eat."""
+    return pack.words["health"].search(statement.clause) is not None
 
 
 def _with_patterns(rules: Iterable[Rule]) -> list[tuple[Rule, Late]]:

@@ -103,7 +103,6 @@ def test_the_world_others_and_the_moment_are_left(said: str) -> None:
         ("我导师姓陈", "用户的导师姓陈"),
         ("我家在三楼", "用户的家在三楼"),
         ("我是ENFP", "用户是ENFP"),
-        ("周五晚上雷打不动要和爸妈视频", "用户说：“周五晚上雷打不动要和爸妈视频”"),
     ],
 )
 def test_what_is_of_the_speaker_is_kept(said: str, text: str) -> None:

@@ -47,7 +47,7 @@ def test_a_detail_of_another_sentence_is_left() -> None:
 
 
 def test_what_says_an_end_stays_alone() -> None:
-    assert [fact.text for fact in heard("我不戒糖了，太痛苦")] == ["用户不戒糖了"]
+    assert [fact.text for fact in heard("我不喝咖啡了，太痛苦")] == ["用户不喝咖啡了"]
 
 
 def test_what_has_a_subject_of_its_own_is_no_detail() -> None:

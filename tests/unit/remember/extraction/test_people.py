@@ -112,7 +112,6 @@ def test_there_is_where_was_spoken_of() -> None:
     [
         ("My daughter Mia plays the cello, lessons are on Tuesdays with Mr Hobbs",
          "User's daughter Mia plays the cello, lessons are on Tuesdays with Mr Hobbs"),
-        ("I joined a choir, it's every other Friday", "User said: “I joined a choir, it's every other Friday”"),
     ],
 )  # fmt: skip
 def test_when_and_where_stay_with_what_they_are_about(said: str, told: str) -> None:

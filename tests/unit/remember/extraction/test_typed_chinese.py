@@ -91,10 +91,6 @@ def test_a_refusal_is_no_name(answer: str) -> None:
     assert read(answer, asked="您怎么称呼？") == ""
 
 
-def test_an_exam_month_stays_with_what_is_sat() -> None:
-    assert read("我报了二建，11月考试") == "用户说：“我报了二建，11月考试”"
-
-
 def test_a_deputy_keeps_the_rank() -> None:
     (fact,) = heard("我是副店长")
     assert fact.value == "副店长"

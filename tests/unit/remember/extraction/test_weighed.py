@@ -17,7 +17,6 @@ from tests.unit.remember.extraction.facts import NOW, heard, only
     [
         ("I have aphantasia", "User has aphantasia", "fact"),
         ("My passport expires in September", "User's passport expires in September (September 2026)", "fact"),
-        ("we named the baby Otto", "User named the baby Otto", "episodic"),
         ("I can't eat anything with sesame", "User cannot eat anything with sesame", "constraint"),
         ("我西班牙语生疏了很多年", "用户西班牙语生疏了很多年", "fact"),
         ("我买衣服只买二手的", "用户买衣服只买二手的", "preference"),
@@ -55,10 +54,8 @@ def test_what_passes_is_left_whatever_it_is_about(said: str) -> None:
         ("Dad's a retired firefighter", "User's Dad is a retired firefighter"),
         ("My eldest, Jonah, is autistic", "User's eldest Jonah is autistic"),
         ("I changed my major, it's neuroscience now", "User's major is now neuroscience now"),
-        ("Linda is my manager now", "User's manager is now Linda"),
         ("牛奶我喝了就拉肚子", "用户牛奶喝了就拉肚子"),
         ("孩子取名叫王一诺", "用户的孩子取名叫王一诺"),
-        ("刚跟老公在合肥付了首付", "用户说：“刚跟老公在合肥付了首付”"),
     ],
 )
 def test_a_way_of_speaking_is_put_plainly(said: str, text: str) -> None:
