@@ -64,7 +64,7 @@ test-mem0: $(DEV_STAMP)  ## mem0's own integration tests: MEM0 is a checkout of 
 	@EBBING_TEST_CLIENTS=required EBBING_TEST_MEM0_REPO="$(abspath $(MEM0))" $(PYTEST) -s tests/interfaces/http/test_mem0_integration.py
 
 test-stores: $(DEV_STAMP)  ## the stores and indexes on servers; EBBING_TEST_MILVUS, EBBING_TEST_QDRANT: addresses of yours
-	@$(PIP_INSTALL) '.[stores-test]'
+	@$(PIP_INSTALL) --editable '.[stores-test]'
 	@OMP_NUM_THREADS=1 $(PYTEST) -m stores tests/conformance
 	@OMP_NUM_THREADS=1 $(BIN)/python scripts/test_stores.py
 
