@@ -112,6 +112,8 @@ class Weighing:
     cues: Sieve[Cue]
     least: float = math.inf
     """Log-odds of being worth it, from which it is."""
+    least_quoted: float = math.inf
+    """The same, from which it is kept in the words of the person."""
     understood: float | None = None
     """The same for the rules that are not weighed, about a statement whose subject is only understood."""
     doubted: float | None = None
@@ -262,6 +264,7 @@ def _pack(language: str, *, sources: Mapping[str, Any], categories: Mapping[str,
             doubted=weighing.get("doubted"),
             detail=float(weighing.get("detail", math.inf)),
             passing=frozenset(weighing.get("passing", ())),
+            least_quoted=float(weighing.get("least_quoted", math.inf)),
             least_weighty=float(weighing.get("least_weighty", math.inf)),
         ),
         lasting=learned(language),

@@ -133,9 +133,12 @@ class _FactReader:
                     facts[-1] = longer
                     continue
             before = None
-            if fact is not None and not (
+            plain = fact is not None and (
                 agent or fact.tentative or is_told_plainly(fact, statement, message=self.parser.message)
-            ):
+            )
+            if fact is not None and fact.in_own_words and plain:
+                continue
+            if fact is not None and not plain:
                 facts.append(self._in_own_words(fact, sentence, pack=its_pack, source=source))
             elif fact is not None:
                 about = "agent" if agent else "user"

@@ -13,6 +13,7 @@ from ebbing.domain.conflict.compare import Relation, compare
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
 from ebbing.language.claims.claims import StatementHints, claim_of
+from ebbing.language.patterns.rule_pack import Packs
 from ebbing.language.text.quotation import quotation, quoted_words
 from ebbing.remember.extraction.rule_extractor import extract
 
@@ -87,3 +88,12 @@ def test_a_quotation_ends_nothing_and_nothing_ends_it(known: str, piece: str) ->
     other = claim_of(known, StatementHints(speaker="Mia"))
     assert compare(quoted, other).relation is Relation.APART
     assert compare(other, quoted).relation is Relation.APART
+
+
+def test_what_little_speaks_for_is_kept_as_it_was_said_or_not_at_all() -> None:
+    packs = Packs.load()
+    for message in (f"{piece}, and so on and so forth, as I keep telling everybody" for piece in PIECES[:5]):
+        for fact in extract([Message(message, name="Mia")], now=NOW, packs=packs):
+            assert not fact.in_own_words or quoted_words(fact.text)
+    for pack in packs.by_language.values():
+        assert pack.weighing.least_quoted < pack.weighing.least
