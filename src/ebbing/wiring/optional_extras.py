@@ -40,6 +40,7 @@ def migrate_store(path: Path | None) -> tuple[str | None, str | None, str]:
         opened, neither layout.
 
     Raises:
+        StoreNotFoundError: there is no embedded store in this directory.
         SchemaError: they are of a newer version, or another program's.
         StoreError: the server cannot be reached, or refuses.
     """
@@ -47,6 +48,8 @@ def migrate_store(path: Path | None) -> tuple[str | None, str | None, str]:
 
     settings = load_settings({} if path is None else {"path": path})
     if settings.address is None:
+        if store_is_missing(settings):
+            raise _no_store(settings)
         return None, None, settings.place
     try:
         from ebbing.adapters.sql.connection.addresses import address_of
@@ -75,11 +78,15 @@ def open_components(options: Mapping[str, Any], *, make_store: bool) -> tuple[Co
     settings = load_settings(options)
     is_missing = store_is_missing(settings)
     if is_missing and not make_store:
-        raise StoreNotFoundError(
-            f"there is no store in {settings.path}: check --path and EBBING_PATH"
-            " (`ebbing add` or `ebbing import` makes a new store)"
-        )
+        raise _no_store(settings)
     return build(settings), settings.path if is_missing else None
+
+
+def _no_store(settings: Settings) -> StoreNotFoundError:
+    return StoreNotFoundError(
+        f"there is no store in {settings.path}: check --path and EBBING_PATH"
+        " (`ebbing add` or `ebbing import` makes a new store)"
+    )
 
 
 def store_is_missing(settings: Settings) -> bool:

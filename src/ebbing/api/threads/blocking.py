@@ -102,7 +102,7 @@ class BlockingChangesApi(Blocking[ChangesApi]):
 
 
 class BlockingOverviewApi(Blocking[OverviewApi]):
-    """`memory.overview`: for people who look into a memory."""
+    """`memory.overview`: for people who look into a memory. It changes nothing, and counts as no use."""
 
     owners = blocking(OverviewApi.owners)
     memories = blocking(OverviewApi.memories)

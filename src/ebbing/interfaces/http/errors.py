@@ -77,6 +77,7 @@ HINTS: Final[Mapping[str, Kind]] = {
     "store_closed": Kind(503, "the service is stopping: retry when it is back"),
     "schema": Kind(503, "look at the cause in the service's log"),
     "embedding": Kind(503, "look at the embedder's settings with `ebbing doctor`, then retry"),
+    "vector_index_failed": Kind(503, "see the service's log; a search compares every row meanwhile"),
     "rerank": Kind(503, "retry; searches go on without a reranker"),
     "model": Kind(503, "retry later"),
     "model_unavailable": Kind(503, "retry later"),

@@ -456,8 +456,9 @@ async def test_a_reader_that_is_busy_closes_when_it_is_done(tmp_path: Path) -> N
 
 
 async def test_a_closed_store_leaves_no_thread_and_no_log_behind(tmp_path: Path) -> None:
+    before = set(threading.enumerate())
     store = open_store(tmp_path)
     await stored(store, ADA, "x")
     await store.aclose()
-    assert not [thread for thread in threading.enumerate() if thread.name == "ebbing-writer"]
+    assert not [thread for thread in set(threading.enumerate()) - before if thread.name == "ebbing-writer"]
     assert on_disk(tmp_path, b"") == ["ebbing.db"]
