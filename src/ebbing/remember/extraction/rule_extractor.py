@@ -133,12 +133,9 @@ class _FactReader:
                     facts[-1] = longer
                     continue
             before = None
-            plain = fact is not None and (
+            if fact is not None and not (
                 agent or fact.tentative or is_told_plainly(fact, statement, message=self.parser.message)
-            )
-            if fact is not None and fact.in_own_words and plain:
-                continue
-            if fact is not None and not plain:
+            ):
                 facts.append(self._in_own_words(fact, sentence, pack=its_pack, source=source))
             elif fact is not None:
                 about = "agent" if agent else "user"
@@ -151,6 +148,8 @@ class _FactReader:
         if statement.adds:
             return None
         fact = fact_of(statement, pack, said_at=said_at, aside=aside)
+        if fact is not None and fact.in_own_words and is_told_plainly(fact, statement, message=self.parser.message):
+            fact = None
         if fact is None and self.otherwise is not None and self.parser.message.role is not Role.ASSISTANT:
             return self.otherwise(statement.implied or statement)
         return fact
