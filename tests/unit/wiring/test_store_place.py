@@ -73,6 +73,7 @@ def test_a_missing_driver_is_named_by_its_extra(
 
 
 def test_the_embedded_store_needs_no_migration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Memory(path=tmp_path).close()
     migrate(path=tmp_path)
     assert "nothing to do" in capsys.readouterr().out
 
