@@ -27,7 +27,7 @@ DOCS := .venv-docs
 DOCS_STAMP := $(DOCS)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: test-stores console console-check console-pictures test-console test-sillytavern help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations pictures check lint format docs lock release-check clean
+.PHONY: test-relays test-stores test-replicas console console-check console-pictures test-console test-sillytavern help run demo test test-all test-random coverage test-slow test-rounds test-mem0 test-integrations pictures check lint format docs lock release-check clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -57,16 +57,26 @@ test-random: $(DEV_STAMP)  ## the property tests with new random examples, five 
 test-slow: $(DEV_STAMP)  ## the slow tests: crashes, several processes, measured limits
 	@$(PYTEST) -m slow
 
-test-rounds: $(DEV_STAMP)  ## 10,000 rounds of two processes and 300 kills against a model: half an hour
+test-rounds: $(DEV_STAMP)  ## 10,000 rounds of two processes, 300 kills, and 50 of each move and migration: an hour
 	@TWO_PROCESS_ROUNDS=10000 KILL_ROUNDS=300 $(PYTEST) -s -m slow tests/acceptance/test_two_processes.py
+	@MOVE_KILLS=50 OMP_NUM_THREADS=1 $(BIN)/python scripts/test_stores.py -s -m slow -k "killed and fifty"
 
 test-mem0: $(DEV_STAMP)  ## mem0's own integration tests: MEM0 is a checkout of its repository
 	@EBBING_TEST_CLIENTS=required EBBING_TEST_MEM0_REPO="$(abspath $(MEM0))" $(PYTEST) -s tests/interfaces/http/test_mem0_integration.py
 
 test-stores: $(DEV_STAMP)  ## the stores and indexes on servers; EBBING_TEST_MILVUS, EBBING_TEST_QDRANT: addresses of yours
 	@$(PIP_INSTALL) --editable '.[stores-test]'
-	@OMP_NUM_THREADS=1 $(PYTEST) -m stores tests/conformance
+	@OMP_NUM_THREADS=1 $(PYTEST) -m stores tests/acceptance/test_replicas.py
 	@OMP_NUM_THREADS=1 $(BIN)/python scripts/test_stores.py
+
+test-replicas: $(DEV_STAMP)  ## three replicas on a PostgreSQL that is started here: load, kills, restarts, an upgrade
+	@$(PIP_INSTALL) --editable '.[stores-test]'
+	@OMP_NUM_THREADS=1 EBBING_TEST_REPLICAS=full $(PYTEST) -s -m stores tests/acceptance/test_replicas.py
+
+test-relays: $(DEV_STAMP)  ## 50 kills while each vector index, and a graph server, follows: half an hour
+	@$(PIP_INSTALL) --editable '.[stores-test]' milvus
+	@RELAY_KILLS=50 OMP_NUM_THREADS=1 $(BIN)/python scripts/test_stores.py -s tests/acceptance/test_killed_relays.py
+	@RELAY_KILLS=50 OMP_NUM_THREADS=1 $(PYTEST) -s -m stores tests/acceptance/test_killed_graph_relays.py
 
 test-integrations: $(INTEGRATIONS_STAMP)  ## the doors for agent frameworks, with the frameworks, in an environment of their own
 	@echo "Two minutes on two cores." >&2

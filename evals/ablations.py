@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ebbing.ports.embedder import Embedder
+from ebbing.ports.models.embedder import Embedder
 from ebbing.recall.recall_settings import RecallSettings
 from evals.recall import Result, Run, measure
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbing.ports.embedder import Embedder
+from ebbing.ports.models.embedder import Embedder
 from evals.baselines import BM25, Scores, ranked, reciprocal_rank_fusion
 from evals.embedding import passage_vectors, question_vectors
 from evals.precision import Belief, interleaved

@@ -85,12 +85,19 @@ def _add_recall_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-baselines", action="store_true", help="the product alone: faster while developing")
     parser.add_argument("--limit-users", type=int, metavar="N", help="the first N users of each set only")
     parser.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="where vectors are kept between runs")
+    parser.add_argument("--store", metavar="ADDRESS", help="a database on a server, in place of files")
     parser.add_argument("--embed-only", action="store_true", help="only fill the cache of vectors (10 minutes or so)")
 
 
 def _recall(options: argparse.Namespace) -> None:
     embedder = KeptE5(options.cache)
-    run = Run(options.data, embedder, users=options.limit_users, baselines=not options.no_baselines)
+    run = Run(
+        options.data,
+        embedder,
+        users=options.limit_users,
+        baselines=not options.no_baselines,
+        store=options.store,
+    )
     sets = chosen_sets(options.set)
     if options.embed_only:
         _embed(run, sets)

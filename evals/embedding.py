@@ -15,7 +15,7 @@ import numpy as np
 from ebbing.adapters.embedders.e5 import Centring, E5Embedder, Role
 from ebbing.adapters.embedders.model_calls import clean
 from ebbing.adapters.readers.cross_encoder import CrossEncoderReader
-from ebbing.ports.embedder import Calibration, Embedder, Vectors
+from ebbing.ports.models.embedder import Calibration, Embedder, Vectors
 from ebbing.wiring.build import load_settings
 from evals.tokens import KeptTokens
 from evals.vectors import KeptVectors

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ebbing import Memory
-from ebbing.ports.embedder import Embedder
+from ebbing.ports.models.embedder import Embedder
 from ebbing.recall.recall_settings import RecallSettings
-from ebbing.wiring.build import build
+from ebbing.wiring.build import build, load_settings
 from evals import mixed, precision
 from evals.beliefs import BeliefsInEbbing, baseline_stores
 from evals.datasets import LOADERS, Dataset
@@ -36,11 +37,26 @@ class Run:
     users: int | None = None
     recall_settings: RecallSettings | None = None
     baselines: bool = True
+    store: str | None = None
+    """Address of a database that keeps the memories; None keeps them in files."""
 
-    def open(self, folder: Path) -> Memory:
-        """The product, as anybody opens it, but for the vectors that an earlier run left."""
-        made = build(path=folder, embedder=self.embedder, recall_settings=self.recall_settings, reader=bundled_reader())
-        return Memory(components=made)
+    @contextmanager
+    def open(self, folder: Path) -> Iterator[Memory]:
+        """The product, as anybody opens it, but for the vectors that an earlier run left.
+
+        In a database it has a tenant of its own, which is erased at the end.
+        """
+        place = {"path": folder} if self.store is None else {"store": self.store, "tenant": folder.name}
+        made = build(
+            load_settings(place),
+            embedder=self.embedder,
+            recall_settings=self.recall_settings,
+            reader=bundled_reader(),
+        )
+        with Memory(components=made) as memory:
+            yield memory
+            if self.store is not None:
+                memory.reset()
 
 
 def measure(run: Run, name: str) -> Result:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ebbing.adapters.embedders.e5 import DIM, E5Embedder, Role
-from ebbing.ports.embedder import Vectors
+from ebbing.ports.models.embedder import Vectors
 
 
 class KeptTokens:

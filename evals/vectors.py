@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.ports.embedder import Embedder, Vectors
+from ebbing.ports.models.embedder import Embedder, Vectors
 
 Role = Literal["query", "passage"]
 

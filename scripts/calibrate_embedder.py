@@ -21,7 +21,7 @@ import numpy as np
 from ebbing.adapters.embedders.e5 import E5Embedder
 from ebbing.adapters.embedders.openai_embeddings import OpenAIEmbedder
 from ebbing.adapters.embedders.sentence_encoder import SentenceEncoderEmbedder
-from ebbing.ports.embedder import Embedder, Vectors
+from ebbing.ports.models.embedder import Embedder, Vectors
 
 PAIRS = Path(__file__).parent / "embedder_data" / "pairs.tsv"
 LANGUAGES = ("en", "zh")

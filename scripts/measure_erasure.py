@@ -20,8 +20,8 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import entry_for
 from ebbing.language.text.analyzer import analyse
-from ebbing.ports.memory_store import Erase, Insert
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.ports.stores.memory_store import Erase, Insert
+from ebbing.testing.models.embedder import FakeEmbedder
 
 OWNERS = 100
 WORDS = "memory garden river mountain coffee morning train project doctor music winter holiday kitchen".split()

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 import httpx
 import psutil
 
-from ebbing.testing.fake_llm import FakeLlm
+from ebbing.testing.models.fake_llm import FakeLlm
 
 FACTS = (
     "I live in Leeds, and I'm allergic to peanuts.",

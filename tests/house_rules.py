@@ -417,32 +417,12 @@ RULES_WITH_A_RATCHET: tuple[Rule, ...] = (a_name_is_a_noun_or_a_verb,)
 RULES_FOR_TESTS: tuple[Rule, ...] = (a_test_reads_as_a_sentence, unit_tests_use_fakes_instead_of_mocks)
 
 BANNED_NAMES_LEFT: Mapping[str, int] = {
-    "adapters": 67,
-    "api": 25,
-    "client": 9,
-    "domain": 3,
-    "interfaces": 85,
-    "language": 54,
-    "mem0.py": 11,
-    "ports": 11,
-    "privacy": 8,
-    "testing": 12,
-    "transfer": 7,
-    "validation.py": 1,
-    "wiring": 4,
+    "adapters": 8,
 }
 """By room, how many banned names are left. The numbers may only fall; a room that is not named has none."""
 
 
 MAX_MODULES = 12
-CROWDED_FOLDERS: Mapping[str, int] = {
-    "interfaces/cli/commands": 17,
-    "interfaces/http/routes": 14,
-    "language/dates": 13,
-    "ports": 29,
-    "testing": 28,
-}
-"""Folders with more modules than `MAX_MODULES`, and how many. The numbers may only fall."""
 
 
 def crowded_folders(paths: Iterable[str]) -> list[str]:
@@ -450,15 +430,25 @@ def crowded_folders(paths: Iterable[str]) -> list[str]:
     modules = (path.rpartition("/")[0] for path in paths if not path.endswith("__init__.py"))
     counts = Counter(modules)
     return [
-        f"{folder}: {count} modules, at most {CROWDED_FOLDERS.get(folder, MAX_MODULES)}"
+        f"{folder}: {count} modules, at most {MAX_MODULES}"
         for folder, count in sorted(counts.items())
-        if count > CROWDED_FOLDERS.get(folder, MAX_MODULES)
+        if count > MAX_MODULES
     ]
 
 
-MAX_CHARACTERS_A_LINE = 43.2
+MAX_DATA_LINE = 200
+"""Characters. A long text goes on over several lines of a TOML file between three quotes, each ended by a backslash."""
+
+
+def long_data_lines(text: str) -> list[tuple[int, int]]:
+    """The lines of a data file that are longer than they may be: number and length."""
+    lines = enumerate(text.splitlines(), 1)
+    return [(number, len(line)) for number, line in lines if len(line) > MAX_DATA_LINE]
+
+
+MAX_CHARACTERS_A_LINE = 43.0
 """On average over all lines of code. It may only fall; the aim is 35."""
-MAX_COMPREHENSIONS = 43.0
+MAX_COMPREHENSIONS = 41.5
 """In a thousand lines of code. It may only fall; the aim is 15."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 

@@ -13,8 +13,8 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import IndexEntry, entry_for
 from ebbing.language.text.analyzer import analyse
-from ebbing.ports.memory_store import Insert, MemoryStore
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.ports.stores.memory_store import Insert, MemoryStore
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 
 ADA = Scope(user_id="ada")
@@ -25,7 +25,7 @@ _FORMS = (
     "a recipe with plums, number {}",
     "meeting {} was about the bridge",
 )
-TEXTS = [_FORMS[number % 5].format(number) for number in range(3_000)]
+TEXTS = [_FORMS[number % 5].format(number) for number in range(1_500)]
 _BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
 
 
@@ -36,7 +36,9 @@ def records(
     made = []
     for number, text in enumerate(texts, start=first):
         at = _BEGIN + timedelta(minutes=number)
-        record = MemoryRecord(id=f"{scope.user_id}-{number}", whose=scope, content=text, created_at=at, recorded_at=at)
+        record = MemoryRecord(
+            id=f"{scope.user_id}-{number}", belongs_to=scope, content=text, created_at=at, recorded_at=at
+        )
         entry = entry_for(analyse(text, said_at=at), vector=embedder.embed([text])[0], model_id=embedder.model_id)
         made.append((record, entry))
     return made

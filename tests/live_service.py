@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, Queue
@@ -35,15 +35,28 @@ class Served:
 
 
 @contextmanager
-def served(path: Path, *options: str, settings: Mapping[str, str] | None = None) -> Iterator[Served]:
-    """`ebbing serve` on a free port of this machine; killed at the end if it still runs."""
+def served(
+    path: Path,
+    *options: str,
+    settings: Mapping[str, str] | None = None,
+    log: Path | None = None,
+    program: str = PROGRAM,
+) -> Iterator[Served]:
+    """`ebbing serve` on a free port of this machine; killed at the end if it still runs.
+
+    Args:
+        log: a file for what it logs, where that may be much; else it is in the process's `stderr`.
+        program: another one that takes the same command.
+    """
     mine = {name: value for name, value in os.environ.items() if not name.startswith("EBBING_")}
     environment = {**mine, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **(settings or {})}
-    command = [sys.executable, "-c", PROGRAM, "serve", "--path", str(path), "--port", "0", *options]
+    command = [sys.executable, "-c", program, "serve", "--path", str(path), "--port", "0", *options]
     start = perf_counter()
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with ExitStack() as stack:
+        errors = subprocess.PIPE if log is None else stack.enter_context(log.open("w"))
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True)
     try:
-        said = _until_ready(process)
+        said = _until_ready(process, log)
         address = next(word for line in said for word in line.split() if word.startswith("http://"))
         yield Served(process, address, said, perf_counter() - start)
     finally:
@@ -52,7 +65,7 @@ def served(path: Path, *options: str, settings: Mapping[str, str] | None = None)
         process.communicate()
 
 
-def _until_ready(process: subprocess.Popen[str]) -> list[str]:
+def _until_ready(process: subprocess.Popen[str], log: Path | None) -> list[str]:
     """The lines it prints, up to the last of the requests to try."""
     lines: Queue[str | None] = Queue()
 
@@ -69,7 +82,7 @@ def _until_ready(process: subprocess.Popen[str]) -> list[str]:
         except Empty:
             raise AssertionError(f"the service did not start: {said}") from None
         if line is None:
-            error = process.stderr.read() if process.stderr else ""
+            error = process.stderr.read() if process.stderr else log and log.read_text()
             raise AssertionError(f"the service ended: {said} {error}")
         said.append(line)
     return said

@@ -12,8 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from tests import redis_server
+from tests.servers import emptied
+
 CLIENTS = Path(sys.prefix) / "registry-clients"
 REQUIRED = os.environ.get("EBBING_TEST_CLIENTS") == "required"
+STORE = os.environ.get("EBBING_TEST_SERVICE", "")
+"""A server of `tests.servers`, where a service is to keep its memories there: one service at a time."""
 INSTALL_SECONDS = 900
 RUN_SECONDS = 240
 SERVE = "from ebbing.interfaces.cli.app import main; import sys; sys.argv = ['ebbing', 'serve', '--port', '0']; main()"
@@ -77,10 +82,18 @@ def succeed(command: Sequence[str | Path], *, folder: Path, settings: Mapping[st
     return ended.stdout
 
 
+def place(path: Path) -> dict[str, str]:
+    """Return the settings for an empty store: in files, else in the database of the server that is named."""
+    if not STORE:
+        return {"EBBING_PATH": str(path)}
+    shared = {"EBBING_REDIS_URL": redis_server.ADDRESS} if redis_server.ADDRESS else {}
+    return {"EBBING_STORE": emptied(STORE), **shared}
+
+
 @contextmanager
 def service(path: Path, **settings: str) -> Iterator[str]:
-    """Serve a store of its own with keywords alone, and give the address."""
-    told = {"EBBING_PATH": str(path), "EBBING_EMBEDDER": "none", **settings}
+    """Serve an empty store with keywords alone, and give the address."""
+    told = {**place(path), "EBBING_EMBEDDER": "none", **settings}
     server = subprocess.Popen(
         [sys.executable, "-c", SERVE],
         env=environment(**told),

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from ebbing.testing.reranker import FakeReranker
+from ebbing.testing.models.reranker import FakeReranker
 
 Answer = tuple[int, bytes]
 Fault = Callable[[dict[str, Any]], Answer]

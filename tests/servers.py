@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Final
 
 import pytest
-from sqlalchemy import create_engine, delete
+from sqlalchemy import Engine, create_engine, delete, literal, select, union_all, update
+from sqlalchemy.pool import NullPool
 
 from ebbing.adapters.sql import SqlMemoryStore
 from ebbing.adapters.sql.connection.addresses import address_of, with_driver
 from ebbing.adapters.sql.connection.schema import open_schema
 from ebbing.adapters.sql.tables.owner_tables import METADATA
+from ebbing.adapters.sql.tables.service_tables import OUTBOX_STATE
 from ebbing.ports.clock import Clock
+from tests.server_addresses import address_for_tests
 
-ADDRESSES: Final = {name: os.environ.get(f"EBBING_TEST_{name.upper()}", "") for name in ("postgres", "mariadb")}
+ADDRESSES: Final = {name: address_for_tests(name) for name in ("postgres", "mariadb")}
 """Read when this is imported: a fixture takes every `EBBING_*` variable of the developer away."""
 
 
@@ -32,12 +35,28 @@ def emptied(server: str) -> str:
     """The address of a database whose tables are there and empty."""
     address = address_of(ADDRESSES[server])
     open_schema(address)
-    engine = create_engine(with_driver(address, blocking=True))
-    with engine.begin() as db:
+    with _engine(server).begin() as db:
+        filled = set(db.execute(_FILLED).scalars())
         for table in METADATA.sorted_tables:
-            db.execute(delete(table))
-    engine.dispose()
+            if table is OUTBOX_STATE:
+                db.execute(update(table).values(value=0))
+            elif table.name in filled:
+                db.execute(delete(table))
     return ADDRESSES[server]
+
+
+@cache
+def _engine(server: str) -> Engine:
+    return create_engine(with_driver(address_of(ADDRESSES[server]), blocking=True), poolclass=NullPool)
+
+
+_FILLED: Final = union_all(
+    *(
+        select(literal(table.name)).where(select(literal(1)).select_from(table).exists())
+        for table in METADATA.sorted_tables
+    )
+)
+"""The tables that hold a row, in one question: most tests fill few of them."""
 
 
 @asynccontextmanager

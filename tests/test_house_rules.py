@@ -24,7 +24,7 @@ PACKAGE = REPOSITORY / "src" / "ebbing"
 
 @cache
 def package_sources() -> tuple[Source, ...]:
-    ports = [Source(str(path), path.read_text("utf-8")) for path in sorted(PACKAGE.glob("ports/*.py"))]
+    ports = [Source(str(path), path.read_text("utf-8")) for path in sorted(PACKAGE.glob("ports/**/*.py"))]
     contract = frozenset[str]().union(*map(house_rules.protocol_methods, ports))
     files = sorted(PACKAGE.rglob("*.py"))
     return tuple(Source(path.relative_to(PACKAGE).as_posix(), path.read_text("utf-8"), contract) for path in files)
@@ -90,6 +90,20 @@ def test_a_folder_with_a_module_too_many_is_named() -> None:
     modules = [f"recall/m{number}.py" for number in range(house_rules.MAX_MODULES)]
     assert house_rules.crowded_folders([*modules, "recall/__init__.py"]) == []
     assert house_rules.crowded_folders([*modules, "recall/more.py"]) == ["recall: 13 modules, at most 12"]
+
+
+def test_no_line_of_data_is_too_long_to_read() -> None:
+    findings = [
+        f"{path.relative_to(REPOSITORY)}:{number}: {length} characters, at most {house_rules.MAX_DATA_LINE}"
+        for path in sorted(PACKAGE.rglob("*.toml"))
+        for number, length in house_rules.long_data_lines(path.read_text("utf-8"))
+    ]
+    fail_with("no_line_of_data_is_too_long_to_read", findings)
+
+
+def test_a_line_of_data_with_a_character_too_many_is_named() -> None:
+    line = "a" * house_rules.MAX_DATA_LINE
+    assert house_rules.long_data_lines(f"{line}\n{line}a\n") == [(2, house_rules.MAX_DATA_LINE + 1)]
 
 
 def test_the_code_gets_no_denser() -> None:
@@ -279,7 +293,7 @@ BREAKS_EVERY_CONTRACT = {
     "sync.py": "",
     "interfaces/cli/__init__.py": "",
     "interfaces/http.py": "import ebbing.interfaces.cli",
-    "interfaces/cli/commands/dev.py": "import ebbing.testing",
+    "interfaces/cli/commands/service/dev.py": "import ebbing.testing",
     "unplaced.py": "",
 }
 

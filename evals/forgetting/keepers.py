@@ -11,7 +11,7 @@ from ebbing.domain.forgetting.curves import EXPONENTIAL, SECONDS_A_DAY
 from ebbing.domain.memory.record import MemoryType
 from ebbing.domain.memory.scope import Scope
 from ebbing.memory import AsyncMemory
-from ebbing.ports.memory_store import Erase
+from ebbing.ports.stores.memory_store import Erase
 from evals.retention.watch import Watch
 
 Item = Mapping[str, Any]

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ebbing.memory import AsyncMemory
-from ebbing.ports.embedder import Embedder
+from ebbing.ports.models.embedder import Embedder
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
 from evals.forgetting.keepers import Keeper, Upkept, everything, size

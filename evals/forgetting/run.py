@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from ebbing.ports.embedder import Embedder
+from ebbing.ports.models.embedder import Embedder
 from evals.datasets import LOADERS
 from evals.embedding import KeptE5, warm
 from evals.forgetting.keepers import Keeper, KeepEverything, Upkept, rivals

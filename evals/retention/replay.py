@@ -12,7 +12,7 @@ from typing import Final
 from ebbing.domain.memory.feedback import Feedback, Signal
 from ebbing.domain.memory.scope import Scope
 from ebbing.memory import AsyncMemory
-from ebbing.ports.embedder import Embedder
+from ebbing.ports.models.embedder import Embedder
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
 from evals.forgetting.keepers import Upkept

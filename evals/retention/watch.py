@@ -11,7 +11,7 @@ from ebbing.domain.forgetting.curves import EXPONENTIAL, POWER_LAW, retention
 from ebbing.domain.forgetting.usage_model import HORIZON_DAYS, usage_features
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.upkeep.fading.usage_model import Outcome, outcomes, usage_model_of
 
 HORIZON: Final = timedelta(days=HORIZON_DAYS)

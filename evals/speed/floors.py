@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ebbing.ports.embedder import Vectors
+from ebbing.ports.models.embedder import Vectors
 
 TOP = 20
 """Answers of every search here, ours and those it is held against (`mem0_worker.py` asks for as many)."""

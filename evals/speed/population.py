@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.ports.embedder import Calibration, Vectors
+from ebbing.ports.models.embedder import Calibration, Vectors
 
 DIM = 384
 BIG = 10_000

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ebbing import errors, results
+    from ebbing.api.admin.move import move
     from ebbing.api.sessions.session import AsyncSession
     from ebbing.api.threads.blocking import Session
     from ebbing.memory import AsyncMemory
@@ -24,6 +25,7 @@ __all__ = [
     "Session",
     "__version__",
     "errors",
+    "move",
     "results",
 ]
 
@@ -34,6 +36,7 @@ _HOMES = {
     "MemoryEvent": "ebbing.ports.event_bus",
     "RecallSettings": "ebbing.recall.recall_settings",
     "Session": "ebbing.api.threads.blocking",
+    "move": "ebbing.api.admin.move",
 }
 _MODULES = ("errors", "results")
 

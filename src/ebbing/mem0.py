@@ -39,8 +39,8 @@ def _components(config: Config) -> Any:
 
 
 def _results(answer: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = answer["results"] if isinstance(answer, Mapping) else answer
-    return found
+    results: list[dict[str, Any]] = answer["results"] if isinstance(answer, Mapping) else answer
+    return results
 
 
 def _shown(answer: Any) -> dict[str, Any]:
@@ -62,17 +62,17 @@ def _added(answer: Any) -> dict[str, Any]:
     return {"results": [{name: item[name] for name in ("id", "memory", "event")} for item in changed]}
 
 
-def _search_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+def _search_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     """mem0's arguments and defaults in our words: facts alone, twenty of them, with a least score."""
-    arguments = {"top_k": _TOP_K, "threshold": _THRESHOLD, "rerank": False, "include": "memories", **given}
+    arguments = {"top_k": _TOP_K, "threshold": _THRESHOLD, "rerank": False, "include": "memories", **options}
     if "limit" in arguments:
         arguments["top_k"] = arguments.pop("limit")
     return {name: value for name, value in arguments.items() if value is not None}
 
 
-def _update_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+def _update_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     """mem0's `expiration_date` as the end that it means; null takes an end away."""
-    arguments = dict(given)
+    arguments = dict(options)
     if "expiration_date" in arguments:
         day = arguments.pop("expiration_date")
         arguments["expires_at"] = "never" if day is None else end_of_day(day)
@@ -98,21 +98,21 @@ class Memory(sync.Memory):
         """Opens a store for mem0's config dict."""
         return cls(config_dict)
 
-    def add(self, messages: Any, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
+    def add(self, messages: Any, **options: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Adds what a conversation says: `{"results": [{"id", "memory", "event"}]}`; see `ebbing.Memory.add`."""
-        return _added(super().add(messages, **given))
+        return _added(super().add(messages, **options))
 
-    def search(self, query: str, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
+    def search(self, query: str, **options: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Searches facts: 20 at most, of a score of 0.1 or more; see `ebbing.Memory.search`."""
-        return _shown(super().search(query, **_search_arguments(given)))
+        return _shown(super().search(query, **_search_arguments(options)))
 
-    def get_all(self, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
+    def get_all(self, **options: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Lists facts, the newest first, 20 unless `top_k` says otherwise; see `ebbing.Memory.get_all`."""
-        return _shown(super().get_all(**{"top_k": _TOP_K, **given}))
+        return _shown(super().get_all(**{"top_k": _TOP_K, **options}))
 
-    def update(self, memory_id: str, text: str | None = None, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
+    def update(self, memory_id: str, text: str | None = None, **options: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Changes a memory: `{"message"}`; see `ebbing.Memory.update`."""
-        super().update(memory_id, text, **_update_arguments(given))
+        super().update(memory_id, text, **_update_arguments(options))
         return {"message": "Memory updated successfully!"}
 
 
@@ -133,19 +133,19 @@ class AsyncMemory(ours.AsyncMemory):
         """Opens a store for mem0's config dict."""
         return cls(config_dict)
 
-    async def add(self, messages: Any, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
+    async def add(self, messages: Any, **options: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Adds what a conversation says; see `Memory.add`."""
-        return _added(await super().add(messages, **given))
+        return _added(await super().add(messages, **options))
 
-    async def search(self, query: str, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
+    async def search(self, query: str, **options: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Searches facts; see `Memory.search`."""
-        return _shown(await super().search(query, **_search_arguments(given)))
+        return _shown(await super().search(query, **_search_arguments(options)))
 
-    async def get_all(self, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
+    async def get_all(self, **options: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Lists facts; see `Memory.get_all`."""
-        return _shown(await super().get_all(**{"top_k": _TOP_K, **given}))
+        return _shown(await super().get_all(**{"top_k": _TOP_K, **options}))
 
-    async def update(self, memory_id: str, text: str | None = None, **given: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
+    async def update(self, memory_id: str, text: str | None = None, **options: Any) -> dict[str, Any]:  # type: ignore[override]  # mem0\'s shape
         """Changes a memory; see `Memory.update`."""
-        await super().update(memory_id, text, **_update_arguments(given))
+        await super().update(memory_id, text, **_update_arguments(options))
         return {"message": "Memory updated successfully!"}

@@ -20,7 +20,6 @@ from ebbing.api.events.subscriptions import Subscriptions
 from ebbing.api.events.webhook_deliveries import WebhookDeliveries
 from ebbing.api.events.webhooks import WebhooksApi
 from ebbing.api.forgetting.changes import ChangesApi, Reversal
-from ebbing.api.forgetting.deletions import Deletions
 from ebbing.api.forgetting.erasure import Erasure
 from ebbing.api.forgetting.forget_topic import TopicForgetting
 from ebbing.api.forgetting.reviews import ReviewsApi
@@ -41,11 +40,11 @@ from ebbing.api.upkeep.jobs import JobsApi
 from ebbing.api.upkeep.maintenance import MaintenanceApi
 from ebbing.api.upkeep.queued_adds import QueuedAdds
 from ebbing.api.upkeep.rounds import MaintenanceRounds
-from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
-from ebbing.ports.embedder import Embedder
 from ebbing.ports.event_bus import Handler
-from ebbing.ports.reranker import Reranker
+from ebbing.ports.models.chat_model import ChatModel
+from ebbing.ports.models.embedder import Embedder
+from ebbing.ports.models.reranker import Reranker
 from ebbing.recall.recall_settings import RecallSettings
 from ebbing.wiring.build import Components, build, settings_from_config
 
@@ -132,7 +131,6 @@ class AsyncMemory:
         portraits = Portraits(context, refresher=shared.profile_refresher)
         rounds = MaintenanceRounds(context)
         self._writes = Writes(context)
-        self._deletions = Deletions(context)
         self._queued_adds = QueuedAdds(context, writes=self._writes)
         self._searches = Searches(context)
         self._context_blocks = ContextBlocks(context, portraits=portraits)
@@ -152,7 +150,10 @@ class AsyncMemory:
         self.reviews = ReviewsApi(context)
         self.maintenance = MaintenanceApi(context, rounds=rounds)
         self.jobs = JobsApi(
-            context, queued_adds=self._queued_adds, sources=[self._queued_adds, shared.webhook_deliveries, rounds]
+            context,
+            queued_adds=self._queued_adds,
+            sources=[self._queued_adds, shared.webhook_deliveries, rounds],
+            sessions=shared.sessions,
         )
         self.overview = OverviewApi(
             context,
@@ -214,7 +215,6 @@ class AsyncMemory:
     enqueue_add = _delegate(QueuedAdds.enqueue_add, lambda self: self._queued_adds)
     update = _delegate(Writes.update, lambda self: self._writes)
     delete = _delegate(Writes.delete, lambda self: self._writes)
-    delete_several = _delegate(Deletions.delete_several, lambda self: self._deletions)
     restore = _delegate(Writes.restore, lambda self: self._writes)
     undo = _delegate(Reversal.undo, lambda self: self._reversal)
     forget = _delegate(TopicForgetting.forget, lambda self: self._topic_forgetting)
@@ -291,8 +291,12 @@ class AsyncMemory:
             closing.push_async_callback(components.webhooks.aclose)
             closing.push_async_callback(components.usage.flush)
             closing.push_async_callback(components.following.aclose)
+            if components.graph is not None:
+                closing.push_async_callback(components.graph.aclose)
             if components.vectors is not None:
                 closing.push_async_callback(components.vectors.follower.aclose)
+            closing.push_async_callback(components.rates.aclose)
+            closing.push_async_callback(components.working.aclose)
             closing.push_async_callback(self._shared.sessions.end_all)
             closing.push_async_callback(self._shared.profile_refresher.aclose)
 

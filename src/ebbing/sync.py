@@ -27,11 +27,11 @@ from ebbing.api.threads.blocking import (
 from ebbing.domain.errors import StoreClosedError
 from ebbing.loop_thread import LoopThread
 from ebbing.memory import AsyncMemory
-from ebbing.ports.chat_model import ChatModel
 from ebbing.ports.clock import Clock
-from ebbing.ports.embedder import Embedder
 from ebbing.ports.event_bus import Handler
-from ebbing.ports.reranker import Reranker
+from ebbing.ports.models.chat_model import ChatModel
+from ebbing.ports.models.embedder import Embedder
+from ebbing.ports.models.reranker import Reranker
 from ebbing.recall.recall_settings import RecallSettings
 from ebbing.wiring.build import Components, build, settings_from_config
 
@@ -142,7 +142,6 @@ class Memory:
     enqueue_add = _blocking(AsyncMemory.enqueue_add)
     update = _blocking(AsyncMemory.update)
     delete = _blocking(AsyncMemory.delete)
-    delete_several = _blocking(AsyncMemory.delete_several)
     restore = _blocking(AsyncMemory.restore)
     undo = _blocking(AsyncMemory.undo)
     forget = _blocking(AsyncMemory.forget)

@@ -287,9 +287,9 @@ def checked_time(value: object, label: str) -> datetime | None:
     return None if value is None else parse_time(value, label)
 
 
-def checked_timezone(given: object, default: str) -> ZoneInfo:
+def checked_timezone(zone: object, default: str) -> ZoneInfo:
     """The time zone of this IANA name; of the default for None."""
-    name = default if given is None else given
+    name = default if zone is None else zone
     try:
         if isinstance(name, str):
             return ZoneInfo(name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from ebbing import Memory
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 
 
 def main(directory: str) -> None:

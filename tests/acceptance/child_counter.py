@@ -18,7 +18,7 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import entry_for
 from ebbing.language.text.analyzer import analyse
-from ebbing.ports.memory_store import Insert, Revise
+from ebbing.ports.stores.memory_store import Insert, Revise
 
 SHARED = Scope(user_id="shared")
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from ebbing import Memory
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 
 
 def main(directory: str, user: str) -> None:

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from ebbing import Memory
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 
 EMBEDDER = FakeEmbedder()
 

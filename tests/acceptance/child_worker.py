@@ -14,7 +14,7 @@ from ebbing.adapters.system.machine import SystemClock, TimeOrderedIds
 from ebbing.domain.memory.record import MemoryRecord, Provenance
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import Job
-from ebbing.ports.memory_store import Insert
+from ebbing.ports.stores.memory_store import Insert
 from ebbing.testing.chance import FixedChance
 from ebbing.upkeep.worker.stop_signal import Stop
 from ebbing.upkeep.worker.worker import JobContext, WorkerDeps, WorkerLimits, WorkerStats, run_worker
@@ -28,7 +28,7 @@ async def main(directory: str) -> None:
     store = SqliteMemoryStore.open(directory, clock=clock)
 
     async def write_down(job: Job, at_work: JobContext) -> None:
-        scope = job.whose or Scope("nobody")
+        scope = job.belongs_to or Scope("nobody")
         for piece in range(at_work.progress.get("pieces", 0), PIECES):
             source = Provenance(source_ids=(f"{job.key} {piece}",))
             record = MemoryRecord(ids.new(), scope, source.source_ids[0], clock.now(), clock.now(), provenance=source)

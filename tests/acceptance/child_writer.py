@@ -21,8 +21,8 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import entry_for
 from ebbing.language.text.analyzer import analyse
 from ebbing.loop_thread import LoopThread
-from ebbing.ports.memory_store import Change, Erase, Insert, Receipt, Revise
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.ports.stores.memory_store import Change, Erase, Insert, Receipt, Revise
+from ebbing.testing.models.embedder import FakeEmbedder
 
 CALLERS = 4
 EMBEDDER = FakeEmbedder(16)

@@ -20,8 +20,8 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
     opened.close()
 
 
-def texts(memory: Memory, **whose: Any) -> list[str]:
-    return [item["memory"] for item in memory.get_all(**(whose or {"user_id": "u"}))["results"]]
+def texts(memory: Memory, **scope: Any) -> list[str]:
+    return [item["memory"] for item in memory.get_all(**(scope or {"user_id": "u"}))["results"]]
 
 
 def told(memory: Memory, *messages: str) -> list[str]:

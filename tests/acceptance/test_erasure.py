@@ -26,12 +26,12 @@ from ebbing.index.index_entry import entry_for
 from ebbing.language.text.analyzer import analyse
 from ebbing.language.text.caches import _CACHES, BoundedCache
 from ebbing.language.text.text_compression import pack
-from ebbing.ports.embedder import Vectors
-from ebbing.ports.memory_store import Erase, Insert
-from ebbing.ports.request_log import KeptRequest
-from ebbing.testing.chat_model import ScriptedChatModel
+from ebbing.ports.models.embedder import Vectors
+from ebbing.ports.stores.memory_store import Erase, Insert
+from ebbing.ports.stores.request_log import KeptRequest
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.chat_model import ScriptedChatModel
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 from tests.acceptance.traces import files, packed_in, traces, vector_of
 
@@ -108,11 +108,13 @@ async def _keep_beside(memory: Memory, scope: Scope) -> None:
     )
     await store.write(scope, [Insert(faded, entry_for(analyse(PACKED, said_at=now)))])
     await store.set_mark(scope, "consolidate", value=7)
-    request = KeptRequest("default", "app", "key-1", "digest", now, now, whose=scope, body='{"text": "requestmumble"}')
+    request = KeptRequest(
+        "default", "app", "key-1", "digest", now, now, belongs_to=scope, body='{"text": "requestmumble"}'
+    )
     await store.requests.begin(request)
     answered = replace(request, key="key-2", body=None)
     await store.requests.begin(answered)
-    await store.requests.finish(answered, status=200, answer='{"memory": "answermumble"}', whose=scope)
+    await store.requests.finish(answered, status=200, answer='{"memory": "answermumble"}', belongs_to=scope)
 
 
 def live_beside(memory: Memory) -> None:

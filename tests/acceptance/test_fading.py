@@ -12,7 +12,7 @@ import pytest
 from ebbing import Memory
 from ebbing.domain.errors import InvalidInputError
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 
 Opened = Callable[..., Memory]

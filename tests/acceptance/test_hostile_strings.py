@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ebbing import AsyncMemory, Memory
 from ebbing.domain.errors import EbbingError, TooLargeError
 from ebbing.privacy.redaction.redact import redact
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from tests.hostile import LONGEST, ONE_TOO_MANY, PIECES, hostile_strings
 
 pytestmark = pytest.mark.extended

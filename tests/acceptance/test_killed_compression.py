@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ebbing import Memory
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 
 pytestmark = pytest.mark.extended
 

@@ -134,7 +134,7 @@ def broken(originals: dict[str, MemoryRecord], records: dict[str, MemoryRecord])
     ]
     untold = [key for key, record in records.items() if record.retired_at and not _is_told(record, records)]
     made = Counter(
-        (record.whose.user_id, record.abstraction_level, record.content, tuple(sorted(record.compression_sources)))
+        (record.belongs_to.user_id, record.abstraction_level, record.content, tuple(sorted(record.compression_sources)))
         for key, record in records.items()
         if key not in originals and record.is_active
     )

@@ -36,7 +36,7 @@ def started(directory: Path, count: int) -> list[subprocess.Popen[str]]:
 async def queued(directory: Path, jobs: int) -> None:
     store = SqliteMemoryStore.open(directory, clock=SystemClock())
     every = [
-        NewJob("write", f"job {number}", max_attempts=1_000, whose=OWNERS[number % len(OWNERS)])
+        NewJob("write", f"job {number}", max_attempts=1_000, belongs_to=OWNERS[number % len(OWNERS)])
         for number in range(jobs)
     ]
     assert await store.jobs.enqueue_all(every) == jobs

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,11 +17,13 @@ from anyio import to_thread
 from ebbing import AsyncMemory
 from ebbing.domain.errors import ConfigurationError, VectorIndexError
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Insert
-from ebbing.ports.vector_index import COMPLETE, VectorIndex, VectorRoom, follower_name
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.ports.indexes.vector_index import COMPLETE, VectorIndex, VectorRoom, follower_name
+from ebbing.ports.job_queue import NewJob
+from ebbing.ports.stores.memory_store import Insert
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 from tests.large_owner import ADA, TEXTS, fill, records
+from tests.servers import ADDRESSES, emptied, needs
 
 pytestmark = [
     pytest.mark.anyio,
@@ -39,14 +38,25 @@ QUESTIONS = [
 ]
 
 
-def opened(folder: Path, embedder: FakeEmbedder | None = None, **settings: Any) -> AsyncMemory:
-    values = {"path": folder, "vector_index": "usearch", "vector_index_from": 1_000, **settings}
-    return AsyncMemory(components=build(load_settings(values), embedder=embedder or FakeEmbedder(64)))
+STORES = ("sqlite", *(pytest.param(name, marks=needs(name)) for name in ADDRESSES))
+Place = dict[str, Any]
+"""The settings of a store, and of the index beside it."""
+
+
+@pytest.fixture(params=STORES)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    store = {"path": tmp_path} if request.param == "sqlite" else {"store": emptied(request.param)}
+    return {**store, "vector_index": "usearch", "vector_index_path": tmp_path / "vectors", "vector_index_from": 1_000}
+
+
+def opened(place: Place, embedder: FakeEmbedder | None = None, **settings: Any) -> AsyncMemory:
+    components = build(load_settings({**place, **settings}), embedder=embedder or FakeEmbedder(64))
+    return AsyncMemory(components=components)
 
 
 @pytest.fixture
-async def memory(tmp_path: Path) -> AsyncIterator[AsyncMemory]:
-    async with opened(tmp_path) as memory:
+async def memory(place: Place) -> AsyncIterator[AsyncMemory]:
+    async with opened(place) as memory:
         await fill(memory.components.store)
         assert await follower(memory).build(ADA.owner)
         yield memory
@@ -160,10 +170,8 @@ async def test_a_question_about_a_time_finds_what_was_said_then(memory: AsyncMem
 class BrokenIndex:
     """An index whose server is down."""
 
-    name = "usearch"
-
-    def __init__(self, error: Exception) -> None:
-        self.error, self.calls = error, 0
+    def __init__(self, error: Exception, *, name: str) -> None:
+        self.error, self.name, self.calls = error, name, 0
 
     async def search(self, room: VectorRoom, vector: Any, *, limit: int) -> Any:
         self.calls += 1
@@ -181,7 +189,7 @@ async def test_an_index_that_is_down_or_slow_costs_no_answer_and_is_left_alone(
 ) -> None:
     parts = memory.components.vectors
     assert parts is not None
-    exact, broken = await all_answers(memory, QUESTIONS[0]), BrokenIndex(error)
+    exact, broken = await all_answers(memory, QUESTIONS[0]), BrokenIndex(error, name=index_of(memory).name)
     parts.candidates.index = broken  # type: ignore[assignment]
     for _ in range(3):
         assert await answers(memory, QUESTIONS[0]) == exact
@@ -191,7 +199,8 @@ async def test_an_index_that_is_down_or_slow_costs_no_answer_and_is_left_alone(
 
 async def test_an_erasure_says_what_an_index_that_is_down_still_holds(memory: AsyncMemory) -> None:
     [gone] = (await memory.search(TEXTS[5], user_id="ada", top_k=1))["results"]
-    index, follower(memory)._index = index_of(memory), BrokenIndex(VectorIndexError("start it"))
+    index = index_of(memory)
+    follower(memory)._index = BrokenIndex(VectorIndexError("start it"), name=index.name)
     receipt = await memory.delete(gone["id"], user_id="ada", hard=True)
     assert not await memory._context.scrub()
     assert receipt is not None
@@ -201,8 +210,8 @@ async def test_an_erasure_says_what_an_index_that_is_down_still_holds(memory: As
 
 
 @pytest.mark.skipif(find_spec("qdrant_client") is None, reason="qdrant-client is not installed")
-async def test_the_doctor_says_whether_the_index_answers(tmp_path: Path) -> None:
-    async with opened(tmp_path, vector_index="qdrant", vector_index_url="http://127.0.0.1:9") as memory:
+async def test_the_doctor_says_whether_the_index_answers(place: Place) -> None:
+    async with opened(place, vector_index="qdrant", vector_index_url="http://127.0.0.1:9") as memory:
         findings = (await memory.maintenance.diagnose())["findings"]
     [finding] = [finding for finding in findings if finding["part"] == "index"]
     assert finding["state"] == "attention"
@@ -218,8 +227,28 @@ async def test_an_index_that_lost_rows_is_built_again(memory: AsyncMemory) -> No
     assert await count(memory) == len(TEXTS)
 
 
-async def test_the_first_search_of_a_large_owner_has_the_index_built(tmp_path: Path) -> None:
-    async with opened(tmp_path) as memory:
+async def test_whoever_builds_for_long_keeps_the_right_to_change_the_index(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ebbing.upkeep.repair.vector_follower.LEASE", timedelta(seconds=0.6))
+    async with opened(place) as memory:
+        await fill(memory.components.store)
+        queue, index, claimed = memory.components.store.jobs, index_of(memory), []
+        save = index.save
+
+        async def save_slowly(*, is_complete: bool = True) -> None:
+            await anyio.sleep(1.5)
+            claimed.append(await queue.claim(["vector_index"], lease=timedelta(seconds=1)))
+            await save(is_complete=is_complete)
+
+        monkeypatch.setattr(index, "save", save_slowly)
+        assert await follower(memory).build(ADA.owner)
+        assert claimed == [None]
+        assert await count(memory) == len(TEXTS)
+
+
+async def test_the_first_search_of_a_large_owner_has_the_index_built(place: Place) -> None:
+    async with opened(place) as memory:
         await fill(memory.components.store)
         exact = await answers(memory, QUESTIONS[1])
         await idle(memory)
@@ -227,24 +256,24 @@ async def test_the_first_search_of_a_large_owner_has_the_index_built(tmp_path: P
         assert (await answers(memory, QUESTIONS[1]))[0] == exact[0]
 
 
-async def test_an_index_from_before_is_used_after_a_restart_and_lacks_nothing(tmp_path: Path) -> None:
-    async with opened(tmp_path) as memory:
+async def test_an_index_from_before_is_used_after_a_restart_and_lacks_nothing(place: Place) -> None:
+    async with opened(place) as memory:
         await fill(memory.components.store)
         assert await follower(memory).build(ADA.owner)
         await memory.add("the ferry leaves at noon", user_id="ada", infer=False)
-    async with opened(tmp_path) as memory:
+    async with opened(place) as memory:
         await memory.search("warm", user_id="ada")
         assert (await answers(memory, "the ferry leaves at noon"))[0] == "the ferry leaves at noon"
         await idle(memory)
         assert await count(memory) == len(TEXTS) + 1
 
 
-async def test_another_model_gets_an_index_of_its_own(tmp_path: Path) -> None:
-    async with opened(tmp_path) as memory:
+async def test_another_model_gets_an_index_of_its_own(place: Place, tmp_path: Path) -> None:
+    async with opened(place) as memory:
         await fill(memory.components.store)
         assert await follower(memory).build(ADA.owner)
     embedder = FakeEmbedder(32)
-    async with opened(tmp_path, embedder) as memory:
+    async with opened(place, embedder) as memory:
         store = memory.components.store
         await fill(store, Scope(user_id="bob"), embedder=embedder)
         assert await follower(memory).build(Scope(user_id="bob").owner)
@@ -267,37 +296,89 @@ async def test_persons_who_are_merged_are_found_together(memory: AsyncMemory) ->
     assert await count(memory) == len(TEXTS) + 1
 
 
-def kill_a_writer(folder: Path, seconds: float) -> None:
-    """Have a process write and build, and kill it in the middle."""
-    command = [sys.executable, "-m", "tests.large_owner", str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "begun\n"
-        time.sleep(seconds)
-        child.send_signal(signal.SIGKILL)
+@pytest.fixture
+def shared_place(place: Place) -> Place:
+    """A store that several machines may have, and the settings of the first."""
+    if "store" not in place:
+        pytest.skip("one machine alone has an embedded store")
+    return place
 
 
-@pytest.mark.extended
-async def test_a_relay_that_is_killed_again_and_again_loses_nothing(tmp_path: Path) -> None:
-    rounds = int(os.environ.get("EBBING_TEST_KILLS", "6"))
-    drawn = np.random.default_rng(11)
-    async with opened(tmp_path) as memory:
-        await fill(memory.components.store)
-    for _ in range(rounds):
-        await to_thread.run_sync(kill_a_writer, tmp_path, float(drawn.uniform(0.02, 0.6)))
-    async with opened(tmp_path) as memory:
-        store = memory.components.store
-        store.use_model(FakeEmbedder(64))
-        with anyio.fail_after(30):
-            # The lease of the one who was killed is given back: nobody waits five minutes here.
-            for job in await store.jobs.list(kind="vector_index"):
-                await store.jobs.release(job)
+@asynccontextmanager
+async def replicas(place: Place, **settings: Any) -> AsyncIterator[tuple[AsyncMemory, AsyncMemory]]:
+    """Two services at the same store, in which a large owner is."""
+    async with opened(place) as one, opened(place, **settings) as other:
+        await fill(one.components.store)
+        other.components.store.use_model(FakeEmbedder(64))
+        yield one, other
+
+
+async def test_replicas_share_an_index_and_one_at_a_time_changes_it(shared_place: Place) -> None:
+    async with replicas(shared_place) as (one, other):
+        assert index_of(one).name == index_of(other).name
+        async with follower(one)._lease():
+            assert not await follower(other).build(ADA.owner)
+        assert await follower(other).build(ADA.owner)
+        for writer, reader, text in ((one, other, "the ferry leaves at noon"), (other, one, "the ferry was late")):
+            await writer.add(text, user_id="ada", infer=False)
+            assert (await answers(reader, text))[0] == text
+            assert await follower(writer).catch_up()
+            assert (await answers(reader, text))[0] == text
+        assert await count(one) == await count(other) == len(TEXTS) + 2
+        assert await one.components.store.outbox.followers() == [name_of(one)]  # type: ignore[union-attr]
+
+
+async def test_each_machine_may_have_a_file_of_its_own(shared_place: Place, tmp_path: Path) -> None:
+    async with replicas(shared_place, vector_index_path=tmp_path / "elsewhere") as (one, other):
+        assert await follower(one).build(ADA.owner)
+        assert await follower(other).build(ADA.owner)
+        assert await count(one) == await count(other) == len(TEXTS)
+        await one.add("the ferry leaves at noon", user_id="ada", infer=False)
+        assert await follower(one).catch_up()
+        assert [await count(one), await count(other)] == [len(TEXTS) + 1, len(TEXTS)]
+        for memory in (one, other):
+            assert (await answers(memory, "the ferry leaves at noon"))[0] == "the ferry leaves at noon"
+        assert await follower(other).catch_up()
+        assert await count(other) == len(TEXTS) + 1
+    async with opened(shared_place) as again:
+        assert name_of(again) == name_of(one)
+
+
+async def test_no_changes_are_kept_for_a_machine_that_is_gone(
+    shared_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ebbing.upkeep.repair.vector_follower.MOST_BEHIND", 5)
+    async with replicas(shared_place, vector_index_path=tmp_path / "elsewhere") as (one, gone):
+        outbox = one.components.store.outbox
+        assert outbox is not None
+        for memory in (one, gone):
             assert await follower(memory).build(ADA.owner)
-        shard = await store.shard(ADA)
-        assert await count(memory) == int(shard.embedded.sum())
-        assert await store.verify() == []
+        for number in range(6):
+            await one.add(f"the ferry leaves at {number}", user_id="ada", infer=False)
+            assert name_of(gone) in await outbox.followers()
+            assert await follower(one).build(ADA.owner)
+        assert await outbox.followers() == [name_of(one)]
+        assert (await answers(gone, "the ferry leaves at 5"))[0] == "the ferry leaves at 5"
+        await idle(gone)
+        assert await count(gone) == len(TEXTS) + 6
+
+
+async def test_a_file_beside_a_server_needs_a_directory(shared_place: Place, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigurationError, match="set EBBING_VECTOR_INDEX_PATH"):
+        build(load_settings({**shared_place, "vector_index_path": None}), embedder=FakeEmbedder(64))
+    with pytest.raises(ConfigurationError, match="can be written"):
+        build(load_settings({**shared_place, "vector_index_path": tmp_path / "file"}), embedder=FakeEmbedder(64))
+
+
+async def test_the_right_to_change_a_former_index_is_none(memory: AsyncMemory) -> None:
+    queue = memory.components.store.jobs
+    await queue.enqueue_all([NewJob("vector_index", "milvus", once=True)])
+    async with follower(memory)._lease() as job, follower(memory)._lease() as second:
+        assert job.key == "usearch"
+        assert second is None
 
 
 async def test_a_store_in_ram_has_no_index() -> None:
-    with pytest.raises(ConfigurationError, match="store on disk"):
+    with pytest.raises(ConfigurationError, match="not in RAM"):
         build(load_settings({"store": "ephemeral", "vector_index": "usearch"}))

@@ -16,10 +16,10 @@ import pytest
 from ebbing import Memory
 from ebbing.domain.errors import ConfigurationError, InvalidInputError
 from ebbing.resilience import retry as http_waits
-from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
-from ebbing.testing.fake_llm import FakeLlm, Fault, Rule
+from ebbing.testing.models.chat_model import ScriptedChatModel
+from ebbing.testing.models.embedder import FakeEmbedder
+from ebbing.testing.models.fake_llm import FakeLlm, Fault, Rule
 from ebbing.wiring.build import build, load_settings
 from tests.interfaces.cli import runner
 

@@ -15,7 +15,7 @@ from ebbing.adapters.system.machine import SystemClock, TimeOrderedIds
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.index.index_entry import entry_for
 from ebbing.language.text.analyzer import analyse
-from ebbing.ports.memory_store import Insert
+from ebbing.ports.stores.memory_store import Insert
 from tests.acceptance.child_counter import SHARED
 
 pytestmark = pytest.mark.extended

@@ -16,7 +16,7 @@ import pytest
 from ebbing import Memory
 from ebbing.domain.errors import ConflictError, IdentityNotFoundError, InvalidInputError
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 
 CHILD = Path(__file__).with_name("child_merger.py")
 START = datetime(2024, 5, 1, 9, tzinfo=UTC)

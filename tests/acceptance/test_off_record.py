@@ -16,9 +16,9 @@ from ebbing.adapters.embedders.embedding_cache import CachingEmbedder
 from ebbing.client import LocalStore, MemoryService
 from ebbing.domain.errors import ModelUnavailableError
 from ebbing.interfaces.http.app import create_app
-from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.chat_model import ScriptedChatModel
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import Components, build, load_settings
 from tests.acceptance.traces import files, packed_in, traces, vector_of
 from tests.interfaces.cli import runner
@@ -169,31 +169,31 @@ def _requests() -> list[tuple[str, dict[str, Any]]]:
     found: list[tuple[str, dict[str, Any]]] = []
     session = "/v1/sessions/s-1"
     for asked, secret in zip(ASKED, SECRETS, strict=True):
-        whose = {"user_id": USER}
-        hidden = {**whose, "private": True, "metadata": {"note": "metafrazzled"}}
+        scope = {"user_id": USER}
+        hidden = {**scope, "private": True, "metadata": {"note": "metafrazzled"}}
         found += [
-            ("/v1/memories", {**whose, "messages": [{"role": "user", "content": asked}, REPLY]}),
-            ("/v1/memories", {**whose, "text": asked}),
+            ("/v1/memories", {**scope, "messages": [{"role": "user", "content": asked}, REPLY]}),
+            ("/v1/memories", {**scope, "text": asked}),
             ("/v1/memories", {**hidden, "messages": secret}),
             ("/v1/memories", {**hidden, "text": secret}),
-            ("/v1/memories/batch", {"memories": [{**whose, "text": asked}, {**hidden, "text": secret}]}),
-            ("/v1/memories/batch", {"memories": [{**whose, "text": secret}], "private": True}),
-            ("/v1/memories/search", {**whose, "query": secret, "private": True}),
-            ("/v1/context", {**whose, "query": secret, "private": True}),
-            ("/v3/memories/add/", {**whose, "messages": [{"role": "user", "content": asked}]}),
+            ("/v1/memories/batch", {"memories": [{**scope, "text": asked}, {**hidden, "text": secret}]}),
+            ("/v1/memories/batch", {"memories": [{**scope, "text": secret}], "private": True}),
+            ("/v1/memories/search", {**scope, "query": secret, "private": True}),
+            ("/v1/context", {**scope, "query": secret, "private": True}),
+            ("/v3/memories/add/", {**scope, "messages": [{"role": "user", "content": asked}]}),
             ("/v3/memories/add/", {**hidden, "messages": [{"role": "user", "content": secret}]}),
             ("/v1/memories/", {**hidden, "messages": [{"role": "user", "content": secret}]}),
             ("/memories", {**hidden, "messages": [{"role": "user", "content": secret}]}),
-            (f"{session}/messages", {**whose, "messages": asked}),
-            (f"{session}/messages", {**whose, "messages": REPLY}),
-            (f"{session}/messages", {**whose, "messages": secret, "private": True}),
-            (f"{session}/private", {**whose, "private": True}),
-            (f"{session}/messages", {**whose, "messages": secret}),
-            (f"{session}/search", {**whose, "query": secret}),
-            (f"{session}/context", {**whose, "query": secret}),
-            (f"{session}/private", {**whose, "private": False}),
-            (f"{session}/messages", {**whose, "messages": KEPT}),
-            (f"{session}/end", whose),
+            (f"{session}/messages", {**scope, "messages": asked}),
+            (f"{session}/messages", {**scope, "messages": REPLY}),
+            (f"{session}/messages", {**scope, "messages": secret, "private": True}),
+            (f"{session}/private", {**scope, "private": True}),
+            (f"{session}/messages", {**scope, "messages": secret}),
+            (f"{session}/search", {**scope, "query": secret}),
+            (f"{session}/context", {**scope, "query": secret}),
+            (f"{session}/private", {**scope, "private": False}),
+            (f"{session}/messages", {**scope, "messages": KEPT}),
+            (f"{session}/end", scope),
         ]
     return found
 

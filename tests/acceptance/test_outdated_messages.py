@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ebbing import Memory
-from ebbing.ports.embedder import Embedder
+from ebbing.ports.models.embedder import Embedder
 from ebbing.testing.clock import ManualClock
 from ebbing.wiring.build import build, load_settings
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ebbing.testing.fake_llm import FakeLlm, Rule
+from ebbing.testing.models.fake_llm import FakeLlm, Rule
 
 # Read when this file is collected: while tests run, nobody's settings are visible.
 BASE_URL = os.environ.get("EBBING_TEST_LLM_BASE_URL", "")

@@ -19,8 +19,8 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.language.signals.preferences import mentions
 from ebbing.sync import Memory
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
-from ebbing.testing.rewriter import FakeQueryRewriter
+from ebbing.testing.models.embedder import FakeEmbedder
+from ebbing.testing.models.rewriter import FakeQueryRewriter
 
 DAY = timedelta(days=1)
 START = datetime(2024, 5, 8, 20, tzinfo=UTC)

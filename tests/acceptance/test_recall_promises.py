@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from ebbing import Memory
-from ebbing.ports.embedder import Embedder, Vectors
+from ebbing.ports.models.embedder import Embedder, Vectors
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 
 START = datetime(2024, 5, 8, 20, tzinfo=UTC)

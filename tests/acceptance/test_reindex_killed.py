@@ -13,7 +13,7 @@ import pytest
 from ebbing import Memory
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import passage
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 
 pytestmark = pytest.mark.extended
 
@@ -21,7 +21,7 @@ ROWS = 400
 CHILD = """
 import asyncio, sys
 from ebbing import Memory
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 
 class Slow(FakeEmbedder):
     async def embed_passages(self, texts):

@@ -19,7 +19,7 @@ from ebbing.index.index_entry import term_hash
 from ebbing.index.shard import STORED_VECTOR
 from ebbing.language.text.analyzer import query_terms
 from ebbing.language.text.text_compression import unpack
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 
 PACKERS: tuple[Callable[[bytes], bytes], ...] = (zlib.decompress, gzip.decompress, bz2.decompress, lzma.decompress)
 _MOST = 1 << 20

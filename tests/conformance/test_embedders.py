@@ -10,9 +10,9 @@ from ebbing.adapters.embedders.e5 import E5Embedder
 from ebbing.adapters.embedders.embedding_cache import CachingEmbedder
 from ebbing.adapters.embedders.openai_embeddings import OpenAIEmbedder
 from ebbing.adapters.embedders.sentence_encoder import SentenceEncoderEmbedder
-from ebbing.ports.embedder import Embedder
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.ports.models.embedder import Embedder
 from ebbing.testing.embedder_suite import EmbedderSuite
+from ebbing.testing.models.embedder import FakeEmbedder
 from tests.embeddings_endpoint import EmbeddingsEndpoint
 
 

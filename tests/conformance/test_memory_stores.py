@@ -14,7 +14,7 @@ from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.index.index_entry import unread_entry
 from ebbing.ports.clock import Clock
-from ebbing.ports.memory_store import Change, Insert, MemoryStore
+from ebbing.ports.stores.memory_store import Change, Insert, MemoryStore
 from ebbing.testing.store_suite import MemoryStoreSuite
 
 

@@ -14,9 +14,9 @@ from ebbing import AsyncMemory
 from ebbing.domain.errors import InvalidInputError, MissingOwnerError
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Revise
+from ebbing.ports.stores.memory_store import Revise
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 
 pytestmark = pytest.mark.anyio
@@ -158,11 +158,11 @@ async def test_what_was_believed_then_is_answered_in_the_words_of_then(world: Wo
 async def test_a_superseded_memory_is_seen_until_its_end_was_known(world: World) -> None:
     memory_id = await world.tell("Ada lives in Paris")
     start = world.clock.now()
-    store, whose = world.memory.components.store, Scope(user_id="ada")
+    store, scope = world.memory.components.store, Scope(user_id="ada")
     learned = world.clock.advance(4 * DAY)
-    [record] = await store.get(whose, [memory_id])
+    [record] = await store.get(scope, [memory_id])
     ended = replace(record, valid_to=start + 2 * DAY, superseded_by="another", version=record.version + 1)
-    await store.write(whose, [Revise(ended, Event.SUPERSEDE, reason="she moved")])
+    await store.write(scope, [Revise(ended, Event.SUPERSEDE, reason="she moved")])
     seen = ["Ada lives in Paris"]
     believed = [await world.listed(as_of=start + day * DAY) for day in range(6)]
     assert believed == [seen, seen, seen, seen, [], []]

@@ -9,8 +9,8 @@ import pytest
 from ebbing.adapters.embedders.e5 import E5Embedder
 from ebbing.adapters.rerankers.late_interaction import LateReranker
 from ebbing.adapters.rerankers.rerank_endpoint import EndpointReranker
-from ebbing.ports.reranker import Reranker
-from ebbing.testing.reranker import FakeReranker
+from ebbing.ports.models.reranker import Reranker
+from ebbing.testing.models.reranker import FakeReranker
 from ebbing.testing.reranker_suite import RerankerSuite
 from tests.rerank_server import RerankServer
 

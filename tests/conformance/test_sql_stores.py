@@ -9,7 +9,7 @@ import pytest
 
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import JobQueue
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.testing.job_queue_suite import JobQueueSuite
 from ebbing.testing.store_suite import MemoryStoreSuite
 from tests.servers import empty_store, needs

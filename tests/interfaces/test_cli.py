@@ -171,7 +171,7 @@ def test_an_unforeseen_error_names_its_place_and_nobodys_words(
     def broken(*_: object) -> None:
         raise RuntimeError("Emma is allergic to shellfish")
 
-    monkeypatch.setattr("ebbing.interfaces.cli.commands.read_commands.described", broken)
+    monkeypatch.setattr("ebbing.interfaces.cli.commands.read.described", broken)
     added(ebbing, "Tom likes tea")
     ended = ebbing("list", "-u", "emma")
     assert ended.code == 1

@@ -16,7 +16,7 @@ import pytest
 
 from ebbing.domain.errors import InvalidInputError
 from ebbing.interfaces.cli.app import run
-from ebbing.testing.fake_llm_script import Fault, rules_from_toml
+from ebbing.testing.models.fake_llm_script import Fault, rules_from_toml
 
 SCRIPT = """
 [[rule]]

@@ -16,7 +16,7 @@ from tests.interfaces.cli import Ebbing, runner
 MAKES_STORE = {
     *("add", "import", "demo", "serve", "worker", "keys create", "identities resolve", "identities link"),
     *("profile set", "profile import", "profile defaults", "backup restore", "dev fake-llm"),
-    *("mcp", "hook", "connect", "disconnect"),
+    *("mcp", "hook", "connect", "disconnect", "move"),
 }
 """Commands that may begin a store, or that need none."""
 ARGUMENTS = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ebbing.interfaces.cli.commands.transfer_commands import Format
+from ebbing.interfaces.cli.commands.transfer import Format
 from ebbing.transfer.chat_formats import READERS
 from tests.interfaces.cli import Ebbing, runner
 

@@ -62,7 +62,7 @@ def test_a_worker_does_what_is_due_once_and_the_jobs_tell_of_it(filled: Ebbing) 
 
 
 def test_a_job_that_was_given_up_is_found_and_tried_again(ebbing: Ebbing, tmp_path: Path) -> None:
-    queued(tmp_path / "store", NewJob("daily", "x", whose=Scope("ada"), max_attempts=1))
+    queued(tmp_path / "store", NewJob("daily", "x", belongs_to=Scope("ada"), max_attempts=1))
     [waiting] = ebbing("jobs", "list", "--state", "waiting", "--json").json["jobs"]
     refused = ebbing("jobs", "retry", waiting["id"])
     assert (refused.code, "is waiting" in refused.err) == (2, True)

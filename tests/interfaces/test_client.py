@@ -23,7 +23,7 @@ from ebbing.domain.errors import (
 )
 from ebbing.interfaces.http.app import create_app
 from ebbing.resilience import retry as http_waits
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ import pytest
 
 from ebbing import Memory
 from ebbing.domain.errors import InvalidInputError, MemoryNotFoundError
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from tests.interfaces.cli import Ebbing
 
 TEA = ("I love green tea.", "I really love green tea!", "I love green tea")

@@ -15,9 +15,9 @@ import pytest
 
 from ebbing import Memory
 from ebbing.domain.errors import EmbeddingError
-from ebbing.ports.embedder import Embedder, Vectors
+from ebbing.ports.models.embedder import Embedder, Vectors
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 from tests.embeddings_endpoint import EmbeddingsEndpoint
 

@@ -18,7 +18,7 @@ from ebbing.domain.errors import (
     TooLargeError,
 )
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 
 NOW = datetime(2024, 5, 8, 12, tzinfo=UTC)
@@ -42,8 +42,8 @@ def texts(answer: Item) -> list[str]:
     return [item["memory"] for item in answer["results"]]
 
 
-def everything(memory: Memory, **whose: Any) -> list[str]:
-    return sorted(texts(memory.get_all(**{"user_id": "ada", "include": "all", **whose})))
+def everything(memory: Memory, **scope: Any) -> list[str]:
+    return sorted(texts(memory.get_all(**{"user_id": "ada", "include": "all", **scope})))
 
 
 # ── what goes in ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -299,14 +299,14 @@ def test_times_that_no_calendar_of_ours_knows_are_refused(memory: Memory, given:
 
 
 @pytest.mark.parametrize(
-    "whose", [{"user_id": "ada"}, {"filters": {"user_id": "ada"}}, {"user_id": "ada", "filters": {"user_id": "ada"}}]
+    "scope", [{"user_id": "ada"}, {"filters": {"user_id": "ada"}}, {"user_id": "ada", "filters": {"user_id": "ada"}}]
 )
-def test_an_owner_is_named_by_an_argument_or_by_filters(memory: Memory, whose: Item) -> None:
-    memory.add("I like tea", infer=False, **whose)
+def test_an_owner_is_named_by_an_argument_or_by_filters(memory: Memory, scope: Item) -> None:
+    memory.add("I like tea", infer=False, **scope)
     memory.add("I like rain", infer=False, user_id="bob")
-    assert texts(memory.search("like", **whose)) == ["I like tea"]
-    assert texts(memory.get_all(**whose)) == ["I like tea"]
-    memory.delete_all(**whose)
+    assert texts(memory.search("like", **scope)) == ["I like tea"]
+    assert texts(memory.get_all(**scope)) == ["I like tea"]
+    memory.delete_all(**scope)
     assert everything(memory) == []
     assert everything(memory, user_id="bob") == ["I like rain"]
 
@@ -320,16 +320,16 @@ def test_names_are_trimmed_wherever_they_are_given(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    "whose", [{}, {"user_id": ""}, {"user_id": "  "}, {"filters": {}}, {"filters": {"type": "fact"}}, {"agent_id": ""}]
+    "scope", [{}, {"user_id": ""}, {"user_id": "  "}, {"filters": {}}, {"filters": {"type": "fact"}}, {"agent_id": ""}]
 )
-def test_nobodys_memory_is_an_error_and_never_everybodys(memory: Memory, whose: Item) -> None:
+def test_nobodys_memory_is_an_error_and_never_everybodys(memory: Memory, scope: Item) -> None:
     calls = [
-        lambda: memory.add("tea", **whose),
-        lambda: memory.search("tea", **whose),
-        lambda: memory.get_all(**whose),
-        lambda: memory.delete_all(**whose),
-        lambda: memory.export(**whose),
-        lambda: memory.get_context("tea", **whose),
+        lambda: memory.add("tea", **scope),
+        lambda: memory.search("tea", **scope),
+        lambda: memory.get_all(**scope),
+        lambda: memory.delete_all(**scope),
+        lambda: memory.export(**scope),
+        lambda: memory.get_context("tea", **scope),
     ]
     for call in calls:
         with pytest.raises(InvalidInputError):

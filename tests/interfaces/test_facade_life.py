@@ -20,8 +20,8 @@ import pytest
 
 from ebbing import AsyncMemory, Memory
 from ebbing.domain.errors import EbbingError, EmbeddingError, StoreClosedError, StoreError
-from ebbing.testing.embedder import FakeEmbedder
-from ebbing.testing.reranker import FakeReranker
+from ebbing.testing.models.embedder import FakeEmbedder
+from ebbing.testing.models.reranker import FakeReranker
 
 COROUTINES = sorted(
     name for name, _ in inspect.getmembers(AsyncMemory, inspect.iscoroutinefunction) if not name.startswith("_")
@@ -74,7 +74,7 @@ def verbs_of(service: object) -> set[str]:
 
 def test_the_facade_is_one_flat_class_with_few_verbs() -> None:
     assert AsyncMemory.__mro__ == (AsyncMemory, object)
-    assert len(verbs_of(AsyncMemory)) <= 31
+    assert len(verbs_of(AsyncMemory)) <= 30
 
 
 def test_every_namespace_has_a_blocking_twin_with_the_same_verbs(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ def test_a_memory_that_is_forgotten_open_leaves_no_thread_and_no_warning(tmp_pat
 FORGETFUL = """
     import logging, sys, threading
     from ebbing import Memory
-    from ebbing.testing.embedder import FakeEmbedder
+    from ebbing.testing.models.embedder import FakeEmbedder
     logging.getLogger("asyncio").setLevel("ERROR")  # else it tells, in dev mode, which step took long on a busy machine
     memory = Memory(sys.argv[1], embedder=FakeEmbedder())
     memory.add("I like tea", user_id="ada", infer=False)

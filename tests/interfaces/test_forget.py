@@ -16,9 +16,9 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.text.text_compression import pack
-from ebbing.ports.memory_store import Change, Insert, Revise
+from ebbing.ports.stores.memory_store import Change, Insert, Revise
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 
 DAY = timedelta(days=1)
 
@@ -119,9 +119,9 @@ def test_another_users_rows_are_never_shown_nor_touched(memory: Memory) -> None:
     found = memory.forget("my ex", user_id="ada")
     assert shown(found) == ["My ex Tom is in Oslo."]
     bobs = memory.forget("my ex", user_id="bob")
-    for whose in ({"user_id": "bob"}, {"user_id": "ada", "agent_id": "x"}, {"user_id": "ada", "run_id": "r"}):
+    for scope in ({"user_id": "bob"}, {"user_id": "ada", "agent_id": "x"}, {"user_id": "ada", "run_id": "r"}):
         with pytest.raises(InvalidInputError, match="ask again"):
-            memory.forget(confirm=found["confirm"], **whose)
+            memory.forget(confirm=found["confirm"], **scope)
     with pytest.raises(InvalidInputError, match="neither"):
         memory.forget(confirm=found["confirm"], user_id="ada", also=[bobs["candidates"][0]["id"]])
     memory.forget(confirm=found["confirm"], user_id="ada", hard=True)

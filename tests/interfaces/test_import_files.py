@@ -323,7 +323,9 @@ def test_a_stopped_import_says_what_is_stored_and_goes_on_when_it_is_repeated(
 def test_ctrl_c_at_a_terminal_ends_an_import_in_order(tmp_path: Path) -> None:
     said = ({"role": "user", "content": f"I bought {number} apples in Leeds"} for number in range(20_000))
     file = written(tmp_path, "".join(json.dumps(message) + "\n" for message in said), "chat.jsonl")
-    code = "from ebbing.interfaces.cli.app import main; main()"
+    # A job in the background, as tests may run in, ignores Ctrl-C, and so do its children: a terminal's do not.
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{heed}; from ebbing.interfaces.cli.app import main; main()"
     command = [sys.executable, "-c", code, "import", file, "-u", "emma", "--path", tmp_path / "store", "--json"]
     environment = {**os.environ, "EBBING_EMBEDDER": "none", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     log = tmp_path / "store" / "ebbing.db-wal"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ebbing import Memory
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 
 
 @pytest.fixture(params=["sqlite", "ephemeral"])

@@ -257,18 +257,18 @@ def test_looking_leaves_no_trace(memory: Memory) -> None:
 def test_several_memories_are_deleted_as_one_change_and_come_back_together(memory: Memory) -> None:
     ids = [kept(memory, f"Note {number}") for number in range(3)]
     foreign = kept(memory, "Bob bakes", user_id="bob")
-    done = memory.delete_several([*ids[:2], foreign, "nobody"], **EMMA)
+    done = memory.maintenance.delete_memories([*ids[:2], foreign, "nobody"], **EMMA)
     assert done["deleted"] == ids[:2]
     assert done["missing"] == [foreign, "nobody"]
     assert memory.overview.memories(**EMMA)["total"] == 1
     memory.undo(done["change_id"])
     assert memory.overview.memories(**EMMA)["total"] == 3
-    assert memory.delete_several(ids, **EMMA)["deleted"] == ids
-    assert memory.delete_several(ids, **EMMA)["missing"] == ids
+    assert memory.maintenance.delete_memories(ids, **EMMA)["deleted"] == ids
+    assert memory.maintenance.delete_memories(ids, **EMMA)["missing"] == ids
     with pytest.raises(InvalidInputError):
-        memory.delete_several([ids[0], foreign])
+        memory.maintenance.delete_memories([ids[0], foreign])
     with pytest.raises(InvalidInputError):
-        memory.delete_several([])
+        memory.maintenance.delete_memories([])
 
 
 def test_a_question_tells_what_answers_it_and_what_was_left_out(memory: Memory) -> None:

@@ -13,7 +13,7 @@ from ebbing import Memory
 from ebbing.domain.errors import BlockedContentError, InvalidInputError, MissingOwnerError, TooLargeError
 from ebbing.domain.memory.scope import Scope
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 
 START = datetime(2024, 5, 1, 9, tzinfo=UTC)
@@ -268,9 +268,9 @@ def test_a_profile_that_was_asked_for_is_kept_up_to_date_beside_what_is_written(
     scope = Scope(user_id="u")
     memory.profiles.get(user_id="u")
     memory.add("I live in Berlin", user_id="u")
-    for whose, keys in ((scope, {"jazz", "home"}), (Scope(user_id="v"), None)):
+    for asked, keys in ((scope, {"jazz", "home"}), (Scope(user_id="v"), None)):
         memory._run(memory._memory._shared.profile_refresher.settle)
-        snapshot = memory._run(lambda whose=whose: memory.components.store.profiles.read(whose)).snapshot
+        snapshot = memory._run(lambda asked=asked: memory.components.store.profiles.read(asked)).snapshot
         assert (snapshot and {entry.key for entry in snapshot.entries}) == keys
 
 
@@ -445,3 +445,23 @@ def test_a_profile_belongs_to_somebody(memory: Memory) -> None:
         memory.profiles.get(user_id="u", language="fr")
     with pytest.raises(InvalidInputError):
         memory.profiles.suggest_questions(user_id="u", limit=0)
+
+
+GROUP = [
+    {"role": "user", "name": "Ada", "content": "I live in Berlin"},
+    {"role": "user", "name": "Bo", "content": "I live in Oslo and I'm allergic to nuts"},
+]
+
+
+def test_a_profile_in_a_group_is_of_the_speaker_who_goes_by_the_owners_id(memory: Memory) -> None:
+    memory.add(GROUP, user_id="ada")
+    profile = memory.profiles.get(user_id="ada")
+    assert values(profile, "facts") == {"home": "Berlin"}
+    assert profile["constraints"] == []
+    assert "nuts" in memory.get_context("What must Bo not eat?", user_id="ada")["context"]
+
+
+def test_a_profile_in_a_group_names_everybody_where_the_owner_is_not_known(memory: Memory) -> None:
+    memory.add(GROUP, user_id="u-17")
+    profile = memory.profiles.get(user_id="u-17")
+    assert values(profile, "facts") == {"ada.home": "Berlin", "bo.home": "Oslo"}

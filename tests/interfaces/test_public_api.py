@@ -16,7 +16,7 @@ from ebbing import AsyncMemory, AsyncSession, Memory, errors, results
 from ebbing.api.threads import blocking
 from ebbing.api.threads.blocking import Blocking
 from ebbing.domain import errors as tree
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 
 NAMESPACES = [
     kind
@@ -37,7 +37,7 @@ def verbs(*kinds: type) -> Iterator[Any]:
 def test_the_package_has_these_public_names_and_no_others() -> None:
     assert ebbing.__all__ == [
         *("AsyncMemory", "AsyncSession", "Memory", "MemoryEvent", "RecallSettings", "Session"),
-        *("__version__", "errors", "results"),
+        *("__version__", "errors", "move", "results"),
     ]
     assert all(getattr(ebbing, name) is not None for name in ebbing.__all__)
     with pytest.raises(AttributeError):
@@ -164,7 +164,7 @@ def test_answers_of_the_overview_have_their_shapes(memory: Memory) -> None:
     fits(overview.differences(since="2020-01-01", user_id="emma"), results.DifferencesAnswer)
     fits(overview.forecast(by="2090-01-01", user_id="emma"), results.ForecastAnswer)
     fits(overview.ask("tea", user_id="emma"), results.AskAnswer)
-    fits(memory.delete_several([name, "none"]), results.DeleteSeveralAnswer)
+    fits(memory.maintenance.delete_memories([name, "none"]), results.DeletedMemoriesAnswer)
 
 
 def test_answers_of_a_session_have_their_shapes(memory: Memory) -> None:

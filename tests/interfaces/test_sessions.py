@@ -20,10 +20,10 @@ from ebbing.adapters.system.working_memory import InProcessWorkingMemory
 from ebbing.api.sessions.session import AsyncSession, as_given
 from ebbing.api.threads.blocking import Session
 from ebbing.domain.errors import BlockedContentError, ConfigurationError, InvalidInputError, StoreClosedError
-from ebbing.ports.embedder import Embedder, Vectors
 from ebbing.ports.event_bus import MemoryEvent
+from ebbing.ports.models.embedder import Embedder, Vectors
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import Components, build, load_settings
 from ebbing.wiring.components.models import EmbedderSlot
 
@@ -68,9 +68,9 @@ async def memory(tmp_path: Path) -> AsyncIterator[AsyncMemory]:
         yield opened
 
 
-async def kept(memory: AsyncMemory, include: Any = "episodes", **whose: str) -> list[str]:
+async def kept(memory: AsyncMemory, include: Any = "episodes", **scope: str) -> list[str]:
     """What is in the long-term memory, oldest first."""
-    found = await memory.get_all(**{"user_id": "ada", **whose}, include=include, limit=1_000)
+    found = await memory.get_all(**{"user_id": "ada", **scope}, include=include, limit=1_000)
     return [item["memory"] for item in reversed(found["results"])]
 
 

@@ -19,7 +19,7 @@ from ebbing.domain.errors import (
     MemoryNotFoundError,
 )
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 
 USER = {"user_id": "ada"}

@@ -15,9 +15,9 @@ from ebbing.domain.errors import InvalidInputError, JobNotFoundError, ModelUnava
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import MemoryEvent
 from ebbing.ports.job_queue import NewJob
-from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.chat_model import ScriptedChatModel
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.upkeep.worker.stop_signal import Stop
 
 
@@ -75,8 +75,8 @@ def test_what_a_model_could_not_read_is_read_by_the_worker_when_the_model_is_bac
 def test_jobs_are_listed_shown_and_tried_again_within_their_tenant_only(memory: Memory) -> None:
     queued(
         memory,
-        NewJob("daily", "x", whose=Scope("ada"), max_attempts=1),
-        NewJob("daily", "y", whose=Scope("eve", tenant="acme")),
+        NewJob("daily", "x", belongs_to=Scope("ada"), max_attempts=1),
+        NewJob("daily", "y", belongs_to=Scope("eve", tenant="acme")),
     )
     [job] = memory.jobs.list()["jobs"]
     assert (job["kind"], job["state"], job["user_id"]) == ("daily", "waiting", "ada")
@@ -96,7 +96,7 @@ def test_a_list_of_jobs_that_is_not_put_right_is_refused(memory: Memory, bad: di
 
 
 def test_a_job_that_was_given_up_can_be_tried_again(memory: Memory) -> None:
-    queued(memory, NewJob("daily", "x", whose=Scope("ada"), max_attempts=1))
+    queued(memory, NewJob("daily", "x", belongs_to=Scope("ada"), max_attempts=1))
     queue = memory.components.store.jobs
 
     async def given_up() -> None:

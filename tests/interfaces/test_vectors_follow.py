@@ -15,17 +15,21 @@ import pytest
 
 from ebbing import AsyncMemory
 from ebbing.domain.errors import EmbeddingError
-from ebbing.ports.embedder import Vectors
+from ebbing.ports.models.embedder import Vectors
 from ebbing.remember.extraction.pattern_warmup import warm_up_patterns
 from ebbing.remember.vectors import deferred_embedding as follow
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 
 pytestmark = pytest.mark.anyio
 FIRST = 4
 """Adds whose vectors are waited for: twice as many as the model works on at a time."""
 ADDS = 12
+
+
+PATIENCE_SECONDS = 60
+"""For a machine that does much else at once. Nothing here waits longer, so that a failed test ends too."""
 
 
 class Busy(FakeEmbedder):
@@ -43,7 +47,7 @@ class Busy(FakeEmbedder):
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         if threading.current_thread().name != "ebbing-vectors":
             self.asked += 1
-        await anyio.to_thread.run_sync(self.may.wait, abandon_on_cancel=True)
+        await anyio.to_thread.run_sync(self.may.wait, PATIENCE_SECONDS, abandon_on_cancel=True)
         if self.error is not None:
             raise self.error
         return self.embed(texts)
@@ -76,7 +80,7 @@ async def bare(memory: AsyncMemory) -> int:
 
 
 async def until_none_is_bare(memory: AsyncMemory) -> None:
-    give_up = time.monotonic() + 10
+    give_up = time.monotonic() + PATIENCE_SECONDS
     while await bare(memory):
         assert time.monotonic() < give_up
         await asyncio.sleep(0.01)

@@ -49,7 +49,7 @@ def records(draw: st.DrawFn) -> MemoryRecord:
     at = START + timedelta(hours=draw(st.integers(0, 500)))
     return MemoryRecord(
         id=str(draw(st.integers(0, 30))),
-        whose=Scope(user_id="u"),
+        belongs_to=Scope(user_id="u"),
         content=draw(WORDS),
         created_at=at,
         recorded_at=at,

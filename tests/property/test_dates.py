@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ebbing.language.dates import grammar_en as dates_en
-from ebbing.language.dates import grammar_zh as dates_zh
+from ebbing.language.dates.chinese.grammar import grammar as chinese_grammar
+from ebbing.language.dates.english.grammar import grammar as english_grammar
 from ebbing.language.dates.grammar import DateContext
 from ebbing.language.dates.resolve import _fold, absolute, resolve
 
@@ -51,7 +51,7 @@ def test_a_span_lies_in_its_text_and_holds_some_time(text: str, now: datetime) -
 @given(text=st.one_of(st.text(max_size=80), st.sampled_from(NAMED_DAYS), sentences), now=ordinary_moments)
 def test_a_glance_at_a_text_hides_no_expression(text: str, now: datetime) -> None:
     said = DateContext(text=text, folded=_fold(text), now=now)
-    for grammar in (dates_en.grammar(), dates_zh.grammar()):
+    for grammar in (english_grammar(), chinese_grammar()):
         assert grammar.tokens(said) == [*grammar._walk(said)]
 
 

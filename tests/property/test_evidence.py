@@ -18,8 +18,8 @@ from ebbing.domain.memory.record import Role
 from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.facts.evidence import literal_span, with_literal_evidence
 from ebbing.remember.intake.screening import ScreenedMessage
-from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
+from ebbing.testing.models.chat_model import ScriptedChatModel
 from ebbing.wiring.build import build, load_settings
 from tests.examples import examples
 

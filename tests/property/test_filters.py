@@ -61,10 +61,10 @@ def holds_of(key: str, value: Any, *, record: MemoryRecord) -> bool:
 PLAIN: dict[str, Any] = {
     "id": lambda record: record.id,
     "memory_ids": lambda record: record.id,
-    "user_id": lambda record: record.whose.user_id,
-    "userId": lambda record: record.whose.user_id,
-    "run_id": lambda record: record.whose.run_id,
-    "agentId": lambda record: record.whose.agent_id,
+    "user_id": lambda record: record.belongs_to.user_id,
+    "userId": lambda record: record.belongs_to.user_id,
+    "run_id": lambda record: record.belongs_to.run_id,
+    "agentId": lambda record: record.belongs_to.agent_id,
     "actor": lambda record: record.actor,
     "memory": lambda record: record.content,
     "content": lambda record: record.content,
@@ -213,7 +213,7 @@ shares = st.sampled_from([0.0, 0.3, 0.7, 1.0])
 records = st.builds(
     MemoryRecord,
     id=st.sampled_from(["m1", "m2"]),
-    whose=st.builds(
+    belongs_to=st.builds(
         Scope,
         user_id=st.just("ada"),
         agent_id=st.none() | st.sampled_from(NAMES),
@@ -239,7 +239,7 @@ records = st.builds(
     abstraction_level=st.integers(0, 2),
 )
 
-RECORD = MemoryRecord(id="m1", whose=Scope(user_id="ada"), content="tea", created_at=EPOCH, recorded_at=EPOCH)
+RECORD = MemoryRecord(id="m1", belongs_to=Scope(user_id="ada"), content="tea", created_at=EPOCH, recorded_at=EPOCH)
 
 
 def dates() -> st.SearchStrategy[Any]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.language.wording.paraphrase import comparable, gist_of, holds, news
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.upkeep.habits.derive_habits import abstract
 from ebbing.upkeep.merging.cluster import SHARED_NEWS
 from ebbing.upkeep.merging.merge_duplicates import merge_repeats

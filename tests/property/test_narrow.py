@@ -16,7 +16,7 @@ from ebbing.domain.filters.parser import parse_filter
 from ebbing.domain.filters.tree import matches
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Insert
+from ebbing.ports.stores.memory_store import Insert
 from ebbing.recall.lists.list_memories import list_memories
 from ebbing.recall.rows import apply_filter, rows_in_scope
 from ebbing.testing.clock import ManualClock

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ebbing import Memory
 from ebbing.domain.memory.scope import Scope
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from tests.acceptance.traces import files
 from tests.examples import examples
 

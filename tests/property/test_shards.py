@@ -13,8 +13,9 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import TERM
 from ebbing.index.postings import Postings, _stable_order
+from ebbing.index.record_row import row_for
 from ebbing.index.row import Row
-from ebbing.index.shard import Shard, row_for
+from ebbing.index.shard import Shard
 
 _TERMS = st.integers(0, 30) | st.integers(0, 2**64 - 1)
 _LISTS = st.lists(
@@ -70,11 +71,12 @@ NOW = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def a_row(seq: int, version: int) -> Row:
-    whose = Scope(user_id="ada", agent_id=f"agent{version % 2}")
-    record = MemoryRecord(f"id{seq}", whose, f"text {version}", NOW, NOW, strength=version / 10)
+    scope = Scope(user_id="ada", agent_id=f"agent{version % 2}")
+    record = MemoryRecord(f"id{seq}", scope, f"text {version}", NOW, NOW, strength=version / 10)
     terms = np.array([(seq, version + 1, 0), (1000 + version, 1, 0)], dtype=TERM).tobytes()
     vector = np.array([seq % 7, version], dtype="<f2").tobytes() if (seq + version) % 3 else None
-    return row_for(seq, record, entry=None)._replace(terms=terms, vector=vector, model_id="m" if vector else None)
+    row = row_for(seq, record, entry=None)._replace(terms=terms, vector=vector, model_id="m" if vector else None)
+    return row._replace(created=version, length=2 + version)
 
 
 _STEPS = st.lists(
@@ -99,9 +101,22 @@ def test_a_shard_that_followed_every_change_equals_one_loaded_afterwards(
             rows[seq] = a_row(seq, version)
             followed.upsert([a_row(seq, version)])
         assert seen_by(held) == seen
+        assert rows_from(followed, 2) == np.flatnonzero(followed.created >= 2).tolist()
     loaded = Shard(model_id="m", dim=2)
     loaded.upsert([row for row in rows.values() if row])
     assert living(followed) == living(loaded)
+    counts, expected = followed.corpus_stats, loaded.corpus_stats
+    assert (counts.living, counts.mean_length) == (expected.living, expected.mean_length)
+    assert counts.all_alive == bool(followed.alive.all())
+    assert followed.embedded_count == loaded.embedded_count
+
+
+def rows_from(shard: Shard, created: int) -> list[int]:
+    """The rows created at a time or later."""
+    by_time = shard.sorted_rows("created", lambda first: shard.created[first:])
+    rows = by_time.between(created, 99, later=shard.created[by_time.count :], limit=1_000)
+    assert rows is not None
+    return rows.tolist()
 
 
 def seen_by(shard: Shard) -> tuple[int, list[bool], int]:

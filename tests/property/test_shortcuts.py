@@ -74,7 +74,7 @@ def test_a_text_in_ascii_is_read_as_if_another_script_stood_behind_it(text: str)
 def test_packed_terms_hold_the_frequencies_and_the_fields(
     text: dict[str, int], speaker: frozenset[str], date: frozenset[str], asked: frozenset[str]
 ) -> None:
-    packed = pack(Analysis(Counter(text), sum(text.values()), speaker, date, asked=asked))
+    packed = pack(Analysis(Counter(text), sum(text.values()), speaker, date, question=asked))
     fields = {FIELD_SPEAKER: speaker, FIELD_DATE: date, FIELD_ASKED: asked}
     expected = sorted(
         (

@@ -16,7 +16,7 @@ from ebbing import Memory
 from ebbing.domain.errors import EbbingError
 from ebbing.index.shard import Shard
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 from tests.examples import examples
 

@@ -19,7 +19,7 @@ const DEFAULTS = {
     budgetMilliseconds: 1500,
     maxTokens: 600,
     maxMemories: 5,
-    minScore: 0.3,
+    minScore: 0.05,
     useConversation: true,
     turns: 6,
     rewrite: false,

@@ -14,6 +14,8 @@ AgentKind = Literal["general", "recommendation", "personal", "tool"]
 `tool` asks for memories itself."""
 MAX_BLOCK_CHARS: Final = 1_500
 """Characters of an injected block, at most."""
+SHORT_LIST: Final = Policy(top_k=5, min_score=0.3)
+"""What `format_hits` shows unless told otherwise: a few lines that are likely to the point."""
 _SYSTEM: Final = frozenset({"system", "developer"})
 _GAP: Final = "\n\n"
 
@@ -31,7 +33,7 @@ def hits_to_inject(hits: Sequence[Hit], agent: AgentKind = "general", *, policy:
     return [hit for hit in hits if hit.score > policy.inject_above]
 
 
-def format_hits(hits: Iterable[Hit], *, language: str = "en", policy: Policy = DEFAULT) -> str:
+def format_hits(hits: Iterable[Hit], *, language: str = "en", policy: Policy = SHORT_LIST) -> str:
     """Return the best hits as a list under "Relevant long-term memory:" (相关长期记忆：), within the policy's bounds.
 
     Return "" for none.

@@ -15,16 +15,16 @@ from ebbing.client.service import HostPolicy, MemoryService, Where, WhereAndHow
 from ebbing.client.store import MemoryStore
 from ebbing.loop_thread import LoopThread
 
-_Given = ParamSpec("_Given")
+_Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
 
 def _blocking(
-    method: Callable[Concatenate[AsyncClient, _Given], Coroutine[Any, Any, _Result]],
-) -> Callable[Concatenate[Client, _Given], _Result]:
+    method: Callable[Concatenate[AsyncClient, _Arguments], Coroutine[Any, Any, _Result]],
+) -> Callable[Concatenate[Client, _Arguments], _Result]:
     """Return the method with the same signature and documentation, returning when it is done."""
 
-    def call(self: Client, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+    def call(self: Client, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
         return self.run(partial(method, self.twin, *args, **kwargs))
 
     update_wrapper(call, method)

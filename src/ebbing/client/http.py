@@ -13,14 +13,14 @@ import httpx
 
 from ebbing.client.items import MemoryItem, id_of, items_of
 from ebbing.client.store import Messages, Reading
-from ebbing.client.wire import Asked, Wire
+from ebbing.client.wire import Wire, WireRequest
 from ebbing.domain.errors import MemoryNotFoundError, MemoryServerError
 from ebbing.wiring.config.client_settings import fresh_ids
 
 Item = dict[str, Any]
 
 
-class Whose(TypedDict, total=False):
+class OwnerIds(TypedDict, total=False):
     """Whose memory a call means; a credential for one user needs none of it."""
 
     user_id: str | None
@@ -28,11 +28,11 @@ class Whose(TypedDict, total=False):
     run_id: str | None
 
 
-class AddWhose(Whose, Reading, total=False):
+class AddOptions(OwnerIds, Reading, total=False):
     """Whose memory an add means, and how the messages are read."""
 
 
-class SearchOptions(Whose, total=False):
+class SearchOptions(OwnerIds, total=False):
     """What a search may be given beside its question; see `Memory.search`."""
 
     filters: Mapping[str, Any] | None
@@ -93,7 +93,7 @@ class AsyncClient:
         metadata: Mapping[str, Any] | None = None,
         infer: bool = True,
         private: bool = False,
-        **whose: Unpack[AddWhose],
+        **owner: Unpack[AddOptions],
     ) -> Item:
         """Remember what a conversation says; `{"id", "results": [{"id", "text", "event", "reason"}], …}`.
 
@@ -103,22 +103,26 @@ class AsyncClient:
             private: off the record; nothing of it is written.
         """
         message_list = [{"role": "user", "content": messages}] if isinstance(messages, str) else [*messages]
-        body = {"messages": message_list, "infer": infer, **_told(metadata=metadata, private=private or None, **whose)}
+        body = {
+            "messages": message_list,
+            "infer": infer,
+            **_given_values(metadata=metadata, private=private or None, **owner),
+        }
         # Another server may not know the key, and would store a repeated message twice.
         key = {"Idempotency-Key": self._ids.new()} if self._paths == _PATHS else {}
-        return await self._object(Asked("POST", self._paths.add, body, headers=key, repeatable=bool(key)))
+        return await self._object(WireRequest("POST", self._paths.add, body, headers=key, repeatable=bool(key)))
 
     async def search(self, query: str, *, top_k: int = 5, **options: Unpack[SearchOptions]) -> list[MemoryItem]:
         """Return the memories that answer a question, best first."""
-        body = {"query": query, "top_k": top_k, "limit": top_k, **_told(**options)}
-        return items_of(await self._wire.ask(Asked("POST", self._paths.search, body, repeatable=True)))
+        body = {"query": query, "top_k": top_k, "limit": top_k, **_given_values(**options)}
+        return items_of(await self._wire.ask(WireRequest("POST", self._paths.search, body, repeatable=True)))
 
     async def get_all(
-        self, *, limit: int = 100, cursor: str | None = None, **whose: Unpack[Whose]
+        self, *, limit: int = 100, cursor: str | None = None, **owner: Unpack[OwnerIds]
     ) -> tuple[list[MemoryItem], str | None]:
         """Return memories, the newest first, and where the next page begins (None: there is none)."""
-        params = _told(limit=limit, cursor=cursor, **whose)
-        page = await self._wire.ask(Asked("GET", self._paths.add, params=params, repeatable=True))
+        params = _given_values(limit=limit, cursor=cursor, **owner)
+        page = await self._wire.ask(WireRequest("GET", self._paths.add, params=params, repeatable=True))
         after = page.get("next_cursor") if isinstance(page, dict) else None
         return items_of(page), after if isinstance(after, str) else None
 
@@ -128,7 +132,7 @@ class AsyncClient:
         Raises:
             MemoryNotFoundError: no such memory, or not this user's.
         """
-        return _one(await self._wire.ask(self._about(memory_id, "GET", user_id=user_id)))
+        return _memory_of(await self._wire.ask(self._about(memory_id, "GET", user_id=user_id)))
 
     async def update(
         self,
@@ -139,8 +143,8 @@ class AsyncClient:
         user_id: str | None = None,
     ) -> MemoryItem:
         """Give a memory another text, other metadata, or both; return it."""
-        request = self._about(memory_id, "PUT", body=_told(text=text, metadata=metadata), user_id=user_id)
-        return _one(await self._wire.ask(request))
+        request = self._about(memory_id, "PUT", body=_given_values(text=text, metadata=metadata), user_id=user_id)
+        return _memory_of(await self._wire.ask(request))
 
     async def delete(
         self,
@@ -171,7 +175,7 @@ class AsyncClient:
 
     async def restore(self, memory_id: str, *, user_id: str | None = None) -> MemoryItem:
         """Bring a deleted memory back and return it."""
-        return _one(await self._wire.ask(self._about(memory_id, "POST", part="/restore", user_id=user_id)))
+        return _memory_of(await self._wire.ask(self._about(memory_id, "POST", part="/restore", user_id=user_id)))
 
     async def history(self, memory_id: str, *, user_id: str | None = None) -> list[Item]:
         """Return what happened to a memory, oldest first."""
@@ -189,11 +193,11 @@ class AsyncClient:
         *,
         messages: Sequence[Mapping[str, Any]] | None = None,
         max_tokens: int = 1_000,
-        **whose: Unpack[Whose],
+        **owner: Unpack[OwnerIds],
     ) -> Item:
         """Profile, relevant and recent memories as a block for a prompt: `{"context", "profile_summary", …}`."""
-        body = _told(query=query, messages=messages, max_tokens=max_tokens, **whose)
-        return await self._object(Asked("POST", "/v1/context", body, repeatable=True))
+        body = _given_values(query=query, messages=messages, max_tokens=max_tokens, **owner)
+        return await self._object(WireRequest("POST", "/v1/context", body, repeatable=True))
 
     async def recall(
         self, query: str, *, user_id: str, agent_id: str | None = None, run_id: str | None = None, top_k: int = 5
@@ -219,7 +223,7 @@ class AsyncClient:
 
     async def is_well(self) -> bool:
         """Return whether the service is there."""
-        await self._wire.ask(Asked("GET", "/healthz", repeatable=True))
+        await self._wire.ask(WireRequest("GET", "/healthz", repeatable=True))
         return True
 
     async def aclose(self) -> None:
@@ -234,16 +238,16 @@ class AsyncClient:
     ) -> None:
         await self.aclose()
 
-    async def _object(self, request: Asked) -> Item:
+    async def _object(self, request: WireRequest) -> Item:
         answer = await self._wire.ask(request)
         return answer if isinstance(answer, dict) else {"results": answer if isinstance(answer, list) else []}
 
-    def _about(self, memory_id: str, method: str, *, part: str = "", body: Any = None, **params: Any) -> Asked:
+    def _about(self, memory_id: str, method: str, *, part: str = "", body: Any = None, **params: Any) -> WireRequest:
         path = f"{self._paths.add}/{quote(memory_id, safe='')}{part}"
-        return Asked(method, path, body, params=_told(**params), repeatable=method == "GET")
+        return WireRequest(method, path, body, params=_given_values(**params), repeatable=method == "GET")
 
 
-def _told(**values: Any) -> Item:
+def _given_values(**values: Any) -> Item:
     """Return what is not None, moments in ISO 8601."""
     return {
         name: value.isoformat() if isinstance(value, datetime) else value
@@ -252,7 +256,7 @@ def _told(**values: Any) -> Item:
     }
 
 
-def _one(answer: Any) -> MemoryItem:
+def _memory_of(answer: Any) -> MemoryItem:
     items = items_of([answer]) or items_of(answer)
     if not items:
         raise MemoryServerError("the memory server answered with something that is no memory")

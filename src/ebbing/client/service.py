@@ -38,8 +38,8 @@ class WhereAndHow(Where, Reading, total=False):
 class HostPolicy:
     """How much memory a conversation gets, and how long it waits for it."""
 
-    top_k: int = 5
-    min_score: float = 0.3
+    top_k: int = 10
+    min_score: float = 0.05
     """Relevance in [0, 1] from which a memory is used. Right and wrong answers overlap on this scale: a higher bound
     hides answers, and `top_k` and `max_chars` bound the block."""
     max_chars: int = 1_200

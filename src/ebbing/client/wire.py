@@ -21,7 +21,7 @@ MAX_ANSWER_BYTES: Final = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WireRequest:
     """What is sent."""
 
     method: str
@@ -64,7 +64,7 @@ class Wire:
             transport=transport,
         )
 
-    async def ask(self, request: Asked) -> Any:
+    async def ask(self, request: WireRequest) -> Any:
         """Return the decoded answer.
 
         Raises:
@@ -94,7 +94,7 @@ class Wire:
         """Close the pool; idempotent."""
         await self._http.aclose()
 
-    async def _answer(self, request: Asked, *, give_up: float) -> Any:
+    async def _answer(self, request: WireRequest, *, give_up: float) -> Any:
         attempt = 0
         while True:
             attempt += 1
@@ -109,13 +109,13 @@ class Wire:
                 raise ServerUnavailableError(f"the memory server cannot be reached: {failure}")
             await asyncio.sleep(wait)
 
-    async def _sent(self, asked: Asked) -> tuple[httpx.Response | None, str]:
+    async def _sent(self, request: WireRequest) -> tuple[httpx.Response | None, str]:
         """Return the response, or what kept it away: the kind of failure, never an address or a text."""
-        request = self._http.build_request(
-            asked.method, asked.path, json=asked.json, params=dict(asked.params), headers=dict(asked.headers)
+        sent = self._http.build_request(
+            request.method, request.path, json=request.json, params=dict(request.params), headers=dict(request.headers)
         )
         try:
-            response = await self._http.send(request, stream=True)
+            response = await self._http.send(sent, stream=True)
             try:
                 return await _read(response), ""
             finally:

@@ -22,6 +22,7 @@ EbbingError
 │   └── SchemaError          the file belongs to another version
 ├── EmbeddingError           the embedding model or endpoint failed
 ├── VectorIndexError         the index of vectors failed; searches go on without it
+├── GraphMirrorError         the graph server failed; memories go on without it
 ├── RerankError              the reranker failed; the order is the one without it
 ├── MemoryServerError        a memory server refused in a way that has no name of its own
 │   └── ServerUnavailableError   it cannot be reached, is too slow or busy, or answers nonsense
@@ -171,6 +172,12 @@ class VectorIndexError(EbbingError):
     """The index of vectors is down, refuses, or does not fit; searches compare every row instead."""
 
     code = "vector_index_failed"
+
+
+class GraphMirrorError(EbbingError):
+    """The graph server is down, slow or refuses; memories go on without it, and it catches up."""
+
+    code = "graph_mirror_failed"
 
 
 class RerankError(EbbingError):

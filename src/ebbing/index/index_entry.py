@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from struct import Struct
@@ -109,7 +110,7 @@ def pack(analysis: Analysis) -> Terms:
     if analysis.length > MAX_FREQUENCY:
         counts = {key: min(frequency, MAX_FREQUENCY) for key, frequency in counts.items()}
     fields: dict[int, int] = {}
-    field_groups = ((analysis.speaker, FIELD_SPEAKER), (analysis.date, FIELD_DATE), (analysis.asked, FIELD_ASKED))
+    field_groups = ((analysis.speaker, FIELD_SPEAKER), (analysis.date, FIELD_DATE), (analysis.question, FIELD_ASKED))
     for field_terms, bit in field_groups:
         for key in map(term_hash, field_terms):
             fields[key] = fields.get(key, 0) | bit
@@ -131,3 +132,37 @@ def _digest(text: str) -> int:
 def _signed(value: int) -> int:
     """The same 64 bits as a number that SQL integers and int64 columns can hold."""
     return value - (1 << 64) if value >= 1 << 63 else value
+
+
+class InternedNames:
+    """Small integers for the agents, runs, speakers, attributes and objects of one owner; 0 means "none"."""
+
+    __slots__ = ("_codes", "_names")
+
+    def __init__(self) -> None:
+        self._names: list[str | None] = [None]
+        self._codes: dict[str | None, int] = {None: 0}
+
+    def codes(self, names: Sequence[str | None]) -> Iterable[int]:
+        """The numbers of names; a new one is given out at first sight."""
+        for name in dict.fromkeys(names):
+            if name not in self._codes:
+                self._codes[name] = len(self._names)
+                self._names.append(name)
+        return map(self._codes.__getitem__, names)
+
+    def find(self, name: str) -> int:
+        """The number of a name, or −1 when no row has it."""
+        return self._codes.get(name, -1)
+
+    def name(self, code: int) -> str | None:
+        """The name behind a number."""
+        return self._names[code]
+
+    def __len__(self) -> int:
+        return len(self._names) - 1
+
+    def items(self) -> Iterable[tuple[str, int]]:
+        """Every name with its number."""
+        # A copy: a shard that follows this one may learn of new names meanwhile, in another thread.
+        return [(name, code) for name, code in self._codes.copy().items() if name is not None]

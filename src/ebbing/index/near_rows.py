@@ -41,9 +41,14 @@ def find_neighbours(shard: Shard) -> Neighbours:
 def _find_neighbours(shard: Shard) -> Neighbours:
     size = shard.size
     utterance = ((shard.flags & TextFlag.UTTERANCE) != 0) & shard.alive
+    known_runs, session = np.unique(shard.run, return_inverse=True)
+    session, session_sizes = session.astype(np.int64), np.bincount(session, minlength=len(known_runs))
     previous = np.full(size, -1, dtype=np.int64)
     following = np.full(size, -1, dtype=np.int64)
     rows = np.flatnonzero(utterance)
+    if not len(rows):
+        nobody = np.zeros(size, dtype=np.bool_)
+        return Neighbours(previous, following, nobody, nobody, True, session, session_sizes)
     order = rows[np.lexsort((shard.seq[rows], shard.created[rows], shard.run[rows]))]
     adjacent = shard.run[order[1:]] == shard.run[order[:-1]]
     if shard.places is not None:  # between chosen rows others may lie
@@ -53,15 +58,14 @@ def _find_neighbours(shard: Shard) -> Neighbours:
     following[before] = after
     speaker = shard.role.astype(np.int64) * (1 << 32) + shard.actor
     padded = np.append(speaker, -1)
-    known_runs, session = np.unique(shard.run, return_inverse=True)
     return Neighbours(
         previous=previous,
         next=following,
         previous_other=(previous >= 0) & (padded[previous] != speaker),
         next_other=(following >= 0) & (padded[following] != speaker),
         one_speaker=len(np.unique(speaker[rows])) < 2,
-        session=session.astype(np.int64),
-        session_sizes=np.bincount(session, minlength=len(known_runs)),
+        session=session,
+        session_sizes=session_sizes,
     )
 
 

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from ebbing.index.index_entry import TERM, Terms
 
-TAIL_ROWS = 256
-"""Rows that may wait in the small tail segment before both are merged; keeps an append from sorting everything."""
+TAIL_ROWS: Final = 256
+"""Rows that may wait in the last segment; keeps an append from sorting everything."""
+MERGE_RATIO: Final = 8
+"""A full segment is merged with the one before it, unless that one has so many times its rows: a write then sorts few
+rows on average, however many there are."""
 
 Hashes = NDArray[np.uint64]
 
@@ -55,7 +58,7 @@ class Segment:
 
     def spans(self, terms: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return where the rows of each term begin in the inverted arrays, and their number (0: unknown term)."""
-        inverted = self._invert()
+        inverted = self.inverted()
         if not len(inverted.terms):
             zeros = np.zeros(len(terms), dtype=np.int64)
             return zeros, zeros
@@ -67,7 +70,7 @@ class Segment:
 
     def find(self, terms: Hashes) -> TermMatches:
         """Return every row that holds one of the terms, term by term in the given order."""
-        inverted = self._invert()
+        inverted = self.inverted()
         starts, counts = self.spans(terms)
         first = np.cumsum(counts) - counts
         places = np.arange(int(counts.sum())) + np.repeat(starts - first, counts)
@@ -78,7 +81,8 @@ class Segment:
         """Return how many rows hold each term."""
         return self.spans(terms)[1]
 
-    def _invert(self) -> _Inverted:
+    def inverted(self) -> _Inverted:
+        """Return the postings term by term."""
         if self._inverted is None:
             hashes = np.ascontiguousarray(self.forward["term"])
             order = _stable_order(hashes)
@@ -115,7 +119,7 @@ class Segment:
 
 
 class Postings:
-    """Segments in row order: one large, one small tail. Rows are only ever added at the end."""
+    """Segments in row order, each much larger than the next. Rows are only ever added at the end."""
 
     __slots__ = ("_segments", "nbytes", "rows")
 
@@ -130,12 +134,11 @@ class Postings:
             return self
         forward: Terms = np.frombuffer(b"".join(packed), dtype=TERM)
         lengths = np.fromiter(map(len, packed), dtype=np.int64, count=len(packed)) // TERM.itemsize
-        tail = self._segments[-1] if self._segments else None
-        if len(self._segments) < 2 and self.rows >= TAIL_ROWS:
-            return Postings((*self._segments, Segment(self.rows, forward, lengths=lengths)))
-        if tail is None or tail.count + len(packed) > max(TAIL_ROWS, self.rows // 8):
-            return Postings((_merge(self._segments, forward, lengths=lengths),))
-        return Postings((*self._segments[:-1], _merge((tail,), forward, lengths=lengths)))
+        segments = [*self._segments, Segment(self.rows, forward, lengths=lengths)]
+        while len(segments) > 1 and _are_merged(*segments[-2:]):
+            last = segments.pop()
+            segments[-1] = _merge(segments[-1], last)
+        return Postings(tuple(segments))
 
     def chosen(self, rows: NDArray[np.int64]) -> Postings:
         """An index of some rows alone, given in ascending order."""
@@ -151,6 +154,11 @@ class Postings:
         if not parts:
             return Postings()
         return Postings((Segment(0, np.frombuffer(b"".join(parts), dtype=TERM), lengths=np.concatenate(lengths)),))
+
+    def prepare(self) -> None:
+        """Do now what the first question would wait for."""
+        for segment in self._segments:
+            segment.inverted()
 
     def find(self, terms: Hashes) -> TermMatches:
         """Every row that holds one of the terms (64-bit hashes, distinct), in no particular order."""
@@ -192,17 +200,18 @@ class Postings:
         raise IndexError(row)
 
 
-def _merge(segments: Sequence[Segment], forward: Terms, *, lengths: NDArray[np.int64]) -> Segment:
-    """One segment over the rows of several and of more rows after them."""
-    if not segments:
-        return Segment(0, forward, lengths=lengths)
+def _are_merged(segment: Segment, last: Segment) -> bool:
+    """Return whether a segment and the one behind it become one."""
+    if last.count < TAIL_ROWS:
+        return segment.count + last.count <= TAIL_ROWS
+    return segment.count < MERGE_RATIO * last.count
+
+
+def _merge(segment: Segment, last: Segment) -> Segment:
+    """One segment over the rows of two that follow one another."""
     # Joined as bytes: numpy copies records of an odd length one by one.
-    lists = [part.view(np.uint8) for part in (*(segment.forward for segment in segments), forward)]
-    return Segment(
-        segments[0].first,
-        np.concatenate(lists).view(TERM),
-        lengths=np.concatenate([*(segment.lengths for segment in segments), lengths]),
-    )
+    forward = np.concatenate((segment.forward.view(np.uint8), last.forward.view(np.uint8))).view(TERM)
+    return Segment(segment.first, forward, lengths=np.concatenate((segment.lengths, last.lengths)))
 
 
 def _stable_order(hashes: Hashes) -> NDArray[np.int64]:

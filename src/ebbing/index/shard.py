@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import repeat
 from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Role
-from ebbing.index.index_entry import IndexEntry
+from ebbing.index.corpus_stats import CorpusStats, Totals
+from ebbing.index.index_entry import InternedNames
 from ebbing.index.postings import Postings, TermMatches
 from ebbing.index.row import Row
+from ebbing.index.sorted_rows import SortedRows
 
 NEVER: Final = int(np.iinfo(np.int64).max)
 """Stands for "no end" in the time columns, which hold microseconds since 1970 (UTC)."""
@@ -26,6 +28,9 @@ TYPES: Final = tuple(MemoryType)
 LAYERS: Final = tuple(Layer)
 MAX_CACHED_RECORDS: Final = 256
 """Records up to which those that were read stay with the shard when its rows change."""
+SPARE_FROM: Final = 50_000
+"""Rows from which on a shard is loaded with room for half as many again, since to move them takes seconds. Room that
+is not filled takes no RAM."""
 RECORDS_READ: Final = "records read"
 """The name under which a filter caches of which rows it read the records."""
 STORED_VECTOR: Final = np.dtype("<f2")
@@ -71,55 +76,9 @@ _COLUMNS: Final[dict[str, tuple[Any, _Convert | None]]] = {
     "mentions": (np.int32, None),
 }
 _EMBEDDED: Final = "embedded"
-COLUMNS: Final = (*_COLUMNS, _EMBEDDED)
-"""The names of the columns."""
+_SORTED: Final = ("created", "attribute", "flags")
+"""Columns that `Shard.sorted_rows` may sort by."""
 _Derived = TypeVar("_Derived")
-
-
-class InternedNames:
-    """Small integers for the agents, runs, speakers, attributes and objects of one owner; 0 means "none"."""
-
-    __slots__ = ("_codes", "_names")
-
-    def __init__(self) -> None:
-        self._names: list[str | None] = [None]
-        self._codes: dict[str | None, int] = {None: 0}
-
-    def codes(self, names: Sequence[str | None]) -> Iterable[int]:
-        """The numbers of names; a new one is given out at first sight."""
-        for name in dict.fromkeys(names):
-            if name not in self._codes:
-                self._codes[name] = len(self._names)
-                self._names.append(name)
-        return map(self._codes.__getitem__, names)
-
-    def find(self, name: str) -> int:
-        """The number of a name, or −1 when no row has it."""
-        return self._codes.get(name, -1)
-
-    def name(self, code: int) -> str | None:
-        """The name behind a number."""
-        return self._names[code]
-
-    def __len__(self) -> int:
-        return len(self._names) - 1
-
-    def items(self) -> Iterable[tuple[str, int]]:
-        """Every name with its number."""
-        # A copy: a shard that follows this one may learn of new names meanwhile, in another thread.
-        return [(name, code) for name, code in self._codes.copy().items() if name is not None]
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusStats:
-    """What keyword statistics need of an owner."""
-
-    living: int
-    """Rows that are not gone, at least 1."""
-    mean_length: float
-    """Terms a row, at least 1."""
-    all_alive: bool
-    """No row is gone."""
 
 
 class Shard:
@@ -144,7 +103,7 @@ class Shard:
         self.dim = dim
         self.generation = -1
         self.size = 0
-        self.ids: list[str] = []
+        self._ids: list[str] = []
         self.agents, self.runs, self.actors = InternedNames(), InternedNames(), InternedNames()
         self.attributes, self.objects = InternedNames(), InternedNames()
         self.postings = Postings()
@@ -153,6 +112,11 @@ class Shard:
         self._columns: dict[str, NDArray[Any]] = {name: np.zeros(0, dtype=kind) for name, (kind, _) in _COLUMNS.items()}
         self._columns[_EMBEDDED] = np.zeros(0, dtype=np.bool_)
         self._vectors = np.zeros((0, dim), dtype=np.float32)
+        self._totals: Totals | None = Totals(0, 0, 0)
+        """None where they have to be counted anew."""
+        self._owns_ends = True
+        """Whether `alive` and `deleted` are this shard's alone, and no predecessor's."""
+        self._sorted: dict[str, SortedRows] = {}
         self.derived: dict[str, Any] = {}
         """What was worked out from the rows and holds until they change (see `kept`)."""
         self.records: dict[str, MemoryRecord] = {}
@@ -174,6 +138,15 @@ class Shard:
         return self._vectors[: self.size]
 
     @property
+    def ids(self) -> list[str]:
+        """The memory of each row."""
+        return self._ids
+
+    def id_of(self, row: int) -> str:
+        """Return the memory of a row."""
+        return self._ids[row]
+
+    @property
     def last_seq(self) -> int:
         """The largest seq that the shard knows, 0 when it is empty."""
         return self._last_seq
@@ -181,9 +154,10 @@ class Shard:
     @property
     def nbytes(self) -> int:
         """Bytes of RAM that the arrays hold, for an LRU by size."""
-        columns = sum(array.nbytes for array in self._columns.values())
-        texts = 200 * len(self.ids) + 3_000 * len(self.records) + 6_500 * len(self.compared)
-        return int(columns + self._vectors.nbytes + self.postings.nbytes + texts)
+        row = sum(array.itemsize for array in self._columns.values()) + self.dim * self._vectors.itemsize
+        texts = 200 * len(self._ids) + 3_000 * len(self.records) + 6_500 * len(self.compared)
+        orders = sum(rows.nbytes for rows in self._sorted.values())
+        return int(row * self.size + self.postings.nbytes + texts + orders)
 
     def successor(self) -> Shard:
         """A shard to change in this one's place: it shares the arrays, so this one must not be changed any more.
@@ -194,7 +168,8 @@ class Shard:
         """
         other: Shard = Shard.__new__(Shard)  # whose arrays would be made for nothing
         vars(other).update(vars(self))
-        other._columns = self._columns | {name: self._columns[name].copy() for name in ("alive", "deleted")}
+        other._columns, other._owns_ends = self._columns.copy(), False
+        other._sorted = self._sorted.copy()
         other.derived = {}
         other.rewritten = {}
         has_few_records = len(self.records) <= MAX_CACHED_RECORDS
@@ -208,10 +183,11 @@ class Shard:
         `records` is shared: what is read for the one serves the other.
         """
         other: Shard = self.successor()
-        other.ids = self.ids[: self.size]
+        other._ids = self._ids[: self.size]
         other._row_of = dict(zip(self.seq.tolist(), range(self.size), strict=True))
         other._columns = {name: array[: self.size].copy() for name, array in other._columns.items()}
         other._vectors, other.records = self.vectors, self.records
+        other._owns_ends, other._totals, other._sorted = True, None, {}
         return other
 
     def record(self, memory_id: str) -> MemoryRecord | None:
@@ -221,7 +197,13 @@ class Shard:
     @property
     def corpus_stats(self) -> CorpusStats:
         """Counts over the rows that are not gone."""
-        return self.cached("corpus statistics", self._count)
+        living, terms, _ = self._counted()
+        return CorpusStats(max(living, 1), max(terms / max(living, 1), 1.0), living == self.size)
+
+    @property
+    def embedded_count(self) -> int:
+        """How many rows have a vector and are not gone."""
+        return self._counted().embedded
 
     def document_count(self, terms: NDArray[np.uint64], matches: TermMatches | None = None) -> NDArray[Any]:
         """How many rows hold each term; with all its `matches`, how many that are not gone."""
@@ -232,8 +214,8 @@ class Shard:
 
     def rows_of(self, seqs: Iterable[int]) -> NDArray[np.int64]:
         """Where the rows of these numbers stand, those that are here."""
-        rows = (self._row_of.get(seq, self.size) for seq in seqs)
-        return np.array([row for row in rows if row < self.size], dtype=np.int64)
+        rows = np.fromiter(map(self._row_of.get, seqs, repeat(self.size)), dtype=np.int64)
+        return rows[rows < self.size]
 
     def cached(self, name: str, compute: Callable[[], _Derived]) -> _Derived:
         """Return what `compute` returns, computed once until a row changes."""
@@ -243,6 +225,18 @@ class Shard:
         value: _Derived = derived[name]
         return value
 
+    def sorted_rows(self, name: str, values_from: Callable[[int], NDArray[Any]]) -> SortedRows:
+        """Return the rows in the order of a value, sorted once and not again until many more rows were added.
+
+        Args:
+            name: of the value.
+            values_from: returns the values of the rows from one on.
+        """
+        rows = self._sorted.get(name)
+        if rows is None or self.size > rows.max_size:
+            rows = self._sorted[name] = SortedRows(values_from(0))
+        return rows
+
     def upsert(self, rows: Sequence[Row]) -> None:
         """Add new rows and rewrite known ones. A rewritten text goes to the end under its old id and seq."""
         self.derived = {}
@@ -251,10 +245,10 @@ class Shard:
             self._forget_record(row.id)
             at = self._row_of.get(row.seq)
             if at is not None and self._same_entry(at, row):
-                self._write(slice(at, at + 1), [row])
+                self._rewrite(at, row)
                 continue
             if at is not None:
-                self._columns["alive"][at] = False
+                self._end(at)
                 self._columns["deleted"][at] = ALWAYS
             fresh.append(row)
         if fresh:
@@ -266,8 +260,32 @@ class Shard:
         for seq in seqs:
             at = self._row_of.get(seq)
             if at is not None:
-                self._columns["alive"][at] = False
+                self._end(at)
                 self._forget_record(self.ids[at])
+
+    def _end(self, at: int) -> None:
+        self._own_ends()
+        if self._totals is not None:
+            self._totals = self._totals.plus(self._count(at, at + 1), sign=-1)
+        self._columns["alive"][at] = False
+
+    def _rewrite(self, at: int, row: Row) -> None:
+        """Put what a row says about itself in the place of what it said before."""
+        has_same_end = bool(self.alive[at]) == row.alive and int(self.deleted[at]) == _end_of(row)
+        if not has_same_end:
+            self._own_ends()
+        before, counts = [self._columns[name][at] for name in _SORTED], self._count(at, at + 1)
+        self._write(slice(at, at + 1), [row])
+        if [self._columns[name][at] for name in _SORTED] != before:
+            self._sorted = {}
+        if self._totals is not None:
+            self._totals = self._totals.plus(counts, sign=-1).plus(self._count(at, at + 1))
+
+    def _own_ends(self) -> None:
+        """Copy the columns that say what is gone: a search that began before goes on with the former ones."""
+        if not self._owns_ends:
+            self._columns |= {name: self._columns[name].copy() for name in ("alive", "deleted")}
+            self._owns_ends = True
 
     def _forget_record(self, memory_id: str) -> None:
         for cache in (self.records, self.compared):
@@ -277,29 +295,39 @@ class Shard:
         names = {"agent": self.agents, "run": self.runs, "actor": self.actors}
         return (names | {"attribute": self.attributes, "object": self.objects}).items()
 
-    def _count(self) -> CorpusStats:
-        living = int(self.alive.sum())
-        total = float(self.length.sum(where=self.alive))
-        return CorpusStats(max(living, 1), max(total / max(living, 1), 1.0), living == self.size)
+    def _counted(self) -> Totals:
+        if self._totals is None:
+            self._totals = self._count(0, self.size)
+        return self._totals
+
+    def _count(self, first: int, after: int) -> Totals:
+        columns = (self._columns[name][first:after] for name in ("alive", "length", _EMBEDDED))
+        alive, length, embedded = columns
+        terms = length.sum(where=alive, dtype=np.int64)
+        return Totals(int(np.count_nonzero(alive)), int(terms), int(np.count_nonzero(embedded & alive)))
 
     def _append(self, rows: Sequence[Row]) -> None:
         first, after = self.size, self.size + len(rows)
         self._grow(after)
         self._write(slice(first, after), rows)
-        self.ids.extend(row.id for row in rows)
+        self._ids.extend(row.id for row in rows)
         self._row_of.update((row.seq, at) for at, row in enumerate(rows, start=first))
         self.postings = self.postings.extended([row.terms or b"" for row in rows])
         self._last_seq = max(self._last_seq, *(row.seq for row in rows))
+        if self._totals is not None:
+            self._totals = self._totals.plus(self._count(first, after))
         self.size = after
 
     def _grow(self, needed: int) -> None:
         have = len(self._vectors)
         if needed <= have:
             return
-        room = needed if have == 0 else max(needed, have + have // 2, 64)
+        is_tight = have == 0 and needed < SPARE_FROM
+        room = needed if is_tight else max(needed + needed // 2, 64)
         for name, array in self._columns.items():
-            self._columns[name] = np.concatenate((array, np.zeros(room - have, dtype=array.dtype)))
-        self._vectors = np.concatenate((self._vectors, np.zeros((room - have, self.dim), dtype=np.float32)))
+            self._columns[name] = _with_room(array, room)
+        self._vectors = _with_room(self._vectors, room)
+        self._owns_ends = True
 
     def _same_entry(self, at: int, row: Row) -> bool:
         """Whether the row at hand says what the inverted index and the matrix already hold."""
@@ -326,39 +354,15 @@ class Shard:
             self._vectors[at] = np.frombuffer(stored, dtype=STORED_VECTOR).reshape(len(at), self.dim)
 
 
-def row_for(seq: int, record: MemoryRecord, *, entry: IndexEntry | None) -> Row:
-    """The row of a record that is at hand; stores that keep rows as columns read it from there instead."""
-    gone = [moment for moment in (record.deleted_at, record.retired_at) if moment is not None]
-    return Row(
-        seq=seq,
-        id=record.id,
-        kind=record.kind,
-        role=record.role,
-        type=record.type,
-        layer=record.layer,
-        agent=record.whose.agent_id,
-        run=record.whose.run_id,
-        actor=record.actor,
-        created=micros(record.created_at),
-        valid_from=micros(record.valid_from) if record.valid_from else None,
-        valid_to=micros(record.valid_to) if record.valid_to else None,
-        expires=micros(record.expires_at) if record.expires_at else None,
-        digest=digest(record.hash),
-        importance=record.importance,
-        strength=record.strength,
-        recorded=micros(record.recorded_at),
-        deleted=min(map(micros, gone), default=None),
-        alive=not gone,
-        length=entry.length if entry else None,
-        flags=entry.flags if entry else None,
-        numbers=entry.numbers if entry else None,
-        terms=entry.terms.tobytes() if entry else None,
-        model_id=entry.model_id if entry else None,
-        vector=stored_vector(entry.vector) if entry else None,
-        attribute=record.attribute,
-        object=record.object,
-        mentions=record.mentions,
-    )
+def _with_room(array: NDArray[Any], room: int) -> NDArray[Any]:
+    """Return a copy with zeros behind it, up to `room` rows."""
+    larger = np.zeros((room, *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def _end_of(row: Row) -> int:
+    return NEVER if row.deleted is None else row.deleted
 
 
 def stored_vector(vector: NDArray[np.float32] | None) -> bytes | None:

@@ -160,5 +160,5 @@ def _set_by_hand(
         key=edit.key,
         slot=edit.slot,
         origin=Origin.USER,
-        told=against[-1] if against else None,
+        overridden_value=against[-1] if against else None,
     )

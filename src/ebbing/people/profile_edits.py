@@ -15,7 +15,7 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.language.text.analyzer import normalise
 from ebbing.people.build_profile import agree
 from ebbing.people.profile_statements import MAX_KEY, profile_statement
-from ebbing.ports.memory_store import Revise
+from ebbing.ports.stores.memory_store import Revise
 
 BY_HAND: Final = "profile"
 """Rule of a memory that somebody told by way of their profile."""

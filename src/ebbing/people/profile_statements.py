@@ -18,6 +18,7 @@ from ebbing.language.claims.normalize_values import object_of, value_of
 from ebbing.language.signals.preferences import Tastes, read_tastes
 from ebbing.language.text.analyzer import normalise
 from ebbing.language.text.detect_language import detect
+from ebbing.language.text.quotation import quoted_words
 from ebbing.privacy.guarding.trust import Act, TrustTier, instruction_shaped, may, trust_in
 
 PROFILE_TYPES: Final = (
@@ -35,6 +36,10 @@ BINDING: Final = frozenset({MemoryType.CONSTRAINT, MemoryType.PROCEDURAL})
 """What the person requires or forbids."""
 _SAFETY_TAGS: Final = frozenset({"health", "diet"})
 _PERSON: Final = re.compile(r"^(?:user|assistant)(?:'s)? +|^(?:用户|助手)(?:的|要求:)? *", re.IGNORECASE)
+_INTOLERANCE: Final = re.compile(
+    r"过敏|吃不了|喝不了|不能[吃喝碰]|忌口|\ballerg|\bepi-?pen|\banaphyla|\bc(?:o)?eliac|\bintoleran"
+    r"|\bcan(?:no|'|’)?t (?:eat|have|drink|take)\b"
+)
 _IDENTITY: Final = frozenset({"name", "preferred_name", "age", "birthday", "gender", "pronouns"})
 _OWN: Final = frozenset({TrustTier.USER, TrustTier.IMPORT})
 """Whose wishes about how to be answered count."""
@@ -76,7 +81,7 @@ def profile_statement(record: MemoryRecord, *, speaker: str | None = None) -> Pr
     denied = _answer(record) == "no" and (record.type in BINDING or bears_on_health)
     tastes = Tastes() if denied else _rules_in(record)
     safety = not denied and (bears_on_health or bool(tastes.avoids) or _forbids(record))
-    if not safety and record.attribute is None and record.type is MemoryType.FACT and _is_over(normal):
+    if not safety and record.attribute is None and _says_little(record, normal):
         return None
     language = _language(record)
     relation = _subject_of(record.content, language)
@@ -105,6 +110,13 @@ def profile_statement(record: MemoryRecord, *, speaker: str | None = None) -> Pr
         denied=denied,
         manner=manner,
     )
+
+
+def _says_little(record: MemoryRecord, normal: str) -> bool:
+    """Whether it is over, or a quotation, which nothing would end; one of what somebody cannot eat or take is told."""
+    if quoted_words(record.content) is not None:
+        return _INTOLERANCE.search(normal) is None
+    return record.type is MemoryType.FACT and _is_over(normal)
 
 
 def is_order(record: MemoryRecord) -> bool:
@@ -143,7 +155,7 @@ def _named(record: MemoryRecord, *, section: Section, normal: str, language: str
 def _rules_in(record: MemoryRecord) -> Tastes:
     """What a rule, or a memory about health, says must be avoided, and how to answer."""
     binds = record.type in BINDING or not _SAFETY_TAGS.isdisjoint(record.tags)
-    return read_tastes([record.content]) if binds else Tastes()
+    return read_tastes([quoted_words(record.content) or record.content]) if binds else Tastes()
 
 
 def _manner(tastes: Tastes) -> frozenset[str]:

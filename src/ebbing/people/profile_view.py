@@ -24,7 +24,7 @@ from ebbing.language.wording.profile_phrases import LANGUAGES, attribute_sentenc
 from ebbing.people.build_profile import build_profile
 from ebbing.people.profile_input import ProfileInput, fact_of
 from ebbing.people.profile_statements import profile_statement
-from ebbing.ports.profile_store import Kept
+from ebbing.ports.stores.profile_store import StoredProfile
 from ebbing.privacy.attribution import LABELS, Source
 from ebbing.privacy.guarding.quote import fenced, quote
 
@@ -38,7 +38,7 @@ _TYPES: Final[Mapping[Section, MemoryType]] = {
 }
 
 
-def portrait(snapshot: Snapshot, stored: Kept) -> Portrait:
+def portrait(snapshot: Snapshot, stored: StoredProfile) -> Portrait:
     """The entries of a snapshot and, where it says nothing, what holds for everybody of the tenant."""
     hidden = frozenset(edit.slot for edit in stored.edits if edit.memory_id is None)
     slots = {entry.slot for entry in snapshot.entries} | hidden
@@ -92,7 +92,7 @@ def stand_in(entry: ProfileEntry, scope: Scope) -> MemoryRecord:
     """A record for an entry that no memory holds, so that it can be shown beside those that one does."""
     return MemoryRecord(
         id=f"{entry.origin}:{entry.name}",
-        whose=scope,
+        belongs_to=scope,
         content=entry.text,
         created_at=entry.last_at,
         recorded_at=entry.last_at,
@@ -111,7 +111,7 @@ def default_entries(inputs: Sequence[ProfileInput], *, now: datetime) -> list[Pr
     records = [
         MemoryRecord(
             id=f"default:{place}",
-            whose=Scope(run_id="default"),
+            belongs_to=Scope(run_id="default"),
             content=fact.text,
             created_at=now,
             recorded_at=now,

@@ -17,11 +17,12 @@ from ebbing.domain.memory.profile import Portrait, ProfileEdit, ProfileEntry, Sn
 from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, NEVER, TYPES, Shard, micros, moment
+from ebbing.language.text.analyzer import normalise
 from ebbing.people.build_profile import build_profile
 from ebbing.people.profile_statements import BINDING, PROFILE_TYPES, ProfileStatement, profile_statement
 from ebbing.people.profile_view import SHOWN, differs, portrait, stand_in
-from ebbing.ports.memory_store import MemoryStore
-from ebbing.ports.profile_store import Kept
+from ebbing.ports.stores.memory_store import MemoryStore
+from ebbing.ports.stores.profile_store import StoredProfile
 
 Mask = NDArray[np.bool_]
 """Shape (rows of the shard,)."""
@@ -114,7 +115,7 @@ class Profiles:
         """Whether there is no profile that still holds."""
         return _valid(await self._store.profiles.read(Scope.of(scope.owner)), now) is None
 
-    async def _made(self, scope: Scope, shard: Shard, *, stored: Kept, now: datetime) -> Snapshot:
+    async def _made(self, scope: Scope, shard: Shard, *, stored: StoredProfile, now: datetime) -> Snapshot:
         """A new snapshot of everything that is true at `now`, wherever it may be told."""
         at = micros(now)
         living = shard.alive & (shard.kind == KINDS.index(Kind.MEMORY)) & _typed(shard)
@@ -132,11 +133,13 @@ class Profiles:
             holds_until=min(now + FRESH, _first_end(shard, mask) or now + FRESH),
         )
 
-    async def _drawn(self, records: Sequence[MemoryRecord], scope: Scope, *, stored: Kept, now: datetime) -> Snapshot:
+    async def _drawn(
+        self, records: Sequence[MemoryRecord], scope: Scope, *, stored: StoredProfile, now: datetime
+    ) -> Snapshot:
         pins = [edit.memory_id for edit in stored.edits if edit.memory_id is not None]
         pinned_records = await self._store.get(Scope.of(scope.owner), pins) if pins else []
         statements = [record for record in records if scope.user_id is None or record.role is not Role.ASSISTANT]
-        work = partial(self._entries, statements, pinned_records, edits=stored.edits, now=now)
+        work = partial(self._entries, _own(statements, scope), pinned_records, edits=stored.edits, now=now)
         entries = work() if len(statements) <= _INLINE else await to_thread.run_sync(work)
         return Snapshot(1, -1, now, now + FRESH, len(statements), entries)
 
@@ -191,12 +194,23 @@ class Profiles:
         return replace(profile, records={entry.name: record_of(entry) for entry in shown})
 
 
-def _valid(stored: Kept, now: datetime) -> Snapshot | None:
+def _valid(stored: StoredProfile, now: datetime) -> Snapshot | None:
     """The snapshot, if it is up to date with the memories, and as of `now`."""
     snapshot = stored.snapshot
     if snapshot is None or snapshot.generation < 0 or snapshot.generation != stored.generation:
         return None
     return snapshot if snapshot.built_at <= now < snapshot.holds_until else None
+
+
+def _own(records: Sequence[MemoryRecord], scope: Scope) -> Sequence[MemoryRecord]:
+    """The memories without what others in a group said, where one of the speakers goes by the owner's id.
+
+    Where nobody does, nobody knows which of them the owner is, and all of them count, by name.
+    """
+    owner = normalise(scope.user_id or "")
+    is_own = [record.actor is None or normalise(record.actor) == owner for record in records]
+    has_spoken = any(own and record.actor is not None for own, record in zip(is_own, records, strict=True))
+    return [record for own, record in zip(is_own, records, strict=True) if own] if has_spoken else records
 
 
 def _typed(shard: Shard) -> Mask:

@@ -21,7 +21,7 @@ def suggest_questions(portrait: Portrait, *, limit: int) -> list[Question]:
 
 def _is_known(question: Question, entries: list[ProfileEntry], *, hidden: frozenset[str]) -> bool:
     slots = hidden | {entry.slot for entry in entries}
-    if any(f"attribute:{name}" in slots for name in question.known):
+    if any(f"attribute:{name}" in slots for name in question.attributes):
         return True
     if question.about == "allergies" and any(slot.startswith("rule:") for slot in hidden):
         return True

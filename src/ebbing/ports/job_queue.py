@@ -36,7 +36,7 @@ class NewJob:
     run_at: datetime | None = None
     """Not before; at once unless given."""
     max_attempts: int = 5
-    whose: Scope | None = None
+    belongs_to: Scope | None = None
     """Whose memory it is about: it is forgotten with the owner."""
     tenant: str | None = None
     """Of work that is about nobody in particular; else the owner's."""
@@ -46,13 +46,13 @@ class NewJob:
     def __post_init__(self) -> None:
         if self.max_attempts < 1:
             raise InvalidInputError("max_attempts must be at least 1")
-        if self.whose is not None and self.tenant not in {None, self.whose.tenant}:
+        if self.belongs_to is not None and self.tenant not in {None, self.belongs_to.tenant}:
             raise InvalidInputError("a job belongs to the tenant of its owner")
 
     @property
     def of_tenant(self) -> str:
         """The tenant that it belongs to."""
-        return self.whose.tenant if self.whose else self.tenant or DEFAULT_TENANT
+        return self.belongs_to.tenant if self.belongs_to else self.tenant or DEFAULT_TENANT
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Job:
     leased_until: datetime | None
     last_error: str | None
     tenant: str = DEFAULT_TENANT
-    whose: Scope | None = None
+    belongs_to: Scope | None = None
     progress: Mapping[str, Any] = field(default_factory=dict)
     """How far it is, as its worker last noted it; the next attempt may go on from there."""
     ended_at: datetime | None = None
@@ -94,7 +94,7 @@ class JobQueue(Protocol):
         payload: Mapping[str, Any] | None = None,
         run_at: datetime | None = None,
         max_attempts: int = 5,
-        whose: Scope | None = None,
+        belongs_to: Scope | None = None,
     ) -> int:
         """Adds a job and returns its id; while one of the same kind and key is waiting, returns that one's instead."""
         ...
@@ -161,6 +161,40 @@ class JobQueue(Protocol):
         """Removes every job of a tenant and returns how many they were."""
         ...
 
+    async def hand_over(self, tenant: str, target: str, *, gone: str) -> int:
+        """Gives every job about the user `gone`, in whatever state, to the user `target`, and returns how many.
+
+        A payload that names the user under `user_id` names the other one then. What is in hand is begun anew, since its
+        worker looks where the memories were: its lease is lost, and it gives way to one of its name that is waiting.
+        """
+        ...
+
     async def drop_done(self, *, before: datetime) -> int:
         """Removes what was done before a moment and returns how many they were; what was given up stays."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStanding:
+    """How a queue on a server of its own stands."""
+
+    server: str
+    """What it is, and where; without a password."""
+    warnings: tuple[str, ...] = ()
+    """Sentences: what may cost jobs, and what to do."""
+
+
+class SeparateJobQueue(JobQueue, Protocol):
+    """A queue on a server of its own: it shares no transaction with the memories that its jobs are about."""
+
+    async def standing(self) -> QueueStanding:
+        """How its server stands.
+
+        Raises:
+            StoreError: it does not answer; the message says what to do.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Lets go of its connections; idempotent."""
         ...

@@ -32,7 +32,7 @@ class Measure(Protocol):
         """It answered; `answer` is read and not kept."""
         ...
 
-    def found(
+    def searched(
         self, records: Sequence[MemoryRecord], *, scores: Sequence[float], failed_retrievers: Iterable[str]
     ) -> None:
         """It answered with these memories of these scores, without the routes that failed or were late."""
@@ -68,7 +68,7 @@ class Silence:
     def done(self, answer: Answer) -> None:
         """Nothing is noted."""
 
-    def found(
+    def searched(
         self, records: Sequence[MemoryRecord], *, scores: Sequence[float], failed_retrievers: Iterable[str]
     ) -> None:
         """Nothing is noted."""

@@ -16,11 +16,12 @@ from ebbing.domain.memory.history import HistoryEntry
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import IndexEntry, entry_for, passage
+from ebbing.index.record_row import row_for
 from ebbing.index.row import Row
-from ebbing.index.shard import ALWAYS, NEVER, Shard, digest, micros, row_for
+from ebbing.index.shard import ALWAYS, NEVER, Shard, digest, micros
 from ebbing.language.text.analyzer import TextFlag, analyse
-from ebbing.ports.embedder import Embedder, Vectors
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.models.embedder import Embedder, Vectors
+from ebbing.ports.stores.memory_store import MemoryStore
 
 MAX_VIEWS: Final = 2
 """Moments that are kept ready with a shard, because people turn pages and ask again."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import anyio
 import numpy as np
@@ -18,11 +19,11 @@ from ebbing.index.chosen_rows import ChosenRows
 from ebbing.index.near_rows import along
 from ebbing.index.shard import Shard
 from ebbing.language.text.analyzer import TextFlag
-from ebbing.ports.memory_store import MemoryStore
-from ebbing.ports.outbox import Outbox
-from ebbing.ports.vector_index import COMPLETE, VectorIndex, VectorRoom, Vectors, follower_name
+from ebbing.ports.indexes.vector_index import COMPLETE, VectorIndex, VectorRoom, Vectors, follower_name
+from ebbing.ports.stores.memory_store import MemoryStore
+from ebbing.ports.stores.outbox import Outbox
 from ebbing.recall.bm25 import weigh
-from ebbing.recall.question import Question, parse_query
+from ebbing.recall.question import Question
 from ebbing.recall.recall_settings import RecallSettings
 from ebbing.recall.rows import Mask, best_rows
 from ebbing.recall.scores import is_about
@@ -76,16 +77,23 @@ class CandidateRows:
         """Return whether the index may help with a question."""
         if shard.size < self.min_rows or shard.model_id is None or query.as_of is not None:
             return False
-        return embedded_rows(shard) >= self.min_rows and anyio.current_time() >= self._rests_until
+        return shard.embedded_count >= self.min_rows and anyio.current_time() >= self._rests_until
 
     async def choose(
-        self, shard: Shard, scope: Scope, *, query: Query, vectors: Sequence[Vectors], settings: RecallSettings
+        self,
+        shard: Shard,
+        scope: Scope,
+        *,
+        question: Question,
+        vectors: Sequence[Vectors],
+        top_k: int,
+        settings: RecallSettings,
     ) -> Shard:
         """Return the rows of a shard that are worth scoring; the shard itself where the index cannot tell.
 
         A vector index that fails is left alone for some seconds.
         """
-        question, count = parse_query(query, shard), max(NEAREST_ROWS, 8 * query.top_k)
+        count = max(NEAREST_ROWS, 8 * top_k)
         try:
             with anyio.fail_after(DEADLINE_SECONDS):
                 near = await self._near_rows(shard, scope.owner, vectors=vectors, count=count)
@@ -100,7 +108,7 @@ class CandidateRows:
         in_times = rows_of_times(shard, question, vector=vectors[0])
         if in_times is None:
             return shard
-        others = (*self._rows_by_rule(shard, question), worded_rows(shard, question, settings=settings), in_times)
+        others = (rows_by_rule(shard, question), worded_rows(shard, question, settings=settings), in_times)
         return chosen_rows(shard, np.unique(np.concatenate((near, *others))))
 
     async def _near_rows(self, shard: Shard, owner: Owner, *, vectors: Sequence[Vectors], count: int) -> Rows | None:
@@ -118,24 +126,36 @@ class CandidateRows:
         room = VectorRoom(owner.tenant, standing.partition, shard.model_id or "", shard.dim)
         answers = [await self.index.search(room, vector, limit=count) for vector in vectors]
         if min(map(len, answers)) < count:  # the owner has many more rows
-            if await self.index.count(room) < WHOLE_SHARE * embedded_rows(shard):
+            if await self.index.count(room) < WHOLE_SHARE * shard.embedded_count:
                 await self.store.set_mark(Scope.of(owner), name, value=0)
                 self.follow(owner)
             return None
         return shard.rows_of([*np.concatenate(answers).tolist(), *standing.behind])
 
-    def _rows_by_rule(self, shard: Shard, question: Question) -> tuple[Rows, Rows]:
-        """Return rows that count whatever their words: standing instructions, and what the question asks for."""
-        rules = shard.cached("instructions", lambda: np.flatnonzero((shard.flags & TextFlag.INSTRUCTION) != 0))
-        topic = question.topic
-        codes = [] if topic is None else [code for name, code in shard.attributes.items() if is_about(name, topic)]
-        facts = np.flatnonzero(np.isin(shard.attribute, codes)) if codes else rules[:0]
-        return rules[-RULE_ROWS:], facts[-RULE_ROWS:]
+
+def rows_by_rule(shard: Shard, question: Question) -> Rows:
+    """Return rows that count whatever their words: standing instructions, and what the question asks for."""
+    rows = [_newest(shard, "instruction", value=True, values_from=partial(_instructions, shard))]
+    if question.topic is not None:
+        codes = [code for name, code in shard.attributes.items() if is_about(name, question.topic)]
+        values_from = partial(_column, shard.attribute)
+        rows += [_newest(shard, "attribute", value=code, values_from=values_from) for code in codes]
+    rules, facts = rows[0], np.sort(np.concatenate((*rows[1:], rows[0][:0])))
+    return np.concatenate((rules, facts[-RULE_ROWS:]))
 
 
-def embedded_rows(shard: Shard) -> int:
-    """Return how many living rows have a vector."""
-    return shard.cached("embedded rows", lambda: int(np.count_nonzero(shard.embedded & shard.alive)))
+def _newest(shard: Shard, name: str, *, value: object, values_from: Callable[[int], NDArray[Any]]) -> Rows:
+    rows = shard.sorted_rows(name, values_from)
+    return rows.newest(value, later=values_from(rows.count), count=RULE_ROWS)
+
+
+def _instructions(shard: Shard, first: int) -> Mask:
+    mask: Mask = (shard.flags[first:] & TextFlag.INSTRUCTION) != 0
+    return mask
+
+
+def _column(column: NDArray[Any], first: int) -> NDArray[Any]:
+    return column[first:]
 
 
 def worded_rows(shard: Shard, question: Question, *, settings: RecallSettings) -> Rows:
@@ -159,9 +179,13 @@ def rows_of_times(shard: Shard, question: Question, *, vector: Vectors) -> Rows 
     """Return the best rows of the times that a question names; None where these are too many to compare."""
     in_span = np.zeros(0, dtype=np.int64)
     for first, last in question.times.spans:
-        in_span = np.union1d(in_span, np.flatnonzero((shard.created >= first) & (shard.created <= last)))
-        if len(in_span) > MAX_SPAN_ROWS:
+        by_time = shard.sorted_rows("created", partial(_column, shard.created))
+        rows = by_time.between(first, last, later=shard.created[by_time.count :], limit=MAX_SPAN_ROWS)
+        if rows is None:
             return None
+        in_span = np.union1d(in_span, rows)
+    if len(in_span) > MAX_SPAN_ROWS:
+        return None
     if len(in_span) <= NEAREST_ROWS:
         return in_span
     cosines = along(shard.vectors[in_span], vector).astype(np.float64)

@@ -15,8 +15,8 @@ from ebbing.domain.errors import EbbingError
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.index.index_entry import passage
 from ebbing.language.text.text_compression import full_text
-from ebbing.ports.reader import Reader
-from ebbing.ports.reranker import Reranker
+from ebbing.ports.models.reader import Reader
+from ebbing.ports.models.reranker import Reranker
 from ebbing.recall.rows import Scores, zscore
 
 # A reranker reads the best candidates; its opinion is added to their scores, never in their place.

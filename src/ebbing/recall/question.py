@@ -41,8 +41,8 @@ from ebbing.language.text.analyzer import (
     wants_advice,
 )
 from ebbing.language.text.detect_language import detect
-from ebbing.ports.embedder import Embedder
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.models.embedder import Embedder
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.recall.rows import Mask, load_records
 
 # What a question asks for, as far as its surface tells: terms, times and speakers.

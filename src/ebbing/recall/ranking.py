@@ -14,7 +14,7 @@ from ebbing.domain.filters.query import Query
 from ebbing.domain.memory.record import Kind
 from ebbing.index.near_rows import between
 from ebbing.index.shard import KINDS, NEVER, Shard, micros
-from ebbing.ports.embedder import Calibration
+from ebbing.ports.models.embedder import Calibration
 from ebbing.recall.question import Question
 from ebbing.recall.recall_settings import RecallSettings
 from ebbing.recall.rows import Mask, best_rows
@@ -260,26 +260,26 @@ def group_duplicates(
         similar = calibration.cosine(settings.alike_similarity)
         same = calibration.cosine(settings.same_similarity)
     first = order[: count + settings.collapse_probe]
-    pairs = _pairs_above(shard, first, min_cosine=similar)
+    pairs, same_pairs = _pairs_above(shard, first, min_cosines=(similar, same))
     probe = pairs[: settings.collapse_probe, : settings.collapse_probe]
     repeats = int(np.triu(probe, 1).any(axis=0).sum())
     if repeats >= settings.collapse_from:
         rows = order[: settings.collapse_depth]
-        return _group(rows, _pairs_above(shard, rows, min_cosine=similar), count=count)
-    return _group(first, _pairs_above(shard, first, min_cosine=same), count=count)
+        return _group(rows, _pairs_above(shard, rows, min_cosines=(similar,))[0], count=count)
+    return _group(first, same_pairs, count=count)
 
 
-def _pairs_above(shard: Shard, rows: Rows, *, min_cosine: float) -> Pairs:
-    """Return the pairs with the same words of the same speaker, or with the same numbers and a greater cosine."""
+def _pairs_above(shard: Shard, rows: Rows, *, min_cosines: Sequence[float]) -> list[Pairs]:
+    """Return for each bound the pairs of the same words and speaker, or of the same numbers and a greater cosine."""
     same_text = shard.digest[rows][:, None] == shard.digest[rows]
     same_speaker = shard.actor[rows][:, None] == shard.actor[rows]
-    pairs: Pairs = same_text & same_speaker
-    if min_cosine > 1.0:
-        return pairs
+    said_alike: Pairs = same_text & same_speaker
+    if min(min_cosines) > 1.0:
+        return [said_alike] * len(min_cosines)
     same_numbers = shard.numbers[rows][:, None] == shard.numbers[rows]
     vectors = shard.vectors[rows]
-    pairs |= same_numbers & (between(vectors, vectors) > min_cosine)
-    return pairs
+    cosines = between(vectors, vectors)
+    return [said_alike | (same_numbers & (cosines > min_cosine)) for min_cosine in min_cosines]
 
 
 def _group(rows: Rows, pairs: Pairs, *, count: int) -> Groups:

@@ -26,6 +26,7 @@ from ebbing.domain.filters.tree import (
 )
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
+from ebbing.index.index_entry import InternedNames
 from ebbing.index.near_rows import find_neighbours
 from ebbing.index.shard import (
     ALWAYS,
@@ -35,12 +36,11 @@ from ebbing.index.shard import (
     RECORDS_READ,
     ROLES,
     TYPES,
-    InternedNames,
     Shard,
     digest,
     micros,
 )
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.stores.memory_store import MemoryStore
 
 # From the scores of several retrievers to one, and from scores to the best rows.
 
@@ -177,8 +177,8 @@ async def _matching_rows(store: MemoryStore, shard: Shard, *, scope: Scope, mask
 async def _read_records(store: MemoryStore, shard: Shard, *, scope: Scope, mask: Mask) -> None:
     """Cache the records of the rows in the shard; deleted ones too, for questions about the past."""
     rows_read: Mask = shard.cached(RECORDS_READ, lambda: np.zeros(shard.size, dtype=np.bool_))
-    rows = np.flatnonzero(mask & ~rows_read)
-    missing = [shard.ids[row] for row in rows if shard.record(shard.ids[row]) is None]
+    rows = np.flatnonzero(mask & ~rows_read).tolist()
+    missing = [shard.id_of(row) for row in rows if shard.record(shard.id_of(row)) is None]
     if missing:
         records = await store.get(scope, missing, deleted=True)
         shard.records.update((record.id, record) for record in records)
@@ -221,7 +221,7 @@ def _column_test(shard: Shard, test: Test, *, mask: Mask, scope: Scope) -> Mask:
     if name == "user_id":
         return np.full(shard.size, matches(scope.user_id))
     if name == "id":
-        return _test_rows(mask, lambda row: matches(shard.ids[row]))
+        return _test_rows(mask, lambda row: matches(shard.id_of(row)))
     return _number_test(getattr(shard, name), test)
 
 
@@ -273,7 +273,7 @@ def _record_test(shard: Shard, test: Test, *, mask: Mask) -> Mask:
     matches = predicate(test)
 
     def test_record(row: int) -> bool:
-        record = shard.record(shard.ids[row])
+        record = shard.record(shard.id_of(row))
         return record is not None and matches(record)
 
     matching |= _test_rows(mask & ~tested, test_record)
@@ -310,7 +310,7 @@ async def load_records(
 
     The shard caches a record until its row changes: the shard is current as of this search, and so is the record.
     """
-    ids = [shard.ids[row] for row in rows]
+    ids = [shard.id_of(row) for row in rows]
     missing = [memory_id for memory_id in ids if shard.record(memory_id) is None]
     if missing:
         read = await store.get(scope, missing, deleted=include_deleted)
@@ -334,8 +334,8 @@ async def load_windows(
     """
     rows = list(dict.fromkeys(row for window in windows for row in window))
     records = await load_records(store, shard, scope=scope, rows=rows, include_deleted=include_deleted)
-    by_id = {record.id: record for record in records if scope.covers(record.whose)}
-    return [[by_id[shard.ids[row]] for row in window if shard.ids[row] in by_id] for window in windows]
+    by_id = {record.id: record for record in records if scope.covers(record.belongs_to)}
+    return [[by_id[shard.id_of(row)] for row in window if shard.id_of(row) in by_id] for window in windows]
 
 
 def expand(shard: Shard, rows: Sequence[int], *, before: int, after: int, mask: Mask | None = None) -> list[list[int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,10 +14,10 @@ from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import passage
 from ebbing.index.shard import Shard
-from ebbing.ports.embedder import Embedder
-from ebbing.ports.memory_store import MemoryStore
-from ebbing.ports.reader import Reader
-from ebbing.ports.reranker import Reranker
+from ebbing.ports.models.embedder import Embedder
+from ebbing.ports.models.reader import Reader
+from ebbing.ports.models.reranker import Reranker
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.recall.as_of import shard_as_of
 from ebbing.recall.candidates import CandidateRows, is_enough
 from ebbing.recall.model_scores import AnswerOptions, RerankOptions, read_answers, rerank
@@ -26,7 +27,7 @@ from ebbing.recall.recall_settings import RecallSettings
 from ebbing.recall.rows import Mask, best_rows, expand, load_records, load_windows, visible_rows
 from ebbing.recall.scores import RowScores, join_conversation, score_rows
 
-Embeddings = dict[str, QueryEmbedding]
+Embeddings: TypeAlias = dict[str, QueryEmbedding]
 """What was embedded already, by the text."""
 
 
@@ -70,11 +71,13 @@ class SearchResults:
 async def search(deps: SearchDeps, scope: Scope, *, query: Query) -> SearchResults:
     """Return the memories and raw messages that answer the query, best first."""
     shard = await _load_shard(deps, scope, query=query)
-    embeddings: Embeddings = {}
-    shard, mask = await _choose_rows(deps, shard, scope=scope, query=query, embeddings=embeddings)
+    question, embeddings = parse_query(query, shard), Embeddings()
+    shard, mask = await _choose_rows(deps, shard, scope=scope, query=query, question=question, embeddings=embeddings)
     if not mask.any():
         return SearchResults()
-    question, scores, failures = await _score(deps, shard, scope=scope, mask=mask, query=query, embeddings=embeddings)
+    question, scores, failures = await _score(
+        deps, shard, scope=scope, mask=mask, query=query, question=question, embeddings=embeddings
+    )
     if deps.reranker is not None:
         scores, failure = await _rerank(deps, shard, scores=scores, scope=scope, mask=mask, query=query)
         failures |= {"rerank": failure} if failure else {}
@@ -113,7 +116,7 @@ async def _load_shard(deps: SearchDeps, scope: Scope, *, query: Query) -> Shard:
 
 
 async def _choose_rows(
-    deps: SearchDeps, shard: Shard, *, scope: Scope, query: Query, embeddings: Embeddings
+    deps: SearchDeps, shard: Shard, *, scope: Scope, query: Query, question: Question, embeddings: Embeddings
 ) -> tuple[Shard, Mask]:
     """Return the rows that are scored, which of a large owner are few, and which of them the caller may get back."""
     candidates = deps.candidates
@@ -122,7 +125,9 @@ async def _choose_rows(
             embeddings[text] = await embed_query(deps.embedder, text, timeout_seconds=deps.settings.deadline_seconds)
         vectors = [embedding.vector for embedding in embeddings.values() if embedding.vector is not None]
         if vectors and all(len(vector) == shard.dim for vector in vectors):
-            chosen = await candidates.choose(shard, scope, query=query, vectors=vectors, settings=deps.settings)
+            chosen = await candidates.choose(
+                shard, scope, question=question, vectors=vectors, top_k=query.top_k, settings=deps.settings
+            )
             mask = await visible_rows(deps.store, chosen, scope=scope, query=query)
             if chosen is shard or is_enough(chosen, mask, query=query):
                 return chosen, mask
@@ -130,9 +135,16 @@ async def _choose_rows(
 
 
 async def _score(
-    deps: SearchDeps, shard: Shard, *, scope: Scope, mask: Mask, query: Query, embeddings: Embeddings
+    deps: SearchDeps,
+    shard: Shard,
+    *,
+    scope: Scope,
+    mask: Mask,
+    query: Query,
+    question: Question,
+    embeddings: Embeddings,
 ) -> tuple[Question, RowScores, dict[str, str]]:
-    """Return the parsed question, the scores of all rows, and the retrievers that failed.
+    """Return the question with what the rows know of it, the scores of all rows, and the retrievers that failed.
 
     A question that leans on its conversation is scored alone and with it.
     """
@@ -140,9 +152,10 @@ async def _score(
     if query.conversation:
         settings = replace(settings, other_language_weight=settings.leaning_other_language_weight)
     score = partial(_score_text, deps, shard, scope=scope, mask=mask, settings=settings, embeddings=embeddings)
-    question, scores, failures = await score(query=query)
+    question, scores, failures = await score(query=query, question=question)
     if query.conversation:
-        _, in_conversation, more_failures = await score(query=replace(query, text=query.conversation))
+        whole = replace(query, text=query.conversation)
+        _, in_conversation, more_failures = await score(query=whole, question=parse_query(whole, shard))
         scores = join_conversation(shard, scores, conversation=in_conversation, mask=mask, settings=settings)
         failures |= more_failures
     return question, scores, failures
@@ -153,12 +166,12 @@ async def _score_text(
     shard: Shard,
     *,
     query: Query,
+    question: Question,
     scope: Scope,
     mask: Mask,
     settings: RecallSettings,
     embeddings: Embeddings,
 ) -> tuple[Question, RowScores, dict[str, str]]:
-    question = parse_query(query, shard)
     if settings.graph_bonus:
         question = await with_entity_links(
             deps.store,
@@ -216,7 +229,7 @@ async def _load_candidates(
     includes_deleted = query.as_of is not None
     records = await load_records(deps.store, shard, scope=scope, rows=rows, include_deleted=includes_deleted)
     ids = {record.id for record in records}
-    return [row for row in rows if shard.ids[row] in ids], records
+    return [row for row in rows if shard.id_of(row) in ids], records
 
 
 def _to_hits(
@@ -226,7 +239,7 @@ def _to_hits(
     by_id = {record.id: record for record in records}
     hits: list[Hit] = []
     for ranked_row in ranked:
-        record = by_id.get(shard.ids[ranked_row.row])
+        record = by_id.get(shard.id_of(ranked_row.row))
         if record is not None:
             hits.append(_to_hit(shard, scores, ranked=ranked_row, record=record))
     return hits
@@ -242,7 +255,7 @@ def _to_hit(shard: Shard, scores: RowScores, *, ranked: RankedRow, record: Memor
         record,
         ranked.score,
         ranked.total,
-        duplicate_ids=tuple(shard.ids[duplicate] for duplicate in ranked.duplicates),
+        duplicate_ids=tuple(shard.id_of(duplicate) for duplicate in ranked.duplicates),
         retriever_scores={name: value for name, value in rounded.items() if value},
         coverage=ranked.coverage,
         meaning=ranked.meaning,
@@ -258,4 +271,4 @@ async def _load_context(
     windows = expand(shard, rows, before=query.context_turns, after=query.context_turns, mask=mask)
     includes_deleted = query.as_of is not None
     turns = await load_windows(store, shard, scope=scope, windows=windows, include_deleted=includes_deleted)
-    return {shard.ids[row]: window for row, window in zip(rows, turns, strict=True) if len(window) > 1}
+    return {shard.id_of(row): window for row, window in zip(rows, turns, strict=True) if len(window) > 1}

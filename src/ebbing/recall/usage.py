@@ -18,7 +18,7 @@ from ebbing.domain.errors import StoreError
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.language.text.analyzer import normalise, query_terms
 from ebbing.language.text.numbers import figures
-from ebbing.ports.usage_log import Returned, UsageLog
+from ebbing.ports.stores.usage_log import Returned, UsageLog
 
 # Counts of the memories that searches return: in RAM first, handed to the store in batches.
 

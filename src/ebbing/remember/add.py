@@ -126,6 +126,11 @@ async def _add_part(
     known_messages = await find_known_messages(deps.store, screened, scope=context.scope, now=context.now)
     extraction = await _extract(deps, screened, known_messages=known_messages, context=context)
     episodes = message_drafts(screened, kind=Kind.EPISODE, context=context)
+    if extraction.failed is not None:
+        # Before anything is stored: a process that dies right after it leaves nothing unread. Of messages that are not
+        # stored after all, the job finds nothing to read.
+        drafted = [draft.record.id for draft in episodes]
+        await _enqueue_reading(deps, extraction.failed, screened=screened, episode_ids=drafted, scope=context.scope)
     stored = await store_extraction(
         deps,
         extraction,
@@ -136,7 +141,8 @@ async def _add_part(
         statement=statement if extraction.failed is None else None,
     )
     if extraction.failed is not None:
-        await _enqueue_reading(deps, extraction.failed, screened=screened, stored=stored, scope=context.scope)
+        ids = stored.episode_ids
+        await _enqueue_reading(deps, extraction.failed, screened=screened, episode_ids=ids, scope=context.scope)
     outcomes = (*map(known_outcome, known_messages.memories), *stored.outcomes)
     error = extraction.failed.reason if extraction.failed else None
     return AddReport(outcomes, tuple(stored.episode_ids), error, stored.vectors_pending)
@@ -214,15 +220,15 @@ async def _enqueue_reading(
     failed: ExtractionFailure,
     *,
     screened: Sequence[ScreenedMessage],
-    stored: StoredExtraction,
+    episode_ids: Sequence[str],
     scope: Scope,
 ) -> None:
-    """Queue what the model could not read; the episodes are stored by now."""
+    """Queue what the model could not read; of the same episodes once, as long as that waits."""
     work = PendingExtraction(scope, (), deps.mode, agent_facts=scope.agent_id is not None)
     numbers: list[int] = []
     for number, screened_message in enumerate(screened):
         parts = split_text(screened_message.message.content)
         numbers += [number] * len(parts)
-    episodes = list(zip(numbers, stored.episode_ids, strict=True))
+    episodes = list(zip(numbers, episode_ids, strict=True))
     unread = pending_extraction_of(episodes, failed, like=work)
     await enqueue_retry(deps.store.jobs, unread, failed=failed, now=deps.clock.now())

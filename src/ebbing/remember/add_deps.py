@@ -9,9 +9,9 @@ from datetime import UTC, tzinfo
 from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.clock import Clock
-from ebbing.ports.embedder import Embedder
 from ebbing.ports.ids import Ids
-from ebbing.ports.memory_store import Insert, MemoryStore
+from ebbing.ports.models.embedder import Embedder
+from ebbing.ports.stores.memory_store import Insert, MemoryStore
 from ebbing.remember.facts.drafts import Draft
 from ebbing.remember.intake.write_policy import WritePolicy
 from ebbing.remember.llm.client import LlmOptions

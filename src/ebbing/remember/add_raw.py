@@ -14,7 +14,7 @@ from ebbing.domain.memory.history import STORED_AS_SAID, Event
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
+from ebbing.ports.stores.memory_store import Change, Insert, MemoryStore, Revise
 from ebbing.privacy.guarding.trust import TrustTier
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.add_report import ALREADY_STORED, AddReport, MemoryOutcome, joined_report
@@ -186,7 +186,7 @@ async def _stored_by_message(
     for record in await store.from_sources(scope, ids):
         names = record.provenance.source_ids
         verbatim = record.kind is Kind.MEMORY and record.is_verbatim and not record.is_compressed
-        if verbatim and record.whose.run_id == scope.run_id and names:
+        if verbatim and record.belongs_to.run_id == scope.run_id and names:
             parts[names[-1]].append(record)
     return {name: sorted(records, key=_number) for name, records in parts.items()}
 

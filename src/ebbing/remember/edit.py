@@ -25,7 +25,7 @@ from ebbing.language.text.analyzer import normalise
 from ebbing.language.text.detect_language import detect
 from ebbing.language.text.sentences import MAX_TEXT_LENGTH
 from ebbing.language.text.text_compression import full_text
-from ebbing.ports.memory_store import Erase, Insert, MemoryStore, Revise
+from ebbing.ports.stores.memory_store import Erase, Insert, MemoryStore, Revise
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
 from ebbing.privacy.redaction.redact import RedactionPolicy, redact
 from ebbing.remember.add_deps import AddDeps
@@ -275,7 +275,7 @@ def _reread(record: MemoryRecord, wording: str) -> MemoryRecord:
         return record
     keeps_object = bool(record.object and record.value) and normalise(record.value or "") in normalise(wording)
     object_, polarity = (record.object, record.polarity) if keeps_object else (None, 0)
-    hints = replace(hints_from_record(record), attribute=None, value=None, object=None, polarity=0, known=False)
+    hints = replace(hints_from_record(record), attribute=None, value=None, object=None, polarity=0, was_read=False)
     attribute, value = attribute_of(wording, hints)
     if attribute is None and keeps_object:
         value = record.value

@@ -14,7 +14,7 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, micros
-from ebbing.ports.memory_store import Change, Erase, MemoryStore, Revise
+from ebbing.ports.stores.memory_store import Change, Erase, MemoryStore, Revise
 from ebbing.remember.reconcile.unmerge import deleted, is_apart, merged_records_of, unmerge_changes
 
 MAX_ATTEMPTS: Final = 32

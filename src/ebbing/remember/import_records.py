@@ -48,8 +48,8 @@ async def import_records(
             records.append((place, _as_imported(record_from_line(line, tenant=tenant, user_id=user_id))))
         except InvalidInputError as error:
             result.refused[place] = str(error)
-    records.sort(key=lambda numbered: repr(numbered[1].whose.owner))
-    for _, group in groupby(records, key=lambda numbered: numbered[1].whose.owner):
+    records.sort(key=lambda numbered: repr(numbered[1].belongs_to.owner))
+    for _, group in groupby(records, key=lambda numbered: numbered[1].belongs_to.owner):
         await _of_one_owner(deps, dict(group), result=result)
     return result
 
@@ -61,7 +61,7 @@ def _as_imported(record: MemoryRecord) -> MemoryRecord:
 
 
 async def _of_one_owner(deps: AddDeps, records: dict[int, MemoryRecord], *, result: ImportReport) -> None:
-    scope = Scope.of(next(iter(records.values())).whose.owner)
+    scope = Scope.of(next(iter(records.values())).belongs_to.owner)
     names = await _id_mapping(deps, list(records.values()), scope=scope)
     fresh: dict[int, MemoryRecord] = {}
     for place, record in records.items():

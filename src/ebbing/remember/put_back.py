@@ -8,7 +8,7 @@ from typing import Any, Final
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.language.text.text_compression import full_text
-from ebbing.ports.change_log import RecordChange
+from ebbing.ports.stores.change_log import RecordChange
 
 _STANDING: Final = ("valid_from", "valid_to", "superseded_by", "retired_at", "deleted_at", "delete_reason")
 """Whether it counts, and what counts in its place."""

@@ -12,8 +12,8 @@ from ebbing.domain.forgetting.stages import TAKEN_APART, UNDONE
 from ebbing.domain.memory.change_set import LoggedChange
 from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.change_log import RecordChange
-from ebbing.ports.memory_store import Change, MemoryStore, Revise
+from ebbing.ports.stores.change_log import RecordChange
+from ebbing.ports.stores.memory_store import Change, MemoryStore, Revise
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.put_back import as_before, event_of, is_changed_since, is_current
 from ebbing.remember.reconcile.rivals import closed_rival, rivals_of

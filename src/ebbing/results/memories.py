@@ -221,8 +221,8 @@ class DeleteAnswer(TypedDict):
     """With `hard`: False where a trace on the disk is still to be overwritten."""
 
 
-class DeleteSeveralAnswer(TypedDict):
-    """The answer of `delete_several`."""
+class DeletedMemoriesAnswer(TypedDict):
+    """The answer of `maintenance.delete_memories`."""
 
     deleted: list[str]
     missing: list[str]

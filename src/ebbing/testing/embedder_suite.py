@@ -16,7 +16,7 @@ import anyio.to_thread
 import numpy as np
 import pytest
 
-from ebbing.ports.embedder import Embedder, Vectors
+from ebbing.ports.models.embedder import Embedder, Vectors
 
 TOLERANCE = 1e-5
 """Between two computations of one vector: what the order of additions may change."""

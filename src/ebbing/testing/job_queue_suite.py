@@ -200,9 +200,9 @@ class JobQueueSuite:
 
     async def test_a_job_given_back_makes_way_for_one_that_waits(self, queue: JobQueue) -> None:
         await queue.enqueue("decay", "ada")
-        given = await self.claimed(queue)
+        claims = await self.claimed(queue)
         newer = await queue.enqueue("decay", "ada")
-        assert await queue.release(given) is True
+        assert await queue.release(claims) is True
         assert [job.id for job in await queue.list()] == [newer]
 
     # ── many at once, and only once ──────────────────────────────────────────────────────────────────────────────────
@@ -259,10 +259,10 @@ class JobQueueSuite:
         assert await queue.counts(tenant="acme") == {("profile", JobState.WAITING): 1}
 
     async def test_a_job_is_found_by_its_id(self, queue: JobQueue) -> None:
-        number = await queue.enqueue("decay", "ada", whose=ADA)
+        number = await queue.enqueue("decay", "ada", belongs_to=ADA)
         job = await queue.get(number)
         assert job is not None
-        assert (job.key, job.whose, job.tenant) == ("ada", ADA, "default")
+        assert (job.key, job.belongs_to, job.tenant) == ("ada", ADA, "default")
         assert await queue.get(number + 1) is None
 
     async def test_a_dead_job_can_be_tried_again(self, queue: JobQueue) -> None:
@@ -330,21 +330,51 @@ class JobQueueSuite:
             "nova": Scope(agent_id="nova"),
             "r1": Scope(run_id="r1"),
         }
-        await queue.enqueue_all([NewJob("decay", name, whose=whose) for name, whose in jobs.items()])
+        await queue.enqueue_all([NewJob("decay", name, belongs_to=owner) for name, owner in jobs.items()])
         assert await queue.forget(scope) == len(jobs) - len(left)
         assert {job.key for job in await queue.list()} == left
 
     async def test_a_job_in_hand_is_forgotten_too(self, queue: JobQueue) -> None:
-        await queue.enqueue("decay", "ada", whose=ADA)
+        await queue.enqueue("decay", "ada", belongs_to=ADA)
         job = await self.claimed(queue)
         assert await queue.forget(ADA) == 1
         assert await queue.renew(job, lease=MINUTE) is False
         assert await queue.complete(job) is False
         assert await queue.list() == []
 
+    async def test_the_jobs_of_a_person_are_handed_over_whatever_their_state(self, queue: JobQueue) -> None:
+        bob = Scope("bob")
+        for key in ("running", "done", "waiting"):
+            await queue.enqueue("extract", key, payload={"user_id": "bob", "list": []}, belongs_to=bob)
+        await queue.enqueue("extract", "of ada", belongs_to=ADA)
+        await queue.enqueue("extract", "with nova", payload={"other": 1}, belongs_to=Scope("bob", "nova"))
+        await queue.enqueue("extract", "elsewhere", belongs_to=Scope("bob", tenant="acme"))
+        lost = await self.claimed(queue, "extract")
+        await queue.complete(await self.claimed(queue, "extract"))
+        assert await queue.hand_over("default", "ada", gone="bob") == 4
+        assert await queue.complete(lost) is False
+        jobs = {job.key: job for job in await queue.list()}
+        assert {key: str(job.state) for key, job in jobs.items() if job.state is not JobState.WAITING} == {
+            "done": "done"
+        }
+        assert jobs["running"].payload == {"user_id": "ada", "list": []}
+        assert jobs["running"].belongs_to == jobs["done"].belongs_to == ADA
+        assert jobs["with nova"].belongs_to == Scope("ada", "nova")
+        assert jobs["with nova"].payload == {"other": 1}
+        assert jobs["elsewhere"].belongs_to == Scope("bob", tenant="acme")
+        assert (await self.claimed(queue, "extract")).id == lost.id
+        assert await queue.forget(ADA) == 5
+
+    async def test_a_job_handed_over_in_hand_makes_way_for_one_that_waits(self, queue: JobQueue) -> None:
+        await queue.enqueue("extract", "same", belongs_to=Scope("bob"))
+        await self.claimed(queue, "extract")
+        newer = await queue.enqueue("extract", "same", belongs_to=Scope("bob"))
+        assert await queue.hand_over("default", "ada", gone="bob") == 2
+        assert [(job.id, job.belongs_to) for job in await queue.list()] == [(newer, ADA)]
+
     async def test_a_tenants_jobs_are_listed_and_forgotten_apart(self, queue: JobQueue) -> None:
         await queue.enqueue_all(
-            [NewJob("sweep", "all"), NewJob("sweep", "acme", tenant="acme"), NewJob("decay", "x", whose=ADA)]
+            [NewJob("sweep", "all"), NewJob("sweep", "acme", tenant="acme"), NewJob("decay", "x", belongs_to=ADA)]
         )
         assert [job.key for job in await queue.list(tenant="acme")] == ["acme"]
         assert [job.key for job in await queue.list(kind="decay")] == ["x"]
@@ -366,5 +396,5 @@ class JobQueueSuite:
         with pytest.raises(InvalidInputError):
             await queue.enqueue_all([NewJob("decay", "bob"), NewJob("decay", "ada", {"when": self.clock.now()})])
         with pytest.raises(InvalidInputError):
-            NewJob("decay", "ada", whose=ADA, tenant="acme")
+            NewJob("decay", "ada", belongs_to=ADA, tenant="acme")
         assert await queue.list() == []

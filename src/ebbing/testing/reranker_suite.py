@@ -1,4 +1,4 @@
-"""The contract of `ports.reranker.Reranker` as tests. An adapter proves itself with a class of a few lines:
+"""The contract of `ports.models.reranker.Reranker` as tests. An adapter proves itself with a class of a few lines:
 
     class TestMyReranker(RerankerSuite):
         @pytest.fixture(scope="class")
@@ -16,7 +16,7 @@ import math
 import anyio
 import pytest
 
-from ebbing.ports.reranker import Reranker
+from ebbing.ports.models.reranker import Reranker
 
 ENGLISH = (
     "Where does Lin work?",

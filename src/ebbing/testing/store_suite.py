@@ -1,4 +1,4 @@
-"""The contract of `ports.memory_store.MemoryStore` as tests. An adapter proves itself with a class of a few lines:
+"""The contract of `MemoryStore` as tests. An adapter proves itself with a class of a few lines:
 
     class TestMyStore(MemoryStoreSuite):
         @asynccontextmanager
@@ -14,17 +14,17 @@ Needs pytest and hypothesis, and a fixture `anyio_backend` that returns "asyncio
 
 from __future__ import annotations
 
-from ebbing.testing.store_changes import ChangesSuite
-from ebbing.testing.store_identities import IdentitiesSuite
-from ebbing.testing.store_isolation import ErasureSuite, IsolationSuite, OnceSuite
-from ebbing.testing.store_outdated import OutdatedSuite
-from ebbing.testing.store_past import PastSuite
-from ebbing.testing.store_profiles import ProfilesSuite
-from ebbing.testing.store_records import PagesSuite, RecordsSuite
-from ebbing.testing.store_retired import RetiredSuite
-from ebbing.testing.store_service import ServiceSuite
-from ebbing.testing.store_shards import ShardsSuite
-from ebbing.testing.store_usage import UsageSuite
+from ebbing.testing.stores.changes import ChangesSuite, OutboxSuite
+from ebbing.testing.stores.identities import IdentitiesSuite
+from ebbing.testing.stores.isolation import ErasureSuite, IsolationSuite, OnceSuite
+from ebbing.testing.stores.outdated import OutdatedSuite
+from ebbing.testing.stores.past import PastSuite
+from ebbing.testing.stores.profiles import ProfilesSuite
+from ebbing.testing.stores.records import PagesSuite, RecordsSuite
+from ebbing.testing.stores.retired import RetiredSuite
+from ebbing.testing.stores.service import ServiceSuite
+from ebbing.testing.stores.shards import ShardsSuite
+from ebbing.testing.stores.usage import UsageSuite
 
 
 class MemoryStoreSuite(
@@ -42,5 +42,6 @@ class MemoryStoreSuite(
     ProfilesSuite,
     IdentitiesSuite,
     ChangesSuite,
+    OutboxSuite,
 ):
     """Everything that a memory store promises."""

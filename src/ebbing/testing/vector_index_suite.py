@@ -1,15 +1,15 @@
-"""The contract of `ports.vector_index.VectorIndex` as tests. An adapter gives `open_index`; see `VectorIndexSuite`."""
+"""The contract of `VectorIndex` as tests. An adapter gives `open_index`; see `VectorIndexSuite`."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 
 import numpy as np
 import pytest
 
 from ebbing.domain.errors import VectorIndexError
-from ebbing.ports.vector_index import Seqs, VectorIndex, VectorRoom, Vectors
+from ebbing.ports.indexes.vector_index import Seqs, VectorIndex, VectorRoom, Vectors
 
 DIM = 16
 ADA = VectorRoom("default", "1", "model-a", DIM)
@@ -153,6 +153,18 @@ class VectorIndexSuite:
             assert await other.count(ADA) == 2
             await self.put(other, ADA, seqs=seqs_of(3), vectors=vectors[2:3])
             assert (await index.search(ADA, vectors[2], limit=1)).tolist() == [3]
+
+    async def test_what_another_process_cleared_is_missed_once_at_most(self, index: VectorIndex) -> None:
+        vectors = vectors_of(3)
+        await self.put(index, ADA, seqs=seqs_of(1, 2), vectors=vectors[:2])
+        async with self.open_index() as other:
+            assert await other.count(ADA) == 2
+            await index.clear()
+            with suppress(VectorIndexError):
+                await other.count(ADA)
+            assert await other.count(ADA) == 0
+            await self.put(other, ADA, seqs=seqs_of(3), vectors=vectors[2:])
+            assert await other.count(ADA) == 1
 
     async def test_a_vector_of_another_length_is_refused(self, index: VectorIndex) -> None:
         await self.put(index, ADA, seqs=seqs_of(1), vectors=vectors_of(1))

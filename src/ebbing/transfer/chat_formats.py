@@ -15,7 +15,7 @@ _ROLES: Final = {
     **dict.fromkeys(("system", "developer"), "system"),
     **dict.fromkeys(("tool", "function", "observation"), "tool"),
 }
-_WHOSE: Final = {
+_OWNER_FIELDS: Final = {
     **dict.fromkeys(("user_id", "userId"), "user_id"),
     **dict.fromkeys(("agent_id", "agentId"), "agent_id"),
     **dict.fromkeys(("run_id", "runId", "session_id", "session", "conversation_id"), "run_id"),
@@ -29,26 +29,28 @@ def read_own(item: Mapping[str, Any], line: int) -> Iterator[Read]:
 
 def read_message(item: Mapping[str, Any], line: int) -> Iterator[Read]:
     """`{"role", "content", …}`, or `{"messages": [...]}` as fine-tuning files have it."""
-    whose = {_WHOSE[key]: value for key, value in item.items() if key in _WHOSE and isinstance(value, str)}
+    owner_ids = {
+        _OWNER_FIELDS[key]: value for key, value in item.items() if key in _OWNER_FIELDS and isinstance(value, str)
+    }
     metadata = item.get("metadata")
     if not isinstance(metadata, Mapping):
         metadata = {}
     many = item.get("messages")
     if not isinstance(many, list):
-        yield _turn(item, line, whose=whose, metadata=metadata)
+        yield _turn(item, line, owner_ids=owner_ids, metadata=metadata)
         return
-    if "run_id" not in whose and isinstance(item.get("id"), str):
-        whose["run_id"] = item["id"]
+    if "run_id" not in owner_ids and isinstance(item.get("id"), str):
+        owner_ids["run_id"] = item["id"]
     for message in many:
-        yield _turn(message, line, whose=whose, metadata=metadata)
+        yield _turn(message, line, owner_ids=owner_ids, metadata=metadata)
 
 
 def read_sharegpt(item: Mapping[str, Any], line: int) -> Iterator[Read]:
     """`{"id", "conversations": [{"from": "human", "value": "…"}]}`."""
-    whose = {"run_id": item["id"]} if isinstance(item.get("id"), str) else {}
+    owner_ids = {"run_id": item["id"]} if isinstance(item.get("id"), str) else {}
     turns = item.get("conversations")
     for message in turns if isinstance(turns, list) else [None]:
-        yield _turn(_from_sharegpt(message), line, whose=whose, metadata={})
+        yield _turn(_from_sharegpt(message), line, owner_ids=owner_ids, metadata={})
 
 
 def read_sillytavern(item: Mapping[str, Any], line: int) -> Iterator[Read]:
@@ -61,7 +63,7 @@ def read_sillytavern(item: Mapping[str, Any], line: int) -> Iterator[Read]:
         return  # hidden from the model in the chat itself: notices and comments
     role = "user" if item.get("is_user") else "assistant"
     message = {"role": role, "content": item["mes"], "name": item.get("name"), "timestamp": item.get("send_date")}
-    yield _turn(message, line, whose={}, metadata={})
+    yield _turn(message, line, owner_ids={}, metadata={})
 
 
 def read_chatgpt(item: Mapping[str, Any], line: int) -> Iterator[Read]:
@@ -71,12 +73,12 @@ def read_chatgpt(item: Mapping[str, Any], line: int) -> Iterator[Read]:
         yield Unreadable(line, "no conversation: 'mapping' is missing")
         return
     run = item.get("conversation_id") or item.get("id")
-    whose = {"run_id": run} if isinstance(run, str) else {}
+    owner_ids = {"run_id": run} if isinstance(run, str) else {}
     metadata = {"title": item["title"]} if isinstance(item.get("title"), str) and item["title"] else {}
     for node in _branch(tree, item.get("current_node")):
         message = _chatgpt_message(node.get("message"), begun=item.get("create_time"))
         if message is not None:
-            yield _turn(message, line, whose=whose, metadata=metadata)
+            yield _turn(message, line, owner_ids=owner_ids, metadata=metadata)
 
 
 def _from_sharegpt(message: object) -> object:
@@ -136,7 +138,9 @@ def _chatgpt_part(part: object) -> dict[str, str]:
     return {"type": kind if isinstance(kind, str) else "other"}
 
 
-def _turn(message: object, line: int, *, whose: Mapping[str, str], metadata: Mapping[str, Any]) -> Turn | Unreadable:
+def _turn(
+    message: object, line: int, *, owner_ids: Mapping[str, str], metadata: Mapping[str, Any]
+) -> Turn | Unreadable:
     if not isinstance(message, Mapping):
         return Unreadable(line, "a message must be an object with 'role' and 'content'")
     role = _ROLES.get(str(message.get("role", "")).strip().lower())
@@ -155,7 +159,7 @@ def _turn(message: object, line: int, *, whose: Mapping[str, str], metadata: Map
         if moment is None:
             return Unreadable(line, f"the time under {time_key!r} is in no form we know: use ISO 8601 or epoch seconds")
         clean["timestamp"] = moment
-    return Turn(line, clean, whose, metadata)
+    return Turn(line, clean, owner_ids, metadata)
 
 
 def looks_like(item: object) -> str | None:

@@ -15,7 +15,7 @@ class Turn:
     """Number of its line in the file, or of its place in a JSON list, from 1."""
     message: Mapping[str, Any]
     """`role`, `content`, and `id`, `name`, `timestamp` where they are known."""
-    whose: Mapping[str, str] = field(default_factory=dict)
+    owner_ids: Mapping[str, str] = field(default_factory=dict)
     """`user_id`, `agent_id`, `run_id`, where the file says so."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 

@@ -54,10 +54,10 @@ def named(turns: Iterable[Read], name: str) -> Iterator[Read]:
         if not isinstance(turn, Turn):
             yield turn
             continue
-        run = turn.whose.get("run_id", name)
+        run = turn.owner_ids.get("run_id", name)
         counts[run] = counts.get(run, 0) + 1
         message = {"id": f"{run}:{counts[run]}", **turn.message}
-        yield Turn(turn.line, message, {**turn.whose, "run_id": run}, turn.metadata)
+        yield Turn(turn.line, message, {**turn.owner_ids, "run_id": run}, turn.metadata)
 
 
 def _read_items(items: Iterable[Numbered], form: str) -> Iterator[Read]:

@@ -22,7 +22,7 @@ MAX_TEXT_LENGTH: Final = 100_000
 """Of any text of a record, as of a message."""
 _SCOPE: Final = ("user_id", "agent_id", "run_id")
 _PROVENANCE: Final = tuple(field.name for field in fields(Provenance))
-_OWN: Final = tuple(field.name for field in fields(MemoryRecord) if field.name not in {"whose", "provenance"})
+_OWN: Final = tuple(field.name for field in fields(MemoryRecord) if field.name not in {"belongs_to", "provenance"})
 
 Line = dict[str, Any]
 
@@ -34,7 +34,7 @@ def line_from_record(record: MemoryRecord) -> Line:
     """
     named = {
         "id": record.id,
-        **{name: getattr(record.whose, name) for name in _SCOPE},
+        **{name: getattr(record.belongs_to, name) for name in _SCOPE},
         **{name: getattr(record, name) for name in _OWN},
         **{name: getattr(record.provenance, name) for name in _PROVENANCE},
     }
@@ -58,9 +58,9 @@ def record_from_line(line: Mapping[str, Any], *, tenant: str, user_id: str | Non
     if missing := {"id", "content", "created_at", "recorded_at"} - set(read):
         raise InvalidInputError(f"the field {min(missing)!r} is missing")
     ids = {name: read.pop(name, None) for name in _SCOPE}
-    whose = Scope(user_id=user_id or ids["user_id"], agent_id=ids["agent_id"], run_id=ids["run_id"], tenant=tenant)
+    scope = Scope(user_id=user_id or ids["user_id"], agent_id=ids["agent_id"], run_id=ids["run_id"], tenant=tenant)
     provenance = Provenance(**{name: read.pop(name) for name in _PROVENANCE if name in read})
-    return MemoryRecord(whose=whose, provenance=provenance, **read)
+    return MemoryRecord(belongs_to=scope, provenance=provenance, **read)
 
 
 def _unset(value: object) -> bool:

@@ -55,12 +55,12 @@ class JobHandlers:
 
     async def _daily(self, job: Job, at_work: JobContext) -> JobFailure | None:
         """The round of one owner; of a job that names none, plans a round for each of the tenant's owners."""
-        if job.whose is None:
+        if job.belongs_to is None:
             return await self._plan_rounds(job)
         behind: list[str] = [*at_work.progress.get("steps", [])]
         left = {name: step for name, step in self.steps.items() if name not in {*behind, *_OF_THEIR_OWN}}
 
-        change, owner = ChangeSet(Cause.MAINTENANCE), job.whose.owner
+        change, owner = ChangeSet(Cause.MAINTENANCE), job.belongs_to.owner
         if isinstance(begun := at_work.progress.get("change_id"), str):
             change.ids[owner] = begun
 
@@ -72,16 +72,18 @@ class JobHandlers:
             return await at_work.goes_on()
 
         with anyio.fail_after(self.seconds_per_owner):
-            report = await run_steps(self._within(change), job.whose, steps=left, now=self.clock.now(), goes_on=goes_on)
+            report = await run_steps(
+                self._within(change), job.belongs_to, steps=left, now=self.clock.now(), goes_on=goes_on
+            )
         if not report.is_complete:
             return STOPPED
-        await self.after_round(job.whose)
+        await self.after_round(job.belongs_to)
         return None
 
     async def _plan_rounds(self, job: Job) -> JobFailure | None:
         owners = await self.deps.store.owners(job.tenant, deleted=True)
         jobs = [
-            NewJob("daily", f"{job.key} {scope.owner.digest}", whose=scope, once=True)
+            NewJob("daily", f"{job.key} {scope.owner.digest}", belongs_to=scope, once=True)
             for scope in map(Scope.of, owners)
         ]
         for at in range(0, len(jobs), _PLANNED_AT_ONCE):
@@ -90,7 +92,11 @@ class JobHandlers:
 
     async def _step(self, job: Job, at_work: JobContext, *, step: Step) -> JobFailure | None:
         """One step for the job's owner, or for all of its tenant; who fails stops nobody else."""
-        owners = [job.whose] if job.whose else [*map(Scope.of, await self.deps.store.owners(job.tenant, deleted=True))]
+        owners = (
+            [job.belongs_to]
+            if job.belongs_to
+            else [*map(Scope.of, await self.deps.store.owners(job.tenant, deleted=True))]
+        )
         failed: JobFailure | None = None
         begin = min(at_work.progress.get("owners_done", 0), len(owners))
         for done, scope in enumerate(owners[begin:], begin + 1):

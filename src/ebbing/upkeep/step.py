@@ -10,10 +10,10 @@ from typing import Protocol
 
 from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.chat_model import ChatModel
-from ebbing.ports.embedder import Embedder
 from ebbing.ports.ids import Ids
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.models.chat_model import ChatModel
+from ebbing.ports.models.embedder import Embedder
+from ebbing.ports.stores.memory_store import MemoryStore
 
 
 @dataclass(frozen=True, slots=True)

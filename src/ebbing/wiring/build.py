@@ -11,32 +11,37 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from ebbing.domain.errors import ConfigurationError, MissingExtraError
-from ebbing.ports.chat_model import ChatModel
+from ebbing.people.graph_follower import GraphFollower
 from ebbing.ports.clock import Clock
-from ebbing.ports.embedder import Embedder
 from ebbing.ports.event_bus import EventBus
 from ebbing.ports.ids import Ids
-from ebbing.ports.memory_store import MemoryStore
 from ebbing.ports.meter import SILENCE, Meter
+from ebbing.ports.models.chat_model import ChatModel
+from ebbing.ports.models.embedder import Embedder
+from ebbing.ports.models.reader import Reader
+from ebbing.ports.models.reranker import Reranker
 from ebbing.ports.random_source import Chance
-from ebbing.ports.reader import Reader
-from ebbing.ports.reranker import Reranker
+from ebbing.ports.stores.memory_store import MemoryStore
+from ebbing.ports.stores.request_log import RequestRates
 from ebbing.ports.working_memory import WorkingMemory
 from ebbing.recall.recall_settings import RecallSettings
 from ebbing.recall.usage import UsageBuffer
 from ebbing.remember.vectors.deferred_embedding import DeferredEmbedder
 from ebbing.upkeep.worker.foreground_traffic import Traffic
 from ebbing.wiring.components.chat import Chat, chat_of
+from ebbing.wiring.components.graphs import graph_follower
+from ebbing.wiring.components.job_queue import SeparateJobs, separate_queue, use_queue
 from ebbing.wiring.components.models import (
     EmbedderSlot,
     ReaderSlot,
     RerankerSlot,
     configured,
-    given,
+    fixed_embedder,
     given_reader,
     reranker_slot,
 )
 from ebbing.wiring.components.process_priority import yield_thread
+from ebbing.wiring.components.replicas import request_rates, working_memory
 from ebbing.wiring.components.telemetry import meter_of
 from ebbing.wiring.components.vectors import VectorParts, vector_parts
 from ebbing.wiring.components.webhooks import SenderSlot
@@ -46,8 +51,6 @@ from ebbing.wiring.config.settings import Settings
 from ebbing.wiring.config.store_place import EXTRAS, store_settings
 
 _log: Final = logging.getLogger("ebbing.settings")
-_HELD_BACK: Final = 8
-"""Times the tokens of the last rounds: what a session may hold while the store does not take what leaves them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +80,16 @@ class Components:
     """What carries messages to those who want to be told."""
     following: DeferredEmbedder
     """What gives messages their vectors that were stored while the embedder was behind."""
+    rates: RequestRates
+    """What counts the requests of a credential."""
     meter: Meter = SILENCE
     """What is told how long calls take, and what comes of them."""
     vectors: VectorParts | None = None
     """The index of vectors for large owners, if there is one."""
+    graph: GraphFollower | None = None
+    """What keeps a graph server in step, if there is one."""
+    separate_jobs: SeparateJobs | None = None
+    """The queue of jobs, where it is not the store's own."""
 
     def for_tenant(self, tenant: str) -> Components:
         """Return the same components for another tenant: every call made with them names this one."""
@@ -106,7 +115,6 @@ def build(
     """
     from ebbing.adapters.system.in_process_bus import InProcessEventBus
     from ebbing.adapters.system.machine import SystemChance, SystemClock, TimeOrderedIds
-    from ebbing.adapters.system.working_memory import InProcessWorkingMemory
 
     changes: dict[str, Any] = {}
     if path is not None:
@@ -117,31 +125,36 @@ def build(
         changes["reranker"] = reranker
     settings = load_settings(changes) if settings is None else settings.model_copy(update=changes)
     clock = clock or SystemClock()
-    slot = configured(settings) if embedder is None or isinstance(embedder, str) else given(embedder)
-    reranking = reranker_slot(settings, slot, given=None if isinstance(reranker, str) else reranker)
-    talking = chat_of(settings, model=chat_model)
+    slot = configured(settings) if embedder is None or isinstance(embedder, str) else fixed_embedder(embedder)
+    reranking = reranker_slot(settings, slot, reranker=None if isinstance(reranker, str) else reranker)
+    talking, queue = chat_of(settings, model=chat_model), separate_queue(settings, clock)
     store = _open_store(settings, clock)
+    separate = None if queue is None else use_queue(store, queue)
     slot.store, slot.is_strict = store, settings.strict_embeddings
+    ids, meter = TimeOrderedIds(), meter_of(settings, clock)
     usage = UsageBuffer(store.usage, max_size=settings.usage_flush_size)
     return Components(
         store,
         slot,
         clock,
-        TimeOrderedIds(),
+        ids,
         settings,
         recall_settings or RecallSettings(),
         usage,
         reranking,
         ReaderSlot(settings, slot) if reader is None else given_reader(settings, slot, reader=reader),
-        InProcessWorkingMemory(clock, most_tokens=_HELD_BACK * settings.session_tokens),
+        working_memory(settings, clock, ids=ids, store=store),
         InProcessEventBus(),
         talking,
         SystemChance(),
         Traffic(),
         SenderSlot(settings.webhook_private_targets),
         DeferredEmbedder(store, clock, begin=yield_thread),
-        meter_of(settings, clock),
+        request_rates(settings, meter),
+        meter,
         vector_parts(settings, store),
+        graph_follower(settings, store, clock=clock, ids=ids),
+        separate,
     )
 
 
@@ -198,6 +211,8 @@ def _on_server(settings: Settings, address: str, *, clock: Clock) -> MemoryStore
         address,
         clock=clock,
         connections=settings.store_connections,
+        seconds=settings.store_timeout_seconds,
+        row_security=settings.store_row_security,
         shard_cache_bytes=settings.shard_cache_mib * 2**20,
     )
 

@@ -9,14 +9,15 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from ebbing.domain.errors import EbbingError
-from ebbing.ports.embedder import Embedder
+from ebbing.domain.errors import EbbingError, StoreError
+from ebbing.ports.indexes.vector_index import VectorRoom
 from ebbing.ports.job_queue import JobState
-from ebbing.ports.memory_store import StoreStats
-from ebbing.ports.vector_index import VectorRoom
+from ebbing.ports.models.embedder import Embedder
+from ebbing.ports.stores.memory_store import StoreStats
 from ebbing.upkeep.repair.retry_extraction import unread_counts
 from ebbing.upkeep.worker.schedule import DAY
 from ebbing.wiring.build import Components
+from ebbing.wiring.components.replicas import redis_standing
 from ebbing.wiring.config.earlier_names import superseded_names
 from ebbing.wiring.config.settings import Settings
 from ebbing.wiring.config.store_place import without_password
@@ -41,17 +42,22 @@ async def diagnose(components: Components) -> dict[str, Any]:
         embedder, failure = None, str(error)
     components.store.use_model(embedder)
     stats = await components.store.stats(components.settings.tenant)
+    queue_findings, answers = await _about_queue(components)
     findings = [
         *(_finding("settings", "attention", detail=sentence) for sentence in superseded_names()),
         *(_finding("settings", "attention", detail=sentence) for sentence in components.settings.replaced),
         *_about_store(components.settings),
+        *await _about_redis(components.settings),
         *_about_embedder(components, embedder, failure=failure),
         await _about_reranker(components),
         await _about_reader(components, failure=failure),
-        *await _about_chat(components),
+        _about_chat(components),
+        *queue_findings,
+        *(await _about_unread(components) if answers else ()),
         await _about_index(components),
+        await _about_graph(components),
         _about_proxy(components.settings),
-        await _about_upkeep(components),
+        *([await _about_upkeep(components)] if answers else ()),
         *_about_counts(stats, embedder),
     ]
     return {"findings": findings, "stats": asdict(stats), "settings": _shown(components.settings)}
@@ -84,6 +90,16 @@ def _about_server(settings: Settings, address: str) -> Iterator[Finding]:
     yield _finding("store", "on", detail=settings.place)
     yield _finding("server", "on", detail=server)
     yield _finding("layout", "on", detail=layout)
+
+
+async def _about_redis(settings: Settings) -> list[Finding]:
+    if settings.redis_url is None:
+        return []
+    try:
+        is_well, detail = await redis_standing(settings.redis_url.get_secret_value())
+    except EbbingError as error:
+        is_well, detail = False, str(error)
+    return [_finding("redis", "on" if is_well else "attention", detail=detail)]
 
 
 def _about_embedder(components: Components, embedder: Embedder | None, *, failure: str | None) -> Iterator[Finding]:
@@ -121,15 +137,35 @@ async def _about_reader(components: Components, *, failure: str | None) -> Findi
     return _finding("reader", "off", detail=f"{notes[-1] if notes else 'none is set'}: rules alone read what is said")
 
 
-async def _about_chat(components: Components) -> list[Finding]:
+def _about_chat(components: Components) -> Finding:
     """Describe what reads; it is not asked anything here."""
-    findings = [_finding("model", "on" if components.chat.asking else "off", detail=components.chat.note)]
+    return _finding("model", "on" if components.chat.asking else "off", detail=components.chat.note)
+
+
+async def _about_queue(components: Components) -> tuple[list[Finding], bool]:
+    """Return where jobs wait, and whether that answers."""
+    separate = components.separate_jobs
+    if separate is None:
+        return [_finding("queue", "on", detail="jobs wait in the store (EBBING_JOB_QUEUE=store)")], True
+    try:
+        standing = await separate.queue.standing()
+    except StoreError as error:
+        return [_finding("queue", "attention", detail=f"no job is queued or done: {error}")], False
+    findings = [_finding("queue", "on", detail=standing.server)]
+    findings += [_finding("queue", "attention", detail=warning) for warning in standing.warnings]
+    counts = await separate.former.counts()
+    left = sum(count for (_, state), count in counts.items() if state in {JobState.WAITING, JobState.RUNNING})
+    detail = f"{left} jobs wait in the store from before: `ebbing worker` moves each when it is due"
+    findings += [_finding("queue", "attention", detail=detail)] if left else []
+    return findings, True
+
+
+async def _about_unread(components: Components) -> list[Finding]:
     left = await unread_counts(components.store.jobs, tenant=components.settings.tenant)
-    if any(left.values()):
-        waiting = f"{left['waiting']} batches of messages wait to be read again (ebbing retry-extraction)"
-        detail = f"{waiting}, {left['given_up']} given up"
-        findings.append(_finding("unread", "attention", detail=detail))
-    return findings
+    if not any(left.values()):
+        return []
+    waiting = f"{left['waiting']} batches of messages wait to be read again (ebbing retry-extraction)"
+    return [_finding("unread", "attention", detail=f"{waiting}, {left['given_up']} given up")]
 
 
 async def _about_index(components: Components) -> Finding:
@@ -144,6 +180,17 @@ async def _about_index(components: Components) -> Finding:
     state = ", at work now" if parts.follower.is_busy else ""
     detail = f"{settings.vector_index}, for owners from {settings.vector_index_from} rows on{state}"
     return _finding("index", "on", detail=detail)
+
+
+async def _about_graph(components: Components) -> Finding:
+    """Return which graph server follows, and whether it has everything."""
+    if components.graph is None:
+        return _finding("graph", "off", detail="no graph server follows: EBBING_GRAPH_URL names none")
+    host = urlsplit(components.settings.graph_url or "").hostname
+    if await components.graph.catch_up():
+        return _finding("graph", "on", detail=f"the server at {host} has everything")
+    why = "it does not answer, as the log says" if components.graph.is_failing else "another process is at it"
+    return _finding("graph", "attention", detail=f"the server at {host} is behind: {why}")
 
 
 def _about_proxy(settings: Settings) -> Finding:
@@ -171,8 +218,10 @@ async def _about_upkeep(components: Components) -> Finding:
 
 
 def _about_counts(stats: StoreStats, embedder: Embedder | None) -> Iterator[Finding]:
-    held = f"{stats.memories} memories and {stats.episodes} episodes of {stats.owners} owners, {stats.deleted} deleted"
-    yield _finding("contents", "on", detail=f"{held}, {stats.bytes_on_disk / 2**20:.1f} MiB on disk")
+    counts = (
+        f"{stats.memories} memories and {stats.episodes} episodes of {stats.owners} owners, {stats.deleted} deleted"
+    )
+    yield _finding("contents", "on", detail=f"{counts}, {stats.bytes_on_disk / 2**20:.1f} MiB on disk")
     if not stats.is_scrubbed:
         detail = "removed texts still lie in unused parts of the file: overwritten soon; `ebbing vacuum` does it now"
         yield _finding("erasure", "attention", detail=detail)

@@ -33,7 +33,7 @@ def bring_back(backup: Path, path: Path | None) -> Path:
 
 
 def migrate_store(path: Path | None) -> tuple[str | None, str | None, str]:
-    """Bring the tables of a store on a server to the layout of this version.
+    """Bring the tables of a store on a server to the layout of this version, and their policies to the settings.
 
     Returns:
         The layouts before and after, and where the store is; of the embedded store, which does this whenever it is
@@ -56,7 +56,7 @@ def migrate_store(path: Path | None) -> tuple[str | None, str | None, str]:
         from ebbing.adapters.sql.connection.schema import migrate
     except ModuleNotFoundError as error:
         raise missing_drivers(settings.address) from error
-    return *migrate(address_of(settings.address)), settings.place
+    return *migrate(address_of(settings.address), row_security=settings.store_row_security), settings.place
 
 
 def open_components(options: Mapping[str, Any], *, make_store: bool) -> tuple[Components, Path | None]:

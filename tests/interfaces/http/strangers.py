@@ -108,13 +108,13 @@ class Crowd:
         for tenant in TENANTS:
             view = self.memory.for_tenant(tenant)
             for owner in await self.memory.components.store.owners(tenant, deleted=True):
-                whose = (tenant, owner.name if owner.kind == "user" else "any")
+                scope = (tenant, owner.name if owner.kind == "user" else "any")
                 ids: dict[str, Any] = {f"{owner.kind}_id": owner.name}
                 cursor: str | None = None
                 while True:
                     page = await view.export(**ids, cursor=cursor)
                     for record in page["records"]:
-                        self.owners_of[record["id"]].add(whose)
+                        self.owners_of[record["id"]].add(scope)
                     cursor = page["next_cursor"]
                     if cursor is None:
                         break
@@ -224,6 +224,8 @@ class Crowd:
             "filters": chance.choice([None, None, str({"user_id": user or "emma"})]),
             "hard": chance.choice([None, None, "true"]),
             "source_id": chance.choice([None, None, None, "m1"]),
+            "since": "2020-01-01",
+            "by": "2090-01-01",
         }
 
     def _body(self, route: str, person: Person, *, user: str | None) -> Any:
@@ -275,6 +277,10 @@ class Crowd:
             "custom_instructions": "short",
             "private": chance.choice([True, False]) if route.endswith("/private") else None,
             "decision": "keep",
+            "workers": {"tea": "shop"},
+            "default": "talk",
+            "items": [{"text": said, "score": 0.5}],
+            "ids": chance.choice([[one], [one, *chance.sample(ids, min(2, len(ids)))]]),
         }
         left_out = {"text"} if chance.random() < 0.5 else {"messages"}
         if chance.random() < 0.2:

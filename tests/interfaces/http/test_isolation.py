@@ -24,6 +24,9 @@ NEVER_DONE = {
     ("PUT", f"{_PROJECT}members/"),
     ("GET", "/metrics"),
     ("POST", "/v1/jobs/{job_id}/retry"),
+    # the chat proxy has no address of a model here
+    ("GET", "/v1/models"),
+    ("POST", "/v1/chat/completions"),
 }
 
 
@@ -95,7 +98,7 @@ async def test_a_service_that_trusts_what_it_is_told_is_found_out(
     ) -> OwnerParams:
         return {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
 
-    monkeypatch.setattr(Caller, "whose", gullible)
+    monkeypatch.setattr(Caller, "owner_ids", gullible)
     with pytest.raises(AssertionError, match=r"was shown|can tell|changed what"):
         await a_crowd_finds_nothing(tmp_path, calls=2_000, seed=1)
 
@@ -106,4 +109,4 @@ async def test_twenty_thousand_random_calls_show_nobody_anything_of_strangers(tm
     assert set(crowd.routes) == set(crowd.statuses)
     often = {route for route, statuses in crowd.statuses.items() if statuses.total() >= 100}
     done = {route for route, statuses in crowd.statuses.items() if any(status < 300 for status in statuses)}
-    assert often - done <= NEVER_DONE, "some routes were never really used"
+    assert sorted(often - done - NEVER_DONE) == [], "some routes were never really used"

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ebbing.adapters.sqlite import SqliteMemoryStore
+from ebbing.interfaces.http.routes.service.metrics import counted
+from ebbing.testing.clock import ManualClock
 from tests.interfaces.http.service import service
 
 pytestmark = pytest.mark.anyio
@@ -25,6 +28,17 @@ async def test_metrics_name_routes_and_sizes_and_nobody() -> None:
         assert 'ebbing_operations_total{operation="add",outcome="ok"} 1.0' in text
         assert "emma" not in text
         assert added["id"] not in text
+
+
+async def test_what_else_is_known_is_told_where_the_queue_of_jobs_does_not_answer(tmp_path: Path) -> None:
+    store = SqliteMemoryStore.open(tmp_path, clock=ManualClock())
+    assert (await counted(store)).jobs == {"waiting": 0, "running": 0, "done": 0, "dead": 0}
+    other = SqliteMemoryStore.in_memory(clock=ManualClock())
+    await other.aclose()
+    store.jobs = other.jobs
+    counts = await counted(store)
+    assert (counts.jobs, counts.by_kind["memory"]) == ({}, 0)
+    await store.aclose()
 
 
 async def test_metrics_are_off_unless_they_are_asked_for() -> None:

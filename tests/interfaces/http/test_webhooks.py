@@ -46,7 +46,7 @@ def memory_with(letterbox: Letterbox, path: Path) -> AsyncMemory:
     """A memory whose messages go into the box."""
     memory = AsyncMemory(path, embedder="none")
     slot: SenderSlot = memory.components.webhooks
-    slot.given = letterbox
+    slot.sender = letterbox
     return memory
 
 

@@ -13,7 +13,7 @@ from ebbing.adapters.embedders.e5 import E5Embedder
 from ebbing.adapters.rerankers import late_interaction
 from ebbing.adapters.rerankers.late_interaction import READ_AT_ONCE, LateReranker
 from ebbing.domain.errors import EmbeddingError, RerankError
-from ebbing.ports.embedder import Vectors
+from ebbing.ports.models.embedder import Vectors
 
 pytestmark = pytest.mark.anyio
 
@@ -104,7 +104,7 @@ async def test_what_was_read_is_bounded(model: WordModel) -> None:
     reranker = LateReranker(model, max_bytes=2_000)
     texts = [f"note {number}" for number in range(9)]
     first = await reranker.rerank("note 3", texts)
-    assert reranker._known._free >= 0
+    assert reranker._texts._free >= 0
     assert await reranker.rerank("note 3", texts) == first
     assert len(model.read) > len(texts)
 

@@ -19,10 +19,10 @@ from ebbing.domain.errors import (
     ModelTimeoutError,
     ModelUnavailableError,
 )
-from ebbing.ports.chat_model import Turn
+from ebbing.ports.models.chat_model import Turn
 from ebbing.resilience import retry as http_waits
 from ebbing.resilience.circuit_breaker import Breaker
-from ebbing.testing.fake_llm import FakeLlm, Fault, Rule
+from ebbing.testing.models.fake_llm import FakeLlm, Fault, Rule
 
 pytestmark = pytest.mark.anyio
 

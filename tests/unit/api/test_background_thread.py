@@ -9,11 +9,11 @@ import time
 import anyio
 import pytest
 
-from ebbing.api.threads.background_thread import Host, HostedChatModel, HostedEmbedder, beside
+from ebbing.api.threads.background_thread import Host, HostedChatModel, HostedEmbedder, run_in_thread
 from ebbing.domain.errors import StoreError
-from ebbing.ports.chat_model import Turn
-from ebbing.testing.chat_model import ScriptedChatModel
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.ports.models.chat_model import Turn
+from ebbing.testing.models.chat_model import ScriptedChatModel
+from ebbing.testing.models.embedder import FakeEmbedder
 
 pytestmark = pytest.mark.anyio
 
@@ -24,7 +24,7 @@ async def test_the_loop_goes_on_while_the_work_keeps_its_thread_busy() -> None:
         return threading.current_thread().name
 
     ticks = 0
-    working = asyncio.ensure_future(beside(busy))
+    working = asyncio.ensure_future(run_in_thread(busy))
     while not working.done():
         await asyncio.sleep(0.01)
         ticks += 1
@@ -37,7 +37,7 @@ async def test_what_the_work_raises_reaches_who_asked_for_it() -> None:
         raise StoreError("disk full")
 
     with pytest.raises(StoreError, match="disk full"):
-        await beside(failing)
+        await run_in_thread(failing)
 
 
 async def test_work_whose_caller_is_cancelled_has_ended_before_the_caller_has() -> None:
@@ -51,11 +51,11 @@ async def test_work_whose_caller_is_cancelled_has_ended_before_the_caller_has() 
             ended.set()
 
     with anyio.move_on_after(0.1) as limit:
-        await beside(long)
+        await run_in_thread(long)
     assert limit.cancelled_caught
     assert ended.is_set()
 
-    working = asyncio.ensure_future(beside(long))
+    working = asyncio.ensure_future(run_in_thread(long))
     working.cancel()
     with pytest.raises(asyncio.CancelledError):
         await working
@@ -83,7 +83,7 @@ async def test_what_belongs_to_the_host_is_asked_on_the_hosts_loop() -> None:
         await chat.aclose()
         return vectors.shape, queries.shape, answer.parsed
 
-    assert await beside(work) == ((1, inner.dim), (1, inner.dim), {"ok": True})
+    assert await run_in_thread(work) == ((1, inner.dim), (1, inner.dim), {"ok": True})
     assert threads == [threading.current_thread().name]
     assert order == [0, 1, 2]
     assert (embedder.model_id, embedder.dim, embedder.calibration) == (inner.model_id, inner.dim, inner.calibration)

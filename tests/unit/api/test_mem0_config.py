@@ -136,3 +136,42 @@ def test_an_embedder_that_cannot_be_reached_is_an_error(tmp_path: Path) -> None:
         with pytest.raises(EmbeddingError):
             memory.add("tea", user_id="ada", infer=False)
         assert isinstance(EmbeddingError("x"), EbbingError)
+
+
+def test_a_graph_store_with_an_address_selects_the_graph_server() -> None:
+    server = {"url": "bolt://graph:7687", "username": "neo4j", "password": "open-sesame"}
+    settings = settings_from_config({**QUIET, "graph_store": {"provider": "neo4j", "config": server}})
+    assert (settings.graph_url, settings.graph_user, settings.replaced) == ("bolt://graph:7687", "neo4j", ())
+    assert settings.graph_password is not None
+    assert settings.graph_password.get_secret_value() == "open-sesame"
+    assert "open-sesame" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("provider", "config", "url"),
+    [
+        ("qdrant", {"host": "vectors", "port": 6333}, "http://vectors:6333"),
+        ("milvus", {"url": "http://vectors:19530", "token": "ada:secret"}, "http://vectors:19530"),
+        (
+            "pgvector",
+            {"user": "ada", "password": "secret", "host": "db", "port": 5432, "dbname": "memories"},
+            "postgresql://ada:secret@db:5432/memories",
+        ),
+    ],
+)
+def test_a_whole_config_of_servers_selects_each_of_them(
+    provider: str, config: dict[str, Any], url: str, tmp_path: Path
+) -> None:
+    settings = settings_from_config(
+        {
+            **QUIET,
+            "vector_store": {"provider": provider, "config": config},
+            "graph_store": {"provider": "neo4j", "config": {"url": "neo4j://graph"}},
+            "history_db_path": str(tmp_path / "history.db"),
+        }
+    )
+    assert (settings.vector_index, settings.vector_index_url) == (provider, url)
+    assert settings.graph_url == "neo4j://graph"
+    assert settings.history_path == tmp_path / "history.db"
+    assert settings.replaced == ()
+    assert "secret" not in repr(settings)

@@ -25,7 +25,7 @@ from ebbing.client import (
 )
 from ebbing.domain.errors import ConfigurationError, InvalidInputError, StoreError
 from ebbing.resilience.circuit_breaker import Breaker
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 
 pytestmark = pytest.mark.anyio
@@ -100,7 +100,7 @@ def gives(value: Any) -> Behaviour:
 
 
 async def test_what_fits_comes_as_a_block_that_says_how_far_to_trust_it() -> None:
-    store = Store(answers(MemoryItem("a", "User likes tea.", 0.7), MemoryItem("b", "It rained.", 0.29)))
+    store = Store(answers(MemoryItem("a", "User likes tea.", 0.7), MemoryItem("b", "It rained.", 0.04)))
     context = await MemoryService(store).recall_context("emma", "what does she drink?")
     assert context is not None
     assert "User likes tea." in context

@@ -14,7 +14,7 @@ from ebbing.domain.memory.scope import Scope
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
-RECORD = MemoryRecord(id="m", whose=Scope(user_id="u"), content="first", created_at=START, recorded_at=START)
+RECORD = MemoryRecord(id="m", belongs_to=Scope(user_id="u"), content="first", created_at=START, recorded_at=START)
 
 
 def told(event: Event, *, day: int, old: str | None = None) -> HistoryEntry:

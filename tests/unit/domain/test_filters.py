@@ -18,7 +18,7 @@ from ebbing.validation import scoped
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 RECORD = MemoryRecord(
     id="m1",
-    whose=Scope(user_id="ada", agent_id="guide"),
+    belongs_to=Scope(user_id="ada", agent_id="guide"),
     content="在杭州喝龙井 Tea",
     created_at=NOON,
     recorded_at=NOON,

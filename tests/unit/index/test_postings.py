@@ -10,7 +10,7 @@ import pytest
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import FIELD_DATE, FIELD_SPEAKER, TERM, entry_for, pack, passage, term_hash
-from ebbing.index.postings import TAIL_ROWS, Postings, _stable_order
+from ebbing.index.postings import MERGE_RATIO, TAIL_ROWS, Postings, _stable_order
 from ebbing.language.text.analyzer import Analysis
 from ebbing.testing.clock import ManualClock
 
@@ -67,6 +67,17 @@ def test_many_small_extensions_keep_few_segments() -> None:
     assert postings.nbytes > 2 * 4 * TAIL_ROWS * TERM.itemsize
 
 
+def test_a_write_to_a_large_index_merges_the_last_rows_alone() -> None:
+    terms = [packed((A, 1, 0))] * TAIL_ROWS
+    postings = Postings().extended(terms * (2 * MERGE_RATIO))
+    sizes = []
+    for _ in range(2 * MERGE_RATIO):
+        postings = postings.extended(terms)
+        sizes.append([segment.count // TAIL_ROWS for segment in postings._segments])
+    assert sizes[:4] == [[16, 1], [16, 2], [19], [19, 1]]
+    assert postings.rows == 4 * MERGE_RATIO * TAIL_ROWS
+
+
 def test_hashes_that_differ_in_their_lowest_bits_alone_keep_their_order() -> None:
     hashes = np.array([7, 6, 7, 5, 6, 4, 1 << 63, (1 << 63) + 1, 1 << 63], dtype=np.uint64)
     assert _stable_order(hashes).tolist() == np.argsort(hashes, kind="stable").tolist()
@@ -85,7 +96,9 @@ def test_speaker_and_date_are_fields_of_the_same_term() -> None:
 
 def test_what_is_read_of_a_record_names_its_speaker() -> None:
     now = ManualClock().now()
-    record = MemoryRecord(id="1", whose=Scope(user_id="ada"), content="I like tea", created_at=now, recorded_at=now)
+    record = MemoryRecord(
+        id="1", belongs_to=Scope(user_id="ada"), content="I like tea", created_at=now, recorded_at=now
+    )
     assert passage(record) == "I like tea"
     assert passage(replace(record, actor="Lin")) == "Lin: I like tea"
 

@@ -10,6 +10,7 @@ import pytest
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import IndexEntry, entry_for
+from ebbing.index.record_row import row_for
 from ebbing.index.row import Row
 from ebbing.index.shard import (
     ALWAYS,
@@ -24,7 +25,6 @@ from ebbing.index.shard import (
     digest,
     micros,
     moment,
-    row_for,
 )
 from ebbing.language.text.analyzer import analyse
 
@@ -33,7 +33,7 @@ DIM = 4
 
 
 def record(text: str, **fields: object) -> MemoryRecord:
-    values = {"id": text, "whose": Scope(user_id="ada"), "created_at": NOW, "recorded_at": NOW, **fields}
+    values = {"id": text, "belongs_to": Scope(user_id="ada"), "created_at": NOW, "recorded_at": NOW, **fields}
     return MemoryRecord(content=text, **values)  # type: ignore[arg-type]
 
 
@@ -57,7 +57,7 @@ def test_a_row_becomes_columns() -> None:
         row(
             7,
             "tea",
-            whose=Scope(user_id="ada", agent_id="guide", run_id="monday"),
+            belongs_to=Scope(user_id="ada", agent_id="guide", run_id="monday"),
             kind=Kind.EPISODE,
             role=Role.TOOL,
             type=MemoryType.FACT,
@@ -158,6 +158,43 @@ def test_a_successor_leaves_its_predecessor_as_it_was() -> None:
     assert (held.generation, held.last_seq) == (-1, 2)
     assert (now.size, now.postings.rows, int(now.alive.sum()), now.last_seq) == (199, 199, 198, 199)
     assert now.nbytes > held.nbytes
+
+
+def test_what_a_successor_is_told_of_known_rows_is_not_seen_through_its_predecessor() -> None:
+    held = shard(row(1, "tea"), row(2, "rain"))
+    now = held.successor()
+    now.upsert([row(2, "rain", deleted_at=NOW), row(3, "snow")])
+    assert (list(held.alive), list(held.deleted)) == ([True, True], [NEVER, NEVER])
+    assert (list(now.alive), list(now.deleted)) == ([True, False, True], [NEVER, micros(NOW), NEVER])
+
+
+def test_a_large_shard_is_loaded_with_room_for_more_which_takes_no_ram(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ebbing.index.shard.SPARE_FROM", 2)
+    made = shard(row(1, "tea"), row(2, "rain"))
+    small = made.nbytes
+    vectors = made._vectors
+    made.upsert([row(3, "snow")])
+    assert made._vectors is vectors
+    assert len(vectors) > made.size - 1
+    assert made.nbytes - small < 2 * small
+
+
+def test_rows_are_sorted_again_when_many_were_added_or_a_value_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ebbing.index.sorted_rows.MAX_UNSORTED", 2)
+    made = shard(row(1, "tea", attribute="drink"), row(2, "rain"), row(3, "sun"))
+
+    def drinks() -> tuple[int, list[int]]:
+        rows = made.sorted_rows("attribute", lambda first: made.attribute[first:])
+        found = rows.newest(made.attributes.find("drink"), later=made.attribute[rows.count :], count=2)
+        return rows.count, found.tolist()
+
+    assert drinks() == (3, [0])
+    made.upsert([row(4, "milk", attribute="drink"), row(5, "fog")])
+    assert drinks() == (3, [0, 3])
+    made.upsert([row(6, "juice", attribute="drink")])
+    assert drinks() == (6, [3, 5])
+    made.upsert([row(2, "rain", attribute="drink"), row(6, "juice")])
+    assert drinks() == (6, [1, 3])
 
 
 @pytest.mark.parametrize(

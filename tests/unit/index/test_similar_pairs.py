@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ebbing.index.near_rows import near_pairs, overlapping_pairs
 from ebbing.index.shard import Shard
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from tests.unit.upkeep.house import ADA, House
 
 pytestmark = pytest.mark.anyio

@@ -332,6 +332,27 @@ def test_a_year_that_tense_and_distance_disagree_about_is_not_written_down(text:
     assert [span.doubtful for span in resolve(text, now=MARCH)] == [True]
 
 
+@pytest.mark.parametrize(
+    ("said_at", "text"),
+    [
+        (datetime(2026, 3, 21, tzinfo=UTC), "I'd go at the beginning of October"),
+        (datetime(2026, 5, 30, tzinfo=UTC), "12月10号 射手座"),
+        (datetime(2026, 3, 4, tzinfo=UTC), "MRI on the 19th"),
+        (datetime(2026, 7, 13, tzinfo=UTC), "half pay til the end of December"),
+    ],
+)
+def test_a_far_date_whose_year_no_tense_tells_is_not_written_down(said_at: datetime, text: str) -> None:
+    assert absolute(text, now=said_at) == text
+
+
+def test_a_far_date_is_written_down_in_the_year_of_its_tense() -> None:
+    may = datetime(2026, 5, 30, tzinfo=UTC)
+    assert absolute("预产期12月10号", now=may) == "预产期12月10号（2026-12-10）"
+    assert absolute("医生改成12月19了", now=may) == "医生改成12月19（2026-12-19）了"
+    assert absolute("我10月1号去的北京", now=may) == "我10月1号（2025-10-01）去的北京"
+    assert absolute("The exam will be on November 2", now=may) == "The exam will be on November 2 (2026-11-02)"
+
+
 def test_a_weekday_and_a_date_that_name_different_days_are_not_written_down() -> None:
     assert absolute("I made the appointment, Tuesday the 14th", now=MARCH) == "I made the appointment, Tuesday the 14th"
     assert absolute("Monday or Tuesday works", now=MARCH) == "Monday (2026-03-09) or Tuesday (2026-03-10) works"
@@ -340,3 +361,31 @@ def test_a_weekday_and_a_date_that_name_different_days_are_not_written_down() ->
 def test_a_year_that_tense_and_distance_agree_about_is_written_down() -> None:
     assert absolute("We went to Rome at Christmas", now=MARCH) == "We went to Rome at Christmas (2025-12-25)"
     assert absolute("The exam will be on April 2", now=MARCH) == "The exam will be on April 2 (2026-04-02)"
+
+
+# ── dates whose tense and whose distance disagree ────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("said_at", "text"),
+    [
+        (datetime(2026, 4, 18, tzinfo=UTC), "the island is booked on the 19th"),
+        (datetime(2026, 4, 18, tzinfo=UTC), "我19号去了医院"),
+        (datetime(2025, 10, 30, tzinfo=UTC), "I am doing Thanksgiving, as I have done since 1989"),
+        (datetime(2026, 1, 10, tzinfo=UTC), "定了，二月初我去了再说"),
+    ],
+)
+def test_a_date_that_may_be_the_next_or_the_last_gets_no_note(said_at: datetime, text: str) -> None:
+    assert absolute(text, now=said_at) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "dated"),
+    [
+        ("see you on the 19th", "see you on the 19th (2026-04-19)"),
+        ("we did Thanksgiving at home", "we did Thanksgiving (2025-11-27) at home"),
+        ("我25号去医院", "我25号（2026-04-25）去医院"),
+    ],
+)
+def test_a_date_that_tense_and_distance_agree_on_gets_its_note(text: str, dated: str) -> None:
+    assert absolute(text, now=datetime(2026, 4, 18, tzinfo=UTC)) == dated

@@ -62,8 +62,8 @@ async def test_recalled_memories_and_dropped_routes_are_counted() -> None:
     at = clock.now() - timedelta(days=3)
     record = MemoryRecord("1", Scope(user_id="emma"), "green tea", at, at)
     for failed in ((), ("semantic",)):
-        meter.begin("search").found([record], scores=[0.75], failed_retrievers=failed)
-    meter.begin("search").found([], scores=[], failed_retrievers=())
+        meter.begin("search").searched([record], scores=[0.75], failed_retrievers=failed)
+    meter.begin("search").searched([], scores=[], failed_retrievers=())
     risky = {"score": 0.5, "confidence": 0.9, "strength": 1.0, "created_at": "2020-01-01", "risky": True}
     meter.begin("context").done({"memories": [risky, {"created_at": "?"}]})
     text = meter.text().decode()

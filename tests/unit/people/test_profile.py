@@ -212,9 +212,9 @@ def test_what_was_set_by_hand_wins_over_what_is_said_later_and_says_so() -> None
     edit = ProfileEdit(slot_of(mine), Section.FACTS, "home", NOW, mine.id)
     later = [home("Rome", days_ago=2), home("Paris")]
     [entry] = drawn(mine, *later, edits=(edit,), pinned=(mine,))
-    assert (entry.value, entry.origin, entry.told) == ("Berlin", Origin.USER, "Paris")
+    assert (entry.value, entry.origin, entry.overridden_value) == ("Berlin", Origin.USER, "Paris")
     [alone] = drawn(mine, home("berlin"), edits=(edit,), pinned=(mine,))
-    assert (alone.told, alone.mentions) == (None, 2)
+    assert (alone.overridden_value, alone.mentions) == (None, 2)
 
 
 def test_an_edit_whose_memory_is_gone_counts_no_more() -> None:
@@ -267,7 +267,7 @@ def test_a_summary_in_the_other_language_words_values_anew_and_keeps_what_it_can
 
 def test_an_entry_survives_being_stored() -> None:
     [entry] = drawn(taste("jazz", -1))
-    whole = replace(entry, told="rock", safety=True, origin=Origin.USER, weight=0.25, importance=0.5)
+    whole = replace(entry, overridden_value="rock", safety=True, origin=Origin.USER, weight=0.25, importance=0.5)
     assert entry_of(entry_values(whole)) == whole
 
 
@@ -275,3 +275,22 @@ def test_what_the_assistant_says_of_the_user_may_enter_and_keeps_its_place() -> 
     guessed = home("Bern", role=Role.ASSISTANT)
     assert drawn(guessed)[0].value == "Bern"
     assert drawn(guessed, home("Rome", role=Role.USER, days_ago=3))[0].value == "Rome"
+
+
+def test_a_quotation_stands_in_a_profile_only_where_it_tells_of_an_allergy() -> None:
+    assert profile_statement(memory("Ruth said: “ok so three weeks of rain, thanks”")) is None
+    assert profile_statement(memory("Ruth said: “no calls before ten today”", MemoryType.CONSTRAINT)) is None
+    allergic = memory("Ruth said: “turns out I'm allergic to penicillin, not latex”", MemoryType.CONSTRAINT)
+    assert profile_statement(allergic) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rafe said: “I cannot eat sesame btw, tahini gets me every time”",
+        "Rafe said: “cant have gluten, coeliac since forever”",
+        "小柯说：“我吃不了香菜，一口都不行”",
+    ],
+)
+def test_what_somebody_cannot_eat_stands_in_a_profile_in_their_words_too(text: str) -> None:
+    assert profile_statement(memory(text, MemoryType.CONSTRAINT)) is not None

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from ebbing.domain.errors import EmbeddingError
-from ebbing.ports.embed_passages import PORTION_CHARACTERS, PORTION_TEXTS, embed_passages
-from ebbing.ports.embedder import Vectors
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.ports.models.embed_passages import PORTION_CHARACTERS, PORTION_TEXTS, embed_passages
+from ebbing.ports.models.embedder import Vectors
+from ebbing.testing.models.embedder import FakeEmbedder
 
 pytestmark = pytest.mark.anyio
 

@@ -14,14 +14,15 @@ from ebbing.domain.filters.query import Query
 from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import entry_for, passage
+from ebbing.index.record_row import row_for
 from ebbing.index.row import Row
-from ebbing.index.shard import Shard, row_for
+from ebbing.index.shard import Shard
 from ebbing.language.text.analyzer import analyse, query_terms
 from ebbing.recall.question import Question, parse_query
 from ebbing.recall.ranking import RankedRow, rank
 from ebbing.recall.recall_settings import RecallSettings
 from ebbing.recall.scores import RowScores, score_rows
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 
 START = datetime(2024, 5, 1, 9, tzinfo=UTC)
 EMBEDDER = FakeEmbedder()
@@ -55,7 +56,7 @@ def row_of(said: Said, at: int) -> Row:
     moment = said.at or START + timedelta(minutes=at)
     record = MemoryRecord(
         id=f"m{at}",
-        whose=Scope(user_id="ada", run_id=said.run),
+        belongs_to=Scope(user_id="ada", run_id=said.run),
         content=said.text,
         created_at=moment,
         recorded_at=moment,
@@ -63,7 +64,7 @@ def row_of(said: Said, at: int) -> Row:
         role=said.role,
     )
     vector = EMBEDDER.embed([passage(record)])[0] if said.embedded else None
-    analysis = replace(analyse(said.text, speaker=said.by, said_at=moment), asked=query_terms(said.answers))
+    analysis = replace(analyse(said.text, speaker=said.by, said_at=moment), question=query_terms(said.answers))
     return row_for(
         at + 1, record, entry=entry_for(analysis, vector=vector, model_id=EMBEDDER.model_id, utterance=said.utterance)
     )

@@ -17,11 +17,11 @@ from ebbing.domain.errors import EmbeddingError
 from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.embedder import Embedder, Vectors
+from ebbing.ports.models.embedder import Embedder, Vectors
 from ebbing.recall.recall_settings import RecallSettings
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
-from ebbing.testing.reranker import FakeReranker
+from ebbing.testing.models.embedder import FakeEmbedder
+from ebbing.testing.models.reranker import FakeReranker
 from ebbing.wiring.build import build, load_settings
 from tests.unit.recall.conversation_log import START, Said, answers, asked, log
 

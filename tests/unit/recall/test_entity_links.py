@@ -15,7 +15,7 @@ from ebbing.language.claims.relations import Alias, aliases, kind_of, of_value, 
 from ebbing.recall.question import rows_naming_entities
 from ebbing.recall.recall_settings import RecallSettings
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 from tests.unit.recall.conversation_log import log, read
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbing import AsyncMemory
-from ebbing.ports.embedder import Vectors
+from ebbing.ports.models.embedder import Vectors
 from ebbing.recall.recall_settings import RecallSettings
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 from tests.unit.recall.conversation_log import START, answers, asked, log
 

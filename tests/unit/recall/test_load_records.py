@@ -10,10 +10,10 @@ import pytest
 
 from ebbing.domain.memory.scope import Scope
 from ebbing.memory import AsyncMemory
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.recall.rows import expand, load_windows
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 
 START = datetime(2024, 5, 1, 9, tzinfo=UTC)

@@ -294,7 +294,9 @@ def test_no_rows_have_no_scores() -> None:
 
 
 def hit(**fields: object) -> Hit:
-    record = MemoryRecord(id="1", whose=Scope(user_id="ada"), content="secret", created_at=START, recorded_at=START)
+    record = MemoryRecord(
+        id="1", belongs_to=Scope(user_id="ada"), content="secret", created_at=START, recorded_at=START
+    )
     return Hit(record, score=0.5, rank_score=1.0, **fields)  # type: ignore[arg-type]
 
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from ebbing import AsyncMemory
-from ebbing.testing.reader import FakeReader
+from ebbing.testing.models.reader import FakeReader
 from ebbing.wiring.build import build
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ebbing.recall.model_scores import RerankOptions, RerankScores, rerank
-from ebbing.testing.reranker import FakeReranker
+from ebbing.testing.models.reranker import FakeReranker
 
 pytestmark = pytest.mark.anyio
 

@@ -18,7 +18,7 @@ from ebbing.domain.filters.tree import matches
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Insert, Revise
+from ebbing.ports.stores.memory_store import Insert, Revise
 from ebbing.recall.rows import Mask, apply_filter, rows_in_scope
 from ebbing.testing.clock import ManualClock
 
@@ -32,7 +32,7 @@ def record(number: int) -> MemoryRecord:
     moment, other = MOMENTS[number % 5], MOMENTS[number * 7 % 5]
     return MemoryRecord(
         id=f"m{number}",
-        whose=Scope(
+        belongs_to=Scope(
             user_id="ada", agent_id=[None, "guide", "小明"][number % 3], run_id=[None, "r1", "R1"][number // 3 % 3]
         ),
         content=["茶", "Tea", "ｔｅａ", "no tea"][number % 4],
@@ -154,6 +154,6 @@ async def test_a_filter_of_a_scope_reads_nothing_beyond_it() -> None:
     shard = await store.shard(narrow)
     among = rows_in_scope(shard, narrow, kinds=tuple(Kind))
     mask = await apply_filter(store, shard, scope=narrow, mask=among, filter_=parse_filter({"mood": {"ne": "x"}}))
-    expected = [one.whose.agent_id == "guide" for one in RECORDS]
+    expected = [one.belongs_to.agent_id == "guide" for one in RECORDS]
     assert list(mask) == expected
     assert store.read == sum(expected)

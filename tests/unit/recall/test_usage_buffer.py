@@ -19,7 +19,7 @@ from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.errors import StoreError
 from ebbing.domain.memory.feedback import Feedback, Usage
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.usage_log import Returned
+from ebbing.ports.stores.usage_log import Returned
 from ebbing.recall import usage
 from ebbing.recall.usage import UsageBuffer
 from ebbing.testing.clock import ManualClock

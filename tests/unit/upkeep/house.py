@@ -9,8 +9,8 @@ from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.chat_model import ChatModel
-from ebbing.ports.embedder import Embedder
+from ebbing.ports.models.chat_model import ChatModel
+from ebbing.ports.models.embedder import Embedder
 from ebbing.remember.facts.drafts import Draft
 from ebbing.remember.vectors.embed_drafts import EmbedOptions, embed_drafts
 from ebbing.testing.clock import ManualClock
@@ -40,13 +40,19 @@ class House:
         self.deps = StepContext(self.store, embedder, self.ids, policy or UpkeepPolicy(), asking)
         self.store.use_model(embedder)
 
-    async def said(self, text: str, *, day: int = 0, whose: Scope = ADA, **fields: Any) -> MemoryRecord:
+    async def said(self, text: str, *, day: int = 0, belongs_to: Scope = ADA, **fields: Any) -> MemoryRecord:
         """Stores a raw message of a user."""
         record = MemoryRecord(
-            id=self.ids.new(), whose=whose, content=text, created_at=START + day * DAY, recorded_at=START + day * DAY,
+            id=self.ids.new(),
+            belongs_to=belongs_to,
+            content=text,
+            created_at=START + day * DAY,
+            recorded_at=START + day * DAY,
             **{"role": Role.USER, "type": MemoryType.EPISODIC, **fields},
-        )  # fmt: skip
-        await self.store.write(whose, await embed_drafts(EmbedOptions(self.embedder), [Draft(record, utterance=True)]))
+        )
+        await self.store.write(
+            belongs_to, await embed_drafts(EmbedOptions(self.embedder), [Draft(record, utterance=True)])
+        )
         return record
 
     async def active(self, scope: Scope = ADA) -> list[MemoryRecord]:

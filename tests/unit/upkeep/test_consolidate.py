@@ -10,8 +10,8 @@ import pytest
 from ebbing.domain.forgetting.stages import MIN_IMPORTANCE
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Layer, MemoryType
-from ebbing.ports.memory_store import Revise
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.ports.stores.memory_store import Revise
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.upkeep.fading.active_records import importances, load_active
 from ebbing.upkeep.fading.consolidate import consolidate
 from tests.unit.upkeep.house import ADA, NOW, START, House

@@ -13,8 +13,8 @@ from ebbing.domain.errors import ConfigurationError, ConflictError, InvalidInput
 from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.memory.scope import Scope
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.ids import SequentialIds
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.upkeep.daily_round import ORDER, run_steps
 from ebbing.upkeep.step import PlannedChange, Step, StepContext, StepReport
 

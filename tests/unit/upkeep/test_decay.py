@@ -13,7 +13,7 @@ from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.upkeep.fading.active_records import importances
 from ebbing.upkeep.fading.decay import decay
 from ebbing.wiring.build import build, load_settings

@@ -11,8 +11,8 @@ from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Layer, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Erase
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.ports.stores.memory_store import Erase
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.upkeep.habits.derive_habits import abstract
 from ebbing.upkeep.merging.summarize import compress
 from tests.unit.upkeep.house import ADA, DAY, START, House
@@ -154,7 +154,7 @@ async def test_a_shared_frame_without_shared_content_is_no_behaviour(house: Hous
 @pytest.mark.parametrize(
     "apart",
     [{"role": Role.ASSISTANT}, {"actor": "Bob"}, {"scope": "session:one"}, {"type": MemoryType.FACT},
-     {"whose": Scope(user_id="ada", agent_id="coach")}, {"tags": ("quarantined",)}, {"trust": "document"}],
+     {"belongs_to": Scope(user_id="ada", agent_id="coach")}, {"tags": ("quarantined",)}, {"trust": "document"}],
     ids=str,
 )  # fmt: skip
 async def test_only_what_one_person_did_and_may_be_used_in_one_place_is_counted_together(

@@ -16,7 +16,7 @@ from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import Job, JobState, NewJob
-from ebbing.ports.memory_store import Insert
+from ebbing.ports.stores.memory_store import Insert
 from ebbing.testing.chance import FixedChance
 from ebbing.testing.clock import ManualClock
 from ebbing.testing.ids import SequentialIds
@@ -81,7 +81,7 @@ class House:
             return await run_worker(working, stop=self.stop, once=True)
 
     async def rounds(self) -> list[Job]:
-        return [job for job in await self.store.jobs.list(kind="daily") if job.whose]
+        return [job for job in await self.store.jobs.list(kind="daily") if job.belongs_to]
 
 
 def fails() -> None:
@@ -111,7 +111,7 @@ async def test_a_round_that_fails_is_tried_again_from_the_step_that_failed_and_s
     assert await house.work(planned=False) == WorkerStats(done=2, failed=1)
     assert house.told == [BOB]
     [waiting] = await house.store.jobs.list(state=JobState.WAITING)
-    assert (waiting.whose, waiting.last_error, waiting.progress) == (ADA, "store", {"steps": ["expire"]})
+    assert (waiting.belongs_to, waiting.last_error, waiting.progress) == (ADA, "store", {"steps": ["expire"]})
     house.ran.clear()
     house.clock.advance(timedelta(hours=1))
     assert await house.work(planned=False) == WorkerStats(done=1)
@@ -120,7 +120,7 @@ async def test_a_round_that_fails_is_tried_again_from_the_step_that_failed_and_s
 
 async def test_a_round_that_takes_too_long_goes_on_later() -> None:
     house = House("compress", "decay", seconds_per_owner=0.05)
-    await house.store.jobs.enqueue("daily", "ada", whose=ADA)
+    await house.store.jobs.enqueue("daily", "ada", belongs_to=ADA)
     house.hooks["decay", "ada"] = lambda: anyio.sleep(5)
     assert await house.work(planned=False) == WorkerStats(failed=1)
     assert (await house.store.jobs.list())[0].last_error == "out_of_time"
@@ -130,7 +130,7 @@ async def test_a_round_that_takes_too_long_goes_on_later() -> None:
 
 async def test_a_worker_that_is_told_to_stop_leaves_a_round_between_two_steps() -> None:
     house = House("expire", "compress", "decay")
-    await house.store.jobs.enqueue("daily", "ada", whose=ADA)
+    await house.store.jobs.enqueue("daily", "ada", belongs_to=ADA)
     house.hooks["compress", "ada"] = house.stop.set
     assert await house.work(planned=False) == WorkerStats(given_back=1)
     house.stop = Stop()
@@ -168,7 +168,7 @@ async def test_a_step_for_everybody_goes_on_where_it_was_left() -> None:
 async def test_a_step_can_be_asked_for_one_owner_alone() -> None:
     house = House("decay")
     await house.fill()
-    await house.store.jobs.enqueue("decay", "ada", whose=ADA)
+    await house.store.jobs.enqueue("decay", "ada", belongs_to=ADA)
     await house.work(planned=False)
     assert house.ran == [("decay", "ada")]
 
@@ -187,7 +187,7 @@ async def test_no_job_holds_a_name_in_its_key_and_all_of_an_owner_go_with_the_ow
     await house.work()
     assert not any(name in job.key for job in await house.store.jobs.list() for name in ("ada", "bob", "eve"))
     assert await house.store.jobs.forget(ADA) == 1
-    assert {job.whose for job in await house.rounds()} == {BOB, EVE}
+    assert {job.belongs_to for job in await house.rounds()} == {BOB, EVE}
 
 
 async def test_finished_jobs_are_dropped_after_some_days() -> None:

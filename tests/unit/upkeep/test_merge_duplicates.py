@@ -13,8 +13,8 @@ from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, Provenance, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Erase
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.ports.stores.memory_store import Erase
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.upkeep.merging.merge_duplicates import merge_repeats
 from ebbing.upkeep.merging.merge_records import merge_cluster
 from tests.unit.upkeep.house import ADA, NOW, START, House
@@ -153,7 +153,7 @@ async def test_where_that_takes_too_much_room_the_time_stays_that_of_the_words(h
         {"kind": Kind.EPISODE},
         {"type": MemoryType.FACT},
         {"trust": "document"},
-        {"whose": Scope(user_id="ada", agent_id="coach")},
+        {"belongs_to": Scope(user_id="ada", agent_id="coach")},
         {"tags": ("quarantined",)},
         {"valid_to": START},
         {"expires_at": START},
@@ -172,17 +172,17 @@ async def test_nothing_of_another_owner_is_touched(house: House) -> None:
     bob = Scope(user_id="bob")
     for day in range(3):
         await house.said("I love green tea.", day=day)
-        await house.said("I love green tea.", day=day, whose=bob)
+        await house.said("I love green tea.", day=day, belongs_to=bob)
     await house.merge()
     assert len(await house.active(bob)) == 3
 
 
 async def test_tellings_of_several_sessions_are_told_in_the_latest(house: House) -> None:
     for day, run in enumerate(["monday", "tuesday"]):
-        await house.said("I love green tea.", day=day, whose=Scope(user_id="ada", run_id=run))
+        await house.said("I love green tea.", day=day, belongs_to=Scope(user_id="ada", run_id=run))
     await house.merge()
     [told] = await house.active()
-    assert told.whose.run_id == "tuesday"
+    assert told.belongs_to.run_id == "tuesday"
 
 
 async def test_the_messages_behind_all_tellings_are_named(house: House) -> None:

@@ -16,12 +16,12 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import entry_for
 from ebbing.index.shard import Shard
 from ebbing.language.text.analyzer import TextFlag, analyse
-from ebbing.ports.embedder import Vectors
 from ebbing.ports.job_queue import Job, JobState
-from ebbing.ports.memory_store import Insert
+from ebbing.ports.models.embedder import Vectors
+from ebbing.ports.stores.memory_store import Insert
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.ids import SequentialIds
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.upkeep.repair.reindex import BATCH_ROWS, is_due, reindex, reindex_job, reindex_owner
 from ebbing.upkeep.step import StepContext
 from ebbing.upkeep.worker.worker import STOPPED, JobContext, JobFailure
@@ -170,13 +170,13 @@ async def test_it_stops_between_two_portions_and_goes_on_where_it_was(world: Wor
 # ── as a job ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def job(whose: Scope | None = None) -> Job:
+def job(scope: Scope | None = None) -> Job:
     now = ManualClock().now()
-    return Job(1, "reindex", "key", {}, JobState.RUNNING, 1, 5, now, None, None, whose=whose)
+    return Job(1, "reindex", "key", {}, JobState.RUNNING, 1, 5, now, None, None, belongs_to=scope)
 
 
-async def worked(deps: StepContext, at_work: JobContext, whose: Scope | None = None) -> JobFailure | None:
-    return await partial(reindex_job, deps=deps)(job(whose), at_work)
+async def worked(deps: StepContext, at_work: JobContext, scope: Scope | None = None) -> JobFailure | None:
+    return await partial(reindex_job, deps=deps)(job(scope), at_work)
 
 
 async def _always() -> bool:

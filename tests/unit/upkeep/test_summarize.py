@@ -11,8 +11,8 @@ from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.memory.record import MemoryRecord, MemoryType, Provenance, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.wording.paraphrase import gist_of
-from ebbing.testing.chat_model import ScriptedChatModel
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.chat_model import ScriptedChatModel
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.upkeep.merging.merge_duplicates import merge_repeats
 from ebbing.upkeep.merging.rewrite import is_grounded, keeps_numbers
 from ebbing.upkeep.merging.summarize import compress, summarise
@@ -83,7 +83,7 @@ async def test_many_memories_make_several_summaries_of_about_one_size(house: Hou
 
 async def test_what_the_assistant_said_and_what_others_own_is_not_summed_up(house: House) -> None:
     await eventful(house, role=Role.ASSISTANT)
-    await eventful(house, whose=Scope(user_id="bob"))
+    await eventful(house, belongs_to=Scope(user_id="bob"))
     await eventful(house, tags=("quarantined",))
     assert (await summarise(house.deps, ADA, now=NOW)).counts == {"summarized": 0}
 

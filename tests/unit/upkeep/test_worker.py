@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,9 +15,10 @@ import pytest
 from ebbing.adapters.sqlite import SqliteMemoryStore
 from ebbing.adapters.sqlite.tables.jobs import SqliteJobQueue
 from ebbing.domain.errors import ConflictError, StoreError
+from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import term_hash
 from ebbing.language.text.analyzer import analyse
-from ebbing.ports.job_queue import Job, JobState
+from ebbing.ports.job_queue import Job, JobState, NewJob
 from ebbing.testing.chance import FixedChance
 from ebbing.testing.clock import ManualClock
 from ebbing.upkeep.worker.foreground_traffic import Traffic
@@ -302,6 +304,46 @@ async def test_a_worker_that_goes_on_for_days_takes_up_each_new_turn() -> None:
             shop.clock.advance(DAY)
         await eventually(lambda: len(shop.done) == 4)
         shop.stop.set()
+
+
+# ── what is not in the queue, and should be ──────────────────────────────────────────────────────────────────────────
+
+
+async def test_what_waits_in_the_former_queue_is_moved_when_it_is_due_and_done_once() -> None:
+    store = SqliteMemoryStore.in_memory(clock=ManualClock(START))
+    former = store.jobs
+    shop = Workshop(left_over=former)
+    scope = Scope("ada")
+    await former.enqueue("chore", "due", payload={"a": 1}, max_attempts=7, belongs_to=scope)
+    await former.enqueue("chore", "later", run_at=START + MINUTE)
+    await former.enqueue("strange", "not ours")
+    await shop.run()
+    assert shop.done == ["due"]
+    [moved] = await shop.queue.list()
+    assert (moved.payload, moved.max_attempts, moved.belongs_to) == ({"a": 1}, 7, scope)
+    assert [(job.key, job.state) for job in await former.list()] == [
+        ("not ours", JobState.WAITING),
+        ("later", JobState.WAITING),
+        ("due", JobState.DONE),
+    ]
+    await store.aclose()
+
+
+async def test_with_every_turn_the_worker_queues_what_was_lost_on_the_way() -> None:
+    shop = Workshop(rhythms=[ScheduleEntry("other", DAY, for_each_tenant=False)], tenants=two_tenants)
+    lost = ["accepted"]
+
+    async def recover() -> None:
+        await shop.queue.enqueue_all([NewJob("chore", key, once=True) for key in lost])
+
+    shop.deps = replace(shop.deps, recover=recover)
+    await shop.run()
+    assert sorted(shop.done) == ["2026-01-01T00:00+00:00", "accepted"]
+    lost.append("since then")
+    shop.clock.advance(DAY)
+    await shop.run()
+    assert shop.done.count("accepted") == 1
+    assert "since then" in shop.done
 
 
 # ── keeping out of the way ───────────────────────────────────────────────────────────────────────────────────────────

@@ -10,8 +10,8 @@ from ebbing.adapters.chat.chat_profiles import Form, profile_for
 from ebbing.adapters.chat.chat_rewriter import ChatQueryRewriter
 from ebbing.domain.errors import ConfigurationError, ModelTimeoutError
 from ebbing.domain.memory.pending_extraction import WriteMode
-from ebbing.ports.query_rewriter import RewriteRequest
-from ebbing.testing.chat_model import ScriptedChatModel
+from ebbing.ports.models.query_rewriter import RewriteRequest
+from ebbing.testing.models.chat_model import ScriptedChatModel
 from ebbing.wiring.build import settings_from_config
 from ebbing.wiring.components.chat import Chat, chat_of
 

@@ -10,8 +10,8 @@ from ebbing import AsyncMemory
 from ebbing.adapters.rerankers.late_interaction import LateReranker
 from ebbing.adapters.rerankers.rerank_endpoint import EndpointReranker
 from ebbing.domain.errors import ConfigurationError
-from ebbing.testing.embedder import FakeEmbedder
-from ebbing.testing.reranker import FakeReranker
+from ebbing.testing.models.embedder import FakeEmbedder
+from ebbing.testing.models.reranker import FakeReranker
 from ebbing.wiring.build import Components, build, load_settings, settings_from_config
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ebbing.domain.errors import ConfigurationError, MissingExtraError, StoreError
-from ebbing.interfaces.cli.commands.backups import migrate
+from ebbing.interfaces.cli.commands.store.backups import migrate
 from ebbing.sync import Memory
 from ebbing.wiring.build import build, load_settings
 from ebbing.wiring.config.store_place import address_in, without_password

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ebbing.language.text.detect_language import detect
-from ebbing.ports.chat_model import ChatModel, Turn
-from ebbing.ports.query_rewriter import RewriteRequest
+from ebbing.ports.models.chat_model import ChatModel, Turn
+from ebbing.ports.models.query_rewriter import RewriteRequest
 from ebbing.prompts.library import prompt
 
 _MAX_TOKENS: Final = 120

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import json_repair
 
-from ebbing.ports.chat_model import Schema
+from ebbing.ports.models.chat_model import Schema
 
 MAX_READ: Final = 200_000
 """Characters of an answer that are looked at."""
@@ -37,7 +37,7 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class JsonObject:
     """A JSON object of the form that was asked for."""
 
     value: dict[str, Any]
@@ -72,7 +72,7 @@ def without_thoughts(text: str) -> str:
     return "".join(parts).strip()
 
 
-def found_in(text: str, schema: Schema) -> Found | None:
+def found_in(text: str, schema: Schema) -> JsonObject | None:
     """The first JSON object in a text (without thoughts) that fits the schema; None if there is none.
 
     Whole JSON is taken as it is; what is only nearly JSON is mended; what was cut off is closed after its last whole
@@ -82,13 +82,13 @@ def found_in(text: str, schema: Schema) -> Found | None:
     for value in whole:
         fitted = _fitted(value, schema) if isinstance(value, dict) else None
         if fitted is not None:
-            return Found(fitted)
+            return JsonObject(fitted)
     if broken_at is not None:
         answer = _mended(text[broken_at : broken_at + _MAX_REPAIRED], schema)
         if answer is not None:
             return answer
     lists = (_fitted(value, schema) for value in whole if isinstance(value, list))
-    return next((Found(fitted) for fitted in lists if fitted is not None), None)
+    return next((JsonObject(fitted) for fitted in lists if fitted is not None), None)
 
 
 def _values(text: str) -> tuple[list[Any], int | None]:
@@ -114,7 +114,7 @@ def _values(text: str) -> tuple[list[Any], int | None]:
     return values, None
 
 
-def _mended(text: str, schema: Schema) -> Found | None:
+def _mended(text: str, schema: Schema) -> JsonObject | None:
     """The object in a text that is only nearly JSON, or that was cut off."""
     closed, deepest = _closed(text)
     if deepest > _MAX_DEPTH:
@@ -129,7 +129,7 @@ def _mended(text: str, schema: Schema) -> Found | None:
         except (ValueError, RecursionError):
             return None
     fitted = _fitted(value, schema)
-    return None if fitted is None else Found(fitted, cut=cut)
+    return None if fitted is None else JsonObject(fitted, cut=cut)
 
 
 def _closed(text: str) -> tuple[str | None, int]:

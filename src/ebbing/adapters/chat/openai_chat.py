@@ -11,7 +11,7 @@ import anyio
 import httpx
 
 from ebbing.adapters.chat.chat_profiles import Dialect, Form, profile_for
-from ebbing.adapters.chat.json_answers import Found, found_in, without_thoughts
+from ebbing.adapters.chat.json_answers import JsonObject, found_in, without_thoughts
 from ebbing.adapters.http.endpoint import Endpoint
 from ebbing.domain.errors import (
     BadModelOutputError,
@@ -19,7 +19,7 @@ from ebbing.domain.errors import (
     ModelTimeoutError,
     ModelUnavailableError,
 )
-from ebbing.ports.chat_model import Completion, Schema, Turn, Usage
+from ebbing.ports.models.chat_model import Completion, Schema, Turn, Usage
 from ebbing.resilience.circuit_breaker import Breaker
 from ebbing.resilience.retry import asked_wait, is_passing, wait_seconds
 
@@ -34,7 +34,7 @@ _QUOTED = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _CallOptions:
     """What stays the same for all requests of one call."""
 
     schema: Schema | None
@@ -110,7 +110,7 @@ class OpenAIChatModel:
         report: Callable[[], None] = self._breaker.abandoned
         try:
             with anyio.fail_after(limit):
-                answer = await self._answer(messages, _Asked(schema, max_tokens, temperature))
+                answer = await self._answer(messages, _CallOptions(schema, max_tokens, temperature))
             report = self._breaker.succeeded
             return answer
         except TimeoutError:
@@ -129,7 +129,7 @@ class OpenAIChatModel:
         """Closes the connections of the running event loop."""
         await self._endpoint.aclose()
 
-    async def _answer(self, messages: Sequence[Turn], request: _Asked) -> Completion:
+    async def _answer(self, messages: Sequence[Turn], request: _CallOptions) -> Completion:
         """The answer; one that is not of the form asked for is sent back once."""
         reply = await self._reply(messages, request)
         if request.schema is None:
@@ -142,7 +142,7 @@ class OpenAIChatModel:
             raise BadModelOutputError("the language model's answers are not JSON of the form that was asked for")
         return _completion(reply, json_answer)
 
-    async def _reply(self, messages: Sequence[Turn], request: _Asked) -> _Reply:
+    async def _reply(self, messages: Sequence[Turn], request: _CallOptions) -> _Reply:
         """What the endpoint says, in the tightest dialect that it takes."""
         dialect = self._dialect
         failures = 0
@@ -167,7 +167,7 @@ class OpenAIChatModel:
             raise ModelRefusedError("the language model's base URL is not a URL") from None
 
 
-def _body(model: str, messages: Sequence[Turn], *, request: _Asked, dialect: Dialect) -> dict[str, Any]:
+def _body(model: str, messages: Sequence[Turn], *, request: _CallOptions, dialect: Dialect) -> dict[str, Any]:
     turns = list(messages)
     body: dict[str, Any] = {"model": model, "stream": False, **dialect.extra}
     if dialect.temperature:
@@ -203,7 +203,7 @@ def _sent_back(text: str, schema: Schema) -> list[Turn]:
     return [Turn("assistant", text[:_QUOTED] or "…"), Turn("user", request)]
 
 
-def _completion(reply: _Reply, json_answer: Found | None) -> Completion:
+def _completion(reply: _Reply, json_answer: JsonObject | None) -> Completion:
     return Completion(
         text=reply.text,
         parsed=None if json_answer is None else json_answer.value,

@@ -17,7 +17,7 @@ from ebbing.adapters.embedders.e5_weights import DIM, MAX_TOKENS, E5Weights, Voc
 from ebbing.adapters.embedders.model_calls import PARALLEL_RUNS, clean, in_model_thread
 from ebbing.domain.errors import EmbeddingError
 from ebbing.language.text.caches import text_cache
-from ebbing.ports.embedder import Calibration, Vectors
+from ebbing.ports.models.embedder import Calibration, Vectors
 
 MAX_WINDOWS = 4
 """A text of more windows (of at most 512 tokens) is represented by four of them, spread evenly over it."""

@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ebbing.ports.embedder import Embedder, Vectors
-from ebbing.ports.erasable import Forgetful
+from ebbing.ports.models.embedder import Embedder, Vectors
+from ebbing.ports.stores.erasable import Forgetful
 
 Role = Literal["query", "passage"]
 

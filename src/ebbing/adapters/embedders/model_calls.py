@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 
 from anyio.lowlevel import RunVar
 
-from ebbing.ports.embed_passages import TURN, Turn
+from ebbing.ports.models.embed_passages import TURN, Turn
 
 # Makes any `str` safe for a tokenizer or an endpoint: the step before every embedding.
 

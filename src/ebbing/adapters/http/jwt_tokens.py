@@ -9,7 +9,7 @@ import jwt
 
 from ebbing.domain.access_roles import ROLES, AccessRole
 from ebbing.domain.errors import ConfigurationError, UnauthorizedError
-from ebbing.ports.token_reader import Bearer
+from ebbing.ports.models.token_reader import Bearer
 
 LEEWAY_SECONDS: Final = 30
 """How far the clocks of issuer and service may be apart."""

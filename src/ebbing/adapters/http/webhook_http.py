@@ -75,8 +75,8 @@ class HttpWebhookSender:
             OSError: it has none.
         """
         host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
-        found = [host] if _address(host) else list(await self._resolve(host, port))
-        addresses = [address for item in found if (address := _address(item)) is not None]
+        hosts = [host] if _address(host) else list(await self._resolve(host, port))
+        addresses = [address for item in hosts if (address := _address(item)) is not None]
         if not addresses:
             raise OSError("no address")
         if not self._private and not all(map(is_public, addresses)):

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from ebbing.domain.errors import EmbeddingError, RerankError
 from ebbing.language.text.analyzer import query_terms
-from ebbing.ports.embedder import Vectors
-from ebbing.ports.token_embedder import TokenEmbedder
+from ebbing.ports.models.embedder import Vectors
+from ebbing.ports.models.token_embedder import TokenEmbedder
 
 FLOOR: Final = 0.35
 """A smaller cosine is no match: two unrelated tokens often reach it."""
@@ -70,7 +70,7 @@ class LateReranker:
 
     def __init__(self, embedder: TokenEmbedder, *, max_bytes: int = 128 * 2**20) -> None:
         self._embedder = embedder
-        self._known = _KnownTexts(max_bytes)
+        self._texts = _KnownTexts(max_bytes)
 
     @property
     def name(self) -> str:
@@ -97,8 +97,8 @@ class LateReranker:
             EmbeddingError: the model failed.
         """
         keys = [_key(text) for text in texts]
-        found = self._known.get(keys)
-        waiting = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        tokens = self._texts.get(keys)
+        waiting = {key: text for key, text in zip(keys, texts, strict=True) if key not in tokens}
         todo = list(waiting)
         for at in range(0, len(todo), READ_AT_ONCE):
             some = todo[at : at + READ_AT_ONCE]
@@ -107,17 +107,17 @@ class LateReranker:
                 key: _packed(rows, self._embedder.token_pieces(waiting[key], "passage"))
                 for key, rows in zip(some, vectors, strict=True)
             }
-            self._known.put(fresh)
-            found |= fresh
-        return [found[key] for key in keys]
+            self._texts.put(fresh)
+            tokens |= fresh
+        return [tokens[key] for key in keys]
 
     async def forget(self) -> None:
         """Lets go of all tokens, by which a text could be spelt again; see `Forgetful`."""
-        self._known.clear()
+        self._texts.clear()
 
     async def aclose(self) -> None:
         """Forgets what it read; the embedder belongs to somebody else."""
-        self._known.clear()
+        self._texts.clear()
 
     async def _ask(self, query: str) -> _Question:
         [vectors] = await self._embedder.token_vectors([query], "query")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +15,7 @@ from ebbing.adapters.sql.admin.erasure import erase_scope, erase_tenant
 from ebbing.adapters.sql.admin.stats import counts, outdated_rows, owners_of, shares_of, tenant_names
 from ebbing.adapters.sql.admin.verify import findings
 from ebbing.adapters.sql.connection.addresses import address_of
-from ebbing.adapters.sql.connection.database import DEFAULT_CONNECTIONS, Database
+from ebbing.adapters.sql.connection.database import DEFAULT_CONNECTIONS, DEFAULT_SECONDS, Database
 from ebbing.adapters.sql.connection.dialects import rewriting
 from ebbing.adapters.sql.connection.schema import open_schema
 from ebbing.adapters.sql.memories.change_log import SqlChangeLog
@@ -37,11 +37,15 @@ from ebbing.adapters.sql.service.audit import SqlAuditLog
 from ebbing.adapters.sql.service.jobs import SqlJobQueue
 from ebbing.adapters.sql.service.keys import SqlKeyRing
 from ebbing.adapters.sql.service.marks import mark_of, put_mark
+from ebbing.adapters.sql.service.outbox import SqlOutbox
 from ebbing.adapters.sql.service.requests import SqlRequestLog
 from ebbing.adapters.sql.service.usage import SqlUsageLog
 from ebbing.adapters.sql.service.webhooks import SqlWebhookBook
+from ebbing.adapters.sql.sessions.working_memory import SqlWorkingMemory
 from ebbing.adapters.sql.tables.owner_tables import METADATA
 from ebbing.adapters.sql.tables.service_tables import ERASED
+from ebbing.adapters.system.recent_shards import ShardedStore
+from ebbing.adapters.system.separate_queue import erase_with_jobs
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.history import HistoryEntry
@@ -49,27 +53,34 @@ from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.shard import Shard
 from ebbing.ports.clock import Clock
-from ebbing.ports.embedder import Embedder
-from ebbing.ports.memory_store import ANY_SHARE, Change, Erase, Outdated, Page, Receipt, Share, ShareFilter, StoreStats
+from ebbing.ports.ids import Ids
+from ebbing.ports.job_queue import JobQueue, SeparateJobQueue
+from ebbing.ports.stores.memory_store import (
+    ANY_SHARE,
+    Change,
+    Erase,
+    Outdated,
+    Page,
+    Receipt,
+    Share,
+    ShareFilter,
+    StoreStats,
+)
 
 DEFAULT_SHARD_CACHE_BYTES: Final = 512 * 1024 * 1024
 
 
-class SqlMemoryStore:
+class SqlMemoryStore(ShardedStore[ShardCache]):
     """A `MemoryStore` in a database of a server. Any number of event loops, processes and machines may use it."""
-
-    outbox = None
-    """No index follows it yet."""
 
     def __init__(self, database: Database, *, clock: Clock, shard_cache_bytes: int) -> None:
         self._database, self._clock = database, clock
-        self._model_id: str | None = None
+        self._model_id = None
         self._shards = ShardCache(database, max_bytes=shard_cache_bytes)
         self._pasts = ShardCache(database, max_bytes=shard_cache_bytes // 4, with_deleted=True)
-        self._change: ChangeSet | None = None
-        """What is written belongs to it."""
-        self.jobs = SqlJobQueue(database, clock=clock)
-        """A `JobQueue` in the same database."""
+        self.jobs: JobQueue = SqlJobQueue(database, clock=clock)
+        """A `JobQueue` in the same database, unless a separate one is used."""
+        self._separate_jobs: SeparateJobQueue | None = None
         self.usage = SqlUsageLog(database)
         """A `UsageLog` in the same database."""
         self.keys = SqlKeyRing(database)
@@ -86,6 +97,8 @@ class SqlMemoryStore:
         """An `IdentityBook` in the same database."""
         self.change_log = SqlChangeLog(database)
         """A `ChangeLog` in the same database."""
+        self.outbox = SqlOutbox(database)
+        """An `Outbox` in the same database."""
 
     @classmethod
     def open(
@@ -94,9 +107,15 @@ class SqlMemoryStore:
         *,
         clock: Clock,
         connections: int = DEFAULT_CONNECTIONS,
+        seconds: float = DEFAULT_SECONDS,
+        row_security: bool = False,
         shard_cache_bytes: int = DEFAULT_SHARD_CACHE_BYTES,
     ) -> SqlMemoryStore:
         """Open the store at an address; in an empty database its tables are made.
+
+        Args:
+            seconds: how long the server may take for one statement, and to open the store.
+            row_security: whether the tables have policies for their rows, as a second wall between owners.
 
         Raises:
             ConfigurationError: the address is not usable.
@@ -105,19 +124,13 @@ class SqlMemoryStore:
             StoreError: the server cannot be reached, or refuses.
         """
         url = address_of(address) if isinstance(address, str) else address
-        open_schema(url)
-        database = Database(url, connections=connections)
+        open_schema(url, seconds=seconds, row_security=row_security)
+        database = Database(url, connections=connections, seconds=seconds, row_security=row_security)
         return cls(database, clock=clock, shard_cache_bytes=shard_cache_bytes)
 
-    def use_model(self, embedder: Embedder | None) -> None:
-        self._model_id = embedder.model_id if embedder else None
-        for shards in (self._shards, self._pasts):
-            shards.use_model(self._model_id, embedder.dim if embedder else 0)
-
-    def within(self, change: ChangeSet) -> SqlMemoryStore:
-        view = copy(self)
-        vars(view).update(_change=change)
-        return view
+    def use_queue(self, queue: SeparateJobQueue) -> None:
+        self.jobs, self._separate_jobs = queue, queue
+        self.identities.use_queue(queue)
 
     async def vector_length(self, model_id: str) -> int | None:
         return await self._database.read(lambda db: vector_length(db, model_id))
@@ -131,10 +144,8 @@ class SqlMemoryStore:
         applied = await self._database.write(
             lambda db: apply(db, scope, changes=prepared, now=now, seen=seen, change=change)
         )
-        if self._change is not None and applied.change_id is not None:
-            self._change.ids[scope.owner] = applied.change_id
-        if any(isinstance(item, Erase) for item in changes):
-            self._let_go_of(scope.owner)
+        erases = any(isinstance(item, Erase) for item in changes)
+        self._note_write(scope.owner, applied.change_id, erases=erases)
         return applied.ids
 
     async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
@@ -196,21 +207,22 @@ class SqlMemoryStore:
         return await tenant_names(self._database)
 
     async def erase(self, scope: Scope) -> Receipt:
-        receipt = await self._database.write(lambda db: erase_scope(db, scope))
+        work = partial(self._database.write, lambda db: erase_scope(db, scope), is_long=True)
+        receipt = await erase_with_jobs(self._separate_jobs, work, forget=lambda queue: queue.forget(scope))
         self._let_go_of(scope.owner)
         return receipt
 
     async def reset(self, tenant: str) -> Receipt:
-        receipt = await self._database.write(lambda db: erase_tenant(db, tenant))
-        self._shards.clear()
-        self._pasts.clear()
+        work = partial(self._database.write, lambda db: erase_tenant(db, tenant), is_long=True)
+        receipt = await erase_with_jobs(self._separate_jobs, work, forget=lambda queue: queue.forget_tenant(tenant))
+        self._let_go_of_all()
         return receipt
 
     async def stats(self, tenant: str) -> StoreStats:
         return await counts(self._database, tenant, model_id=self._model_id)
 
     async def verify(self) -> list[str]:
-        return await self._database.read(findings)
+        return await self._database.read(findings, is_long=True)
 
     async def scrub(self) -> bool:
         """The rows are gone; what their place in the server's files still holds goes with `compact`, or as the server
@@ -231,6 +243,10 @@ class SqlMemoryStore:
         await self._database.outside_transactions(rewrite)
         return await self.scrub()
 
+    def working_memory(self, ids: Ids, *, most_tokens: int) -> SqlWorkingMemory:
+        """Return a working memory in the same database, which is open as long as the store."""
+        return SqlWorkingMemory(self._database, self._clock, ids=ids, most_tokens=most_tokens)
+
     async def back_up(self, directory: Path) -> int:  # noqa: ARG002
         raise InvalidInputError(
             "a store on a database server is backed up with the server's own tools: pg_dump for PostgreSQL,"
@@ -239,9 +255,6 @@ class SqlMemoryStore:
 
     async def aclose(self) -> None:
         await self._database.aclose()
-        self._shards.clear()
-        self._pasts.clear()
-
-    def _let_go_of(self, owner: Owner) -> None:
-        self._shards.forget(owner)
-        self._pasts.forget(owner)
+        if self._separate_jobs is not None:
+            await self._separate_jobs.aclose()
+        self._let_go_of_all()

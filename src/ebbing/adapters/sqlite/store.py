@@ -6,7 +6,6 @@ import json
 import sqlite3
 import weakref
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import astuple, replace
 from datetime import datetime
 from functools import partial
@@ -39,17 +38,28 @@ from ebbing.adapters.sqlite.tables.requests import SqliteRequestLog
 from ebbing.adapters.sqlite.tables.step_progress import mark_of, put_mark
 from ebbing.adapters.sqlite.tables.usage import SqliteUsageLog
 from ebbing.adapters.sqlite.tables.webhooks import SqliteWebhookBook
+from ebbing.adapters.system.recent_shards import ShardedStore
 from ebbing.adapters.system.record_columns import RECORD_COLUMNS, record_of
+from ebbing.adapters.system.separate_queue import erase_with_jobs
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.memory.change_set import ChangeSet
 from ebbing.domain.memory.history import HistoryEntry
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.cursor import cursor_after, position
 from ebbing.index.shard import Shard, micros
 from ebbing.ports.clock import Clock
-from ebbing.ports.embedder import Embedder
-from ebbing.ports.memory_store import ANY_SHARE, Change, Erase, Outdated, Page, Receipt, Share, ShareFilter, StoreStats
+from ebbing.ports.job_queue import JobQueue, SeparateJobQueue
+from ebbing.ports.stores.memory_store import (
+    ANY_SHARE,
+    Change,
+    Erase,
+    Outdated,
+    Page,
+    Receipt,
+    Share,
+    ShareFilter,
+    StoreStats,
+)
 
 _Result = TypeVar("_Result")
 
@@ -90,7 +100,7 @@ _SCOPE_OF: Final = (
 _TAKEN: Final = "SELECT id FROM memory WHERE id IN (SELECT value FROM json_each(?))"
 
 
-class SqliteMemoryStore:
+class SqliteMemoryStore(ShardedStore[ShardCache]):
     """A `MemoryStore` in `directory/ebbing.db`. Any number of threads, event loops and processes may use it at once."""
 
     def __init__(
@@ -102,8 +112,9 @@ class SqliteMemoryStore:
         self._pasts = ShardCache(
             connections, model_id=model_id, dim=dim, max_bytes=shard_cache_bytes // 4, with_deleted=True
         )
-        self.jobs = SqliteJobQueue(connections, self._writer, clock=clock)
-        """A `JobQueue` in the same file."""
+        self.jobs: JobQueue = SqliteJobQueue(connections, self._writer, clock=clock)
+        """A `JobQueue` in the same file, unless a separate one is used."""
+        self._separate_jobs: SeparateJobQueue | None = None
         self.usage = SqliteUsageLog(connections, self._writer)
         """A `UsageLog` in the same file."""
         self.keys = SqliteKeyRing(connections, self._writer)
@@ -120,8 +131,6 @@ class SqliteMemoryStore:
         """An `IdentityBook` in the same file."""
         self.change_log = SqliteChangeLog(connections, self._writer)
         """A `ChangeLog` in the same file."""
-        self._change: ChangeSet | None = None
-        """What is written belongs to it."""
         self.outbox = SqliteOutbox(connections, self._writer) if connections.files else None
         """An `Outbox` in the same file; None for a store in RAM, which no index may outlive."""
         # Whoever forgets to close a store leaves neither a thread nor an open file behind.
@@ -157,15 +166,9 @@ class SqliteMemoryStore:
         connections = Connections(None)
         return cls(connections, model_id=model_id, dim=dim, clock=clock, shard_cache_bytes=DEFAULT_SHARD_CACHE_BYTES)
 
-    def use_model(self, embedder: Embedder | None) -> None:
-        self._model_id = embedder.model_id if embedder else None
-        for shards in (self._shards, self._pasts):
-            shards.use_model(self._model_id, embedder.dim if embedder else 0)
-
-    def within(self, change: ChangeSet) -> SqliteMemoryStore:
-        view = copy(self)
-        vars(view).update(_change=change)
-        return view
+    def use_queue(self, queue: SeparateJobQueue) -> None:
+        self.jobs, self._separate_jobs = queue, queue
+        self.identities.use_queue(queue)
 
     async def vector_length(self, model_id: str) -> int | None:
         with self._connections.reading() as db:
@@ -179,10 +182,7 @@ class SqliteMemoryStore:
         erases = any(isinstance(change, Erase) for change in changes)
         work = partial(apply, scope=scope, changes=prepared, now=now, seen=seen, change=self._change)
         applied = await self._writer.run(work, scrub=Scrub.SOON if erases else Scrub.NO)
-        if self._change is not None and applied.change_id is not None:
-            self._change.ids[scope.owner] = applied.change_id
-        if erases:
-            self._let_go_of(scope.owner)
+        self._note_write(scope.owner, applied.change_id, erases=erases)
         return applied.ids
 
     async def get(self, scope: Scope, ids: Sequence[str], *, deleted: bool = False) -> list[MemoryRecord]:
@@ -260,14 +260,15 @@ class SqliteMemoryStore:
         return [row[0] for row in await _in_a_thread(self._rows, "SELECT DISTINCT tenant FROM owner", ())]
 
     async def erase(self, scope: Scope) -> Receipt:
-        receipt = await self._writer.run(lambda db: erase_scope(db, scope), scrub=Scrub.FILE)
+        work = partial(self._writer.run, lambda db: erase_scope(db, scope), scrub=Scrub.FILE)
+        receipt = await erase_with_jobs(self._separate_jobs, work, forget=lambda queue: queue.forget(scope))
         self._let_go_of(scope.owner)
         return receipt
 
     async def reset(self, tenant: str) -> Receipt:
-        receipt = await self._writer.run(lambda db: erase_tenant(db, tenant), scrub=Scrub.FILE)
-        self._shards.clear()
-        self._pasts.clear()
+        work = partial(self._writer.run, lambda db: erase_tenant(db, tenant), scrub=Scrub.FILE)
+        receipt = await erase_with_jobs(self._separate_jobs, work, forget=lambda queue: queue.forget_tenant(tenant))
+        self._let_go_of_all()
         return receipt
 
     async def stats(self, tenant: str) -> StoreStats:
@@ -295,15 +296,12 @@ class SqliteMemoryStore:
             return
         await _in_a_thread(self._writer.close)
         self._connections.close()
-        self._shards.clear()
-        self._pasts.clear()
+        if self._separate_jobs is not None:
+            await self._separate_jobs.aclose()
+        self._let_go_of_all()
 
     def _is_scrubbed(self) -> bool:
         return not self._rows("SELECT 1 FROM unscrubbed LIMIT 1", ())
-
-    def _let_go_of(self, owner: Owner) -> None:
-        self._shards.forget(owner)
-        self._pasts.forget(owner)
 
     def _get(self, scope: Scope, ids: Sequence[str], *, deleted: bool) -> list[MemoryRecord]:
         values = {**scope_values(scope), "ids": json.dumps(list(ids)), "deleted": deleted}

@@ -19,10 +19,10 @@ def agrees(stored: Stored, *, content: str, actor: str | None, created_at: datet
     fresh = entry_for(analyse(content, speaker=actor, said_at=created_at))
     # Whether it was stored as an utterance, and what came before it, are no properties of the text.
     same_flags = fresh.flags == flags & ~(TextFlag.UTTERANCE | TextFlag.ANSWER)
-    return same_flags and (fresh.length, fresh.numbers, fresh.terms.tobytes()) == (length, numbers, _said(terms))
+    return same_flags and (fresh.length, fresh.numbers, fresh.terms.tobytes()) == (length, numbers, _own_terms(terms))
 
 
-def _said(packed: bytes) -> bytes:
+def _own_terms(packed: bytes) -> bytes:
     """The packed terms without those of a question that is gone: they are no property of the text either."""
     terms = np.frombuffer(packed, dtype=TERM).copy()
     terms["fields"] &= ~np.uint8(FIELD_ASKED)

@@ -48,7 +48,7 @@ opening = threading.RLock()
 _forkables: Final[weakref.WeakSet[Forkable]] = weakref.WeakSet()
 _closed: list[Forkable] = []
 """Those that were closed for the fork that is going on."""
-_held: list[threading.RLock] = []
+_locks_taken: list[threading.RLock] = []
 """The lock above, where the fork that is going on could take it."""
 _left_open: set[Path] = set()
 """Files that were open during that fork."""
@@ -79,7 +79,7 @@ def _identity(path: Path) -> tuple[int, int]:
 def _before() -> None:
     deadline = time.monotonic() + QUIET_SECONDS
     if opening.acquire(timeout=QUIET_SECONDS):
-        _held.append(opening)
+        _locks_taken.append(opening)
     for forkable in list(_forkables):
         _closed.append(forkable)
         _left_open.update(forkable.close_for_fork(deadline))
@@ -88,8 +88,8 @@ def _before() -> None:
 def _resume() -> None:
     while _closed:
         _closed.pop().resume_after_fork()
-    while _held:
-        _held.pop().release()
+    while _locks_taken:
+        _locks_taken.pop().release()
 
 
 def _in_parent() -> None:

@@ -59,7 +59,7 @@ def record_values(record: MemoryRecord) -> Values:
         tags, related, made_of, sources, metadata = _texts(record)
         return (
             *(record.id, record.kind, record.role, record.type, record.layer),
-            *(record.whose.agent_id, record.whose.run_id, record.actor),
+            *(record.belongs_to.agent_id, record.belongs_to.run_id, record.actor),
             *(micros(record.created_at), begins, ends, expires, deleted),
             *(digest(record.hash), record.importance, record.strength),
             *(record.attribute, record.object, record.version),
@@ -106,7 +106,7 @@ def record_of(row: Sequence[Any], *, user: str | None, tenant: str) -> MemoryRec
     stage, growth, packed = row[46:]
     return MemoryRecord(
         id=memory_id,
-        whose=_scope(user, agent, run=run, tenant=tenant),
+        belongs_to=_scope(user, agent, run=run, tenant=tenant),
         content=content,
         created_at=moment(created),
         recorded_at=moment(recorded),
@@ -173,10 +173,6 @@ _json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encod
 
 def _tuple(text: str | None) -> tuple[str, ...]:
     return () if text is None else tuple(json.loads(text))
-
-
-def _micros(value: datetime | None) -> int | None:
-    return None if value is None else micros(value)
 
 
 def _moment(value: int | None) -> datetime | None:

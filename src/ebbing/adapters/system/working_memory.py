@@ -6,11 +6,11 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice, takewhile
+from itertools import count, islice, takewhile
 
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.clock import Clock
-from ebbing.ports.working_memory import Turn
+from ebbing.ports.working_memory import Turn, is_within
 
 
 @dataclass(slots=True)
@@ -29,9 +29,14 @@ class InProcessWorkingMemory:
         most_tokens: a session that holds so many (estimated) takes no further message.
     """
 
+    is_shared = False
+
     def __init__(self, clock: Clock, *, most_sessions: int = 1_000, most_tokens: int = 32_000) -> None:
         self._clock, self._most_sessions, self._most_tokens = clock, most_sessions, most_tokens
         self._sessions: dict[Scope, _Session] = {}
+        self._private: set[Scope] = set()
+        self._storing: dict[str, Scope] = {}
+        self._numbers = count()
         self._lock = threading.Lock()
 
     async def append(self, session: Scope, turn: Turn) -> bool:
@@ -71,10 +76,36 @@ class InProcessWorkingMemory:
             if open_session is not None:
                 self._use(session, open_session)
 
-    async def sessions(self, *, idle_since: datetime | None = None, limit: int | None = None) -> list[Scope]:
+    async def sessions(
+        self,
+        *,
+        within: Scope | str | None = None,
+        idle_since: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[Scope]:
         with self._lock:
-            idle = takewhile(lambda one: idle_since is None or one[1].used_at <= idle_since, self._sessions.items())
-            return [session for session, _ in islice(idle, limit)]
+            idle = takewhile(lambda entry: idle_since is None or entry[1].used_at <= idle_since, self._sessions.items())
+            return list(islice((session for session, _ in idle if is_within(within, session)), limit))
+
+    async def set_private(self, session: Scope, is_private: bool) -> None:
+        (self._private.add if is_private else self._private.discard)(session)
+
+    async def is_private(self, session: Scope) -> bool:
+        return session in self._private
+
+    async def begin_storing(self, session: Scope) -> str:
+        note = str(next(self._numbers))
+        self._storing[note] = session
+        return note
+
+    async def end_storing(self, session: Scope, note: str) -> None:  # noqa: ARG002
+        self._storing.pop(note, None)
+
+    async def is_storing(self, within: Scope | str) -> bool:
+        return any(is_within(within, session) for session in list(self._storing.values()))
+
+    async def aclose(self) -> None:
+        """There is nothing to close."""
 
     def _use(self, session: Scope, open_session: _Session) -> None:
         """The order of the dict is that of use, so that the idle ones are found without looking at the others."""

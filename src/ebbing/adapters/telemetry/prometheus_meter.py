@@ -40,7 +40,7 @@ class PrometheusMeter:
         )
         self._events = Counter("ebbing_add_events", "What became of facts and messages.", ["event"], **made)
         self._duplicates = Counter("ebbing_duplicates", "Facts and messages that were known already.", **made)
-        self._found = Counter("ebbing_searches_with_results", "Searches that found something.", **made)
+        self._searches_with_results = Counter("ebbing_searches_with_results", "Searches that found something.", **made)
         self._dropped = Counter(
             "ebbing_retriever_failures", "Retrievers that failed or were late.", ["retriever"], **made
         )
@@ -51,7 +51,7 @@ class PrometheusMeter:
         self._strength = Histogram("ebbing_result_strength", "Strength of recalled memories.", buckets=SHARES, **made)
         self._age = Histogram("ebbing_result_age_seconds", "Age of recalled memories.", buckets=AGE_SECONDS, **made)
         self._risky = Counter("ebbing_context_risky_memories", "Memories in a context whose use is risky.", **made)
-        self._kept = Gauge("ebbing_memories", "Memories that are kept, by layer.", ["layer"], **made)
+        self._memories = Gauge("ebbing_memories", "Memories that are kept, by layer.", ["layer"], **made)
         self._records = Gauge("ebbing_records", "Records of the store, by kind.", ["kind"], **made)
         self._owners = Gauge("ebbing_owners", "Owners of whom something is stored.", **made)
         self._store_bytes = Gauge("ebbing_store_bytes", "Size of the store on the disk.", **made)
@@ -66,6 +66,10 @@ class PrometheusMeter:
             "ebbing_http_request_duration_seconds", "Time that requests take.", ["route"], buckets=SECONDS, **made
         )
 
+        self._unshared = Counter(
+            "ebbing_rate_limit_outages", "Times that the shared rate limits ceased to answer.", **made
+        )
+
     def begin(self, operation: str) -> Measure:
         """Starts the watch."""
         return _Call(self, operation)
@@ -74,6 +78,10 @@ class PrometheusMeter:
         """One request over HTTP was answered; `route` is the pattern of its path."""
         self._requests.labels(method, route, status).inc()
         self._request_seconds.labels(route).observe(seconds)
+
+    def rates_unshared(self) -> None:
+        """Count that the shared rate limits ceased to answer."""
+        self._unshared.inc()
 
     def relayed(self, outcome: str, *, stable_share: float | None) -> None:
         """Count a chat; `stable_share` is what a model's prompt cache could keep of the prompt before it."""
@@ -84,7 +92,7 @@ class PrometheusMeter:
     def stored(self, counts: StoreCounts) -> None:
         """Set what the store holds at the moment."""
         for layer, memories in counts.by_layer.items():
-            self._kept.labels(layer).set(memories)
+            self._memories.labels(layer).set(memories)
         for kind, records in counts.by_kind.items():
             self._records.labels(kind).set(records)
         for state, jobs in counts.jobs.items():
@@ -113,7 +121,7 @@ class PrometheusMeter:
             self._count_added(results)
             return
         if operation == "search" and results:
-            self._found.inc()
+            self._searches_with_results.inc()
         now = self._clock.now()
         self._risky.inc(sum(1 for item in results if item.get("risky")))
         for item in results:
@@ -127,7 +135,7 @@ class PrometheusMeter:
     def recalled(self, records: Sequence[MemoryRecord], scores: Sequence[float]) -> None:
         """Count the memories that a search recalled."""
         if records:
-            self._found.inc()
+            self._searches_with_results.inc()
         now = self._clock.now()
         for record, score in zip(records, scores, strict=True):
             self._count_recalled(
@@ -167,7 +175,7 @@ class _Call:
             self._meter.answered(self._operation, results)
         self._meter.ended(self._operation, seconds)
 
-    def found(
+    def searched(
         self, records: Sequence[MemoryRecord], *, scores: Sequence[float], failed_retrievers: Iterable[str]
     ) -> None:
         self._meter.ended(self._operation, perf_counter() - self._began)

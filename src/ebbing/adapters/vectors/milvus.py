@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any, Final, TypeVar
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Final
 
 import numpy as np
-from anyio import to_thread
 from pymilvus import DataType, MilvusClient
 from pymilvus.exceptions import MilvusException
 
-from ebbing.adapters.vectors.rooms import COLLECTION, check_length, collection_name, digest
+from ebbing.adapters.vectors.rooms import COLLECTION, collection_name, digest
+from ebbing.adapters.vectors.server_index import ServerIndex
 from ebbing.domain.errors import VectorIndexError
-from ebbing.ports.vector_index import Seqs, VectorRoom, Vectors
+from ebbing.ports.indexes.vector_index import Seqs, VectorRoom, Vectors
 
-_Result = TypeVar("_Result")
 _BATCH: Final = 1_000
 _CALL_SECONDS: Final = 30.0
+_LEAST_VERSION: Final = (2, 3)
 _GRAPH: Final = {"M": 16, "efConstruction": 200}
 _STRONG: Final = "Strong"
 """What was written is seen by whoever asks next."""
 _DENIED: Final = frozenset({1800, 1801, 65535})
 
 
-class MilvusIndex:
+class MilvusIndex(ServerIndex):
     """A `VectorIndex` on a Milvus server, 2.3 or newer. Threads and event loops may share it."""
 
     name = "milvus"
@@ -36,38 +37,24 @@ class MilvusIndex:
         self._known: set[str] = set()
         """Collections that were seen to be there, and are loaded."""
 
-    async def upsert(self, room: VectorRoom, seqs: Seqs, *, vectors: Vectors) -> None:
-        check_length(room, vectors)
-        if len(seqs):
-            await _in_a_thread(partial(self._upsert, room, seqs, vectors=vectors))
-
-    async def delete(self, partition: str, seqs: Seqs | None = None) -> None:
-        if seqs is None or len(seqs):
-            await _in_a_thread(partial(self._delete, partition, seqs))
-
-    async def search(self, room: VectorRoom, vector: Vectors, *, limit: int) -> Seqs:
-        check_length(room, vector)
-        return await _in_a_thread(partial(self._search, room, vector, limit=limit))
-
-    async def count(self, room: VectorRoom) -> int:
-        return await _in_a_thread(partial(self._count, room))
-
-    async def save(self, *, is_complete: bool = True) -> None:
-        """Nothing is left to do: the server has written to its log what it took."""
-        del is_complete
-
-    async def clear(self) -> None:
-        await _in_a_thread(self._clear)
-
-    async def aclose(self) -> None:
+    def _close(self) -> None:
         client, self._client = self._client, None
         self._known.clear()
         if client is not None:
-            await to_thread.run_sync(client.close)
+            client.close()
+
+    def _translated(self) -> AbstractContextManager[None]:
+        return _translated()
 
     def _opened(self) -> MilvusClient:
         if self._client is None:
-            self._client = MilvusClient(uri=self._url, token=self._token, timeout=_CALL_SECONDS)
+            client = MilvusClient(uri=self._url, token=self._token, timeout=_CALL_SECONDS)
+            try:
+                _check_version(client.get_server_version())
+            except BaseException:
+                client.close()
+                raise
+            self._client = client
         return self._client
 
     def _find(self, room: VectorRoom) -> str | None:
@@ -155,6 +142,12 @@ class MilvusIndex:
         return chosen
 
 
+def _check_version(version: str) -> None:
+    numbers = re.match(r"v?(\d+)\.(\d+)", version)
+    if numbers and (int(numbers[1]), int(numbers[2])) < _LEAST_VERSION:
+        raise VectorIndexError(f"Milvus {numbers[1]}.{numbers[2]} is too old: it has to be at least version 2.3")
+
+
 def _owner(room: VectorRoom) -> str:
     return digest(f"{room.tenant}\x1f{room.partition}")
 
@@ -163,9 +156,10 @@ def _filter(room: VectorRoom) -> str:
     return f'owner == "{_owner(room)}"'
 
 
-async def _in_a_thread(work: Callable[[], _Result]) -> _Result:
+@contextmanager
+def _translated() -> Iterator[None]:
     try:
-        return await to_thread.run_sync(work, abandon_on_cancel=True)
+        yield
     except MilvusException as error:
         if error.code in _DENIED and "auth" in str(error).casefold():
             raise VectorIndexError("Milvus refuses the token: check EBBING_VECTOR_INDEX_API_KEY") from error

@@ -7,28 +7,41 @@ rows are there, which is much faster than to grow it row by row.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import partial
-from typing import Any, Final, TypeVar
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from struct import pack
+from time import monotonic
+from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import psycopg
-from anyio import to_thread
 from psycopg import errors, sql
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
+from psycopg.types import TypeInfo
 
-from ebbing.adapters.vectors.rooms import COLLECTION, check_length, collection_name, digest
+from ebbing.adapters.vectors.rooms import COLLECTION, collection_name, digest
+from ebbing.adapters.vectors.server_index import ServerIndex
 from ebbing.domain.errors import VectorIndexError
-from ebbing.ports.vector_index import Seqs, VectorRoom, Vectors
+from ebbing.ports.indexes.vector_index import Seqs, VectorRoom, Vectors
 
-_Result = TypeVar("_Result")
 _BATCH: Final = 1_000
 _CONNECT_SECONDS: Final = 3
 _LEAST_VERSION: Final = (0, 8)
 """Of pgvector: iterative scans, half vectors."""
+_WIDTH: Final = 100
+"""Rows that a search weighs in a small graph."""
+_ROWS_TO_WEIGH_ONE_MORE: Final = 6_000
+"""In a large graph a search that weighs as few as in a small one misses whole clusters."""
+_MAX_WIDTH: Final = 400
+"""Also what a search weighs in a graph of fewer links, which an earlier version built."""
+_LOOK_AGAIN_SECONDS: Final = 600.0
+"""How long a graph is taken to be as large as it was."""
 _SESSION: Final = (
     "SET hnsw.iterative_scan = 'strict_order'",
-    "SET hnsw.ef_search = 200",
+    f"SET hnsw.ef_search = {_WIDTH}",
     "SET statement_timeout = 0",
 )
 _TABLE: Final = (
@@ -37,23 +50,52 @@ _TABLE: Final = (
 )
 _UPSERT: Final = (
     "INSERT INTO {table} (tenant, partition, row, vector)"
-    " SELECT %s, %s, seq, given::halfvec FROM unnest(%s::bigint[], %s::text[]) AS rows (seq, given)"
+    " SELECT %s, %s, seq, numbers FROM unnest(%b::bigint[], %b::halfvec[]) AS rows (seq, numbers)"
     " ON CONFLICT (tenant, partition, row) DO UPDATE SET vector = excluded.vector"
+    " WHERE {table}.vector <> excluded.vector"
 )
+"""A memory changes more often than its vector, and each vector that is written again grows the graph."""
 _GRAPH: Final = (
     "CREATE INDEX CONCURRENTLY IF NOT EXISTS {graph} ON {table} USING hnsw (vector halfvec_ip_ops)"
-    " WITH (m = 16, ef_construction = 200) WHERE tenant = {tenant} AND partition = {partition}"
+    " WITH (m = 32, ef_construction = 200) WHERE tenant = {tenant} AND partition = {partition}"
 )
+_GRAPH_BYTES: Final = 1_200
+"""What a row takes in a graph beside its vector."""
+_MAX_GRAPH_KIB: Final = 4 * 1024 * 1024
+_GIVE_MEMORY: Final = (
+    "SELECT set_config('maintenance_work_mem', %s::text || 'kB', false)"
+    " WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < %s * 1024::bigint"
+)
+"""A graph that does not fit into this memory of the server is built many times slower."""
 _SEARCH: Final = (
-    "SELECT row FROM {table} WHERE tenant = {tenant} AND partition = {partition}"
-    " ORDER BY vector <#> %s::halfvec LIMIT %s"
+    "SELECT row FROM {table} WHERE tenant = {tenant} AND partition = {partition} ORDER BY vector <#> %b LIMIT {limit}"
 )
+"""With its limit as a literal: with a parameter the server would plan the statement again for each search."""
 _TABLES: Final = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename LIKE %s"
+_SIZE: Final = "SELECT 'm=32' = ANY (reloptions), reltuples FROM pg_class WHERE oid = to_regclass(%s)"
 _IS_VALID: Final = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
 
 
-class PgvectorIndex:
-    """A `VectorIndex` in a PostgreSQL database. Threads and event loops may share it."""
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """How a room is searched."""
+
+    statements: dict[int, bytes]
+    """By their limits, of which a deployment has few."""
+    width: int
+    until: float
+    """When to look again how large the graph is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Halfvec:
+    """A vector for a parameter of a statement."""
+
+    numbers: Vectors
+
+
+class PgvectorIndex(ServerIndex):
+    """A `VectorIndex` in a PostgreSQL database."""
 
     name = "pgvector"
 
@@ -63,35 +105,22 @@ class PgvectorIndex:
         self._idle: deque[psycopg.Connection[Any]] = deque()
         self._known: set[str] = set()
         """Tables that were seen to be there."""
+        self._searches: dict[VectorRoom, _Search] = {}
+        self._widths: WeakKeyDictionary[psycopg.Connection[Any], int] = WeakKeyDictionary()
+        """How wide a connection searches, where that is not as wide as usual."""
         self._touched: dict[VectorRoom, None] = {}
         """Rooms that may lack their graph."""
 
-    async def upsert(self, room: VectorRoom, seqs: Seqs, *, vectors: Vectors) -> None:
-        check_length(room, vectors)
-        if len(seqs):
-            await _in_a_thread(partial(self._upsert, room, seqs, vectors=vectors))
-
-    async def delete(self, partition: str, seqs: Seqs | None = None) -> None:
-        if seqs is None or len(seqs):
-            await _in_a_thread(partial(self._delete, partition, seqs))
-
-    async def search(self, room: VectorRoom, vector: Vectors, *, limit: int) -> Seqs:
-        check_length(room, vector)
-        return await _in_a_thread(partial(self._search, room, vector, limit=limit))
-
-    async def count(self, room: VectorRoom) -> int:
-        return await _in_a_thread(partial(self._count, room))
-
     async def save(self, *, is_complete: bool = True) -> None:
         if is_complete:  # a graph that is there already would grow row by row
-            await _in_a_thread(self._make_graphs)
+            await self._in_a_thread(self._make_graphs, seconds=None)
 
-    async def clear(self) -> None:
-        await _in_a_thread(self._clear)
-
-    async def aclose(self) -> None:
+    def _close(self) -> None:
         while self._idle:
-            await to_thread.run_sync(self._idle.pop().close)
+            self._idle.pop().close()
+
+    def _translated(self) -> AbstractContextManager[None]:
+        return _translated()
 
     @contextmanager
     def _connection(self) -> Iterator[psycopg.Connection[Any]]:
@@ -120,6 +149,7 @@ class PgvectorIndex:
                 )
             for statement in _SESSION:
                 connection.execute(statement)
+            _register(connection)
         except BaseException:
             connection.close()
             raise
@@ -143,9 +173,9 @@ class PgvectorIndex:
                 connection.execute(sql.SQL(_TABLE).format(table=table, dim=sql.Literal(room.dim)))
             statement = sql.SQL(_UPSERT).format(table=table)
             for start in range(0, len(seqs), _BATCH):
-                given = [_text(vector) for vector in vectors[start : start + _BATCH]]
+                numbers = [_Halfvec(vector) for vector in vectors[start : start + _BATCH]]
                 rows = seqs[start : start + _BATCH].tolist()
-                connection.execute(statement, (room.tenant, room.partition, rows, given))
+                connection.execute(statement, (room.tenant, room.partition, rows, numbers))
         self._touched[room] = None
 
     def _delete(self, partition: str, seqs: Seqs | None) -> None:
@@ -164,8 +194,19 @@ class PgvectorIndex:
             table = self._find(connection, room)
             if table is None:
                 return np.zeros(0, dtype=np.int64)
-            statement = sql.SQL(_SEARCH).format(table=table, **_literals(room))
-            rows = connection.execute(statement, (_text(vector), limit)).fetchall()
+            search = self._searches.get(room)
+            if search is None or monotonic() >= search.until:
+                graph = _graph_of(room, table=collection_name(self._prefix, room))
+                width = _width(connection.execute(_SIZE, (graph,)).fetchone())
+                search = self._searches[room] = _Search({}, width, until=monotonic() + _LOOK_AGAIN_SECONDS)
+            statement = search.statements.get(limit)
+            if statement is None:
+                parts = sql.SQL(_SEARCH).format(table=table, limit=sql.Literal(limit), **_literals(room))
+                statement = search.statements[limit] = parts.as_bytes(connection)
+            if self._widths.get(connection, _WIDTH) != search.width:
+                connection.execute(f"SET hnsw.ef_search = {search.width:d}".encode())
+                self._widths[connection] = search.width
+            rows = connection.execute(statement, (_Halfvec(vector),), binary=True).fetchall()
         return np.array([row for (row,) in rows], dtype=np.int64)
 
     def _count(self, room: VectorRoom) -> int:
@@ -180,16 +221,24 @@ class PgvectorIndex:
     def _make_graphs(self) -> None:
         """Build the graph of each room that lacks one, or has one that was broken off."""
         for room in list(self._touched):
-            name = collection_name(self._prefix, room)
-            graph = f"{name}_{digest(f'{room.tenant} {room.partition}')}"
+            graph = _graph_of(room, table=collection_name(self._prefix, room))
             with self._connection() as connection:
                 row = connection.execute(_IS_VALID, (graph,)).fetchone()
                 if row is not None and not row[0]:
                     connection.execute(sql.SQL("DROP INDEX {graph}").format(graph=sql.Identifier(graph)))
                 if row is None or not row[0]:
-                    names = {"graph": sql.Identifier(graph), "table": sql.Identifier(name)}
-                    connection.execute(sql.SQL(_GRAPH).format(**names, **_literals(room)))
+                    self._make_graph(connection, room, graph=graph)
             self._touched.pop(room, None)
+
+    def _make_graph(self, connection: psycopg.Connection[Any], room: VectorRoom, *, graph: str) -> None:
+        names = {"graph": sql.Identifier(graph), "table": sql.Identifier(collection_name(self._prefix, room))}
+        needed_kib = self._count(room) * (2 * room.dim + _GRAPH_BYTES) // 1024
+        connection.execute(_GIVE_MEMORY, 2 * (min(needed_kib, _MAX_GRAPH_KIB),))
+        try:
+            connection.execute(sql.SQL(_GRAPH).format(**names, **_literals(room)))
+        finally:
+            with suppress(psycopg.Error):
+                connection.execute("RESET maintenance_work_mem")
 
     def _clear(self) -> None:
         with self._connection() as connection:
@@ -208,25 +257,59 @@ def _version(connection: psycopg.Connection[Any]) -> tuple[int, ...] | None:
     return None if row is None else tuple(int(part) for part in row[0].split(".")[:2])
 
 
+def _width(graph: tuple[bool, float] | None) -> int:
+    """Return how many rows a search weighs in a graph, of which is known whether it is dense, and its rows."""
+    if graph is None:
+        return _WIDTH
+    is_dense, rows = graph
+    return min(_WIDTH + max(int(rows), 0) // _ROWS_TO_WEIGH_ONE_MORE, _MAX_WIDTH) if is_dense else _MAX_WIDTH
+
+
+def _graph_of(room: VectorRoom, *, table: str) -> str:
+    return f"{table}_{digest(f'{room.tenant} {room.partition}')}"
+
+
 def _literals(room: VectorRoom) -> dict[str, sql.Literal]:
     """Return what names a room as literals: with parameters the planner would not know which graph is meant."""
     return {"tenant": sql.Literal(room.tenant), "partition": sql.Literal(room.partition)}
 
 
-def _text(vector: Vectors) -> str:
-    return "[" + ",".join(map("{:.5g}".format, vector.tolist())) + "]"
+class _HalfvecDumper(Dumper):
+    """Hands vectors over as the server stores them: to write them as text would take longer than to find them."""
+
+    format = Format.BINARY
+
+    def dump(self, obj: _Halfvec) -> bytes:
+        return pack(">hh", len(obj.numbers), 0) + obj.numbers.astype(">f2").tobytes()
 
 
-async def _in_a_thread(work: Callable[[], _Result]) -> _Result:
+def _register(connection: psycopg.Connection[Any]) -> None:
+    """Teach a connection the type of the vectors."""
+    kind = TypeInfo.fetch(connection, "halfvec")
+    if kind is not None:
+        kind.register(connection)
+        dumper = type("HalfvecDumper", (_HalfvecDumper,), {"oid": kind.oid})
+        connection.adapters.register_dumper(_Halfvec, dumper)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
     try:
-        return await to_thread.run_sync(work, abandon_on_cancel=True)
+        yield
     except (errors.InvalidPassword, errors.InvalidAuthorizationSpecification, errors.InsufficientPrivilege) as error:
-        raise VectorIndexError("PostgreSQL refuses the user: check EBBING_VECTOR_INDEX_URL and its rights") from error
+        raise VectorIndexError(_REFUSED) from error
     except (errors.FeatureNotSupported, errors.UndefinedFile, errors.UndefinedObject) as error:
         raise VectorIndexError(
             "the database has no pgvector 0.8: install it on the server, and check with CREATE EXTENSION vector"
         ) from error
+    except errors.DiskFull as error:
+        raise VectorIndexError("the disk of PostgreSQL is full: make room on the server") from error
     except psycopg.OperationalError as error:
+        if "password" in str(error):  # of a connection that was not made there is no code
+            raise VectorIndexError(_REFUSED) from error
         raise VectorIndexError("PostgreSQL cannot be reached: start it, or check EBBING_VECTOR_INDEX_URL") from error
     except psycopg.Error as error:
         raise VectorIndexError(f"PostgreSQL refuses ({error.sqlstate or 'no code'}): check its log") from error
+
+
+_REFUSED: Final = "PostgreSQL refuses the user: check EBBING_VECTOR_INDEX_URL and its rights"

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Final
 from uuid import UUID
 
 import httpx
 import numpy as np
-from anyio import to_thread
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
-from ebbing.adapters.vectors.rooms import COLLECTION, check_length, collection_name, digest
+from ebbing.adapters.vectors.rooms import COLLECTION, collection_name, digest
+from ebbing.adapters.vectors.server_index import ServerIndex
 from ebbing.domain.errors import VectorIndexError
-from ebbing.ports.vector_index import Seqs, VectorRoom, Vectors
+from ebbing.ports.indexes.vector_index import Seqs, VectorRoom, Vectors
 
-_Result = TypeVar("_Result")
 _BATCH: Final = 1_000
 _HNSW: Final = models.HnswConfigDiff(m=16, ef_construct=200)
 _TENANT: Final = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
@@ -28,7 +27,7 @@ _FIELDS: Final[dict[str, Any]] = {
 }
 
 
-class QdrantIndex:
+class QdrantIndex(ServerIndex):
     """A `VectorIndex` on a Qdrant server. Its clients may be shared by threads."""
 
     name = "qdrant"
@@ -40,34 +39,14 @@ class QdrantIndex:
         self._known: set[str] = set()
         """Collections that were seen to be there."""
 
-    async def upsert(self, room: VectorRoom, seqs: Seqs, *, vectors: Vectors) -> None:
-        check_length(room, vectors)
-        if len(seqs):
-            await _in_a_thread(partial(self._upsert, room, seqs, vectors=vectors))
-
-    async def delete(self, partition: str, seqs: Seqs | None = None) -> None:
-        if seqs is None or len(seqs):
-            await _in_a_thread(partial(self._delete, partition, seqs))
-
-    async def search(self, room: VectorRoom, vector: Vectors, *, limit: int) -> Seqs:
-        check_length(room, vector)
-        return await _in_a_thread(partial(self._search, room, vector, limit=limit))
-
-    async def count(self, room: VectorRoom) -> int:
-        return await _in_a_thread(partial(self._count, room))
-
-    async def save(self, *, is_complete: bool = True) -> None:
-        """Nothing is left to do: every call waits until the server has written."""
-        del is_complete
-
-    async def clear(self) -> None:
-        await _in_a_thread(self._clear)
-
-    async def aclose(self) -> None:
+    def _close(self) -> None:
         client, self._client = self._client, None
         self._known.clear()
         if client is not None:
-            await to_thread.run_sync(client.close)
+            client.close()
+
+    def _translated(self) -> AbstractContextManager[None]:
+        return _translated()
 
     def _opened(self) -> QdrantClient:
         if self._client is None:
@@ -161,9 +140,10 @@ def _filter(room: VectorRoom) -> models.Filter:
     return models.Filter(must=[models.FieldCondition(key="owner", match=models.MatchValue(value=_owner(room)))])
 
 
-async def _in_a_thread(work: Callable[[], _Result]) -> _Result:
+@contextmanager
+def _translated() -> Iterator[None]:
     try:
-        return await to_thread.run_sync(work, abandon_on_cancel=True)
+        yield
     except UnexpectedResponse as error:
         if error.status_code in {401, 403}:
             raise VectorIndexError("Qdrant refuses the key: check EBBING_VECTOR_INDEX_API_KEY") from error

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Final
 
 from ebbing.domain.errors import VectorIndexError
-from ebbing.ports.vector_index import VectorRoom, Vectors
+from ebbing.ports.indexes.vector_index import VectorRoom, Vectors
 
 COLLECTION: Final = re.compile(r"_[0-9a-f]{12}_\d+$")
 """How the name of every collection ends that `collection_name` made."""

@@ -9,7 +9,7 @@ from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.access_roles import AccessRole, key_digest, role_named
 from ebbing.domain.errors import InvalidInputError, NotFoundError
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.key_ring import ApiKey
+from ebbing.ports.stores.key_ring import ApiKey
 from ebbing.results import ApiKeyItem, NewApiKey
 from ebbing.validation import checked_reason
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ebbing.api.calls.call_context import CallContext
-from ebbing.ports.audit_log import Act
+from ebbing.ports.stores.audit_log import Act
 from ebbing.results import AuditItem
 from ebbing.validation import checked_limit
 
@@ -37,7 +37,7 @@ class AuditApi:
             {
                 "at": act.at.isoformat(),
                 "actor": act.who,
-                "action": act.what,
+                "action": act.action,
                 "target": act.target,
                 "outcome": act.outcome,
             }

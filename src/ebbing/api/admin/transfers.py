@@ -66,9 +66,9 @@ class Transfers:
         lines = checked_records(records)
         tenant, change = self._context.tenant, ChangeSet(Cause.IMPORT)
         for change_id in change_ids:
-            whose = await self._context.store.change_log.scope_of(tenant, change_id)
-            if whose is not None:
-                change.ids[whose.owner] = change_id
+            scope = await self._context.store.change_log.scope_of(tenant, change_id)
+            if scope is not None:
+                change.ids[scope.owner] = change_id
         done = await import_records(await self._context.add_deps(change=change), lines, tenant=tenant, user_id=user_id)
         refused: list[RefusedRecord] = [
             {"record": place, "reason": reason} for place, reason in sorted(done.refused.items())

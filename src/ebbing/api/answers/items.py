@@ -46,7 +46,7 @@ _Answer = TypeVar("_Answer")
 
 def memory_item(record: MemoryRecord) -> MemoryItem:
     """Return a record in the fields that users of mem0 know, with ours added."""
-    whose, role = record.whose, record.role
+    scope, role = record.belongs_to, record.role
     item: MemoryItem = {
         "id": record.id,
         "memory": record.content,
@@ -65,12 +65,12 @@ def memory_item(record: MemoryRecord) -> MemoryItem:
         "source_ids": [*record.provenance.source_ids],
         "version": record.version,
     }
-    if whose.user_id is not None:
-        item["user_id"] = whose.user_id
-    if whose.agent_id is not None:
-        item["agent_id"] = whose.agent_id
-    if whose.run_id is not None:
-        item["run_id"] = whose.run_id
+    if scope.user_id is not None:
+        item["user_id"] = scope.user_id
+    if scope.agent_id is not None:
+        item["agent_id"] = scope.agent_id
+    if scope.run_id is not None:
+        item["run_id"] = scope.run_id
     if record.actor is not None:
         item["actor_id"] = record.actor
     if role is not None:
@@ -270,8 +270,8 @@ def _profile_entry(entry: ProfileEntry) -> ProfileItem:
     }
     if kind == "attribute":
         item["attribute"] = attribute
-    if entry.told is not None:
-        item["overridden_value"] = entry.told
+    if entry.overridden_value is not None:
+        item["overridden_value"] = entry.overridden_value
     return item
 
 
@@ -307,8 +307,8 @@ def job_item(job: Job) -> JobItem:
         "last_error": job.last_error,
         "progress": dict(job.progress),
     }
-    if job.whose is not None:
-        item.update(cast(JobItem, owner_ids(job.whose)))
+    if job.belongs_to is not None:
+        item.update(cast(JobItem, owner_ids(job.belongs_to)))
     return item
 
 

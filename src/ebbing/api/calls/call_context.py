@@ -15,9 +15,9 @@ from ebbing.domain.memory.pending_extraction import ExtractionFailure, PendingEx
 from ebbing.domain.memory.scope import Scope, checked_tenant
 from ebbing.language.text.caches import clear_text_caches
 from ebbing.people.profiles import Profiles
-from ebbing.ports.embedder import RemembersVectors
 from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.ports.meter import Measure
+from ebbing.ports.models.embedder import RemembersVectors
 from ebbing.privacy.redaction.redact import RedactionPolicy
 from ebbing.recall.search import SearchDeps
 from ebbing.remember.add_deps import AddDeps
@@ -169,7 +169,7 @@ class CallContext:
             await events.publish(MemoryEvent(topic, scope, self.clock.now(), ids, source_id, is_bulk))
 
     async def scrub(self) -> bool:
-        """Clear what is cached of texts, in the vector index too, and overwrite them on the disk.
+        """Clear what is cached of texts, in the vector index and the graph server too, and overwrite them on the disk.
 
         Returns:
             True if no trace is left.
@@ -180,7 +180,9 @@ class CallContext:
         clear_text_caches()
         vectors = self.components.vectors
         is_forgotten = vectors is None or await vectors.follower.catch_up()
-        return await self.store.scrub() and is_forgotten
+        graph = self.components.graph
+        is_gone_from_graph = graph is None or await graph.catch_up()
+        return await self.store.scrub() and is_forgotten and is_gone_from_graph
 
 
 def _write_policy(settings: Settings) -> WritePolicy:
@@ -205,9 +207,9 @@ class Service(Protocol):
 
 
 _Self = TypeVar("_Self", bound=Service)
-_Given = ParamSpec("_Given")
+_Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
-_Method = Callable[Concatenate[_Self, _Given], Coroutine[Any, Any, _Result]]
+_Method = Callable[Concatenate[_Self, _Arguments], Coroutine[Any, Any, _Result]]
 
 
 def _done(measure: Measure, answer: Any) -> None:
@@ -216,16 +218,16 @@ def _done(measure: Measure, answer: Any) -> None:
 
 def measured(
     operation: str, tell: Callable[[Measure, Any], None] = _done
-) -> Callable[[_Method[_Self, _Given, _Result]], _Method[_Self, _Given, _Result]]:
+) -> Callable[[_Method[_Self, _Arguments, _Result]], _Method[_Self, _Arguments, _Result]]:
     """Return the method, counted while it runs, so that maintenance lets it go first, and reported to the meter.
 
     Args:
         tell: reports the result of a call; by default for methods that answer with dicts and lists.
     """
 
-    def wrap(method: _Method[_Self, _Given, _Result]) -> _Method[_Self, _Given, _Result]:
+    def wrap(method: _Method[_Self, _Arguments, _Result]) -> _Method[_Self, _Arguments, _Result]:
         @wraps(method)
-        async def call(self: _Self, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+        async def call(self: _Self, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
             meter = self._context.components.meter
             with self._context.components.traffic:
                 if not meter.is_on:

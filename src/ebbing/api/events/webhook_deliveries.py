@@ -6,15 +6,17 @@ import base64
 import hashlib
 import hmac
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from ebbing.api.threads.background_thread import Host
+from ebbing.domain.errors import StoreClosedError, StoreError
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.ports.event_bus import MemoryEvent, Topic
 from ebbing.ports.job_queue import Job, NewJob
-from ebbing.ports.webhook_book import Webhook
+from ebbing.ports.stores.webhook_book import Webhook
 from ebbing.upkeep.worker.worker import JobContext, JobFailure, JobHandler
 from ebbing.wiring.build import Components
 
@@ -74,18 +76,27 @@ class WebhookDeliveries:
         payload = event_of(event, self._components.ids.new())
         events = [(hook, payload) for hook in wanting]
         events += [(hook, item) for hook in by_mem0 for item in mem0_events(event, payload["id"])]
-        await self._components.store.jobs.enqueue_all(
-            [
-                NewJob(
-                    DELIVERY,
-                    f"{one['id']} {hook.id}",
-                    {"webhook": hook.id, "event": one},
-                    max_attempts=_ATTEMPTS,
-                    whose=event.scope,
-                )
-                for hook, one in events
-            ]
-        )
+        jobs = [
+            NewJob(
+                DELIVERY,
+                f"{item['id']} {hook.id}",
+                {"webhook": hook.id, "event": item},
+                max_attempts=_ATTEMPTS,
+                belongs_to=event.scope,
+            )
+            for hook, item in events
+        ]
+        await self._enqueue(jobs)
+
+    async def _enqueue(self, jobs: Sequence[NewJob]) -> None:
+        """Queue deliveries; where a separate queue does not answer, in the store, from where a worker moves them."""
+        separate = self._components.separate_jobs
+        try:
+            await self._components.store.jobs.enqueue_all(jobs)
+        except StoreError as error:
+            if separate is None or isinstance(error, StoreClosedError):
+                raise
+            await separate.former.enqueue_all(jobs)
 
     async def _deliver(self, job: Job, at_work: JobContext) -> JobFailure | None:
         del at_work
@@ -93,8 +104,8 @@ class WebhookDeliveries:
         if hook is None or not hook.is_active:
             return None
         payload = job.payload["event"]
-        told = await self._in_mem0_shape(job.tenant, payload) if "mem0" in payload else payload
-        body = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+        sent = await self._in_mem0_shape(job.tenant, payload) if "mem0" in payload else payload
+        body = json.dumps(sent, ensure_ascii=False, separators=(",", ":")).encode()
         headers = signed(hook, body, event_id=payload["id"], at=self._components.clock.now())
         done = await self._components.webhooks.get().send(hook.url, body, headers=headers)
         if done.is_accepted:
@@ -115,8 +126,8 @@ class WebhookDeliveries:
 
 def event_of(event: MemoryEvent, event_id: str) -> dict[str, Any]:
     """Return what a receiver is told: ids, never texts."""
-    whose = event.scope
-    ids = {"user_id": whose.user_id, "agent_id": whose.agent_id, "run_id": whose.run_id}
+    scope = event.scope
+    ids = {"user_id": scope.user_id, "agent_id": scope.agent_id, "run_id": scope.run_id}
     return {
         "id": event_id,
         "type": event.topic.value,

@@ -11,7 +11,7 @@ from ebbing.api.calls.call_context import CallContext
 from ebbing.api.events.webhook_deliveries import MEM0_TOPICS, SECRET_PREFIX
 from ebbing.domain.errors import InvalidInputError, NotFoundError
 from ebbing.ports.event_bus import Topic
-from ebbing.ports.webhook_book import Webhook
+from ebbing.ports.stores.webhook_book import Webhook
 from ebbing.results import NewWebhook, WebhookItem
 from ebbing.validation import checked_flag, checked_reason
 

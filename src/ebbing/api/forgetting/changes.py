@@ -9,8 +9,8 @@ from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import ChangeNotFoundError, ConflictError, ErasedForGoodError, InvalidInputError
 from ebbing.domain.memory.change_set import Cause, ChangeSet, LoggedChange, undone_by
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.change_log import RecordChange
 from ebbing.ports.event_bus import Topic
+from ebbing.ports.stores.change_log import RecordChange
 from ebbing.remember.put_back import is_visible
 from ebbing.remember.undo import UndoReport, undo
 from ebbing.results import ChangePage, UndoAnswer

@@ -10,7 +10,7 @@ from ebbing.api.calls.call_context import CallContext
 from ebbing.api.sessions.session_buffer import SessionBuffer
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
-from ebbing.ports.memory_store import Receipt
+from ebbing.ports.stores.memory_store import Receipt
 from ebbing.remember.reconcile.unmerge import erase_apart_within
 from ebbing.results import ErasureAnswer
 
@@ -44,7 +44,7 @@ class Erasure:
             StoreError: it could not be done; nothing was removed from the store.
         """
         scope = self._context.scope(user_id=user_id, agent_id=agent_id, run_id=run_id, filters=filters)
-        turns = await self._sessions.forget(scope.covers)
+        turns = await self._sessions.forget(scope)
         if scope == Scope.of(scope.owner):
             self._context.components.usage.forget(lambda owner: owner == scope.owner)
             self._context.components.following.forget(lambda owner: owner == scope.owner)
@@ -63,7 +63,7 @@ class Erasure:
             StoreError: it could not be done; nothing was removed from the store.
         """
         tenant = self._context.tenant
-        turns = await self._sessions.forget(lambda session: session.tenant == tenant)
+        turns = await self._sessions.forget(tenant)
         self._context.components.usage.forget(lambda owner: owner.tenant == tenant)
         self._context.components.following.forget(lambda owner: owner.tenant == tenant)
         receipt = await self._context.store.reset(tenant)

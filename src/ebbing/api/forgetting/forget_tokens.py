@@ -12,7 +12,7 @@ from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.request_log import KeptRequest
+from ebbing.ports.stores.request_log import KeptRequest
 from ebbing.remember.forget import is_read_from
 from ebbing.remember.intake.parse_messages import clean_text
 from ebbing.results import ForgetOfferItem
@@ -58,7 +58,9 @@ class ForgetTokens:
     async def issue(self, offer: ForgetOffer, scope: Scope) -> str:
         """Store an offer, and return the token that confirms it."""
         token, now = self._context.ids.new(), self._context.clock.now()
-        request = KeptRequest(scope.tenant, _CALLER, token, "", now, now, whose=scope, status=200, answer=offer.text())
+        request = KeptRequest(
+            scope.tenant, _CALLER, token, "", now, now, belongs_to=scope, status=200, answer=offer.text()
+        )
         await self._context.store.requests.begin(request)
         return token
 
@@ -72,7 +74,7 @@ class ForgetTokens:
         request = None
         if isinstance(token, str) and token == clean_text(token):
             request = await requests.get(scope.tenant, _CALLER, key=token)
-        if request is None or request.answer is None or request.whose != scope:
+        if request is None or request.answer is None or request.belongs_to != scope:
             raise InvalidInputError(_UNKNOWN)
         offer = ForgetOffer.of(request.answer)
         if offer.until < self._context.clock.now():

@@ -14,7 +14,7 @@ from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.record import content_hash
 from ebbing.domain.memory.scope import Scope
-from ebbing.language.signals.forget_requests import Asked, asked_to_forget
+from ebbing.language.signals.forget_requests import ForgetRequest, asked_to_forget
 from ebbing.ports.event_bus import Topic
 from ebbing.ports.working_memory import Turn
 from ebbing.recall.lists.find_by_topic import TopicMatch, find_about, fits_time, related_groups, why_about
@@ -116,8 +116,8 @@ class TopicForgetting:
         keep, also = _ids(options.get("keep"), "keep"), _ids(options.get("also"), "also")
         if not keep <= {*offer.candidates, *(name for *_, name, _ in offer.turns)} or not also <= offer.perhaps.keys():
             raise InvalidInputError("keep names candidates, and also what is among perhaps: one id is neither")
-        chosen = {one: versions for one, versions in offer.candidates.items() if one not in keep}
-        chosen |= {one: versions for one, versions in offer.perhaps.items() if one in also}
+        chosen = {memory_id: versions for memory_id, versions in offer.candidates.items() if memory_id not in keep}
+        chosen |= {memory_id: versions for memory_id, versions in offer.perhaps.items() if memory_id in also}
         now = self._context.clock.now()
         change = ChangeSet(Cause.FORGET)
         store = self._context.store.within(change)
@@ -137,12 +137,12 @@ class TopicForgetting:
             answer["scrubbed"] = await self._context.scrub()
         return answer
 
-    async def _turns_about(self, request: Asked, scope: Scope) -> list[tuple[Scope, Turn, str]]:
+    async def _turns_about(self, request: ForgetRequest, scope: Scope) -> list[tuple[Scope, Turn, str]]:
         """Return what was said about it in running sessions and is not stored yet."""
         request = replace(request, topics=(*request.topics, *request.tastes))
         related = related_groups(request)
         turns_by_scope = []
-        for session in filter(scope.covers, await self._context.components.working.sessions()):
+        for session in await self._context.components.working.sessions(within=scope):
             for turn in await self._context.components.working.read(session):
                 message = turn.message
                 why = why_about(message.content, request, related=related) if request.topics else "it was said just now"
@@ -154,7 +154,7 @@ class TopicForgetting:
         """Let go of turns that still say what they said, so that they are never remembered."""
         chosen = {tuple(turn) for turn in shown}
         gone = 0
-        for session in filter(scope.covers, await self._context.components.working.sessions()):
+        for session in await self._context.components.working.sessions(within=scope):
             turns = [
                 turn
                 for turn in await self._context.components.working.read(session)

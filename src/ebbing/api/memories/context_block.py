@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, TypedDict, Unpack, cast
@@ -16,14 +16,15 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import Role
 from ebbing.domain.memory.risk import confidence_at, is_risky
 from ebbing.domain.memory.scope import Scope
+from ebbing.language.text.analyzer import TextFlag, flags_of, normalise
 from ebbing.ports.event_bus import Topic
-from ebbing.ports.query_rewriter import QueryRewriter
+from ebbing.ports.models.query_rewriter import QueryRewriter
 from ebbing.privacy.names import person_name
 from ebbing.recall.context.context_block import Context, Shape, context
 from ebbing.recall.context.query_fallback import ConversationQuery, FallbackOptions, SearchFn
 from ebbing.recall.context.render import GROUPS, Group
 from ebbing.recall.context.usage_policy import DEFAULT, Policy
-from ebbing.recall.search import search
+from ebbing.recall.search import SearchResults, search
 from ebbing.remember.intake.parse_messages import parse_messages, parse_time
 from ebbing.results import ContextAnswer, ContextItem
 from ebbing.validation import MAX_QUERY_LENGTH, MAX_TOP_K, checked_flag, checked_query, checked_timezone
@@ -31,6 +32,10 @@ from ebbing.validation import MAX_QUERY_LENGTH, MAX_TOP_K, checked_flag, checked
 MAX_CONTEXT_TOKENS: Final = 100_000
 _LOOKED_AT: Final = 3
 """Times `top_k`: what is searched for, so that enough is left when the policy has judged."""
+_READ: Final = 2
+"""Times `top_k`: how many candidates the reader looks at. Of what a block holds anyway, it would choose none …"""
+_MAX_READ: Final = 24
+"""… and at most so many, since each costs milliseconds."""
 
 
 class ContextOptions(TypedDict, total=False):
@@ -41,7 +46,7 @@ class ContextOptions(TypedDict, total=False):
     top_k: int
     """Relevant memories at most, 1 to 50; 5 unless said otherwise."""
     min_score: float
-    """Calibrated relevance in [0, 1] from which a memory is used; 0.3 unless said otherwise."""
+    """Calibrated relevance in [0, 1] from which a memory is used; 0.05 unless said otherwise."""
     turns: int
     """Messages before the question that count as its conversation, 0 to 50; 6 unless said otherwise."""
     rewriter: QueryRewriter | None
@@ -109,15 +114,17 @@ class ContextBlocks:
         now = self._context.clock.now() if reference_date is None else parse_time(reference_date, "reference_date")
         is_private = checked_flag(options.get("private", False), "private")
         present = () if talk is None else talk.hashes
-        asked = Query("", min(_LOOKED_AT * fallback.policy.top_k, MAX_TOP_K), now, filter=row_filter, present=present)
-        asked.timezone = checked_timezone(options.get("timezone"), self._context.settings.timezone)
+        base_query = Query(
+            "", min(_LOOKED_AT * fallback.policy.top_k, MAX_TOP_K), now, filter=row_filter, present=present
+        )
+        base_query.timezone = checked_timezone(options.get("timezone"), self._context.settings.timezone)
         made = await context(
             self._context.store,
-            await self._look(scope, asked, talk=talk, is_private=is_private),
+            await self._look(scope, base_query, talk=talk, top_k=fallback.policy.top_k, is_private=is_private),
             scope=scope,
             profile=await self._portraits.get(scope, row_filter, now=now, fallback=fallback, is_private=is_private),
             talk=talk,
-            query=asked,
+            query=base_query,
             options=fallback,
             shape=shape,
         )
@@ -127,16 +134,34 @@ class ContextBlocks:
             await self._context.publish(Topic.MEMORY_ACCESSED, scope, memory_ids=made.hits)
         return context_item(made, now)
 
-    async def _look(self, scope: Scope, asked: Query, *, talk: ConversationQuery | None, is_private: bool) -> SearchFn:
+    async def _look(
+        self, scope: Scope, base_query: Query, *, talk: ConversationQuery | None, top_k: int, is_private: bool
+    ) -> SearchFn:
         deps = await self._context.search_deps(is_private=is_private)
+        depth = max(deps.answer_options.depth, min(_READ * top_k, _MAX_READ))
+        deps = replace(deps, answer_options=replace(deps.answer_options, depth=depth))
 
         async def look(text: str, conversation: str = "") -> list[Hit]:
-            query = replace(asked, text=text[:MAX_QUERY_LENGTH], conversation=conversation)
+            query = replace(base_query, text=text[:MAX_QUERY_LENGTH], conversation=conversation)
             query.is_complete = talk is None or talk.is_said_by(text)
-            results = await search(deps, scope, query=query)
-            return list(results.hits)
+            query.context_turns = 1
+            return list(with_replies(await search(deps, scope, query=query)))
 
         return look
+
+
+def with_replies(results: SearchResults) -> Iterator[Hit]:
+    """Yield the hits, each message that only asks with its reply, which may share no word with the question."""
+    shown = {hit.record.id for hit in results.hits}
+    for hit in results.hits:
+        yield hit
+        window = results.context_turns.get(hit.record.id, ())
+        if not window or not flags_of(normalise(hit.record.content)) & TextFlag.ASKING:
+            continue
+        reply = window[-1]
+        if reply.id not in shown and reply.role is not Role.ASSISTANT and reply.created_at >= hit.record.created_at:
+            shown.add(reply.id)
+            yield Hit(reply, hit.score, hit.rank_score)
 
 
 def context_item(made: Context, now: datetime) -> ContextAnswer:
@@ -165,8 +190,8 @@ def context_item(made: Context, now: datetime) -> ContextAnswer:
 def _talk(query: str | None, messages: Any, *, options: ContextOptions) -> ConversationQuery | None:
     """Return the question and what was said before it; None without a question."""
     turns: Sequence[Message] = [] if messages is None else parse_messages(messages)
-    given = {name: options.get(name) for name in ("user_name", "char_name")}
-    names = {name: None if text is None else person_name(str(text)) for name, text in given.items()}
+    speakers = {name: options.get(name) for name in ("user_name", "char_name")}
+    names = {name: None if text is None else person_name(str(text)) for name, text in speakers.items()}
     if query is not None:
         question = checked_query(query, include="all")
         if turns and turns[-1].role is Role.USER and turns[-1].content == question:

@@ -56,9 +56,9 @@ class UsageSignals:
         """
         meant, why, answer_id = _signal(signal), checked_reason(reason), _recall_id(recall_id)
         scope = await self._context.require_scope(memory_id, user_id)
-        told = Feedback(memory_id, meant, answer_id or self._context.ids.new(), self._context.clock.now(), why)
+        feedback = Feedback(memory_id, meant, answer_id or self._context.ids.new(), self._context.clock.now(), why)
         change = ChangeSet(Cause.FEEDBACK)
-        counted = await self._context.store.usage.tell(scope, told, change=change)
+        counted = await self._context.store.usage.tell(scope, feedback, change=change)
         return {
             "id": memory_id,
             "signal": meant.value,
@@ -118,12 +118,12 @@ def _recall_id(recall_id: object) -> str | None:
     return name
 
 
-def _recalled(found: object) -> tuple[dict[str, str], str | None]:
+def _recalled(answer: object) -> tuple[dict[str, str], str | None]:
     """Id and text of every memory, and the answer's id if it has one."""
-    results: Any = found
+    results: Any = answer
     recall_id = None
-    if isinstance(found, Mapping):
-        results, recall_id = found.get("results"), found.get("recall_id")
+    if isinstance(answer, Mapping):
+        results, recall_id = answer.get("results"), answer.get("recall_id")
     try:
         memories = {str(item["id"]): str(item["memory"]) for item in results or ()}
     except (KeyError, TypeError):

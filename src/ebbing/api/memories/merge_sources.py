@@ -12,7 +12,7 @@ from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.event_bus import Topic
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.remember.reconcile.unmerge import merged_records_of, unmerge
 from ebbing.results import SourcesAnswer, SplitAnswer
 
@@ -24,7 +24,7 @@ _DEEPEST: Final = 64
 
 async def merged_sources(store: MemoryStore, teller: MemoryRecord) -> list[MemoryRecord]:
     """The records behind a memory, oldest first; where one of them tells others itself, these stand for it."""
-    scope = Scope.of(teller.whose.owner)
+    scope = Scope.of(teller.belongs_to.owner)
     records_by_id: dict[str, MemoryRecord] = {}
     waiting = [teller]
     for _ in range(_DEEPEST):

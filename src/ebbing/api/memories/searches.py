@@ -47,7 +47,7 @@ from ebbing.validation import (
 
 def _measure_results(measure: Measure, results: SearchResults) -> None:
     scores = [hit.score for hit in results.hits]
-    measure.found(results.records, scores=scores, failed_retrievers=results.failed_retrievers)
+    measure.searched(results.records, scores=scores, failed_retrievers=results.failed_retrievers)
 
 
 class Searches:

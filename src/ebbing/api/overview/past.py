@@ -86,7 +86,7 @@ async def differences_of(
     records = {
         record.id: record
         for record in await context.store.get(scope, ids, deleted=True)
-        if record.kind is Kind.MEMORY and scope.covers(record.whose)
+        if record.kind is Kind.MEMORY and scope.covers(record.belongs_to)
     }
     items = [_difference_item(entry) for entry in entries if entry.memory_id in records]
     first_words = {entry.memory_id: entry.old_memory for entry in reversed(entries) if entry.old_memory is not None}

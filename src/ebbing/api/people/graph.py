@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from ebbing.api.calls.call_context import CallContext
 from ebbing.domain.errors import InvalidInputError
-from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.people.entity_graph import SELF, Entity, Graph, Relation, graph_near, graph_of
+from ebbing.people.entity_graph import SELF, Entity, Graph, Relation, graph_near
+from ebbing.people.stored_graph import stored_graph
 from ebbing.results import EntityItem, GraphAnswer, RelationItem
 from ebbing.validation import checked_flag, checked_time
 
@@ -17,12 +17,9 @@ MAX_HOPS: Final = 5
 MAX_SHOWN: Final = 10_000
 MAX_NAMED: Final = 20
 """Memories that an entity names in a graph of limited size."""
-MAX_READ: Final = 50_000
-"""Memories that a graph is made from; of more, the newest."""
-_PAGE: Final = 1_000
 
 
-class _Wanted(NamedTuple):
+class _GraphPart(NamedTuple):
     """The part of a graph that a call asks for."""
 
     about: str | None
@@ -94,30 +91,19 @@ class Graphs:
 
     def _checked(
         self, about: str | None, *, hops: int, as_of: datetime | str | float | None, include_ended: bool
-    ) -> _Wanted:
+    ) -> _GraphPart:
         moment = checked_time(as_of, "as_of") or self._context.clock.now()
         ended = checked_flag(include_ended, "include_ended")
         if not isinstance(hops, int) or isinstance(hops, bool) or not 0 <= hops <= MAX_HOPS:
             raise InvalidInputError(f"hops must be a whole number from 0 to {MAX_HOPS}")
         if about is not None and not (isinstance(about, str) and about.strip()):
             raise InvalidInputError("about must be a name, or be left out")
-        return _Wanted(about, hops, moment, ended)
+        return _GraphPart(about, hops, moment, ended)
 
-    async def _read(self, scope: Scope, graph_query: _Wanted) -> Graph:
-        records = await self._told_by_memories(scope)
-        graph = graph_of(records, at=graph_query.moment, past=graph_query.include_ended, owner_name=scope.owner.name)
+    async def _read(self, scope: Scope, graph_query: _GraphPart) -> Graph:
+        store, past = self._context.store, graph_query.include_ended
+        graph = await stored_graph(store, scope, at=graph_query.moment, past=past)
         return graph if graph_query.about is None else graph_near(graph, graph_query.about, hops=graph_query.hops)
-
-    async def _told_by_memories(self, scope: Scope) -> list[MemoryRecord]:
-        records: list[MemoryRecord] = []
-        cursor: str | None = None
-        while len(records) < MAX_READ:
-            page = await self._context.store.page(scope, kinds=(Kind.MEMORY,), limit=_PAGE, cursor=cursor)
-            records += [record for record in page.records if scope.user_id is None or record.role is not Role.ASSISTANT]
-            cursor = page.next_cursor
-            if cursor is None:
-                break
-        return records[::-1]
 
 
 def as_dot(graph: Graph) -> str:
@@ -138,7 +124,7 @@ def _quoted(text: str) -> str:
 
 
 def _graph_item(graph: Graph) -> GraphAnswer:
-    newest = sorted(graph.relations, key=lambda one: one.since, reverse=True)
+    newest = sorted(graph.relations, key=lambda relation: relation.since, reverse=True)
     return {
         "entities": [*map(_entity_item, graph.entities)],
         "relations": [*map(_relation_item, newest[:MAX_SHOWN])],

@@ -121,9 +121,8 @@ class IdentitiesApi:
         """
         target, source = checked_name("target_user_id", target_user_id), checked_name("source_user_id", source_user_id)
         leaving = Scope(user_id=source, tenant=self._context.tenant)
-        for session in await self._context.components.working.sessions():
-            if leaving.covers(session):
-                await self._sessions.end(session)
+        for session in await self._context.components.working.sessions(within=leaving):
+            await self._sessions.end(session)
         await self._context.components.usage.flush()
         done = await self._context.store.identities.merge(
             self._context.tenant, target, gone=source, at=self._context.clock.now()
@@ -178,7 +177,7 @@ def _identity_item(identity: Identity) -> IdentityItem:
 def _merge_item(merge: Merge) -> IdentityMerge:
     return {
         "id": merge.id,
-        "target_user_id": merge.kept,
+        "target_user_id": merge.target,
         "source_user_id": merge.gone,
         "at": merge.at.isoformat(),
         "memories": merge.memories,

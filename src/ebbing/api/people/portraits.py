@@ -53,7 +53,7 @@ class ProfileRefresher:
         for topic in _WRITES:
             events.subscribe(topic, self._hear)
 
-    def asked(self, scope: Scope) -> None:
+    def note_request(self, scope: Scope) -> None:
         """Note that a profile had to be made for an answer: it is kept for the next one. Call it on an event loop."""
         self._wait(scope, is_asked=True)
         self._look_after()
@@ -138,7 +138,7 @@ class Portraits:
         if slots == EVERYTHING and scope == Scope.of(scope.owner) and not (fallback.session or fallback.channel):
             portrait, is_kept = await profiles.current(scope, now=now)
             if not is_kept and portrait.entries and not is_private:
-                self._refresher.asked(scope)
+                self._refresher.note_request(scope)
             return portrait
         shard = await store.shard(scope)
         mask = current_rows(shard, scope, query=Query("", 1, now, include="memories"))

@@ -173,7 +173,7 @@ class ProfilesApi:
         inputs = self._usable_values(values)
         fine = [item for item in inputs if instruction_shaped(item.text or item.value) is None]
         now, change = self._context.clock.now(), ChangeSet(Cause.PROFILE)
-        outcomes = await self._told(scope, fine, origin=Origin.IMPORT, now=now, change=change)
+        outcomes = await self._store_inputs(scope, fine, origin=Origin.IMPORT, now=now, change=change)
         stored = sum(outcome.is_new for outcome in outcomes)
         return {
             "stored": stored,
@@ -221,28 +221,28 @@ class ProfilesApi:
     async def _set_by_hand(
         self, scope: Scope, inputs: Sequence[ProfileInput], *, now: datetime, change: ChangeSet
     ) -> None:
-        outcomes = await self._told(scope, inputs, origin=Origin.USER, now=now, change=change)
+        outcomes = await self._store_inputs(scope, inputs, origin=Origin.USER, now=now, change=change)
         store = self._context.store.within(change)
         records = {record.id: record for record in await store.get(scope, [outcome.memory_id for outcome in outcomes])}
         pending: list[tuple[str | None, MemoryRecord]] = []
         apart: list[Draft] = []
-        for one, profile_input in zip(outcomes, inputs, strict=True):
-            record = records.get(one.memory_id)
-            if record is None or not says_the_same(record, one.draft.record):
+        for outcome, profile_input in zip(outcomes, inputs, strict=True):
+            record = records.get(outcome.memory_id)
+            if record is None or not says_the_same(record, outcome.draft.record):
                 # What is known swallowed it ("plays jazz" says "likes jazz", and more); by hand it counts by itself.
-                apart.append(one.draft)
-                record = one.draft.record
+                apart.append(outcome.draft)
+                record = outcome.draft.record
             pending.append((profile_input.key, record))
         await store.write(scope, await (await self._context.add_deps()).embed(apart))
         await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=[item.record.id for item in apart])
         await store.write(scope, pin_records(record for _, record in pending))
         await store.profiles.edit(scope, pins_of(pending, now=now))
 
-    async def _told(
+    async def _store_inputs(
         self, scope: Scope, inputs: Sequence[ProfileInput], *, origin: Origin, now: datetime, change: ChangeSet
-    ) -> list[_Told]:
+    ) -> list[_StoredInput]:
         """Remember what is told; what became of each."""
-        facts = [fact_of(one, method=origin, place=place) for place, one in enumerate(inputs)]
+        facts = [fact_of(item, method=origin, place=place) for place, item in enumerate(inputs)]
         if not facts:
             return []
         screened = [ScreenedMessage(Message(fact.text, timestamp=now), _TIERS[origin]) for fact in facts]
@@ -264,10 +264,12 @@ class ProfilesApi:
         await self._context.publish(Topic.MEMORY_ADDED, scope, memory_ids=new)
         await self._context.publish(Topic.MEMORY_UPDATED, scope, memory_ids=closed)
         return [
-            _Told(
-                one.memory_id or "", fact_draft(fact, screened_message, context=drafting), is_new=one.record is not None
+            _StoredInput(
+                outcome.memory_id or "",
+                fact_draft(fact, screened_message, context=drafting),
+                is_new=outcome.record is not None,
             )
-            for one, fact, screened_message in zip(outcomes, facts, screened, strict=True)
+            for outcome, fact, screened_message in zip(outcomes, facts, screened, strict=True)
         ]
 
     async def _withdraw(self, scope: Scope, entries: Sequence[NamedEntry], *, now: datetime, change: ChangeSet) -> None:
@@ -315,7 +317,7 @@ class ProfilesApi:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _StoredInput:
     """What became of something that was told."""
 
     memory_id: str

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Final, Self, cast
 
 from ebbing.api.memories.context_block import ContextBlocks
 from ebbing.api.memories.searches import Searches
 from ebbing.api.sessions.session_buffer import SessionBuffer
+from ebbing.domain.errors import StoreError
 from ebbing.domain.filters.query import Include
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.scope import Scope
@@ -23,6 +25,8 @@ from ebbing.remember.intake.parse_messages import parse_messages
 from ebbing.remember.intake.screening import off_record_places
 from ebbing.results import ChatMessage, ContextAnswer, HitItem, SessionSearchAnswer, WorkingItem
 from ebbing.validation import DEFAULT_TOP_K, checked_flag, checked_query, checked_threshold, checked_top_k
+
+_log: Final = logging.getLogger("ebbing.sessions")
 
 
 class AsyncSession:
@@ -81,25 +85,27 @@ class AsyncSession:
             TooLargeError: a message over 100,000 characters.
             EbbingError: working memory is full, and what it holds cannot be stored; the error says why.
         """
-        now, is_private = self._clock.now(), checked_flag(private, "private") or self.private
+        now, is_told_private = self._clock.now(), checked_flag(private, "private")
         named = (
             replace(message, id=message.id or self._ids.new(), timestamp=message.timestamp or now)
             for message in parse_messages(messages)
         )
-        turns = [Turn(message, max(estimate_tokens(message.content), 1), is_private) for message in named]
-        earlier = await self._buffer.heard(self._scope)
-        await self._buffer.hear(self._scope, _off_the_record(earlier, turns), infer=self._infer)
+        is_private = await self._buffer.off_record(self._scope) or is_told_private
+        turns = [Turn(message, max(estimate_tokens(message.content), 1), is_private, self._infer) for message in named]
+        earlier = await self._buffer.stored_turns(self._scope)
+        await self._buffer.hear(self._scope, _off_the_record(earlier, turns))
 
     async def messages(self) -> list[ChatMessage]:
         """Return the last rounds, oldest first, as a model takes them: `role`, `content`, and `name` if known.
 
         At most `EBBING_SESSION_TURNS` rounds of at most `EBBING_SESSION_TOKENS` estimated tokens.
         """
-        return [_chat_item(turn.message) for turn in self._buffer.last(await self._buffer.heard(self._scope))]
+        return [_chat_item(turn.message) for turn in self._buffer.last(await self._buffer.stored_turns(self._scope))]
 
     async def holds_private(self) -> bool:
         """Return whether the conversation, or anything that is at hand of it, is off the record."""
-        return self.private or any(turn.is_private for turn in await self._buffer.heard(self._scope))
+        is_private = await self._buffer.off_record(self._scope)
+        return is_private or any(turn.is_private for turn in await self._buffer.stored_turns(self._scope))
 
     async def search(
         self, /, query: str, *, top_k: int = DEFAULT_TOP_K, include: Include = "all", **options: Any
@@ -107,16 +113,17 @@ class AsyncSession:
         """As `Memory.search` over all that is known of the person, with what was said in this session in front.
 
         Up to three messages of the session that hold at least half of the question's words come first, of the kind
-        `working`. They are left out with `include="memories"`, `filters` or `as_of`.
+        `working`. They are left out with `include="memories"`, `filters` or `as_of`; and while working memory cannot
+        be reached, where `failed_retrievers` names `working`.
 
         Raises:
             InvalidInputError: as for `Memory.search`.
         """
         most = checked_top_k(top_k, options.get("limit"))
-        options = self._unnoticed(options)
+        options = await self._unnoticed(options)
         answer: Any = await self._searches.search(query, top_k=top_k, include=include, **self._owner(), **options)
         results: list[HitItem | WorkingItem] = answer if isinstance(answer, list) else answer["results"]
-        turns = await self._buffer.heard(self._scope)
+        turns = await self._at_hand(answer)
         fits: list[SessionMatch] = []
         if include != "memories" and not options.get("filters") and options.get("as_of") is None:
             least = checked_threshold(options.get("threshold"))
@@ -135,13 +142,20 @@ class AsyncSession:
         """As `Memory.get_context`, the question understood by the last rounds, which come with it as `messages`.
 
         Args:
-            query: the question; without it the last user message of the session.
+            query: the question; without it the last user message of the session. With it the block is made without
+                the session while working memory cannot be reached.
             options: as for `Memory.get_context`, without `messages` and the ids.
 
         Raises:
             InvalidInputError: as for `Memory.get_context`.
         """
-        messages, options = await self.messages(), self._unnoticed(options)
+        options = await self._unnoticed(options)
+        try:
+            messages = await self.messages()
+        except StoreError:
+            if query is None:
+                raise
+            messages = []  # the answer goes on with what is stored
         made = await self._contexts.get_context(query, messages=messages or None, **self._owner(), **options)
         return {**made, "messages": messages}
 
@@ -159,6 +173,7 @@ class AsyncSession:
         failures = await self._buffer.end(self._scope)
         if not failures:
             self.private = False
+            await self._buffer.off_record(self._scope)
         if failures and raises:
             raise failures[0]
         return not failures
@@ -176,9 +191,26 @@ class AsyncSession:
         names = {"user_id": self._scope.user_id, "agent_id": self._scope.agent_id}
         return {name: value for name, value in names.items() if value is not None} or {"run_id": self.run_id}
 
-    def _unnoticed(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the options of a reading, which leaves no trace while the conversation is off the record."""
-        return {**options, "private": True} if self.private else options
+    async def _unnoticed(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Return the options of a reading, which leaves no trace while the conversation is off the record.
+
+        Nor does it while working memory cannot be reached, since nobody knows then.
+        """
+        try:
+            is_private = await self._buffer.off_record(self._scope)
+        except StoreError:
+            is_private = True
+        return {**options, "private": True} if is_private else options
+
+    async def _at_hand(self, answer: Any) -> list[Turn]:
+        """Return what was said; nothing, and the answer says so, while working memory cannot be reached."""
+        try:
+            return await self._buffer.stored_turns(self._scope)
+        except StoreError as error:
+            _log.warning("a search goes on without its session: %s", error.code)
+            if isinstance(answer, dict):
+                answer["failed_retrievers"] = {**answer.get("failed_retrievers", {}), "working": error.code}
+            return []
 
     def _working_item(self, match: SessionMatch) -> WorkingItem:
         message = match.message

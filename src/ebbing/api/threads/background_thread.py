@@ -15,15 +15,15 @@ from typing import TypeVar
 
 import anyio
 
-from ebbing.ports.chat_model import ChatModel, Completion, Schema, Turn
-from ebbing.ports.embedder import Calibration, Embedder, Vectors
+from ebbing.ports.models.chat_model import ChatModel, Completion, Schema, Turn
+from ebbing.ports.models.embedder import Calibration, Embedder, Vectors
 from ebbing.upkeep.worker.worker import JobHandler
 
 _Result = TypeVar("_Result")
 _Work = Callable[[], Awaitable[_Result]]
 
 
-async def beside(work: _Work[_Result]) -> _Result:
+async def run_in_thread(work: _Work[_Result]) -> _Result:
     """Return what `work` returns or raises, run in another thread.
 
     When the caller is cancelled the work is too, and its end awaited.

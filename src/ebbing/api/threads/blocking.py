@@ -26,8 +26,6 @@ from ebbing.api.upkeep.maintenance import MaintenanceApi
 from ebbing.domain.errors import InvalidInputError, StoreClosedError
 from ebbing.ports.event_bus import Handler, MemoryEvent
 
-# Parts of the API for code that does not await: the same methods, each returning when it is done.
-
 _Service = TypeVar("_Service")
 _Arguments = ParamSpec("_Arguments")
 _Answer = TypeVar("_Answer")
@@ -131,6 +129,7 @@ class BlockingMaintenanceApi(Blocking[MaintenanceApi]):
     derive_habits = blocking(MaintenanceApi.derive_habits)
     apply_forgetting = blocking(MaintenanceApi.apply_forgetting)
     split_merged = blocking(MaintenanceApi.split_merged)
+    delete_memories = blocking(MaintenanceApi.delete_memories)
     retry_failed_extractions = blocking(MaintenanceApi.retry_failed_extractions)
     list_owners = blocking(MaintenanceApi.list_owners)
     stats = blocking(MaintenanceApi.stats)
@@ -141,7 +140,7 @@ class BlockingMaintenanceApi(Blocking[MaintenanceApi]):
 
 
 class BlockingJobsApi(Blocking[JobsApi]):
-    """`memory.jobs`: the queue of the store, and the worker."""
+    """`memory.jobs`: the queue, and the worker."""
 
     run_worker = blocking(JobsApi.run_worker)
     list = blocking(JobsApi.list)

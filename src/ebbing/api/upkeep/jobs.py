@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
 from ebbing.api.answers.items import job_item
 from ebbing.api.calls.call_context import CallContext
-from ebbing.api.threads.background_thread import Host, beside
+from ebbing.api.sessions.session_buffer import SessionBuffer
+from ebbing.api.threads.background_thread import Host, run_in_thread
 from ebbing.api.upkeep.queued_adds import ADD, QueuedAdds
 from ebbing.domain.errors import InvalidInputError, JobNotFoundError
+from ebbing.domain.memory.identity import MERGE_GRACE
 from ebbing.ports.job_queue import Job, JobState
 from ebbing.results import JobItem, JobList, WorkerAnswer
 from ebbing.upkeep.worker.schedule import usual
@@ -30,10 +33,12 @@ class JobSource(Protocol):
 
 
 class JobsApi:
-    """`memory.jobs`: the queue of the store, and the worker."""
+    """`memory.jobs`: the queue, and the worker."""
 
-    def __init__(self, context: CallContext, *, queued_adds: QueuedAdds, sources: Sequence[JobSource]) -> None:
-        self._context, self._queued_adds = context, queued_adds
+    def __init__(
+        self, context: CallContext, *, queued_adds: QueuedAdds, sources: Sequence[JobSource], sessions: SessionBuffer
+    ) -> None:
+        self._context, self._queued_adds, self._sessions = context, queued_adds, sessions
         self._sources = sources
         """In the order in which a worker claims their jobs."""
 
@@ -47,7 +52,8 @@ class JobsApi:
         """Do the upkeep's jobs when their time has come, for all tenants of the store, until it is told to stop.
 
         Any number of processes may work at once: nothing is done twice. Calls of this memory go first. Cancelled or
-        stopped, it leaves each job where another worker, or itself later, goes on.
+        stopped, it leaves each job where another worker, or itself later, goes on. Sessions that seem to be forgotten
+        are ended meanwhile.
 
         Args:
             until_idle: do what is due now and return.
@@ -70,7 +76,16 @@ class JobsApi:
                 host.soon(on_progress, _worker_answer(worked))
 
         report = tell if on_progress else None
-        worked = await beside(lambda: run_worker(working, stop=stop or Stop(), once=only_once, on_progress=report))
+        ending = asyncio.create_task(self._sessions.end_idle() if only_once else self._sessions.keep_ending_idle())
+        try:
+            worked = await run_in_thread(
+                lambda: run_worker(working, stop=stop or Stop(), once=only_once, on_progress=report)
+            )
+            if only_once:
+                await ending
+        finally:
+            ending.cancel()
+            await asyncio.wait([ending])
         return _worker_answer(worked)
 
     async def list(self, *, state: str | None = None, kind: str | None = None, limit: int = 100) -> JobList:
@@ -148,8 +163,21 @@ class JobsApi:
             handlers,
             rhythms=[rhythm for rhythm in rhythms if rhythm.kind in handlers],
             tenants=self._context.store.tenants,
+            recover=self._recover,
+            left_over=components.separate_jobs.former if components.separate_jobs else None,
             traffic=components.traffic,
         )
+
+    async def _recover(self) -> None:
+        """Queue what a process should have queued that died right after it had written to the store."""
+        await self._queued_adds.queue_what_was_accepted()
+        store, now = self._context.store, self._context.clock.now()
+        if self._context.components.separate_jobs is None:
+            return  # persons are merged with their jobs
+        for tenant in await store.tenants():
+            for merge in await store.identities.merges(tenant):
+                if merge.undone_at is None and merge.at > now - MERGE_GRACE:
+                    await store.jobs.hand_over(tenant, merge.target, gone=merge.gone)
 
 
 def _worker_answer(worked: WorkerStats) -> WorkerAnswer:

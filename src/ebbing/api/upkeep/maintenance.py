@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from ebbing.api.calls.call_context import CallContext
+from ebbing.api.forgetting.deletions import delete_memories
 from ebbing.api.memories.merge_sources import MergeSources
 from ebbing.api.upkeep.maintenance_steps import DAILY
 from ebbing.api.upkeep.rounds import MaintenanceRounds
@@ -19,6 +20,7 @@ from ebbing.domain.memory.change_set import Cause
 from ebbing.domain.memory.pending_extraction import EXTRACTION_JOB
 from ebbing.results import (
     BackupAnswer,
+    DeletedMemoriesAnswer,
     DiagnoseAnswer,
     ForgettingAnswer,
     HabitAnswer,
@@ -80,7 +82,9 @@ class MaintenanceApi:
             StoreError: the store could not do it; what was done by then stays.
         """
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        return await self._rounds.run(DAILY, Cause.MAINTENANCE, whose=ids, now=now, dry_run=dry_run, progress=progress)
+        return await self._rounds.run(
+            DAILY, Cause.MAINTENANCE, owner_ids=ids, now=now, dry_run=dry_run, progress=progress
+        )
 
     async def merge_duplicates(
         self,
@@ -109,7 +113,7 @@ class MaintenanceApi:
             StoreError: the store could not do it; what was done by then stays.
         """
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        done = await self._rounds.run({"compress": compress}, Cause.MERGE, whose=ids, now=now, dry_run=dry_run)
+        done = await self._rounds.run({"compress": compress}, Cause.MERGE, owner_ids=ids, now=now, dry_run=dry_run)
         return cast(MergeAnswer, _with_counts(done))
 
     async def derive_habits(
@@ -143,7 +147,7 @@ class MaintenanceApi:
             raise InvalidInputError(f"level must be a whole number from 1 to {MAX_LEVEL}")
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
         step = partial(abstract, level=level)
-        done = await self._rounds.run({"abstract": step}, Cause.HABIT, whose=ids, now=now, dry_run=dry_run)
+        done = await self._rounds.run({"abstract": step}, Cause.HABIT, owner_ids=ids, now=now, dry_run=dry_run)
         return cast(HabitAnswer, _with_counts(done))
 
     async def apply_forgetting(
@@ -173,7 +177,7 @@ class MaintenanceApi:
             StoreError: the store could not do it; what was done by then stays.
         """
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        done = await self._rounds.run(FORGETTING_STEPS, Cause.FADE, whose=ids, now=now, dry_run=dry_run)
+        done = await self._rounds.run(FORGETTING_STEPS, Cause.FADE, owner_ids=ids, now=now, dry_run=dry_run)
         counts = Counter[str]()
         for step in done["steps"].values():
             counts.update(step)
@@ -192,6 +196,20 @@ class MaintenanceApi:
         if "changes" in done:
             answer["changes"] = done["changes"]
         return answer
+
+    async def delete_memories(
+        self, memory_ids: Sequence[str], *, user_id: str | None = None, reason: str | None = None
+    ) -> DeletedMemoriesAnswer:
+        """Take memories of one owner out of every answer, as one change that `undo` takes back.
+
+        Returns:
+            `{"deleted", "missing", "change_id"}`: ids; `missing` are those of nobody or of others, or gone already.
+
+        Raises:
+            InvalidInputError: no ids, more than 1,000, or memories of several owners.
+            TooLargeError: a reason over 1,000 characters.
+        """
+        return await delete_memories(self._context, memory_ids, user_id=user_id, reason=reason)
 
     async def split_merged(self, memory_id: str, *, user_id: str | None = None) -> SplitAnswer:
         """Put the records back that were merged into a memory, and remove that memory.

@@ -13,11 +13,11 @@ from ebbing.api.calls.call_context import CallContext
 from ebbing.api.memories.writes import Writes
 from ebbing.api.sessions.session import as_given
 from ebbing.api.threads.background_thread import Host
-from ebbing.domain.errors import EbbingError, InvalidInputError
+from ebbing.domain.errors import EbbingError, InvalidInputError, StoreError
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.job_queue import Job, NewJob
-from ebbing.ports.request_log import KeptRequest
+from ebbing.ports.stores.request_log import KeptRequest
 from ebbing.remember.add_report import AddReport
 from ebbing.remember.intake.parse_messages import omitted_parts, parse_messages
 from ebbing.remember.intake.screening import messages_on_record, screen_messages
@@ -94,10 +94,15 @@ class QueuedAdds:
         now, name = self._context.clock.now(), self._context.ids.new()
         named = [_named(message, f"{name}-{number}", now=now) for number, message in enumerate(messages)]
         body = json.dumps({"messages": [_json_of(item) for item in as_given(named)], **call}, ensure_ascii=False)
-        await self._context.store.requests.begin(KeptRequest(scope.tenant, ADD, name, "", now, now, scope, body))
-        return await self._context.store.jobs.enqueue(
-            ADD, name, payload={"request": name}, max_attempts=_ATTEMPTS, whose=scope
-        )
+        request = KeptRequest(scope.tenant, ADD, name, "", now, now, scope, body)
+        await self._context.store.requests.begin(request)
+        try:
+            return await self._context.store.jobs.enqueue(
+                ADD, name, payload={"request": name}, max_attempts=_ATTEMPTS, belongs_to=scope
+            )
+        except StoreError:
+            await self._context.store.requests.drop(request)  # the caller is told that it was not accepted
+            raise
 
     async def result(self, job: Job) -> AddAnswer | AddFailure | None:
         """Return the answer of the add of a job; None before it is done."""
@@ -105,15 +110,14 @@ class QueuedAdds:
         return None if request is None or request.answer is None else json.loads(request.answer)
 
     async def job_handlers(self, host: Host) -> dict[str, JobHandler]:
-        """Return the handler of accepted adds, those queued that a process accepted before it died."""
-        await self._queue_what_was_accepted()
+        """Return the handler of accepted adds."""
         return {ADD: host.duty(self._do_add)}
 
-    async def _queue_what_was_accepted(self) -> None:
-        """Queue requests of a process that died between keeping them and queueing their jobs."""
+    async def queue_what_was_accepted(self) -> None:
+        """Queue requests that have no job: the process died in between, or the queue lost it."""
         waiting = await self._context.store.requests.to_do()
         jobs = [
-            NewJob(ADD, item.key, {"request": item.key}, max_attempts=_ATTEMPTS, whose=item.whose, once=True)
+            NewJob(ADD, item.key, {"request": item.key}, max_attempts=_ATTEMPTS, belongs_to=item.belongs_to, once=True)
             for item in waiting
             if item.caller == ADD
         ]
@@ -123,10 +127,10 @@ class QueuedAdds:
         del at_work
         log = self._context.store.requests
         request = await log.get(job.tenant, ADD, key=job.key)
-        if request is None or request.body is None or request.whose is None:
+        if request is None or request.body is None or request.belongs_to is None:
             return None  # it was erased meanwhile, or is done
-        whose, call = request.whose, json.loads(request.body)
-        call |= {"user_id": whose.user_id, "agent_id": whose.agent_id, "run_id": whose.run_id}
+        scope, call = request.belongs_to, json.loads(request.body)
+        call |= {"user_id": scope.user_id, "agent_id": scope.agent_id, "run_id": scope.run_id}
         answer: AddAnswer | AddFailure
         try:
             answer = await Writes(self._context.for_tenant(job.tenant)).add(**call)
@@ -134,7 +138,7 @@ class QueuedAdds:
             answer = {"error": {"code": error.code, "detail": str(error)}}  # trying again would not help
         except EbbingError as error:
             return JobFailure(error.code)
-        await log.finish(request, status=200, answer=json.dumps(answer, ensure_ascii=False), whose=whose)
+        await log.finish(request, status=200, answer=json.dumps(answer, ensure_ascii=False), belongs_to=scope)
         return None
 
 

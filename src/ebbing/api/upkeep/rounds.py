@@ -11,7 +11,7 @@ from typing import Final
 
 from ebbing.api.answers.items import owner_ids
 from ebbing.api.calls.call_context import CallContext
-from ebbing.api.threads.background_thread import Host, HostedChatModel, HostedEmbedder, beside
+from ebbing.api.threads.background_thread import Host, HostedChatModel, HostedEmbedder, run_in_thread
 from ebbing.api.upkeep.maintenance_steps import DAILY
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.forgetting.curves import EXPONENTIAL, POWER_LAW
@@ -44,7 +44,7 @@ class MaintenanceRounds:
         steps: Mapping[str, Step],
         cause: Cause,
         *,
-        whose: Mapping[str, str | None],
+        owner_ids: Mapping[str, str | None],
         now: datetime | str | float | None,
         dry_run: bool,
         progress: Callable[[int, int], None] | None = None,
@@ -54,7 +54,7 @@ class MaintenanceRounds:
         dry = checked_flag(dry_run, "dry_run")
         host = Host()
         deps = await self._step_context(host)
-        owners = await self._owners_meant(**whose)
+        owners = await self._owners_meant(**owner_ids)
         tally, change = _Tally(), ChangeSet(cause)
 
         async def rounds() -> None:
@@ -66,7 +66,7 @@ class MaintenanceRounds:
                 if progress is not None:
                     host.soon(progress, done, len(owners))
 
-        await beside(rounds)
+        await run_in_thread(rounds)
         if not dry:
             await self._follow_vectors()
         answer: MaintenanceAnswer = {

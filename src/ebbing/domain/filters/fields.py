@@ -109,9 +109,9 @@ _NAMES: Final = {name: FIELDS[name] for name in FIELDS} | {name: FIELDS[of] for 
 _BY_NAME: Final = {_camel(name): field for name, field in _NAMES.items()} | _NAMES
 
 _READERS: Final[Mapping[str, Callable[[MemoryRecord], Any]]] = {
-    "user_id": attrgetter("whose.user_id"),
-    "agent_id": attrgetter("whose.agent_id"),
-    "run_id": attrgetter("whose.run_id"),
+    "user_id": attrgetter("belongs_to.user_id"),
+    "agent_id": attrgetter("belongs_to.agent_id"),
+    "run_id": attrgetter("belongs_to.run_id"),
     "actor_id": attrgetter("actor"),
     "memory": attrgetter("content"),
     "tags": lambda record: record.tags or None,

@@ -151,11 +151,6 @@ def retention(record: MemoryRecord, now: datetime, *, curve: Curve = POWER_LAW) 
     return curve.remembered(idle_days(record, now), curve.stability_days(record))
 
 
-def has_faded(record: MemoryRecord, now: datetime, *, curve: Curve = POWER_LAW) -> bool:
-    """Return whether the memory has fallen below what the curve calls forgotten."""
-    return retention(record, now, curve=curve) < curve.forgotten_below
-
-
 def reinforce(record: MemoryRecord, now: datetime) -> MemoryRecord:
     """Return the memory after it was of use at `now`: its clock starts again and it fades more slowly from there.
 

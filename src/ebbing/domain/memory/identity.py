@@ -30,7 +30,7 @@ class Merge:
     """Two persons made one."""
 
     id: int
-    kept: str
+    target: str
     """Unified id of the one who stays."""
     gone: str
     """Unified id of the one whose memories moved."""

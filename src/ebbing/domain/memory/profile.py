@@ -79,7 +79,7 @@ class ProfileEntry:
     language: str = "und"
     safety: bool = False
     """Leaving it out could do harm: it stands in every summary."""
-    told: str | None = None
+    overridden_value: str | None = None
     """What was said instead, where the person set another value by hand."""
     quoted_as: str | None = "user"
     """Under which source a prompt quotes it (`privacy.attribution.Source`); None for the person's plain statement."""
@@ -202,7 +202,7 @@ def entry_values(entry: ProfileEntry) -> dict[str, Any]:
         "origin": entry.origin.value,
         "language": entry.language,
         "safety": entry.safety,
-        "told": entry.told,
+        "told": entry.overridden_value,
         "quoted_as": entry.quoted_as,
     }
 
@@ -210,6 +210,7 @@ def entry_values(entry: ProfileEntry) -> dict[str, Any]:
 def entry_of(values: Mapping[str, Any]) -> ProfileEntry:
     """Return the inverse of `entry_values`."""
     fields = dict(values)
+    overridden_value = fields.pop("told", None)  # its name in stores
     return ProfileEntry(
         **fields
         | {
@@ -219,5 +220,6 @@ def entry_of(values: Mapping[str, Any]) -> ProfileEntry:
             "first_at": datetime.fromisoformat(fields["first_at"]),
             "last_at": datetime.fromisoformat(fields["last_at"]),
             "memory_ids": tuple(fields["memory_ids"]),
+            "overridden_value": overridden_value,
         }
     )

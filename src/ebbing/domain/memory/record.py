@@ -107,7 +107,7 @@ class MemoryRecord:
     """One memory or episode. All times are timezone-aware UTC."""
 
     id: str
-    whose: Scope
+    belongs_to: Scope
     content: str
     created_at: datetime
     """When it was said or noted (a message's own timestamp where it has one)."""

@@ -13,27 +13,11 @@ import typer
 from typer.main import get_command
 
 import ebbing
-from ebbing.interfaces.cli.commands import (
-    backups,
-    changing,
-    compressing,
-    connect,
-    dev,
-    graph,
-    health,
-    hook,
-    identities,
-    keys,
-    mcp,
-    profile,
-    upkeep,
-)
-from ebbing.interfaces.cli.commands import read_commands as looking
-from ebbing.interfaces.cli.commands import serve as serving
-from ebbing.interfaces.cli.commands import transfer_commands as moving
-from ebbing.interfaces.cli.commands import write_commands as keeping
+from ebbing.interfaces.cli.commands import changes, graph, identities, merges, profile, read, transfer, write
+from ebbing.interfaces.cli.commands.service import connect, dev, hook, keys, mcp, serve
+from ebbing.interfaces.cli.commands.store import backups, health, upkeep
 from ebbing.interfaces.cli.demo import play
-from ebbing.interfaces.cli.errors import FAILED, INTERRUPTED, OK, told
+from ebbing.interfaces.cli.errors import FAILED, INTERRUPTED, OK, exit_of
 
 _YOUNG: Final = 50_000
 """New objects after which Python looks for garbage: a tenth of the time of a command, and what it loads stays."""
@@ -46,18 +30,18 @@ app = typer.Typer(
 )
 for room in (
     play,
-    keeping,
-    looking,
-    moving,
+    write,
+    read,
+    transfer,
     profile,
     identities,
     graph,
     health,
     upkeep,
-    changing,
-    compressing,
+    changes,
+    merges,
     backups,
-    serving,
+    serve,
     mcp,
     hook,
     connect,
@@ -103,7 +87,7 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:  # the outermost door: whatever went wrong becomes one line and an exit code
         if flags.get("traceback"):
             traceback.print_exc()
-        code, line = told(error)
+        code, line = exit_of(error)
         sys.stderr.write(f"ebbing: {line}\n")
     return code if isinstance(code, int) else OK
 

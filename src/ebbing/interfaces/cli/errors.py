@@ -16,7 +16,7 @@ INTERRUPTED = 130
 """Ctrl-C ended it; 128 and the number of SIGINT, as shells have it."""
 
 
-def told(error: Exception) -> tuple[int, str]:
+def exit_of(error: Exception) -> tuple[int, str]:
     """Exit code and line for an error; nothing in the line comes from anybody's memory."""
     if isinstance(error, InvalidInputError):
         return USAGE, str(error)

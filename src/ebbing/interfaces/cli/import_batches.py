@@ -91,14 +91,14 @@ class Intake:
         turns = [turn for turn in turns if not self._is_without_words(turn)]
         if not turns:
             return
-        whose = self._session.whose(turns[0].whose)
-        stored = self._known(whose["user_id"])
-        fresh = [turn for turn in turns if (whose["agent_id"], whose["run_id"], turn.message["id"]) not in stored]
+        owner = self._session.owner_ids(turns[0].owner_ids)
+        stored = self._stored_messages(owner["user_id"])
+        fresh = [turn for turn in turns if (owner["agent_id"], owner["run_id"], turn.message["id"]) not in stored]
         self.report.already_stored += len(turns) - len(fresh)
         if not fresh:
             return
         try:
-            self._add(fresh, whose)
+            self._add(fresh, owner)
         except InvalidInputError as error:
             if len(fresh) == 1:
                 self.report.bad.append(Unreadable(fresh[0].line, str(error)))
@@ -120,12 +120,12 @@ class Intake:
         for message in omitted_parts(messages):
             self.report.omitted.update(message["parts"])
 
-    def _add(self, turns: Sequence[Turn], whose: dict[str, Any]) -> None:
+    def _add(self, turns: Sequence[Turn], owner_ids: dict[str, Any]) -> None:
         messages = [turn.message for turn in turns]
         metadata = dict(turns[0].metadata)
-        owner = whose["user_id"] or whose["agent_id"] or whose["run_id"]
+        owner = owner_ids["user_id"] or owner_ids["agent_id"] or owner_ids["run_id"]
         begun = self._changes.get(owner)
-        done = self._session.memory.add(messages, **whose, metadata=metadata, infer=self._infer, change_id=begun)
+        done = self._session.memory.add(messages, **owner_ids, metadata=metadata, infer=self._infer, change_id=begun)
         if done["change_id"] is not None:
             self._changes[owner] = done["change_id"]
             self._name(done["change_id"])
@@ -149,7 +149,7 @@ class Intake:
         if change_id not in self.report.change_ids:
             self.report.change_ids.append(change_id)
 
-    def _known(self, user: str | None) -> set[Key]:
+    def _stored_messages(self, user: str | None) -> set[Key]:
         """The messages that a user has, deleted ones too: what was forgotten on purpose does not come back."""
         if user is None:
             return set()  # the store itself skips a message that it has
@@ -172,7 +172,7 @@ def _batches(items: Iterable[Read]) -> Iterator[list[Read]]:
 
 def _call(item: Read) -> tuple[Any, ...]:
     if isinstance(item, Turn):
-        return (Turn, dict(item.whose), dict(item.metadata))
+        return (Turn, dict(item.owner_ids), dict(item.metadata))
     return (type(item),)
 
 

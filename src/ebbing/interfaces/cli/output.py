@@ -30,6 +30,12 @@ class Screen:
         """One JSON document."""
         sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
 
+    def emit_if_json(self, data: object) -> bool:
+        """Answer with one JSON document if JSON was asked for; whether it was."""
+        if self.as_json:
+            self.emit(data)
+        return self.as_json
+
     def say(self, *parts: str | tuple[str, str] | Text, indent: int = 0) -> None:
         """A paragraph. A part is shown as it stands, or with a style: `("text", "bold")`."""
         text = Text()

@@ -57,7 +57,7 @@ class Session:
         """Whose memory the command is about."""
         return self.named_user or self.usual_user
 
-    def whose(self, owner: Mapping[str, str] | None = None) -> dict[str, Any]:
+    def owner_ids(self, owner: Mapping[str, str] | None = None) -> dict[str, Any]:
         """The owner, as the façade's arguments. What the command names wins over what a file has `told`, and that over
         the settings.
 
@@ -65,14 +65,14 @@ class Session:
             MissingOwnerError: nobody was named.
         """
         owner = owner or {}
-        whose = {
+        ids = {
             "user_id": self.named_user or owner.get("user_id") or self.usual_user,
             "agent_id": self.agent or owner.get("agent_id"),
             "run_id": self.run or owner.get("run_id"),
         }
-        if not (whose["user_id"] or self.agent or self.run or owner.get("agent_id")):
+        if not (ids["user_id"] or self.agent or self.run or owner.get("agent_id")):
             raise MissingOwnerError("whose memory? Give --user NAME, or set EBBING_USER")
-        return whose
+        return ids
 
     def owner_missing(self) -> str | None:
         """That nothing is stored of the owner, with names that look like theirs; None where something is."""
@@ -103,10 +103,10 @@ def command(
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(function)
-        def run(**given: Any) -> None:
-            options = {option: given.pop(option) for option in shared}
+        def run(**arguments: Any) -> None:
+            options = {option: arguments.pop(option) for option in shared}
             with opened(**options, makes_store=makes_store) as session:
-                function(session, **given)
+                function(session, **arguments)
 
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
         keyword = inspect.Parameter.KEYWORD_ONLY

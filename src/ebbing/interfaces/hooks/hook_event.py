@@ -9,8 +9,6 @@ from typing import Any, Final
 
 RECALLING: Final = frozenset({"session-start", "prompt"})
 """Hooks that give the model something to read."""
-REMEMBERING: Final = frozenset({"stop", "pre-compact", "session-end"})
-"""Hooks that read what was said."""
 HOOKS: Final = ("session-start", "prompt", "stop", "pre-compact", "session-end")
 
 

@@ -16,7 +16,7 @@ Call = dict[str, Any]
 """The arguments of an add, as JSON values."""
 
 
-def call_of(body: AddBody, whose: OwnerParams, *, name: str | None = None) -> Call:
+def call_of(body: AddBody, owner: OwnerParams, *, name: str | None = None) -> Call:
     """The arguments of `add` for a body.
 
     Args:
@@ -33,7 +33,7 @@ def call_of(body: AddBody, whose: OwnerParams, *, name: str | None = None) -> Ca
     options = {option: value for option in _OPTIONS if (value := getattr(body, option)) is not None}
     if name is not None and body.source_id is None:
         messages = _named(messages, name)
-    return {"messages": messages, **whose, "metadata": body.metadata, "infer": infer, **options}
+    return {"messages": messages, **owner, "metadata": body.metadata, "infer": infer, **options}
 
 
 async def add(memory: AsyncMemory, call: Call) -> Mapping[str, Any]:
@@ -45,7 +45,7 @@ async def add(memory: AsyncMemory, call: Call) -> Mapping[str, Any]:
 def _named(messages: Any, name: str) -> list[Any]:
     """The messages, each with an id."""
     several = messages if isinstance(messages, list) else [messages]
-    return [_with_id(one, f"{name}-{number}") for number, one in enumerate(several)]
+    return [_with_id(message, f"{name}-{number}") for number, message in enumerate(several)]
 
 
 def _with_id(message: Any, message_id: str) -> Any:

@@ -16,24 +16,23 @@ from ebbing.interfaces.http import errors
 from ebbing.interfaces.http.chat_proxy import routes as chats
 from ebbing.interfaces.http.chat_proxy.proxy import ANSWER_HEADERS, ChatProxy
 from ebbing.interfaces.http.mcp_path import McpPath
-from ebbing.interfaces.http.mem0.routes import entities as mem0_entities
-from ebbing.interfaces.http.mem0.routes import events as mem0_events
-from ebbing.interfaces.http.mem0.routes import memories as mem0_memories
-from ebbing.interfaces.http.mem0.routes import open_source as mem0_open_source
-from ebbing.interfaces.http.mem0.routes import profiles as mem0_profiles
-from ebbing.interfaces.http.mem0.routes import projects as mem0_projects
-from ebbing.interfaces.http.mem0.routes import webhooks as mem0_webhooks
+from ebbing.interfaces.http.mem0.routes import ROUTERS as MEM0_ROUTERS
 from ebbing.interfaces.http.middleware.access_log import Observed
 from ebbing.interfaces.http.middleware.admission import PUBLIC, Gate
 from ebbing.interfaces.http.middleware.auth import Doorkeeper, listed
 from ebbing.interfaces.http.request_context import Memories
-from ebbing.interfaces.http.routes import access, changes, health, jobs, memories, metrics, overview, people, webhooks
-from ebbing.interfaces.http.routes import administration as tenant
-from ebbing.interfaces.http.routes import assistant as policy
-from ebbing.interfaces.http.routes import memory as one_memory
-from ebbing.interfaces.http.routes import sessions as talking
-from ebbing.interfaces.http.routes import transfer as moving
+from ebbing.interfaces.http.routes import (
+    assistant,
+    changes,
+    memories,
+    memory_by_id,
+    overview,
+    people,
+    sessions,
+    transfer,
+)
 from ebbing.interfaces.http.routes.pages import console, reference
+from ebbing.interfaces.http.routes.service import access, health, jobs, metrics, tenant, webhooks
 from ebbing.interfaces.http.schema.openapi import completed
 from ebbing.interfaces.http.schema.operations import operation_id
 from ebbing.interfaces.http.worker import ServiceWorker, WorkerInside
@@ -92,35 +91,27 @@ def create_app(
 
 
 def _include_routes(app: Service, settings: Settings) -> None:
-    for room in (
+    for module in (
         reference,
         health,
         metrics,
         overview,
         memories,
-        one_memory,
+        memory_by_id,
         changes,
         people,
-        talking,
-        policy,
-        moving,
+        sessions,
+        assistant,
+        transfer,
         jobs,
         tenant,
         webhooks,
         access,
         chats,
     ):
-        app.include_router(room.router)
-    for room in (
-        mem0_memories,
-        mem0_entities,
-        mem0_events,
-        mem0_projects,
-        mem0_profiles,
-        mem0_webhooks,
-        mem0_open_source,
-    ):
-        app.include_router(room.router)
+        app.include_router(module.router)
+    for router in MEM0_ROUTERS:
+        app.include_router(router)
     if settings.console:
         app.include_router(console.router)
 
@@ -130,7 +121,7 @@ def _add_layers(app: Service, settings: Settings) -> None:
     components = app.state.memory.components
     app.add_middleware(Gate, settings=settings, doorkeeper=app.state.doorkeeper, components=components)
     key = settings.redaction_key.get_secret_value().encode() if settings.redaction_key else b""
-    meter = getattr(components.meter, "beside", components.meter)
+    meter = getattr(components.meter, "inner", components.meter)
     app.add_middleware(Observed, meter=meter, ids=components.ids, key=key)
     if origins := listed(settings.http_cors_origins):
         app.add_middleware(

@@ -78,6 +78,7 @@ HINTS: Final[Mapping[str, Kind]] = {
     "schema": Kind(503, "look at the cause in the service's log"),
     "embedding": Kind(503, "look at the embedder's settings with `ebbing doctor`, then retry"),
     "vector_index_failed": Kind(503, "see the service's log; a search compares every row meanwhile"),
+    "graph_mirror_failed": Kind(503, "see the service's log; memories go on without the graph server"),
     "rerank": Kind(503, "retry; searches go on without a reranker"),
     "model": Kind(503, "retry later"),
     "model_unavailable": Kind(503, "retry later"),

@@ -14,6 +14,7 @@ from ebbing.domain.errors import EbbingError, InvalidInputError
 from ebbing.domain.memory.scope import Scope
 from ebbing.interfaces.http.errors import ProblemError, problem_of
 from ebbing.interfaces.http.middleware.auth import Principal
+from ebbing.interfaces.http.schema.request_models import OwnerBody
 from ebbing.memory import AsyncMemory
 
 _MOST_TENANTS: Final = 1_024
@@ -70,9 +71,9 @@ class Caller:
         Raises:
             ProblemError: `forbidden`, the credential is for another user than `named`.
         """
-        return self.whose(named)["user_id"]
+        return self.owner_ids(named)["user_id"]
 
-    def whose(
+    def owner_ids(
         self, user_id: str | None = None, agent_id: str | None = None, *, run_id: str | None = None
     ) -> OwnerParams:
         """The ids of a call, with the credential's user where it names one.
@@ -86,6 +87,10 @@ class Caller:
         ids: OwnerParams = {"user_id": fixed or user_id, "agent_id": agent_id, "run_id": run_id}
         self.state.setdefault("touched", []).append({**ids, "tenant": self.principal.tenant})
         return ids
+
+    def owner_of(self, body: OwnerBody) -> OwnerParams:
+        """The ids that a body names; see `owner_ids`."""
+        return self.owner_ids(body.user_id, body.agent_id, run_id=body.run_id)
 
     def needs(self, role: AccessRole) -> None:
         """Refuses a credential that may not do this.
@@ -179,9 +184,9 @@ async def _administrator(request: Request) -> AsyncIterator[Caller]:
         raise
     finally:
         if request.method not in _LOOKING:
-            what = f"{request.method} {request.scope['route'].path}"
+            action = f"{request.method} {request.scope['route'].path}"
             by, target = caller.principal.name, caller.state.get("act_target")
-            await caller.memory.audit.record(what, actor=by, target=target, outcome=outcome)
+            await caller.memory.audit.record(action, actor=by, target=target, outcome=outcome)
 
 
 Reader = Annotated[Caller, Depends(_with(AccessRole.READ))]

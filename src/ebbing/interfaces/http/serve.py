@@ -28,7 +28,9 @@ from ebbing.wiring.config.settings import Settings
 _log: Final = logging.getLogger("ebbing.http")
 _YOUNG: Final = 10_000
 """New objects after which Python looks for garbage among them; 700 unless told, which are those of three requests."""
-
+_IDLE_SECONDS: Final = 75
+"""How long a connection may be idle. Load balancers and clients keep theirs for 60 seconds at most, as a rule: so what
+they send on one does not meet its end."""
 
 _NEAR: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - nothing listens by this
 """How this machine reaches a service that listens on every address."""
@@ -72,6 +74,7 @@ def serve(settings: Settings, *, started: Started) -> None:
         log_config=None,
         server_header=False,
         proxy_headers=False,  # who connected decides whom a trusted header is believed from
+        timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=settings.http_shutdown_timeout_seconds,
     )
     with suppress(KeyboardInterrupt):  # uvicorn has done what it means by then, and raises it once more
@@ -109,7 +112,7 @@ def _is_open(settings: Settings, components: Components) -> bool:
 
 def _worker(settings: Settings) -> ServiceWorker | None:
     """A worker in a process of its own, where the memory is one that processes can share."""
-    return WorkerApart(settings) if settings.worker_process and settings.store == "sqlite" else None
+    return WorkerApart(settings) if settings.worker_process and settings.store != "ephemeral" else None
 
 
 class _Server(uvicorn.Server):

@@ -127,9 +127,9 @@ async def _watched(process: Process, stop: Stop) -> int:
     ended = asyncio.ensure_future(process.wait())
     try:
         while not ended.done() and not stop.is_set:
-            asked = asyncio.ensure_future(stop.wait(_WATCHED_SECONDS))
-            await asyncio.wait({ended, asked}, return_when=asyncio.FIRST_COMPLETED)
-            asked.cancel()
+            stop_wait = asyncio.ensure_future(stop.wait(_WATCHED_SECONDS))
+            await asyncio.wait({ended, stop_wait}, return_when=asyncio.FIRST_COMPLETED)
+            stop_wait.cancel()
         process.stdin.close()
         return await ended
     finally:

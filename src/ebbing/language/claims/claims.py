@@ -82,7 +82,7 @@ class StatementHints:
     speaker: str | None = None
     """Name of the speaker, where the conversation gives one."""
     agent: bool = False
-    known: bool = False
+    was_read: bool = False
     """It was read before: the attribute stands in its one spelling."""
 
 
@@ -142,7 +142,7 @@ def _claim_of_statement(text: str, hints: StatementHints) -> Claim:
         plan=not _AHEAD.isdisjoint(hints.tags) or (hints.type is MemoryType.EPISODIC and "plan" in shows),
         gained=gained,
         changed=hints.corrects or bool(pack.signs["changed"].search(sentence)),
-        further=bool(pack.signs["further"].search(f"{normal} {_around(value, hints.source)}")),
+        further=bool(pack.signs["further"].search(f"{normal} {_clause_with_value(value, hints.source)}")),
         pairs=pairs_of(normal),
         timed=is_timed(normal, language),
         summed="sum" in shows,
@@ -199,7 +199,7 @@ def _of_their_owner(ends: tuple[Ending, ...], normal: str, *, subject: Words) ->
     return tuple(replace(end, words=end.words | words, topics=frozenset()) for end in ends)
 
 
-def _around(value: str | None, source: str | None) -> str:
+def _clause_with_value(value: str | None, source: str | None) -> str:
     """What a sentence says in the clause that gives the value; the whole where none does."""
     parts = re.split("[,，;；]", normalise(source or ""))
     return next((part for part in parts if value and normalise(value) in part), " ".join(parts))
@@ -244,7 +244,7 @@ def names_a_value(text: str) -> bool:
 def attribute_of(text: str, hints: StatementHints) -> tuple[str | None, str | None]:
     """The attribute in its one spelling and the value as said; the packs' own patterns win over what was told."""
     attribute, value = hints.attribute, hints.value and _ASIDE.sub("", hints.value)
-    if hints.known or quoted_words(text) is not None:
+    if hints.was_read or quoted_words(text) is not None:
         return attribute, value
     text = without_speaker(text, hints.speaker, agent=hints.agent)
     attribute, value = _read_attribute(text, attribute=attribute, value=value)
@@ -257,17 +257,19 @@ def _read_attribute(text: str, *, attribute: str | None, value: str | None) -> t
     pack, language = changes(), _language(text)
     text = _ASIDE.sub("", text[:MAX_COMPARED])
     versus = pack.preferred[language].search(text)
-    found = _reading(text, language, pack=pack, hints=attribute)
+    reading = _reading(text, language, pack=pack, hints=attribute)
     if versus is not None:
         better, worse = (versus["a"], versus["b"]) if versus["a"] else (versus["a2"], versus["b2"])
         pair = sorted(" ".join(sorted(value_of(item))) for item in (better, worse))
         return f"preferred of {pair[0]} and {pair[1]}", better
-    if found is not None:
-        read, groups, of_relation = found
-        value = read.value or _any_of("value", groups) or value
+    if reading is not None:
+        read, groups, of_relation = reading
+        hinted, value = value, read.value or _any_of("value", groups) or value
         slots = groups | {"which": _any_of("which", groups) or "", "who": _any_of("who", groups) or ""}
         if read.value is not None:
             slots["which"] = " ".join(sorted(words_of(normalise(slots["which"]), pack)))
+        if _says_nothing(read, groups, pack=pack):
+            return None, hinted
         name = read.attribute.format_map(slots)
         who = pack.subject[language].match(text)
         attribute = f"{who['who']}.{name}" if who and name and of_relation else name
@@ -275,6 +277,12 @@ def _read_attribute(text: str, *, attribute: str | None, value: str | None) -> t
         return None, value
     name = ".".join(one_spelling(_NEW.sub("", part), pack) for part in attribute.lower().split("."))
     return _fitting(name, value, pack=pack), value
+
+
+def _says_nothing(read: ChangePattern, groups: Mapping[str, str], *, pack: Changes) -> bool:
+    """Whether what the attribute is about is no thing: an adverb that stood beside the verb, or nothing."""
+    which = _any_of("which", groups)
+    return "{which}" in read.attribute and (not which or pack.nameless["which"].search(which) is not None)
 
 
 def _any_of(name: str, groups: Mapping[str, str]) -> str | None:

@@ -124,10 +124,10 @@ def _bounded(part: str) -> str:
     return rf"(?<![A-Za-z0-9]){plain}(?![A-Za-z0-9])" if part.isascii() else plain
 
 
-def _same_sort(one: str, other: str) -> bool:
+def _same_sort(word: str, other: str) -> bool:
     """Whether both are figures, or both names, or both plain words, of one script."""
-    if one.isascii() != other.isascii() or one[:1].isdigit() != other[:1].isdigit():
+    if word.isascii() != other.isascii() or word[:1].isdigit() != other[:1].isdigit():
         return False
-    if not one.isascii():
-        return len(other) <= len(one) + 1 and not other.endswith("的")
-    return one[:1].isupper() == other[:1].isupper()
+    if not word.isascii():
+        return len(other) <= len(word) + 1 and not other.endswith("的")
+    return word[:1].isupper() == other[:1].isupper()

@@ -190,15 +190,15 @@ _NAME: Final = {
 def read_otherwise(bare: str, attribute: str | None, *, language: str, pack: Changes) -> ReplacementCues:
     """What a text says, put as if it spoke of the person where it speaks of somebody else."""
     normal = numbered(bare.lower())
-    said = {name: by_language[language] for name, by_language in pack.otherwise.items()}
+    patterns = {name: by_language[language] for name, by_language in pack.otherwise.items()}
 
     def says(name: str) -> bool:
-        return said[name].search(normal) is not None
+        return patterns[name].search(normal) is not None
 
     names = frozenset(stem for name in _NAME[language].findall(bare) for stem in _in_order(name.lower(), language))
-    reached = words_of(said["reached"].sub(" ", normal), pack) if said["sure"].search(normal) else frozenset()
+    reached = words_of(patterns["reached"].sub(" ", normal), pack) if patterns["sure"].search(normal) else frozenset()
     return ReplacementCues(
-        order=_in_order(said["out"].sub(" ", _OWNER.sub("", normal)), language),
+        order=_in_order(patterns["out"].sub(" ", _OWNER.sub("", normal)), language),
         names=names,
         swapped=says("swapped"),
         swaps=says("swaps"),
@@ -211,9 +211,9 @@ def read_otherwise(bare: str, attribute: str | None, *, language: str, pack: Cha
         attends=_ATTENDS.match(bare) is not None,
         many=says("many"),
         several=says("several"),
-        instead=found.group("does") if (found := said["instead"].search(normal)) else "",
+        instead=match.group("does") if (match := patterns["instead"].search(normal)) else "",
         tools=says("tools"),
-        often=_often(normal, said["often"], language=language, pack=pack),
+        often=_often(normal, patterns["often"], language=language, pack=pack),
         becomes=_becomes(bare, names, language=language, pack=pack),
         aim=says("aim"),
         reached=reached,

@@ -42,7 +42,7 @@ def aliases(text: str) -> tuple[Alias, ...]:
             word = match["kin"].lower()
             if name and not pack.no_name[language].search(name) and name.lower() not in pack.words:
                 names[Alias(word, name)] = None
-    for entry in pack.said:
+    for entry in pack.namings:
         for match in entry.patterns[language].finditer(text[:MAX_READ]):
             name = match["name"].strip(" '’")
             if not pack.no_name[language].search(name):
@@ -89,7 +89,7 @@ def word_terms() -> frozenset[str]:
 
 def role_terms() -> frozenset[str]:
     """Keyword terms of which a message holds one that tells where somebody works or studies."""
-    return frozenset(term for entry in _pack().said for term in entry.terms)
+    return frozenset(term for entry in _pack().namings for term in entry.terms)
 
 
 def kind_of(attribute: str | None, word: str | None = None) -> str:
@@ -105,7 +105,7 @@ def kind_of(attribute: str | None, word: str | None = None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Naming:
     """How a message tells the name of something that somebody has one of."""
 
     words: Sequence[str]
@@ -120,7 +120,7 @@ class _Pack:
     many: frozenset[str]
     pets: frozenset[str]
     terms: frozenset[str]
-    said: Sequence[_Said]
+    namings: Sequence[_Naming]
     named: Mapping[str, Sequence[re.Pattern[str]]]
     no_name: Mapping[str, re.Pattern[str]]
     roles: Mapping[str, Sequence[str]]
@@ -140,7 +140,7 @@ def _pack() -> _Pack:
         many=frozenset(data["kin"]["many"].split()),
         pets=frozenset(data["kinds"]["pets"].split()),
         terms=frozenset(term for word in every for term in query_terms(word) if len(term) > 1 or word == term),
-        said=[_said(entry, data["named"]) for entry in data["said"]],
+        namings=[_naming(entry, data["named"]) for entry in data["said"]],
         named=named,
         no_name={language: re.compile(data["named"][f"no_name_{language}"]) for language in ("en", "zh")},
         roles=data["roles"],
@@ -148,12 +148,12 @@ def _pack() -> _Pack:
     )
 
 
-def _said(entry: Mapping[str, Any], named: Mapping[str, Any]) -> _Said:
+def _naming(entry: Mapping[str, Any], named: Mapping[str, Any]) -> _Naming:
     terms = frozenset(term for word in entry["terms"] for term in query_terms(word) if len(term) > 1)
     patterns = {
         language: re.compile(entry[language].replace("{name}", named[f"name_{language}"])) for language in ("en", "zh")
     }
-    return _Said(entry["words"], terms, patterns)
+    return _Naming(entry["words"], terms, patterns)
 
 
 def _named(kin: Sequence[str], named: Mapping[str, Any], *, language: str) -> list[re.Pattern[str]]:

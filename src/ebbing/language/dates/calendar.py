@@ -206,7 +206,7 @@ def nearest(candidates: Iterable[Period], now: datetime, *, direction: Direction
         return next((item for item in reversed(every) if item.start <= now), every[0])
     if direction == "future":
         return next((item for item in every if item.end > now), every[-1])
-    return min(every, key=lambda one: (max(one.start - now, now - one.end, timedelta()), one.start > now))
+    return min(every, key=lambda period: (max(period.start - now, now - period.end, timedelta()), period.start > now))
 
 
 def towards(period: Period, now: datetime) -> Direction:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
@@ -22,7 +21,7 @@ _TIME_DATE: Final = re.compile(r"\s*,?\s*(?:on|of|in)?\s*(?:the\s)?")
 _TO: Final = re.compile(r"\s*(?:to|until|till|through|thru|[-–—~～]|到|至)\s*")
 _AND: Final = re.compile(r"\s*(?:and|和|与)\s*")
 _BETWEEN: Final = re.compile(r"\bbetween\s+(?:the\s+)?$")
-_AMONG: Final = re.compile(r"\s*(?:之间|期间)")
+_AFTER_RANGE: Final = re.compile(r"\s*(?:之间|期间)")
 _PART: Final = re.compile(
     r"\b(?:(?:the\s+)?(?P<edge>end|beginning|start|middle)\s+of\s+(?:the\s+)?|(?P<third>early|mid|late)(?:\s+in)?[\s-]\s*(?:the\s+)?)$"
 )
@@ -44,8 +43,6 @@ _TRAILED: Final = re.compile(
     r"(?:(?P<around>前后|左右)|(?P<before>以前|之前|前(?![面往途提任台辈景沿天几两些夜晚]))|(?P<since>以来|至今|到现在|起(?![来床飞点])|开始)"
     r"|(?P<after>以后|之后|过后|后(?![面来果续期台天悔勤])))"
 )
-
-Step = Callable[[list[Token], DateContext], list[Token]]
 
 
 def timed(tokens: list[Token], context: DateContext) -> list[Token]:
@@ -176,7 +173,7 @@ def joined(tokens: list[Token], context: DateContext) -> list[Token]:
 def _range(left: Token, right: Token, *, context: DateContext) -> Token | None:
     gap = context.folded[left.finish : right.begin]
     if _AND.fullmatch(gap):
-        if not (_AMONG.match(context.folded, right.finish) or _before(_BETWEEN, left, context=context)):
+        if not (_AFTER_RANGE.match(context.folded, right.finish) or _before(_BETWEEN, left, context=context)):
             return None
     elif not _TO.fullmatch(gap):
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
@@ -24,7 +24,10 @@ FIRST_YEAR, LAST_YEAR = 1000, 3000
 MOST_FOUND: Final = 200
 """Expressions read in one text; a list of dates longer than that is no sentence."""
 DOUBTFUL_YEAR: Final = timedelta(days=92)
-"""A date without a year that is nearer than this is meant more often than one that its tense asks for."""
+"""A date without a year that is nearer than this is meant more often than one that its tense asks for. One that is
+further away is placed by a tense alone: "due on 12 December", said in May, is no day of last year."""
+DOUBTFUL_DAY: Final = timedelta(days=10)
+"""A day of a month that is not named is placed by a tense alone where it is further away."""
 CUES_LOOKED_AT: Final = 160
 """Characters on either side of a date in which its tense is looked for."""
 
@@ -39,7 +42,7 @@ class Reading:
     yearless: bool = False
     """The text names the date but for its year."""
     doubtful: bool = False
-    """Its tense and its distance disagree about the year: "pushed to April 9th", said in March."""
+    """Its tense and its distance disagree about the year ("pushed to April 9th", said in March), or neither tells."""
     in_year: Callable[[int], Period] | None = field(default=None, compare=False)
     """When it falls in another year, for a feast that the moon moves; raises `ValueError` where no table reaches."""
 
@@ -69,13 +72,23 @@ class DateContext:
         years = years_around(self, period)
         reading = self.unmarked(years, direction)
         closest = nearest(years, self.now, direction="none")
-        doubtful = closest != reading.period and abs(closest.start - self.now) < DOUBTFUL_YEAR
+        is_close = abs(closest.start - self.now) < DOUBTFUL_YEAR
+        is_placed = direction != "none" or self.lean != "none"
+        doubtful = (closest != reading.period) if is_close else not is_placed
         return replace(reading, in_year=partial(period, self.now), doubtful=doubtful)
 
     def unmarked(self, periods: Iterable[Period], direction: Direction) -> Reading:
         """One of several periods that the text does not tell apart: the tense decides, else the distance."""
         way = self.lean if direction == "none" else direction
         return Reading(nearest(periods, self.now, direction=way), yearless=True)
+
+    def lone_day(self, days: Sequence[Period], direction: Direction) -> Reading:
+        """A day of a month that is not named, doubtful where the tense asks for another one than the nearest, and where
+        without a tense the one before and the one after are about as near."""
+        period = self.unmarked(days, direction).period
+        is_placed = direction != "none" or self.lean != "none"
+        is_far = not is_placed and abs(period.start - self.now) > DOUBTFUL_DAY
+        return Reading(period, doubtful=is_far or period != nearest(days, self.now, direction="none"))
 
 
 Read = Callable[["re.Match[str]", DateContext], Reading | TimeOfDay | None]
@@ -128,7 +141,7 @@ class Grammar:
 def _longest(rules: list[tuple[re.Pattern[str], Read]], context: DateContext, *, begin: int) -> Token | None:
     matches = [(match, read) for pattern, read in rules if (match := pattern.match(context.folded, begin))]
     if len(matches) > 1:
-        matches.sort(key=lambda found: -found[0].end())
+        matches.sort(key=lambda pair: -pair[0].end())
     for match, read in matches:
         try:
             value = read(match, context)

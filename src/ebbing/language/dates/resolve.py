@@ -20,10 +20,10 @@ from itertools import pairwise
 from typing import Final
 
 from ebbing.domain.errors import InvalidInputError
-from ebbing.language.dates import grammar_en as dates_en
-from ebbing.language.dates import grammar_zh as dates_zh
 from ebbing.language.dates.calendar import Direction, Grain, Period, towards
+from ebbing.language.dates.chinese.grammar import grammar as chinese_grammar
 from ebbing.language.dates.compose import BEGINNING, FOREVER, bounded, counted_off, joined, narrowed, timed
+from ebbing.language.dates.english.grammar import grammar as english_grammar
 from ebbing.language.dates.grammar import FIRST_YEAR, LAST_YEAR, DateContext, Reading, Token, pack
 
 __all__ = ["BEGINNING", "FOREVER", "DateSpan", "absolute", "may_name_time", "resolve"]
@@ -49,7 +49,7 @@ class DateSpan:
     explicit: bool
     """The text names the date itself, year included: it means the same at any `now`."""
     doubtful: bool = False
-    """Tense and distance disagree about its year, or the date beside it names another day."""
+    """Tense and distance do not tell its year, or the date beside it names another day."""
 
 
 def resolve(text: str, *, now: datetime, language: str | None = None, lean: Direction = "none") -> list[DateSpan]:
@@ -69,7 +69,7 @@ def resolve(text: str, *, now: datetime, language: str | None = None, lean: Dire
 def may_name_time(text: str) -> bool:
     """Whether `resolve` could find anything in the text, at any `now`."""
     folded = _fold(text[:MAX_READ])
-    return dates_en.grammar().may_find(folded) or (not folded.isascii() and dates_zh.grammar().may_find(folded))
+    return english_grammar().may_find(folded) or (not folded.isascii() and chinese_grammar().may_find(folded))
 
 
 def absolute(text: str, *, now: datetime, language: str | None = None) -> str:
@@ -113,17 +113,17 @@ def _dated(context: DateContext, language: str | None) -> list[Token]:
 
 
 def _tokens(context: DateContext, language: str | None) -> list[Token]:
-    tokens = dates_en.grammar().tokens(context)
+    tokens = english_grammar().tokens(context)
     if language == "en" or context.folded.isascii():
         return tokens
-    tokens += dates_zh.grammar().tokens(context)
+    tokens += chinese_grammar().tokens(context)
     return [*_apart(tokens)] if len(tokens) > 1 else tokens
 
 
 def _apart(tokens: list[Token]) -> Iterator[Token]:
     """The first of those that overlap, and of those that begin together the longest."""
     finish = 0
-    for token in sorted(tokens, key=lambda one: (one.begin, -one.finish)):
+    for token in sorted(tokens, key=lambda item: (item.begin, -item.finish)):
         if token.begin >= finish:
             yield token
             finish = token.finish

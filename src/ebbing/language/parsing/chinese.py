@@ -26,13 +26,13 @@ _OF_MEN: Final = re.compile(r"[爸父哥弟爷叔舅伯夫]|外公|公公|老公
 class _Piece:
     """A stretch of text as said, and folded to simplified characters; both of one length."""
 
-    said: str
+    original: str
     folded: str
     apart: bool = False
     """It stands behind a semicolon: a subject that it leaves out is not that of the clause before."""
 
     def cut(self, start: int, end: int | None = None) -> _Piece:
-        return _Piece(self.said[start:end], self.folded[start:end])
+        return _Piece(self.original[start:end], self.folded[start:end])
 
     def after(self, match: re.Match[str] | None) -> _Piece:
         return self if match is None else self.cut(match.end())
@@ -43,7 +43,7 @@ class _Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class _Context:
     """What is known before a clause is read."""
 
     speaker: Speaker
@@ -85,7 +85,7 @@ class ChineseReader:
             if piece.apart:
                 carried = None
             elsewhere = elsewhere or self._is_of_a_third(piece)
-            statement = self._statement(piece, _Heard(speaker, [*people, *statements], carried, elsewhere))
+            statement = self._statement(piece, _Context(speaker, [*people, *statements], carried, elsewhere))
             if statement is None:
                 corrects = corrects or self._says_it_was_wrong(piece)
                 carried = _blank(speaker) if self._words["me_again"].match(piece.folded) else carried
@@ -133,7 +133,7 @@ class ChineseReader:
         """Whether the comma only stands between things that are listed ("我喜欢唱歌,跳舞,旅游")."""
         return bool(self._words["listing"].search(part.folded) and self._words["listed"].match(rest.folded))
 
-    def _statement(self, piece: _Piece, hearing: _Heard) -> Statement | None:
+    def _statement(self, piece: _Piece, hearing: _Context) -> Statement | None:
         intro = self._words["intro"].match(piece.folded)
         corrects = intro is not None and self._words["correction"].search(intro.group()) is not None
         piece = piece.after(intro).stripped()
@@ -150,7 +150,7 @@ class ChineseReader:
         if self._words["adds"].match(piece.folded):
             return replace(self._bare(piece, hearing.speaker, who="clause"), adds=True)
         if hearing.elsewhere and not self._words["own_words"].search(piece.folded):
-            return replace(_blank(hearing.speaker), who="clause", text=piece.said)
+            return replace(_blank(hearing.speaker), who="clause", text=piece.original)
         statement = self._about(piece, hearing)
         mentioned = self._mentioned(statement, piece, speaker=hearing.speaker)
         return replace(statement, hedged=hedged, corrects=corrects, mentioned=mentioned)
@@ -161,7 +161,7 @@ class ChineseReader:
         alone = intro is not None and intro.end() == len(piece.folded)
         return alone and self._words["correction"].search(piece.folded) is not None
 
-    def _of_another(self, piece: _Piece, hearing: _Heard) -> bool:
+    def _of_another(self, piece: _Piece, hearing: _Context) -> bool:
         """Whether somebody named without an owner is not the speaker's: "my sister is a nurse, her man sells cars"."""
         relation = hearing.carried.relation if hearing.carried else None
         if hearing.elsewhere or relation is None:
@@ -174,8 +174,8 @@ class ChineseReader:
         return self._relation(last[0], piece, speaker=speaker) if last else None
 
     def _plain(self, piece: _Piece) -> _Piece:
-        text = self._rewritten(piece.said, "clause")
-        return piece if text == piece.said else _Piece(text, text.translate(self._fold))
+        text = self._rewritten(piece.original, "clause")
+        return piece if text == piece.original else _Piece(text, text.translate(self._fold))
 
     def _rewritten(self, text: str, of: str) -> str:
         """The text in plainer words; what is said in traditional characters stays in them."""
@@ -185,22 +185,22 @@ class ChineseReader:
         rewrites = self._rewrites[of]
         places = rewrites.places_in(folded)
         while (place := next(places, None)) is not None:
-            plain = self._put(rewrites.pairs[place][0], said=text, folded=folded)
+            plain = self._put(rewrites.pairs[place][0], original=text, folded=folded)
             if plain != text:
                 text, folded = plain, plain.translate(self._fold)
                 places = rewrites.places_in(folded, after=place)
         return text
 
-    def _put(self, rewrite: Rewrite, *, said: str, folded: str) -> str:
+    def _put(self, rewrite: Rewrite, *, original: str, folded: str) -> str:
         """One rewriting, found in the folded text and filled from the text as said."""
         plain, start = "", 0
         for match in rewrite.find.made.finditer(folded):
-            groups = {name: said[slice(*match.span(name))] for name, text in match.groupdict().items() if text}
-            plain += said[start : match.start()] + filled(rewrite.put, groups)
+            groups = {name: original[slice(*match.span(name))] for name, text in match.groupdict().items() if text}
+            plain += original[start : match.start()] + filled(rewrite.put, groups)
             start = match.end()
-        return plain + said[start:]
+        return plain + original[start:]
 
-    def _about(self, piece: _Piece, hearing: _Heard) -> Statement:
+    def _about(self, piece: _Piece, hearing: _Context) -> Statement:
         """Whom the clause is about, and what it says."""
         speaker = hearing.speaker
         if self._words["order"].match(piece.folded):
@@ -215,7 +215,7 @@ class ChineseReader:
             return self._predicate(self._relation(kin, piece, speaker=speaker), piece, match=kin, speaker=speaker)
         own = self._words["self_subject"].match(piece.folded)
         if own is not None:
-            company = self._retold(piece.cut(*own.span("company")).said, speaker) if own["company"] else ""
+            company = self._retold(piece.cut(*own.span("company")).original, speaker) if own["company"] else ""
             return self._predicate(_blank(speaker, company), piece, match=own, speaker=speaker)
         return self._unspoken(piece, hearing)
 
@@ -223,9 +223,9 @@ class ChineseReader:
         """The address is the speaker's: 地址改成… reads 我的地址改成…."""
         if self._words["own_words"].match(piece.folded):
             return piece
-        return _Piece(f"我的{piece.said}", f"我的{piece.folded}")
+        return _Piece(f"我的{piece.original}", f"我的{piece.folded}")
 
-    def _unspoken(self, piece: _Piece, hearing: _Heard) -> Statement:
+    def _unspoken(self, piece: _Piece, hearing: _Context) -> Statement:
         """A clause whose subject is a pronoun, the clause before, or left out."""
         speaker = hearing.speaker
         pronoun = self._words["pronoun_subject"].match(piece.folded)
@@ -233,7 +233,7 @@ class ChineseReader:
         if hearing.elsewhere and not hearing.of_me:
             return self._bare(piece, speaker, who="clause")
         if hearing.elsewhere:
-            return replace(_blank(speaker), who="clause", text=piece.said)
+            return replace(_blank(speaker), who="clause", text=piece.original)
         if pronoun is not None:
             meant = _meant(pronoun.group(), people)
             if meant is not None:
@@ -241,7 +241,7 @@ class ChineseReader:
                 return self._predicate(meant, piece.after(pronoun), match=None, speaker=speaker)
         elif hearing.carried is not None:
             if hearing.carried.relation is None and hearing.of_me:
-                return replace(_blank(speaker), who="clause", text=piece.said)
+                return replace(_blank(speaker), who="clause", text=piece.original)
             return self._carried(hearing.carried, piece, speaker=speaker)
         implied = self._predicate(_blank(speaker), piece, match=None, speaker=speaker)
         if pronoun is None and not hearing.of_me and self._words["dropped"].match(piece.folded):
@@ -262,7 +262,7 @@ class ChineseReader:
 
     def _relation(self, kin: re.Match[str], piece: _Piece, *, speaker: Speaker) -> Statement:
         noun, name = kin.group("kin"), kin.group("called") or ""
-        described = piece.said[kin.start("adjective") : kin.end("called") if kin["called"] else kin.end("kin")]
+        described = piece.original[kin.start("adjective") : kin.end("called") if kin["called"] else kin.end("kin")]
         return replace(
             _blank(speaker, f"的{described}"),
             who="relation",
@@ -300,12 +300,13 @@ class ChineseReader:
             bare.folded.endswith("了") or self._words["no_more"].search(piece.folded) is not None
         )
         length = len(bare.folded.rstrip("了")) or None
+        adverb_text = self._meaningful_adverbs(before)
         return replace(
             blank,
             clause=piece.folded,
             predicate=bare.folded[:length],
-            spoken=bare.said[:length],
-            text=f"{blank.subject}{time.said.strip(' ,')}{self._kept(before)}{self._retold(rest.said, speaker)}",
+            spoken=bare.original[:length],
+            text=f"{blank.subject}{time.original.strip(' ,')}{adverb_text}{self._retold(rest.original, speaker)}",
             negated=negation is not None,
             ended=ended,
             lead=f"{time.folded}{before.folded}{inner.group() if inner else ''}",
@@ -315,11 +316,11 @@ class ChineseReader:
         """没 and 没有 before a noun deny that there is one: 没(有)孩子 reads 有孩子."""
         if negation is None or not negation["has"] or self._words["after_have"].match(bare.folded):
             return bare
-        return _Piece(f"有{bare.said}", f"有{bare.folded}")
+        return _Piece(f"有{bare.original}", f"有{bare.folded}")
 
-    def _kept(self, adverbs: _Piece) -> str:
+    def _meaningful_adverbs(self, adverbs: _Piece) -> str:
         """The adverbs that say something, 老是 as 经常."""
-        text = self._words["filler"].sub("", adverbs.said)
+        text = self._words["filler"].sub("", adverbs.original)
         return self._words["too_often"].sub("经常", text)
 
     def _bare(self, piece: _Piece, speaker: Speaker, *, who: Literal["order", "clause"]) -> Statement:
@@ -329,8 +330,8 @@ class ChineseReader:
             who=who,
             clause=piece.folded,
             predicate=predicate,
-            spoken=piece.said[: len(predicate)],
-            text=self._retold(piece.said, speaker),
+            spoken=piece.original[: len(predicate)],
+            text=self._retold(piece.original, speaker),
         )
 
     def _retold(self, text: str, speaker: Speaker) -> str:

@@ -85,15 +85,15 @@ class EnglishReader:
         if asks and clauses and not clauses[-1].asserted:
             tag = self._words["tag"].search(plain)
             clauses = clauses if tag else clauses[:-1]
-        kept: list[str] = []
+        clause_texts: list[str] = []
         for clause in clauses:
             if len(clause.text) > MAX_CLAUSE:
                 continue
             if self._gates["stop"].search(clause.text):
                 break
             if not self._gates["clause"].search(clause.text):
-                kept.append(clause.text)
-        return kept
+                clause_texts.append(clause.text)
+        return clause_texts
 
     def _beside_a_task(self, plain: str) -> list[_Clause]:
         """The clauses; where the first is a task ("plan my week, I work nights"), those about the speaker."""
@@ -105,7 +105,7 @@ class EnglishReader:
     def _clauses(self, plain: str) -> Iterator[_Clause]:
         start, asserted = 0, False
         joined = self._words["and_i"].sub(
-            lambda found: f"we ‹{found['company'] or found['other'] or found['name']}›", plain
+            lambda match: f"we ‹{match['company'] or match['other'] or match['name']}›", plain
         )
         if self._words["standing"].match(joined):
             yield _Clause(joined)
@@ -209,18 +209,18 @@ class EnglishReader:
             return self._predicate(person, body[other.end() :], speaker=speaker)
         return Statement("clause", clause="", predicate="", text="") if other["pronoun"] else None
 
-    def _meant(self, said: str, people: Sequence[Statement]) -> Statement | None:
+    def _meant(self, phrase: str, people: Sequence[Statement]) -> Statement | None:
         """Whom a pronoun or a first name stands for: the last of the people spoken of that it fits."""
         for item in reversed(people_of(people)):
-            kin, pronoun = item.relation or "", said.lower()
+            kin, pronoun = item.relation or "", phrase.lower()
             if pronoun in _UNFIT:
                 unfit = _UNFIT[pronoun]
                 if bool(self._words[unfit].search(kin)) == (pronoun == "it"):
                     return item
-            elif pronoun == "they" or item.subject.endswith(f" {said}"):
+            elif pronoun == "they" or item.subject.endswith(f" {phrase}"):
                 return item
-            elif item.predicate == f"am called {said}":
-                named = f"{item.subject} {said}"
+            elif item.predicate == f"am called {phrase}":
+                named = f"{item.subject} {phrase}"
                 return replace(item, subject=named, owner=f"{named}'s")
         return None
 
@@ -266,13 +266,13 @@ class EnglishReader:
             relation=self._relations.get(noun, noun), unique=bool(self._words["unique_relation"].fullmatch(noun)),
         )  # fmt: skip
 
-    def _predicate(self, blank: Statement, said: str, *, speaker: Speaker) -> Statement:
+    def _predicate(self, blank: Statement, phrase: str, *, speaker: Speaker) -> Statement:
         """Adverbs and negation are set apart; the verb is put into its base form for the rules."""
-        adverbs = self._words["adverb_run"].match(said)
+        adverbs = self._words["adverb_run"].match(phrase)
         adverb_text = self._words["filler"].sub("", adverbs.group()) if adverbs else ""
-        rest = said[adverbs.end() :] if adverbs else said
+        rest = phrase[adverbs.end() :] if adverbs else phrase
         negation = self._words["negation"].match(rest)
-        ended = self._words["no_more"].search(said) is not None
+        ended = self._words["no_more"].search(phrase) is not None
         predicate = f"{_helper(negation)} {rest[negation.end() :]}" if negation else rest
         predicate = self._words["no_more"].sub("", predicate).strip(" ,")
         extra = self._words["adverb_after"].match(predicate)

@@ -172,8 +172,8 @@ class Lifted:
         asides: list[Aside] = []
         own: list[Sentence] = []
 
-        def lift(found: re.Match[str]) -> str:
-            before, aside = found["before"], found["aside"].strip(" ,;")
+        def lift(match: re.Match[str]) -> str:
+            before, aside = match["before"], match["aside"].strip(" ,;")
             if _CLAUSE.search(aside):
                 own.append(Sentence(aside, asks="?" in aside))
             elif aside:

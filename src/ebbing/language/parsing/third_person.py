@@ -12,7 +12,7 @@ _OWN: Final = re.compile(
     r"\b(?:I am|I was|I|my|me|mine|myself|we are|we were|we|our|ours|us|ourselves|you are|you|your|yours|yourself)\b",
     re.IGNORECASE,
 )
-_TOLD: Final = {
+_THIRD_PERSON: Final = {
     "i am": "they are", "i was": "they were", "i": "they", "my": "their", "me": "them", "mine": "theirs",
     "myself": "themselves", "we are": "they are", "we were": "they were", "we": "they", "our": "their",
     "ours": "theirs", "us": "them", "ourselves": "themselves",
@@ -32,21 +32,21 @@ def retold(text: str, speaker: Speaker, *, owner: str | None = None) -> str:
     """
     first = True
 
-    def tell(found: re.Match[str]) -> str:
+    def tell(match: re.Match[str]) -> str:
         nonlocal first
-        word = found.group().lower()
-        if word == "us" and found.group() == "US":
-            return found.group()
+        word = match.group().lower()
+        if word == "us" and match.group() == "US":
+            return match.group()
         if owner and first and word in {"my", "our"}:
             first = False
             return owner
         if owner and word == "me":
             return speaker.name
         if word.startswith("you") and not speaker.assistant:
-            return found.group()
+            return match.group()
         if word.startswith("you"):
             return {"you are": f"{speaker.assistant} is", "your": f"{speaker.assistant}'s"}.get(word, speaker.assistant)
-        return _TOLD.get(word, found.group())  # "İ" matches "i" but is not one in lower case
+        return _THIRD_PERSON.get(word, match.group())  # "İ" matches "i" but is not one in lower case
 
     return _OWN.sub(tell, text)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
 T = TypeVar("T")
-_KEPT: Final = re.compile(r"(\(\?P[<=]\w+[>)]|\\.)|[A-Z]", re.DOTALL)
+_CASE_SENSITIVE: Final = re.compile(r"(\(\?P[<=]\w+[>)]|\\.)|[A-Z]", re.DOTALL)
 """A letter that stands for itself, unlike those of a group's name or of an escape."""
 _CLASS: Final = re.compile(r"(?<!\\)\[\^?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _RANGE: Final = re.compile(r"(?![0-9]-[0-9]|[a-z]-[a-z]|[\u2e80-\uffff]-[\u2e80-\uffff]|.-\]|[\[^]-).-.", re.DOTALL)
@@ -47,7 +47,7 @@ class Late:
 
 
 def _plain(text: str) -> re.Pattern[str] | None:
-    small = _KEPT.sub(lambda found: found[1] or found[0].lower(), text)
+    small = _CASE_SENSITIVE.sub(lambda match: match[1] or match[0].lower(), text)
     if _CASED.search(small) or any(_RANGE.search(part) for part in _CLASS.findall(small)):
         return None
     return re.compile(small)

@@ -54,7 +54,7 @@ class Compiler:
 
     def _expand(self, pattern: str, where: str) -> str:
         for _ in range(_DEPTH):
-            expanded = _PLACE.sub(lambda found: self._word(found.group(1), where), pattern)
+            expanded = _PLACE.sub(lambda match: self._word(match.group(1), where), pattern)
             if expanded == pattern:
                 return pattern
             pattern = expanded

@@ -248,15 +248,17 @@ def _pack(language: str, *, sources: Mapping[str, Any], categories: Mapping[str,
         tables=data.get("tables", {}),
         replies=Sieve(
             replies,
-            lambda one: (one.question,),
+            lambda item: (item.question,),
             language=language,
         ),
         rewrites={
-            of: Sieve([rewrite for rewrite in rewrites if rewrite.of == of], lambda one: (one.find,), language=language)
+            of: Sieve(
+                [rewrite for rewrite in rewrites if rewrite.of == of], lambda item: (item.find,), language=language
+            )
             for of in ("sentence", "clause")
         },
         weighing=Weighing(
-            cues=Sieve(cues, lambda one: (one.find,), language=language),
+            cues=Sieve(cues, lambda item: (item.find,), language=language),
             rules=_by_who(rule for rule in rules if rule.weighed),
             silent=_by_who(off),
             least=float(weighing.get("least", math.inf)),

@@ -74,10 +74,10 @@ def read_done(text: str, *, said_at: datetime) -> Done | None:
     if any(span.start > said_at for span in spans):
         return None
     clauses = [normalise(clause).strip() for clause in _CLAUSE.split(_without(bare, spans))]
-    found = next(filter(None, (_in_clause(clause, language, pack=pack) for clause in clauses)), None)
-    if found is None:
+    reading = next(filter(None, (_in_clause(clause, language, pack=pack) for clause in clauses)), None)
+    if reading is None:
         return None
-    activity, thing, rest = found
+    activity, thing, rest = reading
     day = (spans[0].start if spans else said_at).astimezone(said_at.tzinfo).date()
     alone = sum(bool(item.strip()) for item in _CLAUSE.split(bare)) == 1
     return Done(activity, thing, day, language, plain=alone and not rest and not _names_more(bare, spans))
@@ -163,9 +163,9 @@ def _in_clause(clause: str, language: str, *, pack: _Pack) -> tuple[str, Thing |
 
     Of several verbs the one with the most before it counts, if that is a subject and a time: 下午喝 is drinking.
     """
-    for match in sorted(pack.verbs[language].finditer(clause), key=lambda one: -one.start()):
+    for match in sorted(pack.verbs[language].finditer(clause), key=lambda match: -match.start()):
         before = clause[: match.start()].strip()
-        context = pack.beside.search(before) if language == "zh" else None
+        context = pack.nearby.search(before) if language == "zh" else None
         lead = f"{before[: context.start()]}{before[context.end() :]}" if context else before
         if pack.lead[language].fullmatch(lead.strip()) is None:
             continue
@@ -197,9 +197,9 @@ def _split_object(rest: str, language: str, *, pack: _Pack) -> tuple[str, str]:
     amount = pack.amount[language].match(rest)
     text = rest[amount.end() :] if amount else rest
     stop = pack.stop[language].search(text)
-    said = (text[: stop.start()] if stop else text).strip(" .'\"“”《》")
+    phrase = (text[: stop.start()] if stop else text).strip(" .'\"“”《》")
     after = pack.trailing[language].sub("", text[stop.start() :] if stop else "")
-    return said, after.strip(" .,，。!！")
+    return phrase, after.strip(" .,，。!！")
 
 
 def _thing(text: str, language: str, *, pack: _Pack) -> Thing | None:
@@ -246,7 +246,7 @@ class _Pack:
     things: Mapping[str, str]
     """Category of each known object."""
     lead: Mapping[str, re.Pattern[str]]
-    beside: re.Pattern[str]
+    nearby: re.Pattern[str]
     amount: Mapping[str, re.Pattern[str]]
     stop: Mapping[str, re.Pattern[str]]
     trailing: Mapping[str, re.Pattern[str]]
@@ -274,7 +274,7 @@ def _pack() -> _Pack:
             "en": re.compile(rf"(?:{words['en_lead']}[\s,]*)*"),
             "zh": re.compile(rf"(?:{words['zh_lead']}|\s)*"),
         },
-        beside=re.compile(words["zh_beside"] + "$"),
+        nearby=re.compile(words["zh_beside"] + "$"),
         amount={"en": re.compile(words["en_amount"]), "zh": re.compile(words["zh_amount"])},
         stop={"en": re.compile(words["en_stop"]), "zh": re.compile(words["zh_stop"])},
         trailing={

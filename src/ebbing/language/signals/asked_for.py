@@ -15,7 +15,7 @@ from ebbing.language.text.analyzer import normalise
 
 _LONGEST: Final = 80
 """Characters of a question that asks for one attribute and nothing else."""
-_AROUND: Final = " \t\n?!.,;:。，；：~～"
+_EDGES: Final = " \t\n?!.,;:。，；：~～"
 _PARTICLES: Final = re.compile(r"(?:[来]着|[吗呢啊呀嘛])+$")
 _OPENING: Final = re.compile(r"^(?:请问|那么?|and |so |please tell me,? ?)+")
 
@@ -35,8 +35,8 @@ def topic_of(question: str) -> Topic | None:
     """Return what a question asks for of the person themselves; None where its form leaves a doubt."""
     if len(question) > _LONGEST:
         return None
-    normal = _OPENING.sub("", simplified(normalise(question)).replace("’", "'").strip(_AROUND))
-    normal = _PARTICLES.sub("", normal).strip(_AROUND)
+    normal = _OPENING.sub("", simplified(normalise(question)).replace("’", "'").strip(_EDGES))
+    normal = _PARTICLES.sub("", normal).strip(_EDGES)
     topics = _topics()["en" if normal.isascii() else "zh"]
     return next((topic for topic, patterns in topics if any(pattern.fullmatch(normal) for pattern in patterns)), None)
 

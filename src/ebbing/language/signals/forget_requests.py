@@ -52,7 +52,7 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ForgetRequest:
     """A request to forget, read."""
 
     topics: tuple[Topic, ...] = ()
@@ -69,7 +69,7 @@ class Asked:
     """Whose words are meant, where only somebody's are."""
 
 
-def asked_to_forget(text: str, *, now: datetime) -> Asked:
+def asked_to_forget(text: str, *, now: datetime) -> ForgetRequest:
     """What a request names; `now` is what "yesterday" goes by.
 
     Raises:
@@ -139,7 +139,7 @@ def _peeled(text: str, pack: _Pack) -> str:
         text = shorter.strip(_MARKS)
 
 
-def _named(groups: Mapping[str, str], pack: _Pack, *, now: datetime) -> Asked:
+def _named(groups: Mapping[str, str], pack: _Pack, *, now: datetime) -> ForgetRequest:
     """The topics and times that are named.
 
     Raises:
@@ -158,7 +158,7 @@ def _named(groups: Mapping[str, str], pack: _Pack, *, now: datetime) -> Asked:
         raise InvalidInputError("this names no topic that could be looked for: say what is to be forgotten")
     parts = _topics(about, pack) if named else []
     who = {**_SPEAKER, **_SPEAKER_ZH}.get(groups.get("who", ""))
-    return Asked(
+    return ForgetRequest(
         topics=(named,) if named else (),
         parts=tuple(parts) if len(parts) > 1 else (),
         tastes=_tastes(about, pack) if named else (),
@@ -232,7 +232,7 @@ def _compiled(data: Mapping[str, Any]) -> _Pack:
     words: Mapping[str, str] = data["words"]
 
     def compiled(pattern: str) -> re.Pattern[str]:
-        return re.compile(_PLACE.sub(lambda found: words[found[1]], pattern))
+        return re.compile(_PLACE.sub(lambda match: words[match[1]], pattern))
 
     return _Pack(
         keeps=compiled(data["keeps"]),

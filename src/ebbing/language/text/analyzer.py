@@ -84,7 +84,7 @@ class Analysis:
     """Terms in the text, repeats included."""
     speaker: Collection[str] = ()
     date: Collection[str] = ()
-    asked: Collection[str] = ()
+    question: Collection[str] = ()
     """Terms of the question that it answers, where that is gone."""
     flags: TextFlag = TextFlag(0)
     numbers: frozenset[str] = frozenset()
@@ -155,7 +155,7 @@ def flags_of(normal: str) -> TextFlag:
 
 def only_asks(normal: str) -> bool:
     """Whether a normalised text asks and tells nothing beside: each of its clauses asks, or is a few words long."""
-    clauses = [found for part in _CLAUSE.findall(normal) if any(map(str.isalnum, found := part.strip()))]
+    clauses = [clause for part in _CLAUSE.findall(normal) if any(map(str.isalnum, clause := part.strip()))]
     return all(_is_question(clause) or _is_short(clause) for clause in clauses) and any(map(_is_question, clauses))
 
 

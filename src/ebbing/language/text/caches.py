@@ -8,11 +8,11 @@ from functools import lru_cache, wraps
 from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, TypeVar, cast
 from weakref import WeakSet
 
-_Given = ParamSpec("_Given")
+_Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 _More = ParamSpec("_More")
 _Key = TypeVar("_Key")
-_Kept = TypeVar("_Kept")
+_Value = TypeVar("_Value")
 _OfText: TypeAlias = Callable[Concatenate[str, _More], _Result]
 _CACHES: Final[WeakSet[Any]] = WeakSet()
 
@@ -21,13 +21,13 @@ MAX_CACHED_TEXT_CHARS: Final = 2_000
 """Characters of the longest text that `bounded_text_cache` remembers: with `max_results` it bounds the RAM."""
 
 
-def text_cache(max_results: int) -> Callable[[Callable[_Given, _Result]], Callable[_Given, _Result]]:
+def text_cache(max_results: int) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
     """Remember the last `max_results` results of a function of a person's words, until `clear_text_caches`."""
 
-    def decorate(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    def decorate(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
         remembering = lru_cache(maxsize=max_results)(function)
         _CACHES.add(remembering)
-        return cast("Callable[_Given, _Result]", remembering)
+        return cast("Callable[_Arguments, _Result]", remembering)
 
     return decorate
 
@@ -47,7 +47,7 @@ def bounded_text_cache(max_results: int) -> Callable[[_OfText[_More, _Result]], 
     return decorate
 
 
-class BoundedCache(dict[_Key, _Kept]):
+class BoundedCache(dict[_Key, _Value]):
     """A dict of at most `most` things, for what has to be looked at before it is used; emptied as a `text_cache` is."""
 
     __slots__ = ("__weakref__", "_most")
@@ -58,7 +58,7 @@ class BoundedCache(dict[_Key, _Kept]):
         self._most = most
         _CACHES.add(self)
 
-    def keep(self, key: _Key, value: _Kept) -> _Kept:
+    def keep(self, key: _Key, value: _Value) -> _Value:
         """Keeps it, in the place of all others where they are too many; returns it."""
         if len(self) >= self._most:
             self.clear()

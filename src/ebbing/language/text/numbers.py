@@ -38,9 +38,9 @@ def ungrouped(text: str) -> str:
 
 def numbered(normal: str) -> str:
     """Number words up to ninety-nine as figures."""
-    normal = _TIMES_WORD.sub(lambda found: _TIMES[found[1]], normal)
-    normal = _TENS_WORD.sub(lambda found: str(_NUMBERS[found[1]] + _NUMBERS[found[2]]), normal)
-    normal = _SMALL_WORD.sub(lambda found: str(_NUMBERS[found[1]]), normal)
+    normal = _TIMES_WORD.sub(lambda match: _TIMES[match[1]], normal)
+    normal = _TENS_WORD.sub(lambda match: str(_NUMBERS[match[1]] + _NUMBERS[match[2]]), normal)
+    normal = _SMALL_WORD.sub(lambda match: str(_NUMBERS[match[1]]), normal)
     return normal if normal.isascii() else _ZH_NUMBER.sub(_zh_figure, normal)
 
 
@@ -57,8 +57,8 @@ def _zh_figure(match: re.Match[str]) -> str:
 def dated(normal: str) -> str:
     """Days of the year as `month5 3`, whatever the language and the order."""
     normal = _ORDINAL.sub(r"\1", normal)
-    normal = _MONTH.sub(lambda found: f"month{_month(found[1] or found[2])} ", normal)
-    return _ZH_DATE.sub(lambda found: f" month{int(found[1])} {int(found[2])} ", normal)
+    normal = _MONTH.sub(lambda match: f"month{_month(match[1] or match[2])} ", normal)
+    return _ZH_DATE.sub(lambda match: f" month{int(match[1])} {int(match[2])} ", normal)
 
 
 def _month(name: str) -> int:

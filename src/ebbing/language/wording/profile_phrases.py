@@ -25,7 +25,7 @@ class Question:
     about: str
     wording: Mapping[str, str]
     """By language."""
-    known: frozenset[str]
+    attributes: frozenset[str]
     """Attributes of which one tells the answer."""
     signs: re.Pattern[str]
     """What tells in a statement, in lower case, that the answer is known."""

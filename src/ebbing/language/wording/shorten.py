@@ -80,7 +80,7 @@ def telegraphic(text: str) -> str:
     "I moved from Boston to the city of Denver in May, and I don't like it" becomes
     "moved from Boston city Denver in May, don't like".
     """
-    short = _tidy("".join(text_kept for _, text_kept in _kept(_pack().drop_zh.sub("", text))))
+    short = _tidy("".join(text_kept for _, text_kept in _essential_pieces(_pack().drop_zh.sub("", text))))
     return short if len(short) < len(text) else text.strip()
 
 
@@ -108,14 +108,14 @@ def says_something(text: str) -> bool:
     """Whether more is left of a text than filler, politeness and the name of whom it greets."""
     pack, words, filled = _pack(), 0, 0
     for piece in _PIECE.finditer(text):
-        kind, found = piece.lastgroup, piece.group()
+        kind, piece_text = piece.lastgroup, piece.group()
         if kind == "word":
             words += 1
-            if _plain(found) not in pack.empty:
+            if _plain(piece_text) not in pack.empty:
                 filled += 1
-                if filled > 1 or found[:1].islower():
+                if filled > 1 or piece_text[:1].islower():
                     return True
-        elif kind == "number" or (kind == "han" and not pack.empty_zh.issuperset(found)):
+        elif kind == "number" or (kind == "han" and not pack.empty_zh.issuperset(piece_text)):
             return True
     return words == filled == 1
 
@@ -138,10 +138,10 @@ def _pieces(text: str) -> list[_Piece]:
     return [(piece.lastgroup or "", piece.group()) for piece in _PIECE.finditer(text)]
 
 
-def _kept(text: str) -> list[_Piece]:
+def _essential_pieces(text: str) -> list[_Piece]:
     """The pieces that stay; a space stands for any white space."""
     pieces, drop = _pieces(text), _pack().drop
-    kept: list[_Piece] = []
+    remaining: list[_Piece] = []
     begins, last = True, ""
     for at, (kind, piece_text) in enumerate(pieces):
         if kind == "word":
@@ -155,8 +155,8 @@ def _kept(text: str) -> list[_Piece]:
             begins, last = False, ""
         elif kind == "end" or "\n" in piece_text:
             begins = True
-        kept.append((kind, " " if kind == "space" else piece_text))
-    return kept
+        remaining.append((kind, " " if kind == "space" else piece_text))
+    return remaining
 
 
 def _goes(pieces: Sequence[_Piece], at: int, *, begins: bool) -> bool:

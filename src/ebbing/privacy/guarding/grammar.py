@@ -61,7 +61,7 @@ def grammar(name: str) -> Grammar:
 
     def compiled(pattern: str) -> re.Pattern[str]:
         while _NAME.search(pattern):
-            pattern = _NAME.sub(lambda found: words[found[1]], pattern)
+            pattern = _NAME.sub(lambda match: words[match[1]], pattern)
         return re.compile(pattern, re.VERBOSE | re.IGNORECASE)
 
     return Grammar(

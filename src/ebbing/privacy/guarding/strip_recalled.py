@@ -43,19 +43,19 @@ def _without_delimited(text: str) -> str:
 
 
 def _without_lists(text: str) -> str:
-    marks = _known()
+    marks = _patterns()
     if not any(map(text.lower().__contains__, marks.words)):
         return text
     lines = text.split("\n")
-    kept: list[str] = []
+    remaining: list[str] = []
     at = 0
     while at < len(lines):
         end = _end_of_list(lines, at) if marks.heading.match(_bare(lines[at])) else at
         if end == at:
-            kept.append(lines[at])
+            remaining.append(lines[at])
             end = at + 1
         at = end
-    return "\n".join(kept)
+    return "\n".join(remaining)
 
 
 def _end_of_list(lines: list[str], heading: int) -> int:
@@ -76,7 +76,7 @@ def _end_of_list(lines: list[str], heading: int) -> int:
 def _is_preamble(line: str) -> bool:
     """Between a heading and its list stand only empty lines, our own note, other headings, and "as follows:"."""
     line = line.strip()
-    return not line or line in NOTES.values() or line.endswith((":", "：")) or bool(_known().heading.match(line))
+    return not line or line in NOTES.values() or line.endswith((":", "：")) or bool(_patterns().heading.match(line))
 
 
 def _bare(line: str) -> str:
@@ -84,11 +84,11 @@ def _bare(line: str) -> str:
 
 
 def _without_phrases(text: str) -> str:
-    return _known().phrase.sub(" ", text) if any(map(text.__contains__, '"“「『')) else text
+    return _patterns().phrase.sub(" ", text) if any(map(text.__contains__, '"“「『')) else text
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Patterns:
     heading: re.Pattern[str]
     words: tuple[str, ...]
     """In lower case; one of them stands in every heading."""
@@ -96,11 +96,11 @@ class _Known:
 
 
 @lru_cache(maxsize=1)
-def _known() -> _Known:
+def _patterns() -> _Patterns:
     data = tomllib.loads((files("ebbing.privacy") / "recalled.toml").read_text("utf-8"))
     flags = re.VERBOSE | re.IGNORECASE
     heading = rf"[ \t]*(?:{re.escape(OPEN)}[ \t]*$|[\#*_【\[（(\s]{{0,8}}(?:{data['heading']}))"
-    return _Known(
+    return _Patterns(
         heading=re.compile(heading, flags),
         words=(OPEN, *data["words"]),
         phrase=re.compile(data["phrase"], flags),

@@ -130,12 +130,12 @@ def iban(candidate: str) -> int:
 
 def phone(candidate: str) -> int:
     """A telephone number: 7 to 15 digits (ITU-T E.164) that are no date, no list of years and no round sum."""
-    kept = _DATE_FOLLOWS.split(candidate, maxsplit=1)[0]
-    digits = _NO_DIGIT.sub("", kept)
-    is_other = _DATE.fullmatch(kept) or _YEARS.fullmatch(kept) or digits.endswith("00000")
+    number = _DATE_FOLLOWS.split(candidate, maxsplit=1)[0]
+    digits = _NO_DIGIT.sub("", number)
+    is_other = _DATE.fullmatch(number) or _YEARS.fullmatch(number) or digits.endswith("00000")
     if not 7 <= len(digits) <= 15 or is_other or len(set(digits)) == 1:
         return 0
-    return len(kept.rstrip(" .-("))
+    return len(number.rstrip(" .-("))
 
 
 def ip_address(candidate: str) -> int:

@@ -53,7 +53,7 @@ _NEXT: Final = 256
 _ROUNDS: Final = 8
 """What is hidden ends words and numbers, so that a neighbour may show itself only in the next round. Two rounds are the
 rule; the limit is for texts that are made to need thousands."""
-_AROUND: Final = 24
+_CONTEXT_CHARACTERS: Final = 24
 """Characters before and after a run of digits that may belong to the find, or decide about it."""
 _RUN: Final = re.compile(r"[0-9](?:[ .()-]{0,2}+[0-9]){6,}+")
 _DATE: Final = re.compile(r"(?:19|20)[0-9]{2}[-. ](?:0?[1-9]|1[0-2])[-. ][0-3]?[0-9](?: [0-9]{1,2})?")
@@ -130,11 +130,11 @@ def _windows(runs: list[tuple[int, int, int]], digits: int) -> Iterator[tuple[in
     for first, last, count in runs:
         if count < digits:
             continue
-        if first - _AROUND > end:
+        if first - _CONTEXT_CHARACTERS > end:
             if end:
                 yield begin, end
-            begin = max(first - _AROUND, 0)
-        end = last + _AROUND
+            begin = max(first - _CONTEXT_CHARACTERS, 0)
+        end = last + _CONTEXT_CHARACTERS
     if end:
         yield begin, end
 

@@ -33,12 +33,12 @@ class Folded:
     """A folded text that knows where its characters stood."""
 
     text: str
-    kept: Sequence[int] | None = None
+    positions: Sequence[int] | None = None
     """Position of each character in the original; None if nothing was taken out."""
 
     def original(self, begin: int, end: int) -> tuple[int, int]:
         """The part of the original behind `text[begin:end]`, which must not be empty."""
-        return (begin, end) if self.kept is None else (self.kept[begin], self.kept[end - 1] + 1)
+        return (begin, end) if self.positions is None else (self.positions[begin], self.positions[end - 1] + 1)
 
 
 def fold(text: str) -> Folded:

@@ -96,8 +96,8 @@ def redact(text: str, policy: RedactionPolicy = DEFAULT) -> Redacted:
 
     Redacting twice changes nothing more. A text without findings comes back as it is.
     """
-    found = find(text, allowed=policy.allowed)
-    findings = tuple(item for item in found if item.category not in policy.allowed) if found else ()
+    detected = find(text, allowed=policy.allowed)
+    findings = tuple(item for item in detected if item.category not in policy.allowed) if detected else ()
     if not findings:
         return Redacted(text)
     if any(policy.actions[finding.category] is Action.BLOCK for finding in findings):

@@ -18,7 +18,7 @@ from ebbing.domain.memory.risk import is_risky, risk_of
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, Shard, micros
 from ebbing.language.wording.topics import topics
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.recall.context.query_fallback import (
     ConversationQuery,
     FallbackOptions,

@@ -30,6 +30,8 @@ _CURRENT: Final = {"en": " (current)", "zh": "（当前）"}
 _ENDED: Final = {"en": " (until {})", "zh": "（至 {} 为止）"}
 _WIDTHS: Final = (300, 150, 80, 40)
 """Characters that a memory gets: fewer where the budget has no room for more."""
+_RETOLD: Final = 0.8
+"""Length of a memory, by that of its message, from which it says about as much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,25 +101,33 @@ def _turns(
 def distinct(groups: Mapping[Group, Sequence[MemoryRecord]]) -> dict[Group, list[MemoryRecord]]:
     """The groups without what an earlier one (relevant, profile, recent) holds already.
 
-    Two memories are the same by id or by their words. Where a memory was read from the whole of a raw message, it
-    stands in the message's place.
+    Two memories are the same by id or by their words. A memory stands in the place of the raw message that it was read
+    from where it says about as much; where it says less, the message stands in its place.
     """
-    retold = {
-        content_hash(record.provenance.source_text): record
-        for records in groups.values()
-        for record in records
-        if record.provenance.source_text
-    }
+    records_in_all = [record for records in groups.values() for record in records]
+    messages = {record.hash: record for record in records_in_all if record.provenance.method == "raw"}
+    instead: dict[str, MemoryRecord] = {}
+    for record in records_in_all:
+        message = messages.get(content_hash(record.provenance.source_text)) if record.provenance.source_text else None
+        if message is not None:
+            fuller, other = (record, message) if _says_as_much(record, message) else (message, record)
+            instead[other.id] = fuller
     seen: set[str] = set()
     groups_left: dict[Group, list[MemoryRecord]] = {}
     for group, _ in _FILLED:
         groups_left[group] = []
         for original in groups.get(group, ()):
-            record = retold.get(original.hash, original) if original.provenance.method == "raw" else original
+            record = original if group == "profile" else instead.get(original.id, original)
             if seen.isdisjoint({record.id, record.hash}):
                 groups_left[group].append(record)
                 seen |= {record.id, record.hash}
     return groups_left
+
+
+def _says_as_much(record: MemoryRecord, message: MemoryRecord) -> bool:
+    """Whether a memory holds about all of its message, or the message is too long for a line."""
+    size = len(message.content)
+    return size > _WIDTHS[0] or len(record.content) >= _RETOLD * size
 
 
 def line_of(record: MemoryRecord, style: Style, *, width: int = _WIDTHS[0]) -> str:

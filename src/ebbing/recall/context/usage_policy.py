@@ -17,10 +17,10 @@ _STANDING_TAGS: Final = frozenset({"constraint", "preference", "dislike", "healt
 class Policy:
     """Bounds on what is used of an answer."""
 
-    top_k: int = 5
-    min_score: float = 0.3
-    """Calibrated relevance in [0, 1]. Right and wrong answers overlap on this scale (both mostly score 0.45 to 0.8), so
-    that a higher bound hides answers; what bounds a block is its room."""
+    top_k: int = 12
+    min_score: float = 0.05
+    """Calibrated relevance in [0, 1]. Right and wrong answers overlap on this scale, so that a higher bound hides
+    answers. Room bounds a block."""
     enough: float = 0.6
     """Score of the best memory from which no further step of the ladder is tried."""
     leaning_min_score: float = 0.02

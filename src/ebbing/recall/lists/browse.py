@@ -15,7 +15,7 @@ from ebbing.domain.memory.record import Kind, MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.cursor import cursor_after, position
 from ebbing.index.shard import ALWAYS, Shard, micros
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.recall.as_of import shard_as_of
 from ebbing.recall.rows import Mask, apply_filter, load_records, rows_in_scope
 

@@ -12,10 +12,10 @@ import numpy as np
 from ebbing.domain.errors import TooLargeError
 from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.language.signals.forget_requests import Asked, terms_of
+from ebbing.language.signals.forget_requests import ForgetRequest, terms_of
 from ebbing.language.signals.related_words import Related, related_to
 from ebbing.language.text.text_compression import full_text
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.recall.question import embed_query
 from ebbing.recall.search import SearchDeps
 
@@ -55,7 +55,7 @@ class TopicMatches:
         return [match.record for match in self.candidates.values()]
 
 
-async def find_about(deps: SearchDeps, scope: Scope, *, request: Asked, deleted: bool = False) -> TopicMatches:
+async def find_about(deps: SearchDeps, scope: Scope, *, request: ForgetRequest, deleted: bool = False) -> TopicMatches:
     """What says one of the topics, in whatever wording it has or had, and what belongs to that.
 
     Superseded, expired and merged records count too, deleted ones only with `deleted`. A list of topics that is said
@@ -88,7 +88,12 @@ async def find_about(deps: SearchDeps, scope: Scope, *, request: Asked, deleted:
 
 
 async def _perhaps(
-    deps: SearchDeps, scope: Scope, *, request: Asked, rest: Sequence[MemoryRecord], earlier: dict[str, list[str]]
+    deps: SearchDeps,
+    scope: Scope,
+    *,
+    request: ForgetRequest,
+    rest: Sequence[MemoryRecord],
+    earlier: dict[str, list[str]],
 ) -> list[TopicMatch]:
     """What is shown apart, to be chosen one by one."""
     separate = _other_mentions(rest, request, earlier=earlier)
@@ -97,7 +102,7 @@ async def _perhaps(
     return [*separate, *await _near(deps, scope, request=request, records=left)]
 
 
-def why_about(text: str, request: Asked, *, related: Sequence[Related | None] = ()) -> str | None:
+def why_about(text: str, request: ForgetRequest, *, related: Sequence[Related | None] = ()) -> str | None:
     """Why a text is about one of the topics; None if it is not, or says what is to stay."""
     terms = terms_of(text)
     if any(topic.is_said_in(terms) for topic in request.excepted):
@@ -112,19 +117,21 @@ def why_about(text: str, request: Asked, *, related: Sequence[Related | None] = 
     return None
 
 
-def fits_time(said_at: datetime | None, role: Role | None, *, request: Asked) -> bool:
+def fits_time(said_at: datetime | None, role: Role | None, *, request: ForgetRequest) -> bool:
     """Whether something was said at the time, and by whom, the request names."""
     if request.speaker is not None and role is not request.speaker:
         return False
     return not request.spans or (said_at is not None and any(start <= said_at < end for start, end in request.spans))
 
 
-def related_groups(request: Asked) -> list[Related | None]:
+def related_groups(request: ForgetRequest) -> list[Related | None]:
     """The words that have to do with each of the topics."""
     return [related_to(topic.text) for topic in request.topics]
 
 
-def _saying(records: Sequence[MemoryRecord], request: Asked, *, earlier: dict[str, list[str]]) -> dict[str, TopicMatch]:
+def _saying(
+    records: Sequence[MemoryRecord], request: ForgetRequest, *, earlier: dict[str, list[str]]
+) -> dict[str, TopicMatch]:
     related = related_groups(request)
     matches: dict[str, TopicMatch] = {}
     for record in records:
@@ -135,7 +142,9 @@ def _saying(records: Sequence[MemoryRecord], request: Asked, *, earlier: dict[st
     return matches
 
 
-def _tastes(records: Sequence[MemoryRecord], request: Asked, *, earlier: dict[str, list[str]]) -> dict[str, TopicMatch]:
+def _tastes(
+    records: Sequence[MemoryRecord], request: ForgetRequest, *, earlier: dict[str, list[str]]
+) -> dict[str, TopicMatch]:
     """Where only what somebody likes and wants of a thing is meant: the memories of that, and their messages."""
     if not request.tastes:
         return {}
@@ -153,7 +162,7 @@ def _tastes(records: Sequence[MemoryRecord], request: Asked, *, earlier: dict[st
 
 
 def _other_mentions(
-    records: Sequence[MemoryRecord], request: Asked, *, earlier: dict[str, list[str]]
+    records: Sequence[MemoryRecord], request: ForgetRequest, *, earlier: dict[str, list[str]]
 ) -> list[TopicMatch]:
     """What speaks of such a thing and tells no liking: shown apart, and chosen one by one."""
     if not request.tastes:
@@ -168,7 +177,7 @@ def is_taste(record: MemoryRecord) -> bool:
 
 
 def _why(
-    record: MemoryRecord, request: Asked, *, related: Sequence[Related | None], earlier: Sequence[str]
+    record: MemoryRecord, request: ForgetRequest, *, related: Sequence[Related | None], earlier: Sequence[str]
 ) -> str | None:
     if not request.topics:
         return "it was said at that time"
@@ -188,15 +197,15 @@ def _why(
     return f"{why} “{_named(request)}”" if why else None
 
 
-def _named(request: Asked) -> str:
+def _named(request: ForgetRequest) -> str:
     return "”, “".join(topic.text for topic in request.topics)
 
 
-def _fits(record: MemoryRecord, request: Asked) -> bool:
+def _fits(record: MemoryRecord, request: ForgetRequest) -> bool:
     return fits_time(record.created_at, record.role, request=request)
 
 
-def _is_excepted(text: str, request: Asked) -> bool:
+def _is_excepted(text: str, request: ForgetRequest) -> bool:
     terms = terms_of(text) if request.excepted else frozenset()
     return any(topic.is_said_in(terms) for topic in request.excepted)
 
@@ -242,7 +251,9 @@ async def _add_related(
                 merged.append(source)
 
 
-async def _near(deps: SearchDeps, scope: Scope, *, request: Asked, records: Sequence[MemoryRecord]) -> list[TopicMatch]:
+async def _near(
+    deps: SearchDeps, scope: Scope, *, request: ForgetRequest, records: Sequence[MemoryRecord]
+) -> list[TopicMatch]:
     """The records of these that come nearest to a topic in meaning."""
     embedder = deps.embedder
     if embedder is None or not records or not request.topics:

@@ -8,6 +8,7 @@ have its place in the fact. A fact that speaks of "him" or "it" without saying w
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -39,7 +40,10 @@ _BARE_PLAN: Final = re.compile(
 _MIN_OBJECT_CHARS: Final = 2
 _NEARLY_ALL: Final = 0.8
 _MOST: Final = 0.6
+_HALF: Final = 0.5
 """Shares of the letters of a message."""
+_OF_A_STORY: Final = frozenset({"event", "plan", "habit"})
+"""Tags of what is part of a story."""
 _OTHERS: Final = re.compile(r"(?i)\b(?:you|your|he|him|his|she|hers?)\b|[你您他她咱]|[“\"]")
 """Words that may mean others, or be theirs."""
 _NO_VERB: Final = re.compile(r"(?i)(?:(?:and|but|only|never|always|just) )+(?:\d|\w+days?\b)")
@@ -323,28 +327,46 @@ def _takes_words(words: list[str], rest: str) -> bool:
     return bool(after) and all(stem in words for stem in after)
 
 
-def is_told_plainly(fact: Fact, statement: Statement, *, message: Message) -> bool:
+def is_told_plainly(fact: Fact, statement: Statement, *, message: Message, understood: float, pack: Pack) -> bool:
     """Return whether a fact can be told in the third person; any other stays in the words of the person.
 
-    That is a wish, an end, a correction, and what a rule reads of a subject that was named or that is most of what the
-    message says. What no rule reads, and only its wording speaks for, has to be nearly all of the message, and about
-    the speaker or somebody of theirs alone.
+    That is a wish, an end, a correction, and who somebody is, where the subject is named. What happens, what is planned
+    and what is usual has to stand in a message half of which was understood. What no rule reads, and only its wording
+    speaks for, has to be nearly all of the message, and about the speaker or somebody of theirs alone.
+
+    Args:
+        understood: the share of the message's letters that something was read from.
     """
     if statement.who == "order" or fact.ended or fact.corrects:
         return True
-    share = _share_of(statement, message)
-    if "weighed" in (fact.rule or ""):
+    share = share_of([statement], message)
+    if is_weighed(fact):
         speaks_of_others = statement.relation is None and _OTHERS.search(message.content) is not None
         return share >= _NEARLY_ALL and statement.implied is None and not speaks_of_others
-    is_left_out = (statement.implied is not None and not statement.carried) or (
-        fact.understood and fact.type is MemoryType.FACT and "health" in fact.tags
-    )
-    return not is_left_out or share >= _MOST
+    if statement.implied is not None:
+        return share >= _MOST
+    if fact.attribute is not None and (statement.carried or statement.who == "clause"):
+        return understood >= _MOST
+    of_health = pack.words["health"].search(statement.clause) is not None
+    return fact.attribute is not None or of_health or not _is_of_a_story(fact) or understood >= _HALF
 
 
-def _share_of(statement: Statement, message: Message) -> float:
-    """Return how much of the letters of its message a statement has."""
-    return _letters(statement.clause) / max(_letters(message.content), 1)
+def _is_of_a_story(fact: Fact) -> bool:
+    """Return whether a fact says little without the words around it: what happens, is planned or is usual, and what is
+    of no kind.
+    """
+    return fact.tags == (MemoryType.FACT,) or not _OF_A_STORY.isdisjoint(fact.tags)
+
+
+def is_weighed(fact: Fact) -> bool:
+    """Return whether no rule reads a fact: only its wording speaks for it."""
+    return "weighed" in (fact.rule or "")
+
+
+def share_of(statements: Sequence[Statement], message: Message) -> float:
+    """Return how much of the letters of a message its statements have."""
+    read = sum(_letters(statement.lead) + _letters(statement.clause) for statement in statements)
+    return read / max(_letters(message.content), 1)
 
 
 def _letters(text: str) -> int:

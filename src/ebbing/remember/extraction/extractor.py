@@ -16,7 +16,7 @@ from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.claims import is_news, names_a_value, without_speaker
 from ebbing.language.text.statement import Statement
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.remember.extraction.rule_extractor import CHANGE_RULE, extract
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.llm.client import Budget, LlmOptions

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
@@ -26,16 +26,27 @@ from ebbing.remember.extraction.certain_facts import (
     is_the_speakers,
     is_told_plainly,
     is_understood,
+    is_weighed,
     is_whole,
     keeps_negations,
     leaves_open_who,
     pronoun_of,
+    share_of,
     shifts_its_subject,
     stands_alone,
     subject_is_certain,
     without_its_tail,
 )
 from ebbing.remember.extraction.rule_matching import fact_of, with_detail
+from ebbing.remember.extraction.told_facts import (
+    has_a_fitting_value,
+    introduces_words,
+    is_anybodys,
+    is_one_voice,
+    says_something,
+    with_words_as_said,
+    without_own_words,
+)
 from ebbing.remember.extraction.whole_facts import says_what
 from ebbing.remember.facts.evidence import literal_span
 
@@ -105,6 +116,21 @@ def _before_clause(statement: Statement, sentence: Sentence) -> str:
     return sentence.evidence[:at] if at > 0 else ""
 
 
+class _Reading(NamedTuple):
+    """What a rule reads of a statement."""
+
+    fact: Fact
+    statement: Statement
+    sentence: Sentence
+    pack: Pack
+    details: tuple[Statement, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Statement, ...]:
+        """The statement and its details."""
+        return self.statement, *self.details
+
+
 @dataclass(frozen=True, slots=True)
 class _FactReader:
     """Makes facts of the statements of one message."""
@@ -115,40 +141,76 @@ class _FactReader:
     def facts(self, *, said_at: datetime, source: int) -> list[Fact]:
         """Return the facts of the message; `source` is its index."""
         agent = self.parser.message.role is Role.ASSISTANT
+        readings = self._readings(said_at=said_at)
+        told_of = [reading for reading in readings if not reading.fact.tentative]
+        understood = share_of([part for reading in readings for part in reading.parts], self.parser.message)
         facts: list[Fact] = []
-        before: tuple[Sentence, Statement] | None = None
-        shifted: Sentence | None = None
-        for sentence, statement, its_pack in self.parser.statements():
-            if agent and statement.who not in {"self", "clause"}:
-                continue
-            if shifts_its_subject(statement, its_pack):
-                shifted = sentence
-            if shifted is sentence and (statement.carried or shifts_its_subject(statement, its_pack)):
-                continue
-            fact = self._fact(statement, its_pack, said_at=said_at, aside=bool(facts))
-            fact = fact and self._certain(fact, statement, sentence=sentence, pack=its_pack, said_at=said_at)
-            if before is not None and before[0] is sentence:
-                longer = with_detail(facts[-1], before[1], detail=statement, own=fact, pack=its_pack, said_at=said_at)
-                if longer is not None:
-                    facts[-1] = longer
-                    continue
-            before = None
-            if fact is not None and not (
-                agent or fact.tentative or is_told_plainly(fact, statement, message=self.parser.message)
-            ):
-                facts.append(self._in_own_words(fact, sentence, pack=its_pack, source=source))
-            elif fact is not None:
+        for reading in readings:
+            fact, statement, sentence, pack, _ = reading
+            named = fact.tentative and not is_anybodys(statement, pack=pack)
+            if agent or named or self._is_told(reading, understood=understood):
                 about = "agent" if agent else "user"
                 whole = sentence.text if sentence.literal else None
-                facts.append(replace(fact, source_text=sentence.evidence, sentence=whole, about=about, source=source))
-                before = sentence, statement
+                plain = with_words_as_said(without_own_words(fact, language=pack.language), self.parser.message.content)
+                facts.append(replace(plain, source_text=sentence.evidence, sentence=whole, about=about, source=source))
+                continue
+            if len(told_of) > 1 and not has_a_fitting_value(fact, statement, pack=pack):
+                continue
+            quoted = self._in_own_words(fact, statement, sentence=sentence, pack=pack, source=source)
+            facts += [quoted] if says_something(quoted, pack=pack) else []
         return facts[:MAX_FACTS]
+
+    def _is_told(self, reading: _Reading, *, understood: float) -> bool:
+        """Return whether a fact is told in the third person: its words, its value and its voice allow it."""
+        fact, statement, _, pack, _ = reading
+        if not is_told_plainly(fact, statement, message=self.parser.message, understood=understood, pack=pack):
+            return False
+        if not has_a_fitting_value(fact, statement, pack=pack):
+            return False
+        if statement.who == "order" or fact.ended or fact.corrects:
+            return True
+        if is_anybodys(statement, pack=pack):
+            return False
+        return is_one_voice(fact, reading.parts, pack=pack, speaker=self.parser.speaker_in(pack).name)
+
+    def _readings(self, *, said_at: datetime) -> list[_Reading]:
+        """Return what the rules read of the message for certain, in order; a detail joins the reading before it."""
+        agent = self.parser.message.role is Role.ASSISTANT
+        readings: list[_Reading] = []
+        before: _Reading | None = None
+        shifted: Sentence | None = None
+        for sentence, statement, pack in self.parser.statements():
+            if agent and statement.who not in {"self", "clause"}:
+                continue
+            if shifts_its_subject(statement, pack):
+                shifted = sentence
+            if shifted is sentence and (statement.carried or shifts_its_subject(statement, pack)):
+                continue
+            fact = self._fact(statement, pack, said_at=said_at, aside=bool(readings))
+            fact = fact and self._certain(fact, statement, sentence=sentence, pack=pack, said_at=said_at)
+            longer = None
+            if before is not None and before.sentence is sentence:
+                longer = with_detail(
+                    before.fact, before.statement, detail=statement, own=fact, pack=pack, said_at=said_at
+                )
+            if before is not None and longer is not None:
+                readings[-1] = before = before._replace(fact=longer, details=(*before.details, statement))
+                continue
+            before = None
+            if fact is not None:
+                before = _Reading(fact, statement, sentence, pack)
+                readings.append(before)
+        return readings
 
     def _fact(self, statement: Statement, pack: Pack, *, said_at: datetime, aside: bool) -> Fact | None:
         if statement.adds:
             return None
         fact = fact_of(statement, pack, said_at=said_at, aside=aside)
-        if fact is not None and fact.in_own_words and is_told_plainly(fact, statement, message=self.parser.message):
+        if (
+            fact is not None
+            and fact.in_own_words
+            and is_told_plainly(fact, statement, message=self.parser.message, understood=0.0, pack=pack)
+        ):
             fact = None
         if fact is None and self.otherwise is not None and self.parser.message.role is not Role.ASSISTANT:
             return self.otherwise(statement.implied or statement)
@@ -162,6 +224,8 @@ class _FactReader:
         if not stands_alone(fact, statement, pack=pack) or not is_whole(fact, statement, pack=pack):
             return None
         if not says_what(fact, statement, pack=pack) or not is_the_speakers(statement, sentence, pack=pack):
+            return None
+        if introduces_words(statement, sentence):
             return None
         if not keeps_negations(fact, sentence.evidence, language=pack.language):
             return None
@@ -204,24 +268,18 @@ class _FactReader:
         texts = [f"{self._head(sentence)}{within}", before.content if before is not None else ""]
         return means_one(pronoun, statement, texts=texts, people=people_of(self.parser.people), pack=pack)
 
-    def _in_own_words(self, fact: Fact, sentence: Sentence, *, pack: Pack, source: int) -> Fact:
+    def _in_own_words(self, fact: Fact, statement: Statement, *, sentence: Sentence, pack: Pack, source: int) -> Fact:
         """Return the fact as a quotation: of the whole message where it is short and gives no order."""
         content = self.parser.message.content
         is_short = len(content) <= _MAX_QUOTED_CHARS and not instruction_shaped(content)
         words = content if is_short else sentence.evidence
         speaker = self.parser.speaker_in(pack).name
-        return Fact(
-            quotation(words, speaker, language=pack.language),
-            type=fact.type,
-            tags=fact.tags,
-            importance=fact.importance,
-            confidence=fact.confidence,
-            source=source,
-            source_text=words,
-            rule=fact.rule,
-            happens_from=fact.happens_from,
-            happens_to=fact.happens_to,
-        )
+        text = quotation(words, speaker, language=pack.language)
+        quoted = replace(without_own_words(fact, language=pack.language), text=text, source=source, source_text=words)
+        if statement.implied is None and fact.attribute is None and not is_weighed(fact):
+            return replace(quoted, reading=fact.text)
+        # Whose it is, or what, is not certain: it gives nobody a value or a taste, and ends nothing.
+        return replace(quoted, attribute=None, value=None, object=None, polarity=0)
 
     def _was_named(self, statement: Statement, pack: Pack) -> bool:
         """Return whether a Chinese clause begins with a name that the speaker's last message holds: 旺财去世了.

@@ -16,6 +16,9 @@ from ebbing.language.patterns.lazy_pattern import Late
 from ebbing.language.patterns.rule_pack import Cue, Pack, Rule
 from ebbing.language.text.statement import Statement
 
+HABIT: Final = "habit"
+"""The tag of what is usual: its rules need a word for how often."""
+_WORDS: Final = re.compile(r"\w{2}")
 HEDGED_CONFIDENCE: Final = 0.6
 """Confidence of what the speaker was not sure of: under the default write threshold of 0.7."""
 
@@ -150,6 +153,10 @@ def _groups(match: re.Match[str], rule: Rule, *, statement: Statement) -> Mappin
     if rule.needs is not None and not rule.needs.made.search(f"{context} {statement.clause}"):
         return None
     spoken = statement.spoken or statement.predicate
+    often = rule.needs.made if rule.needs is not None and HABIT in rule.tags else None
+    habit = match.groupdict().get("object")
+    if often is not None and habit and _WORDS.search(often.sub("", habit)) is None:
+        return None  # how often something is done, and not what
     return {name: spoken[slice(*match.span(name))].strip(" ,") for name, text in match.groupdict().items() if text}
 
 

@@ -34,8 +34,9 @@ _BREAKS_OFF: Final = re.compile(
     r"|try|just|only|really|also|even|is|are|was|am|be)$"
 )
 _BREAKS_OFF_ZH: Final = re.compile(
-    r"^(?:会|能|想|在|是|知道|说|问|看|试|弄|做|搞|干|要|敢|行|可以|有|没有|喂|给|买|卖|到|来|去|办|用|写|煮|报|改|换|带|懂|认|喝|吃|玩|烦|教|打|发)"
+    r"^(?:会|能|想|在|是|知道|说|问|看|试|弄|做|搞|干|要|敢|行|可以|有|没有|喂|给|买|卖|到|来|去|办|用|写|煮|报|改|换|带|懂|认|喝|吃|玩|烦|教|打|发|坚持|继续|开始|保持)"
     r"(?:了|过|着|的|完|好|掉|来|去|得|不|一下|[一两几]次|[一两几]趟)*$"
+    r"|^[倒也都又就才还并可]*不?过敏$"
 )
 _ORDER_POINTS: Final = re.compile(
     r"(?i)\b(?:them|there|that|him|her|then)[.!]?$|\bnever again$|[这那介](?:种|么|样|个)"
@@ -48,9 +49,11 @@ _OF_NUMBERS: Final = re.compile(r"(?i)^(?:have|pay|give|get|got) (?:only |just |
 
 def says_what(fact: Fact, statement: Statement, *, pack: Pack) -> bool:
     """Return whether a fact can be understood by itself: it points to nothing outside, and does not break off."""
+    if len(_QUOTE.findall(fact.text)) % 2:
+        return False
     if statement.who == "order":
         return _ORDER_POINTS.search(statement.clause) is None
-    if _TO_THE_LISTENER.search(statement.clause) or len(_QUOTE.findall(fact.text)) % 2:
+    if _TO_THE_LISTENER.search(statement.clause):
         return False
     if pack.language == "zh":
         return not (_POINTS_ZH.search(statement.predicate) or _BREAKS_OFF_ZH.match(statement.predicate))

@@ -73,7 +73,7 @@ def fact_draft(fact: Fact, source: ScreenedMessage, *, context: DraftContext) ->
     attribute, value = attribute_of(fact.text, hints_from_fact(fact, message.name))
     record = MemoryRecord(
         id=context.ids.new(),
-        whose=context.scope,
+        belongs_to=context.scope,
         content=fact.text,
         created_at=(message.timestamp or context.now).astimezone(UTC),
         recorded_at=context.now,
@@ -109,7 +109,7 @@ def _utterance(source: ScreenedMessage, text: str, *, number: int, kind: Kind, c
     held_back = kind is Kind.EPISODE and source.held_back is not None
     record = MemoryRecord(
         id=context.ids.new(),
-        whose=context.scope,
+        belongs_to=context.scope,
         content=text,
         created_at=(message.timestamp or context.now).astimezone(UTC),
         recorded_at=context.now,

@@ -1,4 +1,4 @@
-"""New facts and known memories, each with the claim that it makes."""
+"""New facts, each with the memory that it would become and the claim that it makes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ebbing.domain.conflict.claim import Claim
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.language.claims.claims import StatementHints, claim_of
-from ebbing.ports.memory_store import Insert
+from ebbing.ports.stores.memory_store import Insert
 from ebbing.privacy.guarding.trust import TrustTier, tier_of
 
 
@@ -42,16 +42,11 @@ def to_new_fact(fact: Fact, insert: Insert) -> NewFact:
 
     The memory gets the attribute that is compared: what is denied, or over, gives no value.
     """
-    claim = claim_of(fact.text, hints_from_fact(fact, insert.record.actor))
+    claim = claim_of(fact.reading or fact.text, hints_from_fact(fact, insert.record.actor))
     record = insert.record
     if record.attribute != claim.attribute:
         insert = replace(insert, record=replace(record, attribute=claim.attribute))
     return NewFact(fact, insert, claim)
-
-
-def known_memory(record: MemoryRecord, similarity: float = 0.0) -> KnownMemory:
-    """Return a known memory with the claim that it makes."""
-    return KnownMemory(record, claim_of(record.content, hints_from_record(record)), similarity)
 
 
 def hints_from_record(record: MemoryRecord) -> StatementHints:
@@ -65,7 +60,7 @@ def hints_from_record(record: MemoryRecord) -> StatementHints:
         polarity=record.polarity,
         speaker=record.actor,
         agent=record.role is Role.ASSISTANT,
-        known=True,
+        was_read=True,
     )
 
 

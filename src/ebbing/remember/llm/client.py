@@ -11,7 +11,7 @@ import anyio
 
 from ebbing.domain.errors import BadModelOutputError, EbbingError, ModelTimeoutError, ModelUnavailableError
 from ebbing.domain.memory.pending_extraction import ExtractionFailure
-from ebbing.ports.chat_model import ChatModel, Schema, Turn
+from ebbing.ports.models.chat_model import ChatModel, Schema, Turn
 
 TIMED_OUT: Final = ExtractionFailure("out_of_time")
 _log = logging.getLogger(__name__)

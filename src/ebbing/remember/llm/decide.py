@@ -12,7 +12,7 @@ from ebbing.domain.conflict.decision import Decision, Fact
 from ebbing.domain.memory.pending_extraction import ExtractionFailure
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.language.text.detect_language import detect
-from ebbing.ports.chat_model import Turn
+from ebbing.ports.models.chat_model import Turn
 from ebbing.prompts.library import custom_prompt, prompt
 from ebbing.remember.llm.client import Budget, LlmOptions, ask_llm_for_json
 from ebbing.remember.llm.parse_decisions import Case, Proposal, decisions_of, proposals

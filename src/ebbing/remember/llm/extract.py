@@ -13,7 +13,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import ExtractionFailure, WriteMode
 from ebbing.domain.memory.record import Role
 from ebbing.language.text.detect_language import detect
-from ebbing.ports.chat_model import Schema, Turn
+from ebbing.ports.models.chat_model import Schema, Turn
 from ebbing.prompts.library import Prompt, custom_prompt, instructed, prompt
 from ebbing.remember.llm.client import Budget, LlmOptions, ask_llm_for_json
 from ebbing.remember.llm.parse_facts import SourceReading, facts_in, summary_in

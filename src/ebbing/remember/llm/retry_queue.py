@@ -10,7 +10,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import EXTRACTION_JOB, ExtractionFailure, PendingExtraction, WriteMode
 from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.ports.job_queue import JobQueue
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.remember.llm.client import LlmOptions
 from ebbing.remember.llm.extract import LlmExtraction
 from ebbing.remember.llm.write_modes import Nominate, read_facts
@@ -34,7 +34,7 @@ async def enqueue_retry(
 ) -> int | None:
     """Queue messages to be read again and return the job's id; None if there are none.
 
-    Call it after the episodes are stored: the job names them and holds nothing of what was said.
+    The job names the episodes and holds nothing of what was said.
     """
     if not unread.episode_ids:
         return None
@@ -45,7 +45,7 @@ async def enqueue_retry(
         payload=unread.payload(),
         run_at=now + wait,
         max_attempts=MAX_ATTEMPTS,
-        whose=unread.scope,
+        belongs_to=unread.scope,
     )
 
 

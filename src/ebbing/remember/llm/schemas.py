@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ebbing.ports.chat_model import Schema
+from ebbing.ports.models.chat_model import Schema
 
 CATEGORIES: Final = (
     *("identity", "preference", "dislike", "fact", "habit", "plan", "goal", "constraint", "procedure", "event"),

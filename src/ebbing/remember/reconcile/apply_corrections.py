@@ -10,7 +10,7 @@ from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.record import Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.corrections import Correction, correction_of, put_right
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.reconcile.candidates import owner_scope
 

@@ -22,7 +22,7 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import NEEDS_REVIEW, MemoryRecord, Stage
 from ebbing.index.index_entry import IndexEntry, entry_for
 from ebbing.language.text.analyzer import analyse
-from ebbing.ports.memory_store import Change, Insert, Revise
+from ebbing.ports.stores.memory_store import Change, Insert, Revise
 from ebbing.remember.facts.new_fact import KnownMemory, NewFact
 from ebbing.remember.reconcile.known_messages import EDITED
 

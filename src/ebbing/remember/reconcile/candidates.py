@@ -16,9 +16,10 @@ from ebbing.domain.memory.record import Kind, MemoryRecord, content_hash
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import term_hash
 from ebbing.index.shard import KINDS, Shard, digest, micros
-from ebbing.ports.embedder import Calibration
-from ebbing.ports.memory_store import MemoryStore
-from ebbing.remember.facts.new_fact import KnownMemory, NewFact, known_memory
+from ebbing.ports.models.embedder import Calibration
+from ebbing.ports.stores.memory_store import MemoryStore
+from ebbing.remember.facts.known_memories import known_memory
+from ebbing.remember.facts.new_fact import KnownMemory, NewFact
 
 MAX_SIMILAR: Final = 5
 """Memories of much the same wording, and of much the same meaning, that are looked at for each fact."""

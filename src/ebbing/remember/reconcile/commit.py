@@ -13,7 +13,7 @@ from ebbing.domain.conflict.decision import Decision, Ignore, Keep, closed_by
 from ebbing.domain.errors import ConflictError
 from ebbing.domain.memory.record import QUARANTINED, Kind, type_of_tags
 from ebbing.index.index_entry import IndexEntry
-from ebbing.ports.memory_store import Change, Insert
+from ebbing.ports.stores.memory_store import Change, Insert
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.facts.drafts import DraftContext
 from ebbing.remember.facts.new_fact import NewFact

@@ -15,7 +15,7 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.text.sentences import split_text
-from ebbing.ports.memory_store import MemoryStore, Revise
+from ebbing.ports.stores.memory_store import MemoryStore, Revise
 from ebbing.remember.facts.new_fact import NewFact
 from ebbing.remember.intake.screening import ScreenedMessage
 from ebbing.remember.reconcile.candidates import owner_scope
@@ -101,7 +101,7 @@ def _sorted_out(
     episodes: defaultdict[str, list[MemoryRecord]] = defaultdict(list)
     memories: list[MemoryRecord] = []
     for record in stored:
-        if record.whose.run_id != scope.run_id or _is_raw_memory(record):
+        if record.belongs_to.run_id != scope.run_id or _is_raw_memory(record):
             continue
         if record.kind is Kind.EPISODE:
             if record.is_compressed:

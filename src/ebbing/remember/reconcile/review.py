@@ -13,7 +13,7 @@ from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import NEEDS_REVIEW, QUARANTINED, Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.claims import attribute_of
-from ebbing.ports.memory_store import Change, MemoryStore, Revise
+from ebbing.ports.stores.memory_store import Change, MemoryStore, Revise
 from ebbing.remember.add import store_extraction
 from ebbing.remember.add_deps import AddDeps
 from ebbing.remember.add_report import MemoryOutcome
@@ -75,7 +75,7 @@ async def accept(deps: AddDeps, review: Review) -> tuple[list[str], Sequence[Mem
     now, record = deps.clock.now(), review.record
     changes: list[Change] = [_reviewed(await _with_attribute(deps, review), now=now)]
     changes += [_closed(old, record, now=now) for old in review.would_close]
-    await deps.store.write(record.whose.whole, changes)
+    await deps.store.write(record.belongs_to.whole, changes)
     closed = [old.id for old in review.would_close]
     if not review.is_quarantined or record.kind is not Kind.EPISODE:
         return closed, []
@@ -91,13 +91,13 @@ async def keep(deps: AddDeps, review: Review) -> None:
     """
     if review.is_quarantined:
         raise InvalidInputError("nothing is learnt from this message while it waits: accept it or drop it")
-    await deps.store.write(review.record.whose.whole, [_reviewed(review.record, now=deps.clock.now())])
+    await deps.store.write(review.record.belongs_to.whole, [_reviewed(review.record, now=deps.clock.now())])
 
 
 async def _review(store: MemoryStore, record: MemoryRecord) -> Review:
     if NEEDS_REVIEW not in record.tags:
         return Review(record)
-    related = await store.get(record.whose.whole, record.related_ids)
+    related = await store.get(record.belongs_to.whole, record.related_ids)
     return Review(record, tuple(memory for memory in related if is_current(memory)))
 
 
@@ -113,10 +113,10 @@ async def _with_attribute(deps: AddDeps, review: Review) -> MemoryRecord:
     record = review.record
     if record.attribute is not None or record.kind is not Kind.MEMORY or record.is_verbatim:
         return record
-    attribute, value = attribute_of(record.content, replace(hints_from_record(record), known=False))
+    attribute, value = attribute_of(record.content, replace(hints_from_record(record), was_read=False))
     valued = replace(record, attribute=attribute, value=value if attribute else record.value)
     closing = [memory.id for memory in review.would_close]
-    rivals = await rivals_of(deps.store, valued, scope=record.whose, now=deps.clock.now(), without=closing)
+    rivals = await rivals_of(deps.store, valued, scope=record.belongs_to, now=deps.clock.now(), without=closing)
     return record if rivals else valued
 
 
@@ -137,9 +137,9 @@ async def _learn_from_episode(deps: AddDeps, episode: MemoryRecord, *, now: date
         timestamp=episode.created_at,
     )
     screened = [ScreenedMessage(message, trust_of(episode))]
-    is_agent = episode.whose.agent_id is not None
+    is_agent = episode.belongs_to.agent_id is not None
     extraction = await extract_facts(screened, mode=deps.mode, llm=deps.llm, now=now, agent_facts=is_agent)
-    context = DraftContext(episode.whose, episode.metadata, now=now, ids=deps.ids)
+    context = DraftContext(episode.belongs_to, episode.metadata, now=now, ids=deps.ids)
     known_messages = KnownMessages(evidence=(episode.id,))
     stored = await store_extraction(
         deps, extraction, screened=screened, episodes=(), known_messages=known_messages, context=context

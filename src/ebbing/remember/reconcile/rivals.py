@@ -14,8 +14,8 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, micros
-from ebbing.ports.memory_store import MemoryStore, Revise
-from ebbing.remember.facts.new_fact import known_memory
+from ebbing.ports.stores.memory_store import MemoryStore, Revise
+from ebbing.remember.facts.known_memories import known_memory
 
 GAVE_WAY: Final = "another value of it was made current again"
 

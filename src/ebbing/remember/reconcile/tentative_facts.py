@@ -9,7 +9,7 @@ from ebbing.domain.conflict.decision import Decision, Fact, Ignore, Supersede
 from ebbing.language.claims.claims import attribute_of, without_speaker
 from ebbing.language.claims.relations import aliases
 from ebbing.language.parsing.subjects import is_bare
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.remember.extraction.extractor import NAMED_RULE
 from ebbing.remember.extraction.rule_extractor import CHANGE_RULE, extract
 from ebbing.remember.facts.drafts import Draft, DraftContext, fact_draft

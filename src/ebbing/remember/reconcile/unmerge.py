@@ -11,7 +11,7 @@ from ebbing.domain.forgetting.stages import TAKEN_APART
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Change, Erase, MemoryStore, Revise
+from ebbing.ports.stores.memory_store import Change, Erase, MemoryStore, Revise
 
 _PAGE_SIZE: Final = 1_000
 

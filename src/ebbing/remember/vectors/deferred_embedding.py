@@ -18,9 +18,9 @@ from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.index_entry import entry_for, passage
 from ebbing.language.text.analyzer import analyse
 from ebbing.ports.clock import Clock
-from ebbing.ports.embed_passages import embed_passages
-from ebbing.ports.embedder import Embedder
-from ebbing.ports.memory_store import MemoryStore, Reindex
+from ebbing.ports.models.embed_passages import embed_passages
+from ebbing.ports.models.embedder import Embedder
+from ebbing.ports.stores.memory_store import MemoryStore, Reindex
 from ebbing.remember.vectors.embed_drafts import EMBEDDING_SECONDS, enqueue_reindex
 
 MAX_WAITING_TEXTS: Final = 10_000

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from ebbing.domain.errors import StoreError
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import passage, read_entry, unread_entry
-from ebbing.ports.embed_passages import embed_passages
-from ebbing.ports.embedder import Embedder
 from ebbing.ports.job_queue import JobQueue
-from ebbing.ports.memory_store import Insert
+from ebbing.ports.models.embed_passages import embed_passages
+from ebbing.ports.models.embedder import Embedder
+from ebbing.ports.stores.memory_store import Insert
 from ebbing.remember.facts.drafts import Draft
 
 REINDEX_JOB: Final = "reindex"
@@ -73,7 +73,7 @@ async def enqueue_reindex(queue: JobQueue, scope: Scope, *, run_at: datetime) ->
     """Queue an owner to be indexed anew, of whom something was stored without a vector though there is an embedder."""
     owner = scope.whole
     with suppress(StoreError):  # it is stored by now, and the daily round finds it too
-        await queue.enqueue(REINDEX_JOB, owner.owner.digest, whose=owner, run_at=run_at)
+        await queue.enqueue(REINDEX_JOB, owner.owner.digest, belongs_to=owner, run_at=run_at)
 
 
 async def vectors_of(options: EmbedOptions, passages: Sequence[str]) -> Sequence[NDArray[np.float32] | None]:

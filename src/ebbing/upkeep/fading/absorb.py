@@ -14,8 +14,8 @@ from ebbing.domain.forgetting.policy import UpkeepPolicy
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord
 from ebbing.language.text.analyzer import query_terms
-from ebbing.ports.embedder import Calibration
-from ebbing.ports.memory_store import Change, Revise
+from ebbing.ports.models.embedder import Calibration
+from ebbing.ports.stores.memory_store import Change, Revise
 from ebbing.upkeep.fading.active_records import ActiveRecords
 from ebbing.upkeep.fading.fade_record import StageChange
 from ebbing.upkeep.merging.merge_records import MAX_TOLD, retire_into
@@ -96,7 +96,7 @@ def _core(here: ActiveRecords, *, leaving: Collection[str]) -> list[tuple[Memory
 def _tells(here: ActiveRecords, move: StageChange, *, teller: MemoryRecord, row: int) -> bool:
     """Whether one memory says what the fading one does, as far as words and numbers tell."""
     other = move.record
-    sorts = [(record.type, record.actor, record.role, record.whose, record.polarity) for record in (teller, other)]
+    sorts = [(record.type, record.actor, record.role, record.belongs_to, record.polarity) for record in (teller, other)]
     known_number, number = here.shard.numbers[row], here.shard.numbers[move.row]
     if sorts[0] != sorts[1] or number not in {0, known_number}:
         return False

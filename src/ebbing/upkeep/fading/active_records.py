@@ -18,8 +18,8 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import Shard
 from ebbing.language.text.text_compression import full_text
 from ebbing.language.wording.shorten import telegraphic
-from ebbing.ports.embedder import Calibration
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.models.embedder import Calibration
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.upkeep.fading.text_value import Numbers, Vocabulary, log_odds, row_values, shares
 
 _AT_ONCE: Final = 1_000

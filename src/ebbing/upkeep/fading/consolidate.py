@@ -14,7 +14,7 @@ from ebbing.domain.forgetting.stages import earned
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, Layer
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Change, Revise
+from ebbing.ports.stores.memory_store import Change, Revise
 from ebbing.upkeep.fading.active_records import ActiveRecords, importances, load_active
 from ebbing.upkeep.step import PlannedChange, StepContext, StepReport
 

@@ -23,8 +23,8 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.near_rows import find_neighbours
 from ebbing.language.text.analyzer import TextFlag
 from ebbing.language.text.text_compression import full_text
-from ebbing.ports.embedder import Calibration
-from ebbing.ports.memory_store import Change
+from ebbing.ports.models.embedder import Calibration
+from ebbing.ports.stores.memory_store import Change
 from ebbing.upkeep.fading.absorb import absorb
 from ebbing.upkeep.fading.active_records import ActiveRecords, importances, load_active
 from ebbing.upkeep.fading.capacity import CapacityItem, brief, shortened

@@ -13,7 +13,7 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import NEVER, micros
-from ebbing.ports.memory_store import Erase, Revise
+from ebbing.ports.stores.memory_store import Erase, Revise
 from ebbing.upkeep.step import PlannedChange, StepContext, StepReport
 
 # What has run out is deleted; where memories run out by their type, each is given its day.

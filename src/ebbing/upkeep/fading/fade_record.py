@@ -13,7 +13,7 @@ from ebbing.index.index_entry import FIELD_ASKED, IndexEntry, entry_for
 from ebbing.index.shard import Shard
 from ebbing.language.text.analyzer import TextFlag, analyse, query_terms
 from ebbing.language.text.text_compression import full_text, pack
-from ebbing.ports.memory_store import Revise
+from ebbing.ports.stores.memory_store import Revise
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def entry_of_answer(move: StageChange, shard: Shard) -> IndexEntry:
     keeps = move.stage in {Stage.FULL, Stage.SHORTENED} and bool(shard.embedded[row])
     analysis = analyse(full_text(record), speaker=record.actor, said_at=record.created_at)
     entry = entry_for(
-        replace(analysis, asked=query_terms(move.question)),
+        replace(analysis, question=query_terms(move.question)),
         vector=shard.vectors[row] if keeps else None,
         model_id=shard.model_id if keeps else None,
         utterance=bool(shard.flags[row] & TextFlag.UTTERANCE),

@@ -27,7 +27,7 @@ from ebbing.domain.forgetting.usage_model import (
 from ebbing.domain.memory.feedback import REINFORCING
 from ebbing.domain.memory.record import Kind, Layer, MemoryRecord
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import MemoryStore
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.upkeep.step import StepContext, StepReport
 
 MIN_OUTCOMES: Final = 20

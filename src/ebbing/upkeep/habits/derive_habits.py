@@ -15,7 +15,7 @@ from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, ROLES, TYPES, Shard
-from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
+from ebbing.ports.stores.memory_store import Change, Insert, MemoryStore, Revise
 from ebbing.upkeep.habits.habits import (
     ATTRIBUTE,
     BEHAVIOUR,

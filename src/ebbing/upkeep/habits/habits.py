@@ -173,7 +173,9 @@ def habit_record(habit: Habit, level: int, *, new_id: str, now: datetime) -> Mem
         return existing if record == existing else replace(record, version=existing.version + 1)
     return MemoryRecord(
         id=new_id,
-        whose=replace(last.whose, run_id=None) if last.whose.user_id or last.whose.agent_id else last.whose,
+        belongs_to=replace(last.belongs_to, run_id=None)
+        if last.belongs_to.user_id or last.belongs_to.agent_id
+        else last.belongs_to,
         recorded_at=now,
         type=MemoryType.SEMANTIC,
         layer=Layer.LONG_TERM,
@@ -214,7 +216,7 @@ def _first_said(habit: Habit) -> datetime:
 
 
 def _speaker_of(record: MemoryRecord) -> tuple[str | None, str, str | None, str | None]:
-    return record.whose.agent_id, record.scope, record.actor, record.trust
+    return record.belongs_to.agent_id, record.scope, record.actor, record.trust
 
 
 def _key(done: Done, *, by_object: bool) -> str:

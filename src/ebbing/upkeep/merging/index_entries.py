@@ -13,7 +13,7 @@ from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.index.index_entry import IndexEntry, entry_for, passage
 from ebbing.language.text.analyzer import analyse
 from ebbing.language.text.text_compression import full_text
-from ebbing.ports.embed_passages import embed_passages
+from ebbing.ports.models.embed_passages import embed_passages
 from ebbing.upkeep.step import StepContext
 
 Vector = NDArray[np.float32]

@@ -19,8 +19,8 @@ from ebbing.index.index_entry import IndexEntry
 from ebbing.index.near_rows import near_pairs, overlapping_pairs
 from ebbing.index.shard import Shard
 from ebbing.language.text.analyzer import TextFlag
-from ebbing.ports.embedder import Calibration
-from ebbing.ports.memory_store import Change, Insert, MemoryStore, Revise
+from ebbing.ports.models.embedder import Calibration
+from ebbing.ports.stores.memory_store import Change, Insert, MemoryStore, Revise
 from ebbing.upkeep.merging.cluster import Cluster, Pair, clusters
 from ebbing.upkeep.merging.index_entries import entries_of
 from ebbing.upkeep.merging.merge_records import MergeResult, merge_cluster, retire_into

@@ -12,7 +12,7 @@ from ebbing.domain.forgetting.stages import times_said
 from ebbing.domain.memory.history import Event
 from ebbing.domain.memory.record import Layer, MemoryRecord, Stage
 from ebbing.language.dates.resolve import absolute
-from ebbing.ports.memory_store import Revise
+from ebbing.ports.stores.memory_store import Revise
 from ebbing.upkeep.merging.mergeable import bytes_of, said_order, size_of
 
 MAX_TOLD: Final = 200
@@ -61,7 +61,7 @@ def merge_cluster(records: Sequence[MemoryRecord], lead: MemoryRecord, *, new_id
     if existing is not None:
         sources = (*existing.compression_sources, *ids)
         record = replace(
-            existing, version=existing.version + 1, compression_sources=sources, whose=newest.whose, **values
+            existing, version=existing.version + 1, compression_sources=sources, belongs_to=newest.belongs_to, **values
         )
     else:
         record = replace(

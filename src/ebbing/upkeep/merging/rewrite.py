@@ -13,7 +13,7 @@ import anyio
 from ebbing.domain.errors import EbbingError
 from ebbing.language.text.detect_language import detect
 from ebbing.language.wording.paraphrase import Gist, gist_of
-from ebbing.ports.chat_model import ChatModel, Schema, Turn
+from ebbing.ports.models.chat_model import ChatModel, Schema, Turn
 from ebbing.privacy.guarding.quote import cut
 from ebbing.privacy.guarding.trust import instruction_shaped
 from ebbing.prompts.library import prompt

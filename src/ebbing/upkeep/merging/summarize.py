@@ -15,7 +15,7 @@ from ebbing.domain.memory.record import Kind, Layer, MemoryRecord, MemoryType, P
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, ROLES, TYPES, Shard
 from ebbing.language.wording.paraphrase import Gist, gist_of
-from ebbing.ports.memory_store import Insert
+from ebbing.ports.stores.memory_store import Insert
 from ebbing.privacy.guarding.quote import cut
 from ebbing.upkeep.merging.index_entries import entries_of
 from ebbing.upkeep.merging.merge_duplicates import merge_repeats
@@ -104,7 +104,7 @@ def _parts(records: Sequence[MemoryRecord], *, more_than: int) -> list[Sequence[
     apart: defaultdict[tuple[str | None, str, str | None], list[MemoryRecord]] = defaultdict(list)
     for record in sorted(records, key=said_order):
         if may_be_merged(record):
-            apart[record.whose.agent_id, record.scope, record.trust].append(record)
+            apart[record.belongs_to.agent_id, record.scope, record.trust].append(record)
     parts: list[Sequence[MemoryRecord]] = []
     for group in apart.values():
         if len(group) > more_than:
@@ -145,7 +145,9 @@ async def _record(deps: StepContext, period: _Period, *, now: datetime) -> Memor
     sources = dict.fromkeys(name for memory in chosen for name in memory.provenance.source_ids[:1])
     return MemoryRecord(
         id=deps.ids.new(),
-        whose=replace(records[-1].whose, run_id=None) if records[-1].whose.user_id else records[-1].whose,
+        belongs_to=replace(records[-1].belongs_to, run_id=None)
+        if records[-1].belongs_to.user_id
+        else records[-1].belongs_to,
         content=wording.text,
         created_at=records[-1].created_at,
         first_said_at=records[0].first_said_at or records[0].created_at,

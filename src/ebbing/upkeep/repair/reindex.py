@@ -17,9 +17,9 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import entry_for, passage
 from ebbing.language.text.analyzer import ANALYZER_VERSION, TextFlag, analyse
 from ebbing.language.text.text_compression import full_text
-from ebbing.ports.embed_passages import embed_passages
 from ebbing.ports.job_queue import Job
-from ebbing.ports.memory_store import Outdated, Reindex
+from ebbing.ports.models.embed_passages import embed_passages
+from ebbing.ports.stores.memory_store import Outdated, Reindex
 from ebbing.upkeep.step import PlannedChange, StepContext, StepReport
 from ebbing.upkeep.worker.worker import STOPPED, JobContext, JobFailure
 
@@ -91,9 +91,9 @@ async def is_due(deps: StepContext, scope: Scope) -> bool:
 
 async def reindex_job(job: Job, at_work: JobContext, *, deps: StepContext) -> JobFailure | None:
     """Does a job of the kind `reindex`: of the owner that it names, else of each of its tenant's who was not done."""
-    owners = [job.whose] if job.whose else [*map(Scope.of, await deps.store.owners(job.tenant))]
+    owners = [job.belongs_to] if job.belongs_to else [*map(Scope.of, await deps.store.owners(job.tenant))]
     for number, scope in enumerate(owners, 1):
-        if job.whose is None and not await is_due(deps, scope):
+        if job.belongs_to is None and not await is_due(deps, scope):
             continue
         done = await reindex_owner(deps, scope, goes_on=at_work.goes_on)
         rows = at_work.progress.get("rows", 0) + done.rows

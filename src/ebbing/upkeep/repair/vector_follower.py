@@ -6,8 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from datetime import timedelta
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Final
 
 import anyio.to_thread
@@ -16,10 +15,11 @@ import numpy as np
 from ebbing.domain.errors import EbbingError
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.shard import Shard
-from ebbing.ports.job_queue import Job, NewJob
-from ebbing.ports.memory_store import MemoryStore
-from ebbing.ports.outbox import Followed, Outbox
-from ebbing.ports.vector_index import COMPLETE, VectorIndex, VectorRoom, follower_name
+from ebbing.ports.exclusive_job import LEASE, exclusive_job
+from ebbing.ports.indexes.vector_index import COMPLETE, VectorIndex, VectorRoom, follower_name
+from ebbing.ports.job_queue import Job
+from ebbing.ports.stores.memory_store import MemoryStore
+from ebbing.ports.stores.outbox import Followed, Outbox
 
 JOB: Final = "vector_index"
 """The kind of the one job that is the right to change the index: whoever has it in hand does."""
@@ -29,7 +29,8 @@ BATCH_ROWS: Final = 2_000
 """Vectors of one call while the index is built."""
 SAVED_ROWS: Final = 100_000
 """Vectors after which a half-built index is saved, so that it goes on from there."""
-LEASE: Final = timedelta(minutes=5)
+MOST_BEHIND: Final = 1_000_000
+"""Changes that are kept for an index in another place, such as the disk of a machine that may be gone for good."""
 WAIT_SECONDS: Final = 2.0
 """How long an erasure waits for whoever is at it."""
 _PREFIX: Final = "vectors "
@@ -50,6 +51,10 @@ class VectorFollower:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_closed = False
+
+    @property
+    def _technology(self) -> str:
+        return self._index.name.partition("-")[0]
 
     @property
     def is_busy(self) -> bool:
@@ -99,10 +104,12 @@ class VectorFollower:
             if job is None:
                 return False
             name = follower_name(self._index, shard.model_id, dim=shard.dim)
-            await self._register(name)
+            if await self._is_new(name):
+                await self._store.set_mark(Scope.of(owner), name, value=0)
             await self._catch_up(name, job)
             await self._build(name, owner, job=job)
             await self._catch_up(name, job)
+            await self._drop_places_behind()
         return True
 
     async def aclose(self) -> None:
@@ -138,33 +145,50 @@ class VectorFollower:
                 del self._waiting[owner]
             return owner
 
-    @asynccontextmanager
-    async def _lease(self, *, wait_seconds: float = 0.0) -> AsyncIterator[Job | None]:
+    def _lease(self, *, wait_seconds: float = 0.0) -> AbstractAsyncContextManager[Job | None]:
         """The right to change the index; None where another process or thread has it."""
-        queue = self._store.jobs
-        await queue.enqueue_all([NewJob(JOB, self._index.name, once=True, max_attempts=1_000_000)])
-        job = await queue.claim([JOB], lease=LEASE)
-        while job is None and wait_seconds > 0:
-            wait_seconds -= 0.05
-            await anyio.sleep(0.05)
-            job = await queue.claim([JOB], lease=LEASE)
-        try:
-            yield job
-        finally:
-            if job is not None:
-                with anyio.CancelScope(shield=True):
-                    await queue.release(job)
+        return exclusive_job(self._store.jobs, JOB, key=self._technology, lease=LEASE, wait_seconds=wait_seconds)
 
-    async def _register(self, name: str) -> None:
-        """Begin to follow. What the index holds from before nobody vouches for: it goes."""
+    @asynccontextmanager
+    async def _renewing(self, job: Job) -> AsyncIterator[None]:
+        """Keep the right to change the index while it is saved: to build the graph of a large owner takes long."""
+
+        async def renew() -> None:
+            while True:
+                await anyio.sleep(LEASE.total_seconds() / 3)
+                await self._store.jobs.renew(job, lease=LEASE)
+
+        renewing = asyncio.create_task(renew())
+        try:
+            yield
+        finally:
+            renewing.cancel()
+            await asyncio.gather(renewing, return_exceptions=True)
+
+    async def _is_new(self, name: str) -> bool:
+        """Begin to follow, unless it does already. What the index holds from before nobody vouches for: it goes."""
         names = await self._outbox.followers()
         if name in names:
-            return
+            return False
         await self._index.clear()
+        elsewhere = self._elsewhere(names)
         for other in names:
-            if other.startswith(_PREFIX):
+            if other.startswith(_PREFIX) and other not in elsewhere:
                 await self._outbox.unregister(other)
         await self._outbox.register(name)
+        return True
+
+    def _elsewhere(self, names: Sequence[str]) -> list[str]:
+        """Return who follows with an index of the same kind in another place."""
+        here, same_kind = f"{_PREFIX}{self._index.name} ", f"{_PREFIX}{self._technology}-"
+        return [name for name in names if name.startswith(same_kind) and not name.startswith(here)]
+
+    async def _drop_places_behind(self) -> None:
+        """Keep no more changes for an index in another place that nobody brings up to date: it is built again."""
+        for other in self._elsewhere(await self._outbox.followers()):
+            if await self._outbox.backlog(other) > MOST_BEHIND:
+                _log.warning("a vector index in another place is far behind: no more changes are kept for it")
+                await self._outbox.unregister(other)
 
     async def _catch_up(self, name: str, job: Job) -> None:
         while not self._is_closed and (changes := await self._outbox.read(name, limit=BATCH_CHANGES)):
@@ -173,9 +197,11 @@ class VectorFollower:
                 by_partition.setdefault(change.partition, []).append(change)
             for partition, group in by_partition.items():
                 await self._apply(name, partition, changes=group)
-            await self._index.save()
+            async with self._renewing(job):
+                await self._index.save()
             await self._outbox.advance(name, changes[-1].seq)
-            await self._store.jobs.renew(job, lease=LEASE)
+            if not await self._store.jobs.renew(job, lease=LEASE):
+                return  # another process has the right by now
 
     async def _apply(self, name: str, partition: str, *, changes: Sequence[Followed]) -> None:
         """Bring the changed rows of one owner into the index as the store has them now."""
@@ -216,7 +242,8 @@ class VectorFollower:
             if (start + BATCH_ROWS) % SAVED_ROWS == 0:
                 await self._index.save(is_complete=False)
                 await self._store.set_mark(scope, name, value=int(shard.seq[part[-1]]))
-        await self._index.save()
+        async with self._renewing(job):
+            await self._index.save()
         await self._store.set_mark(scope, name, value=COMPLETE)
 
 

@@ -84,6 +84,10 @@ class WorkerDeps:
     rhythms: Sequence[ScheduleEntry] = ()
     tenants: Callable[[], Awaitable[Sequence[str]]] | None = None
     """Whose turns are planned."""
+    recover: Callable[[], Awaitable[None]] | None = None
+    """Queues what should be in the queue and is not, because a process died or the queue lost it. Done every turn."""
+    left_over: JobQueue | None = None
+    """Where jobs wait from before the queue was changed: they are moved when they are due."""
     traffic: Traffic = field(default_factory=Traffic)
     pace: WorkerLimits = WorkerLimits()
 
@@ -118,6 +122,7 @@ async def run_worker(
     while not stop.is_set:
         try:
             await worker.plan()
+            await worker.move_left_over()
             settled = await worker.do_next(stop=stop)
         except EbbingError as error:
             if once or isinstance(error, StoreClosedError):
@@ -153,6 +158,8 @@ class Worker:
         turns = due(deps.rhythms, deps.clock.now(), seen=self._seen)
         if not turns or deps.tenants is None:
             return
+        if deps.recover is not None:
+            await deps.recover()
         tenants = await deps.tenants()
         each = {rhythm.kind for rhythm in deps.rhythms if rhythm.for_each_tenant}
         await deps.queue.enqueue_all(
@@ -163,6 +170,20 @@ class Worker:
             ]
         )
         self._seen.update({turn.kind: turn.began for turn in turns})
+
+    async def move_left_over(self) -> None:
+        """Move what is due in the former queue. Of a worker that dies in between it is moved again, and may be done
+        twice."""
+        former = self._deps.left_over
+        if former is None:
+            return
+        while (job := await former.claim([*self._deps.duties], lease=self._deps.pace.lease)) is not None:
+            tries = max(1, job.max_attempts - job.attempts + 1)
+            again = NewJob(
+                job.kind, job.key, job.payload, max_attempts=tries, belongs_to=job.belongs_to, tenant=job.tenant
+            )
+            await self._deps.queue.enqueue_all([again])
+            await former.complete(job)
 
     async def do_next(self, *, stop: Stop | None = None) -> bool:
         """Claims one job and sees it settled; False when none is due.

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from ebbing.domain.errors import ConfigurationError, MissingExtraError
 from ebbing.domain.memory.pending_extraction import WriteMode
-from ebbing.ports.chat_endpoint import ChatEndpoint
-from ebbing.ports.chat_model import ChatModel
-from ebbing.ports.query_rewriter import QueryRewriter
+from ebbing.ports.models.chat_endpoint import ChatEndpoint
+from ebbing.ports.models.chat_model import ChatModel
+from ebbing.ports.models.query_rewriter import QueryRewriter
 from ebbing.remember.llm.client import LlmOptions
 from ebbing.wiring.config.settings import Settings
 

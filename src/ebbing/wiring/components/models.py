@@ -12,12 +12,12 @@ import anyio.from_thread
 import anyio.to_thread
 
 from ebbing.domain.errors import ConfigurationError, EbbingError, EmbeddingError, MissingExtraError
-from ebbing.ports.embedder import Embedder
-from ebbing.ports.erasable import Forgetful
-from ebbing.ports.memory_store import MemoryStore
-from ebbing.ports.reader import Reader
-from ebbing.ports.reranker import Reranker
-from ebbing.ports.token_embedder import TokenEmbedder
+from ebbing.ports.models.embedder import Embedder
+from ebbing.ports.models.reader import Reader
+from ebbing.ports.models.reranker import Reranker
+from ebbing.ports.models.token_embedder import TokenEmbedder
+from ebbing.ports.stores.erasable import Forgetful
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.recall.model_scores import RerankOptions
 from ebbing.wiring.config.settings import Settings
 
@@ -93,7 +93,7 @@ class EmbedderSlot:
             await self._embedder.aclose()
 
 
-def given(embedder: Embedder | None) -> EmbedderSlot:
+def fixed_embedder(embedder: Embedder | None) -> EmbedderSlot:
     """Return a slot that holds an embedder made elsewhere."""
     return EmbedderSlot(load=lambda: embedder, notes=["given in code"])
 
@@ -222,7 +222,7 @@ class RerankerSlot:
         return LateReranker(model, max_bytes=self.settings.reranker_cache_mib * 2**20)
 
 
-def reranker_slot(settings: Settings, embedder: EmbedderSlot, *, given: Reranker | None = None) -> RerankerSlot:
+def reranker_slot(settings: Settings, embedder: EmbedderSlot, *, reranker: Reranker | None = None) -> RerankerSlot:
     """Return a slot for what the settings ask for, or for a reranker made elsewhere.
 
     Raises:
@@ -234,8 +234,8 @@ def reranker_slot(settings: Settings, embedder: EmbedderSlot, *, given: Reranker
         depth=settings.reranker_depth,
         timeout_seconds=settings.reranker_timeout_seconds,
     )
-    if given is not None:
-        return RerankerSlot(settings, embedder, options, _made=True, _reranker=given)
+    if reranker is not None:
+        return RerankerSlot(settings, embedder, options, _made=True, _reranker=reranker)
     if settings.reranker == "late" and settings.embedder not in {"auto", "e5"}:
         raise ConfigurationError("EBBING_RERANKER=late needs EBBING_EMBEDDER=e5 (or auto): only e5 has token vectors")
     if settings.reranker == "endpoint" and not (settings.reranker_base_url and settings.reranker_model):

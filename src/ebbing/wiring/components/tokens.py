@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ebbing.domain.errors import MissingExtraError
-from ebbing.ports.token_reader import TokenReader
+from ebbing.ports.models.token_reader import TokenReader
 from ebbing.wiring.config.settings import Settings
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 from ebbing.domain.errors import ConfigurationError, MissingExtraError
-from ebbing.ports.memory_store import MemoryStore
-from ebbing.ports.vector_index import VectorIndex
+from ebbing.ports.indexes.vector_index import VectorIndex
+from ebbing.ports.stores.memory_store import MemoryStore
 from ebbing.recall.candidates import CandidateRows
 from ebbing.upkeep.repair.vector_follower import VectorFollower
 from ebbing.wiring.components.process_priority import yield_thread
@@ -38,7 +42,8 @@ def vector_parts(settings: Settings, store: MemoryStore) -> VectorParts | None:
     outbox = store.outbox
     if outbox is None:
         raise ConfigurationError(
-            f"EBBING_VECTOR_INDEX={settings.vector_index} needs a store on disk: set EBBING_VECTOR_INDEX=none"
+            f"EBBING_VECTOR_INDEX={settings.vector_index} needs a store that is not in RAM:"
+            " set EBBING_VECTOR_INDEX=none"
         )
     try:
         index = _OPENED[settings.vector_index](settings)
@@ -55,7 +60,34 @@ def vector_parts(settings: Settings, store: MemoryStore) -> VectorParts | None:
 def _usearch(settings: Settings) -> VectorIndex:
     from ebbing.adapters.vectors.usearch import UsearchIndex
 
-    return UsearchIndex(settings.vector_index_path or settings.path / "vectors")
+    if settings.vector_index_path is None and settings.address is not None:
+        raise ConfigurationError(
+            "EBBING_VECTOR_INDEX=usearch beside a store on a server needs a directory of its own:"
+            " set EBBING_VECTOR_INDEX_PATH"
+        )
+    directory = settings.vector_index_path or settings.path / "vectors"
+    return UsearchIndex(directory, place="" if settings.address is None else _place(directory))
+
+
+def _place(directory: Path) -> str:
+    """Return what names a directory for good, noted in it: of the machines at one store each may have its own.
+
+    Raises:
+        ConfigurationError: the directory cannot be made or written.
+    """
+    file, draft = directory / "place", directory / f"place.{os.getpid()}"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if not file.exists():
+            draft.write_text(uuid4().hex[:8], encoding="ascii")
+            with suppress(FileExistsError):  # another process was faster
+                os.link(draft, file)
+            draft.unlink(missing_ok=True)
+        return file.read_text(encoding="ascii")
+    except OSError as error:
+        raise ConfigurationError(
+            f"EBBING_VECTOR_INDEX_PATH cannot be used ({error.strerror}): name a directory that can be written"
+        ) from error
 
 
 def _qdrant(settings: Settings) -> VectorIndex:

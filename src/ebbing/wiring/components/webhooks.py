@@ -13,7 +13,7 @@ class SenderSlot:
     """The sender of one memory."""
 
     private_targets: bool = False
-    given: WebhookSender | None = None
+    sender: WebhookSender | None = None
     _made: WebhookSender | None = field(default=None, init=False)
 
     def get(self) -> WebhookSender:
@@ -22,8 +22,8 @@ class SenderSlot:
         Raises:
             MissingExtraError: the packages of the extra `server` are not installed.
         """
-        if self.given is not None:
-            return self.given
+        if self.sender is not None:
+            return self.sender
         if self._made is None:
             try:
                 from ebbing.adapters.http.webhook_http import HttpWebhookSender
@@ -36,6 +36,6 @@ class SenderSlot:
 
     async def aclose(self) -> None:
         """Let go of connections, if there ever were any."""
-        for sender in (self.given, self._made):
+        for sender in (self.sender, self._made):
             if sender is not None:
                 await sender.aclose()

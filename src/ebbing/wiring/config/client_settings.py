@@ -50,14 +50,14 @@ class HostSettings(BaseSettings):
         description="How long a conversation waits for its memories.",
     )
     top_k: int = Field(
-        default=5,
+        default=10,
         ge=1,
         le=50,
         validation_alias=AliasChoices("EBBING_CLIENT_TOP_K", "MEMORY_TOP_K"),
         description="Memories in a prompt, at most.",
     )
     min_score: float = Field(
-        default=0.3,
+        default=0.05,
         ge=0,
         le=1,
         validation_alias=AliasChoices("EBBING_CLIENT_MIN_SCORE", "MEMORY_MIN_SCORE"),

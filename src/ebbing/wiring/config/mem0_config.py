@@ -90,6 +90,8 @@ _EMBEDDERS: Final = {
 """Our embedder for each provider, and where it is reached unless the config or the environment says so."""
 _ENDPOINT_MODELS: Final = {"openai": "text-embedding-3-small"}
 """What mem0 takes where its config names no model."""
+_GRAPH_SERVERS: Final = frozenset({"neo4j", "memgraph"})
+"""They speak Bolt."""
 _RERANKERS: Final = {
     "cohere": "https://api.cohere.com/v2",
     "jina": "https://api.jina.ai/v1",
@@ -206,6 +208,15 @@ def _llm(section: Any) -> Part:
 
 def _graph_store(section: Any) -> Part:
     provider = section.get("provider", "") if isinstance(section, Mapping) else section
+    config = section.get("config") if isinstance(section, Mapping) else None
+    if provider in _GRAPH_SERVERS and isinstance(config, Mapping) and config.get("url"):
+        named = {
+            "graph_url": config["url"],
+            "graph_user": config.get("username"),
+            "graph_password": config.get("password"),
+            "graph_database": config.get("database"),
+        }
+        return Part({name: value for name, value in named.items() if value})
     return Part({}, f"graph_store {provider!r} is not used: relations are kept in the embedded store")
 
 

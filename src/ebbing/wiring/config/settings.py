@@ -10,7 +10,7 @@ from pydantic import Field, PrivateAttr, SecretStr, field_validator, model_valid
 from pydantic_settings import SettingsConfigDict
 
 from ebbing.wiring.config.service_settings import ServiceSettings
-from ebbing.wiring.config.store_place import address_in, without_password
+from ebbing.wiring.config.store_place import address_in, redis_place, without_password
 
 
 class Settings(ServiceSettings):
@@ -52,6 +52,13 @@ class Settings(ServiceSettings):
             raise ValueError("must be sqlite, ephemeral, or an address: postgresql://… or mysql://…")
         return address or store
 
+    @field_validator("redis_url")
+    @classmethod
+    def _check_redis(cls, redis_url: SecretStr | None) -> SecretStr | None:
+        if redis_url is not None and redis_place(redis_url.get_secret_value()) is None:
+            raise ValueError("must be an address: redis://user:password@host:6379/0, or rediss://… with TLS")
+        return redis_url
+
     @property
     def address(self) -> str | None:
         """Of the database server, where the store is on one; with its password."""
@@ -71,6 +78,19 @@ class Settings(ServiceSettings):
     )
     store_connections: int = Field(
         default=10, ge=1, le=1_000, description="Connections to that server, for reading and for writing each."
+    )
+    store_timeout_seconds: float = Field(
+        default=30, ge=1, le=3_600, description="How long that server may take for one statement."
+    )
+    store_row_security: bool = Field(
+        default=False, description="Let PostgreSQL itself refuse rows of another owner; `ebbing migrate` sets it up."
+    )
+    redis_url: SecretStr | None = Field(
+        default=None,
+        description="Redis that replicas share: redis://user:password@host:6379/0, or rediss://… with TLS.",
+    )
+    job_queue: Literal["store", "bullmq"] = Field(
+        default="store", description="Where jobs wait: in the store, or in queues of BullMQ on that Redis."
     )
     history_path: Path | None = Field(
         default=None, description="Keep the change history in this SQLite file instead of the store's own."
@@ -113,15 +133,24 @@ class Settings(ServiceSettings):
         default=50_000, ge=1_000, le=10_000_000, description="Rows with vectors from which on an owner is indexed."
     )
     vector_index_path: Path | None = Field(
-        default=None, description="Directory of the index `usearch`; `vectors` under `path` unless given."
+        default=None,
+        description="Directory of the index `usearch`; `vectors` under `path` unless given; needed beside a server.",
     )
-    vector_index_url: str | None = Field(default=None, description="Address of Qdrant, Milvus or PostgreSQL.")
+    vector_index_url: str | None = Field(
+        default=None, repr=False, description="Address of Qdrant, Milvus or PostgreSQL."
+    )
     vector_index_api_key: SecretStr | None = Field(default=None, description="Key of Qdrant, token of Milvus.")
     vector_index_collection: str = Field(
         default="ebbing",
         pattern=r"^[A-Za-z][A-Za-z0-9_]{0,29}$",
         description="How the names of its collections begin: one for each store that shares a server.",
     )
+    graph_url: str | None = Field(
+        default=None, repr=False, description="Address of a graph server that speaks Bolt: bolt://host:7687."
+    )
+    graph_user: str | None = Field(default=None, description="User of the graph server.")
+    graph_password: SecretStr | None = Field(default=None, description="Their password.")
+    graph_database: str | None = Field(default=None, description="Database on the graph server; its usual one if none.")
     redaction: dict[str, Literal["allow", "mask", "hash", "drop", "block"]] = Field(
         default={}, description="What becomes of personal data before it is stored, by category, as JSON."
     )

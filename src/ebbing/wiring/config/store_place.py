@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 _ADDRESS: Final = re.compile(r"(postgresql|postgres|mysql|mariadb)(\+\w+)?:/{1,2}([^/].*)")
 """One slash is enough: whoever took the address for a path has lost the other one."""
@@ -28,3 +29,15 @@ def store_settings(path: str | Path) -> dict[str, Any]:
 def without_password(address: str) -> str:
     """Return an address as people may see it."""
     return _PASSWORD.sub(r"\1:***@", address)
+
+
+def redis_place(address: str) -> str | None:
+    """Return where a Redis is, as people may see it: scheme, host, port, database; None for what is no such address."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port or 6379
+    except ValueError:  # its text may hold the password
+        return None
+    if parts.scheme not in {"redis", "rediss"} or not parts.hostname or not re.fullmatch(r"(/\d*)?", parts.path):
+        return None
+    return f"{parts.scheme}://{parts.hostname}:{port}{parts.path}"

@@ -11,8 +11,8 @@ import pytest
 
 from ebbing.adapters.embedders.embedding_cache import ENTRY_OVERHEAD, CachingEmbedder
 from ebbing.domain.errors import EmbeddingError
-from ebbing.ports.embedder import Vectors
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.ports.models.embedder import Vectors
+from ebbing.testing.models.embedder import FakeEmbedder
 
 pytestmark = pytest.mark.anyio
 

@@ -10,9 +10,9 @@ import anyio
 import pytest
 
 from ebbing.adapters.embedders.model_calls import PARALLEL_RUNS, in_model_thread
-from ebbing.ports.embed_passages import Embedded, embed_passages
-from ebbing.ports.embedder import Vectors
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.ports.models.embed_passages import Embedded, embed_passages
+from ebbing.ports.models.embedder import Vectors
+from ebbing.testing.models.embedder import FakeEmbedder
 
 pytestmark = pytest.mark.anyio
 

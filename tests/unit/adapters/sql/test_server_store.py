@@ -15,15 +15,16 @@ from sqlalchemy import Connection, create_engine, text
 
 from ebbing.adapters.sql import SqlMemoryStore
 from ebbing.adapters.sql.connection.addresses import address_of, with_driver
+from ebbing.adapters.sql.connection.dialects import end_turn, take_turn
 from ebbing.adapters.sql.connection.schema import LAYOUTS, VERSION_TABLE, migrate, open_schema, server_and_layout
 from ebbing.adapters.sql.tables.owner_tables import METADATA
 from ebbing.domain.errors import ConfigurationError, ConflictError, InvalidInputError, SchemaError, StoreError
 from ebbing.domain.memory.history import Event
-from ebbing.ports.memory_store import Erase, MemoryStore
+from ebbing.ports.stores.memory_store import Erase, MemoryStore
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
 from ebbing.testing.ids import SequentialIds
-from ebbing.testing.store_case import ADA, StoreCase
+from ebbing.testing.models.embedder import FakeEmbedder
+from ebbing.testing.stores.case import ADA, StoreCase
 from tests.servers import ADDRESSES, empty_store, needs
 
 SERVERS = [pytest.param(name, marks=needs(name)) for name in ADDRESSES]
@@ -213,13 +214,39 @@ def test_a_layout_of_a_newer_version_is_refused_and_so_is_its_migration(database
         migrate(address_of(database))
 
 
-def test_an_older_layout_is_refused_with_the_command_that_mends_it(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    open_schema(address_of(database))
-    monkeypatch.setattr("ebbing.adapters.sql.connection.schema.LAYOUTS", ("0001", "0002"))
+def make_first_layout(address: str) -> None:
+    """Make the tables of the first layout in an empty database, with an owner in them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ebbing.adapters.sql.connection.schema.LAYOUTS", ("0001",))
+        open_schema(address_of(address))
+    with blocking(address) as db:
+        columns = "tenant, owner, kind, name, generation, erased_generation, last_seq, last_change"
+        db.execute(text(f"INSERT INTO owner ({columns}) VALUES ('t', 'digest', 'user', 'ada', 7, 0, 0, 0)"))
+
+
+def test_an_older_layout_is_refused_with_the_command_that_mends_it(database: str) -> None:
+    make_first_layout(database)
     with pytest.raises(SchemaError, match="run `ebbing migrate`"):
         open_schema(address_of(database))
+    assert migrate(address_of(database)) == ("0001", LAYOUTS[-1])
+    open_schema(address_of(database))
+    with blocking(database) as db:
+        assert db.execute(text("SELECT name, generation FROM owner")).all() == [("ada", 7)]
+        assert set(db.execute(text("SELECT name, value FROM outbox_state"))) == {("followers", 0), ("last_place", 0)}
+
+
+def test_a_migration_that_was_stopped_is_taken_up_again(database: str) -> None:
+    make_first_layout(database)
+    migrate(address_of(database))
+    set_layout(database, "0001")  # as on a server whose tables are no part of a transaction
+    with blocking(database) as db:
+        db.execute(text("DROP TABLE outbox_follower"))
+        db.execute(text("DROP TABLE session_turn"))
+        db.execute(text("DELETE FROM outbox_state WHERE name = 'last_place'"))
+    assert migrate(address_of(database)) == ("0001", LAYOUTS[-1])
+    test_the_tables_that_a_migration_makes_are_those_of_the_statements(database)
+    with blocking(database) as db:
+        assert set(db.execute(text("SELECT name, value FROM outbox_state"))) == {("followers", 0), ("last_place", 0)}
 
 
 def test_another_programs_tables_are_left_alone(database: str) -> None:
@@ -227,6 +254,18 @@ def test_another_programs_tables_are_left_alone(database: str) -> None:
         db.execute(text("CREATE TABLE owner (id INTEGER)"))
     with pytest.raises(SchemaError, match="another program"):
         open_schema(address_of(database))
+
+
+async def test_tables_that_another_replica_is_just_making_are_no_older_ones(database: str) -> None:
+    open_schema(address_of(database))
+    with blocking(database) as maker:
+        take_turn(maker)
+        set_layout(database, LAYOUTS[0])
+        opening = asyncio.create_task(asyncio.to_thread(open_schema, address_of(database)))
+        await asyncio.sleep(0.5)
+        set_layout(database, LAYOUTS[-1])
+        end_turn(maker)
+        await opening
 
 
 async def test_replicas_that_open_an_empty_database_at_once_make_its_tables_once(database: str) -> None:

@@ -12,17 +12,21 @@ from typing import Any, Final
 import pytest
 from sqlalchemy import Engine, event
 
+from ebbing.adapters.sql.store import SqlMemoryStore
 from ebbing.adapters.sql.tables.conditions import REACH
 from ebbing.adapters.sql.tables.owner_tables import OWNER_TABLES
 from ebbing.adapters.sql.tables.service_tables import TENANT_TABLES
+from ebbing.adapters.sql.tables.session_tables import SESSION_TABLES
 from ebbing.domain.memory.feedback import Feedback, Signal
 from ebbing.domain.memory.history import Event
+from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.profile import ProfileEdit, Section
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Erase, MemoryStore, Reindex, Revise
-from ebbing.ports.usage_log import Returned
+from ebbing.ports.stores.memory_store import Erase, MemoryStore, Reindex, Revise
+from ebbing.ports.stores.usage_log import Returned
+from ebbing.ports.working_memory import Turn
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.store_case import ADA, BOB, StoreCase
+from ebbing.testing.stores.case import ADA, BOB, StoreCase
 from tests.servers import empty_store, needs
 
 REACHING: Final = {
@@ -30,15 +34,21 @@ REACHING: Final = {
     "service: a model is the same for everybody",
     "service: the tenants are listed",
     "service: everything is checked",
+    "service: changes are followed in order",
     "tenant: it is asked whose a memory is",
     "tenant: it is asked whose a change set is",
     "tenant: its rows are counted",
     "tenant: its owners are listed",
     "tenant: its shares are listed",
     "tenant: everybody of it is erased",
+    "tenant: its sessions are listed",
+    "tenant: what is on its way into the store is looked for",
+    "service: so many sessions are open, of everybody",
+    "service: forgotten sessions are ended, of everybody",
+    "service: notes of processes that have died are dropped",
 }
 """What is not about one owner, by nature."""
-OWNED: Final = {table.name for table in OWNER_TABLES}
+OWNED: Final = {table.name for table in (*OWNER_TABLES, *SESSION_TABLES)}
 OF_TENANT: Final = {table.name for table in TENANT_TABLES} - {"request"}
 
 
@@ -91,6 +101,8 @@ class TestStatements(StoreCase):
         await store.write(ADA, [Revise(replace(rain, version=2), Event.NONE, adds_flags=1, drops_vector=True)])
         await store.usage.returned([Returned(ADA.owner, tea.id, 1, self.clock.now())])
         await store.usage.tell(ADA, Feedback(tea.id, Signal.USED, "r1", self.clock.now()))
+        assert store.outbox is not None
+        await store.outbox.register("index")
         await store.profiles.edit(ADA, [ProfileEdit("home", Section.FACTS, "home", self.clock.now(), tea.id)])
         await store.set_mark(ADA, "merge", value=1)
         for deleted in (False, True):
@@ -104,10 +116,32 @@ class TestStatements(StoreCase):
         await store.identities.undo("default", merge.id, at=self.clock.now())
         await store.change_log.trim(ADA, before=self.clock.advance(timedelta(days=1)))
         await store.write(ADA, [Erase(tea.id)])
+        await store.outbox.standing("index", ADA.owner, limit=9)
+        await store.outbox.advance("index", (await store.outbox.read("index"))[-1].seq)
+        await self.talk(store)
         await store.stats("default")
         await store.verify()
         await store.erase(monday)
         await store.reset("default")
+        await store.outbox.unregister("index")
+
+    async def talk(self, store: MemoryStore) -> None:
+        """A conversation, in which every kind of statement about sessions occurs."""
+        assert isinstance(store, SqlMemoryStore)
+        working = store.working_memory(self.ids, most_tokens=100)
+        turns = [Turn(Message(text, id=text[:1]), 1) for text in ("tea", "rain", "toast")]
+        for turn in turns:
+            await working.append(ADA, turn)
+        note = await working.begin_storing(ADA)
+        for within in (None, ADA, "default"):
+            await working.sessions(within=within, idle_since=self.clock.now())
+            await working.is_storing(within or ADA)
+        await working.touch(ADA)
+        await working.set_private(ADA, await working.is_private(ADA))
+        await working.set_private(ADA, True)
+        await working.end_storing(ADA, note)
+        await working.drop(ADA, turns[1:2])
+        await working.drop(ADA, await working.read(ADA))
 
     async def read(self, store: MemoryStore, memory_id: str) -> None:
         """Every question that a store answers."""
@@ -153,7 +187,7 @@ class TestStatements(StoreCase):
         assert all("tenant =" in statement for statement, reach in reaching if reach.startswith("tenant"))
 
     def test_every_key_of_an_owners_table_begins_with_tenant_and_owner(self) -> None:
-        for table in OWNER_TABLES:
+        for table in (*OWNER_TABLES, *SESSION_TABLES):
             assert [column.name for column in table.primary_key][:2] == ["tenant", "owner"]
             assert all(
                 [c.name for c in index.columns][:2] == ["tenant", "owner"] for index in table.indexes if index.unique
@@ -161,7 +195,7 @@ class TestStatements(StoreCase):
 
 
 def _ids_and_embedder() -> tuple[Any, Any]:
-    from ebbing.testing.embedder import FakeEmbedder
     from ebbing.testing.ids import SequentialIds
+    from ebbing.testing.models.embedder import FakeEmbedder
 
     return SequentialIds(), FakeEmbedder(16)

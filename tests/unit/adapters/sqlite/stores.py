@@ -14,9 +14,9 @@ from ebbing.domain.memory.record import MemoryRecord, Provenance
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import entry_for
 from ebbing.language.text.analyzer import analyse
-from ebbing.ports.memory_store import Insert
+from ebbing.ports.stores.memory_store import Insert
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 
 ADA, BOB = Scope(user_id="ada"), Scope(user_id="bob")
 CLOCK = ManualClock()
@@ -32,7 +32,7 @@ def record(scope: Scope, text: str, *, source: str | None = None) -> MemoryRecor
     now = CLOCK.now()
     provenance = Provenance(source_ids=(source,) if source else ())
     return MemoryRecord(
-        id=_IDS.new(), whose=scope, content=text, created_at=now, recorded_at=now, provenance=provenance
+        id=_IDS.new(), belongs_to=scope, content=text, created_at=now, recorded_at=now, provenance=provenance
     )
 
 

@@ -89,7 +89,7 @@ async def test_jobs_of_an_older_file_are_known_by_their_owners(tmp_path: Path) -
         db.commit()
     store = open_store(tmp_path)
     [job] = await store.jobs.list()
-    assert (job.whose, job.tenant, job.ended_at) == (unread.scope, "acme", datetime(1970, 1, 1, tzinfo=UTC))
+    assert (job.belongs_to, job.tenant, job.ended_at) == (unread.scope, "acme", datetime(1970, 1, 1, tzinfo=UTC))
     assert await store.jobs.forget(Scope("ada", tenant="acme")) == 1
     await store.aclose()
 

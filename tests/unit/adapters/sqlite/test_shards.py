@@ -13,7 +13,7 @@ from ebbing.domain.memory.record import Kind, Layer, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.row import Row
 from ebbing.index.shard import Shard
-from ebbing.ports.memory_store import Erase, Insert, Revise
+from ebbing.ports.stores.memory_store import Erase, Insert, Revise
 from tests.unit.adapters.sqlite.stores import ADA, CLOCK, insert, record, stored
 
 pytestmark = pytest.mark.anyio
@@ -68,7 +68,7 @@ async def test_a_shard_that_followed_is_the_one_that_is_read(
     await stored(store, ADA, "first")
     await store.shard(ADA)
     for one in varied():
-        await store.write(one.record.whose, [one])
+        await store.write(one.record.belongs_to, [one])
         followed = store._shards.current(ADA.owner)
         assert followed is not None
     await store.write(ADA, varied())

@@ -90,7 +90,7 @@ async def test_messages_are_taken_in_with_all_that_was_staged_of_them(tmp_path: 
     assert (one.content, one.created_at, one.recorded_at, one.role, one.trust) == (
         *("I dislike cafés", now, now, Role.USER, "user"),
     )
-    assert (one.whose, one.metadata, one.tags, one.type, one.expires_at) == (
+    assert (one.belongs_to, one.metadata, one.tags, one.type, one.expires_at) == (
         *(Scope(user_id="ada", agent_id="coach", run_id="r1"), {"n": [1, 2.5]}, ("dislike", "x")),
         *(MemoryType.PREFERENCE, ends),
     )
@@ -108,12 +108,12 @@ async def test_messages_are_taken_in_with_all_that_was_staged_of_them(tmp_path: 
 
 async def test_records_that_were_staged_column_by_column_are_taken_in_too(tmp_path: Path) -> None:
     earlier_store(tmp_path)
-    at, whose = micros(CLOCK.now()), Scope(user_id="ada", agent_id="coach")
+    at, scope = micros(CLOCK.now()), Scope(user_id="ada", agent_id="coach")
     row = {"at": at, "digest": digest(content_hash("likes rain")), "flags": int(TextFlag.UTTERANCE)}
     stage(tmp_path, STAGED_COLUMNS.format(id=_IDS.new(), text="likes rain", **row))
     store = open_store(tmp_path)
-    [found] = (await store.page(whose)).records
-    assert (found.content, found.whose, found.created_at) == ("likes rain", whose, CLOCK.now())
+    [found] = (await store.page(scope)).records
+    assert (found.content, found.belongs_to, found.created_at) == ("likes rain", scope, CLOCK.now())
     assert await store.verify() == []
     await store.aclose()
 

@@ -25,9 +25,9 @@ TEXT = "Ann 住在LEEDS，[一-鿿] K\u212a ſ 中a中 1\\u4e00"
     ],
 )
 def test_a_pattern_finds_what_it_found_with_the_flag_alone(pattern: str) -> None:
-    found = [match.span() for match in re.finditer(pattern, TEXT, re.IGNORECASE)]
-    assert found
-    assert [match.span() for match in caseless(pattern).finditer(TEXT)] == found
+    match = [match.span() for match in re.finditer(pattern, TEXT, re.IGNORECASE)]
+    assert match
+    assert [match.span() for match in caseless(pattern).finditer(TEXT)] == match
 
 
 def test_chinese_in_a_class_is_matched_by_its_case_which_it_has_not() -> None:

@@ -12,14 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ebbing.api.memories.context_block import with_replies
 from ebbing.domain.errors import InvalidInputError, MissingOwnerError
+from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.history import Event
-from ebbing.domain.memory.record import MemoryType
+from ebbing.domain.memory.record import Kind, MemoryRecord, MemoryType, Provenance, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.memory import AsyncMemory
-from ebbing.ports.memory_store import Revise
+from ebbing.ports.stores.memory_store import Revise
+from ebbing.recall.search import SearchResults
 from ebbing.testing.clock import ManualClock
-from ebbing.testing.embedder import FakeEmbedder
+from ebbing.testing.models.embedder import FakeEmbedder
 from ebbing.wiring.build import build, load_settings
 
 START = datetime(2024, 5, 1, 9, tzinfo=UTC)
@@ -240,3 +243,18 @@ async def test_a_wrong_argument_is_refused_like_any_other(memory: AsyncMemory) -
         await memory.get_context("x", user_id="u", **wrong)
     with pytest.raises(MissingOwnerError):
         await memory.get_context("x")
+
+
+async def test_a_question_that_was_found_comes_with_what_was_said_to_it() -> None:
+    def turn(text: str, second: int, role: Role = Role.USER) -> MemoryRecord:
+        at = datetime(2024, 5, 1, 9, 0, second, tzinfo=UTC)
+        source = Provenance(method="raw")
+        return MemoryRecord(text, Scope(user_id="u"), text, at, at, kind=Kind.EPISODE, role=role, provenance=source)
+
+    asked, reply, other = turn("did Jun rebook the driving test?", 1), turn("yep, the ninth", 2), turn("we moved", 3)
+    windows = {asked.id: [asked, reply], other.id: [reply, other, turn("nice", 4)]}
+    results = SearchResults(hits=[Hit(asked, 0.7, 3.0), Hit(other, 0.4, 2.0)], context_turns=windows)
+    assert [hit.record for hit in with_replies(results)] == [asked, reply, other]
+    said_by_assistant = {asked.id: [asked, turn("I do not know", 2, Role.ASSISTANT)]}
+    results = SearchResults(hits=[Hit(asked, 0.7, 3.0)], context_turns=said_by_assistant)
+    assert [hit.record for hit in with_replies(results)] == [asked]

@@ -13,7 +13,7 @@ from ebbing.domain.filters.query import Hit
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.record import MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.query_rewriter import RewriteRequest
+from ebbing.ports.models.query_rewriter import RewriteRequest
 from ebbing.privacy.guarding.quote import block
 from ebbing.recall.context.query_fallback import (
     ConversationQuery,
@@ -25,7 +25,7 @@ from ebbing.recall.context.query_fallback import (
     search_with_fallback,
 )
 from ebbing.recall.context.usage_policy import Policy
-from ebbing.testing.rewriter import FakeQueryRewriter
+from ebbing.testing.models.rewriter import FakeQueryRewriter
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 BEFORE = (Message("我昨晚失眠了"), Message("辛苦了", Role.ASSISTANT))

@@ -89,6 +89,14 @@ def test_a_memory_takes_the_place_of_the_message_that_it_was_read_from() -> None
     assert made.shown["relevant"] == (longer,)  # it says more
 
 
+def test_a_message_stands_in_the_place_of_a_memory_that_says_less() -> None:
+    said = raw("Thyroid check is done, nothing grew, and she wants to see me in a year again", actor="Ruth")
+    read = replace(memory("Ruth's thyroid check is done"), provenance=Provenance(source_text=said.content))
+    made = render({"relevant": [read, said]}, style=EN, max_tokens=1_000)
+    assert "in a year again" in made.text
+    assert made.shown["relevant"] == (said,)
+
+
 def test_relative_dates_are_spelled_out_from_when_they_were_said() -> None:
     assert line_of(memory("用户昨晚失眠了", day=8), ZH) == "- 2024-05-08 用户昨晚（2024-05-07）失眠了\n"
     assert (

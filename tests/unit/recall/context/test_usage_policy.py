@@ -29,28 +29,29 @@ def texts(hits: list[Hit]) -> list[str]:
     return [one.record.content for one in hits]
 
 
-@given(st.lists(st.floats(0.3, 1.0), max_size=12), st.sampled_from([DEFAULT, HostPolicy()]))
+@given(st.lists(st.floats(0.05, 1.0), max_size=12), st.sampled_from([DEFAULT, HostPolicy()]))
 def test_scores_where_right_and_wrong_answers_overlap_hide_no_answer(
     scores: list[float], policy: Policy | HostPolicy
 ) -> None:
     hits = [hit(str(number), score) for number, score in enumerate(sorted(scores, reverse=True))]
     bound = Policy(top_k=policy.top_k, min_score=policy.min_score)
-    assert apply_usage_policy(hits, bound) == hits[:5]
+    assert apply_usage_policy(hits, bound) == hits[: policy.top_k]
+    assert policy.top_k >= 10
     assert policy.max_chars == 1_200
 
 
 def test_threshold_and_number_both_hold() -> None:
     hits = [hit(str(n), 0.9 - n / 20) for n in range(10)]
-    assert texts(apply_usage_policy(hits)) == ["0", "1", "2", "3", "4"]
+    assert texts(apply_usage_policy(hits, Policy(top_k=5))) == ["0", "1", "2", "3", "4"]
     assert texts(apply_usage_policy(hits, Policy(min_score=0.8))) == ["0", "1", "2"]
-    assert apply_usage_policy([hit("weak", 0.29)]) == []
-    assert texts(apply_usage_policy([hit("just", 0.3)])) == ["just"]
+    assert apply_usage_policy([hit("weak", 0.04)]) == []
+    assert texts(apply_usage_policy([hit("just", 0.05)])) == ["just"]
 
 
 def test_memories_of_the_session_come_first_but_three_at_most() -> None:
     hits = [hit("g1", 0.95), *(hit(f"s{n}", 0.9 - n / 50, scope="session:x") for n in range(4)), hit("g2", 0.7)]
-    assert texts(apply_usage_policy(hits, session="x")) == ["s0", "s1", "s2", "g1", "s3"]
-    assert texts(apply_usage_policy(hits)) == ["g1", "s0", "s1", "s2", "s3"]
+    assert texts(apply_usage_policy(hits, Policy(top_k=5), session="x")) == ["s0", "s1", "s2", "g1", "s3"]
+    assert texts(apply_usage_policy(hits, Policy(top_k=5))) == ["g1", "s0", "s1", "s2", "s3"]
 
 
 def test_a_memory_of_another_session_or_channel_may_not_be_used() -> None:
@@ -70,8 +71,9 @@ def test_advice_starts_from_likes_and_limits_at_half_the_score() -> None:
         hit("lives", 0.25),
         hit("hates", 0.14, type=MemoryType.PREFERENCE),
     ]
-    assert apply_usage_policy(hits) == []
-    assert texts(apply_usage_policy(hits, advice=True)) == ["allergic", "likes"]
+    policy = Policy(min_score=0.3)
+    assert apply_usage_policy(hits, policy) == []
+    assert texts(apply_usage_policy(hits, policy, advice=True)) == ["allergic", "likes"]
 
 
 def test_a_raw_sentence_may_state_a_limit_too() -> None:

@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 
 from ebbing.domain.conflict.compare import Relation, compare
 from ebbing.domain.memory.message import Message
-from ebbing.domain.memory.record import Role
+from ebbing.domain.memory.record import MemoryRecord, Provenance, Role
+from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.claims import StatementHints, claim_of
 from ebbing.language.patterns.rule_pack import Packs
 from ebbing.language.text.quotation import quotation, quoted_words
 from ebbing.remember.extraction.rule_extractor import extract
+from ebbing.remember.facts.known_memories import known_memory
+from ebbing.remember.facts.new_fact import hints_from_fact
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 PIECES = (
@@ -83,11 +86,66 @@ def test_a_quotation_gives_its_words_back_on_one_line(words: str) -> None:
 
 @pytest.mark.parametrize("known", ["User lives in Leeds", "User's cat has diabetes", "用户不吃辣", "User is single"])
 @given(st.sampled_from(PIECES))
-def test_a_quotation_ends_nothing_and_nothing_ends_it(known: str, piece: str) -> None:
+def test_a_quotation_without_a_reading_ends_nothing_and_nothing_ends_it(known: str, piece: str) -> None:
     quoted = claim_of(quotation(piece, "Mia", language="en"), StatementHints(speaker="Mia"))
     other = claim_of(known, StatementHints(speaker="Mia"))
     assert compare(quoted, other).relation is Relation.APART
     assert compare(other, quoted).relation is Relation.APART
+
+
+@pytest.mark.parametrize(
+    ("said", "speaker"),
+    [
+        ("oh and the garden is off, Tom keeps looking at the forecast, so we have taken the parish hall", "Maeve"),
+        ("ok thurs it is. the rain can do what it likes by the way. I make the call every night now", "Cass"),
+        ("八点半吧 我周六上午加班 下午两点以后都可以 你们先定地方", "小何"),
+    ],
+)
+def test_what_happens_or_is_usual_keeps_the_words_around_it(said: str, speaker: str) -> None:
+    [text] = heard(said, name=speaker)
+    assert quoted_words(text) == said
+
+
+UNCERTAIN = (
+    "奶茶店，南坪，周六周天下午一点到七点，一小时十六",
+    "还有个事，出院定了，俺开车来接，先住俺家，一楼不用爬楼",
+)
+
+
+@given(
+    st.lists(st.sampled_from((*PIECES, *UNCERTAIN)), min_size=1, max_size=4), st.sampled_from((". ", ", ", " ", "，"))
+)
+def test_a_quotation_gives_nobody_a_value_and_only_a_named_subject_a_taste(pieces: list[str], joint: str) -> None:
+    for fact in extract([Message(role=Role.USER, content=joint.join(pieces), name="Mia")], now=NOW):
+        if quoted_words(fact.text) is not None:
+            assert fact.attribute is None
+            assert fact.value is None
+            assert fact.polarity == 0 or fact.reading is not None
+
+
+def test_who_somebody_is_is_told_beside_other_matters() -> None:
+    assert heard("plan me a week of dinners, I'm coeliac", name="Mia") == ["Mia is coeliac"]
+    assert heard("明天吃啥都行，我对花生过敏，别的都可以", name="阿杜") == ["阿杜对花生过敏"]
+
+
+def test_what_ends_a_habit_ends_its_quotation() -> None:
+    said = "the forecast says rain all week again, which is typical for this place. We play padel on Thursdays"
+    [fact] = extract([Message(role=Role.USER, content=said, name="Theo")], now=NOW)
+    [end] = extract([Message(role=Role.USER, content="I stopped playing padel", name="Theo")], now=NOW)
+    assert quoted_words(fact.text) == said
+    record = MemoryRecord(
+        id="1",
+        belongs_to=Scope(user_id="theo"),
+        content=fact.text,
+        created_at=NOW,
+        recorded_at=NOW,
+        type=fact.type,
+        tags=fact.tags,
+        actor="Theo",
+        provenance=Provenance(source_text=fact.source_text, method="rule", rule=fact.rule),
+    )
+    ending = claim_of(end.text, hints_from_fact(end, "Theo"))
+    assert compare(ending, known_memory(record).claim).relation is Relation.CONTRADICTS
 
 
 def test_what_little_speaks_for_is_kept_as_it_was_said_or_not_at_all() -> None:

@@ -81,7 +81,7 @@ def test_an_answer_about_somebody_else_is_not_about_the_speaker(asked: str, said
         ("Which football team do you support?", "Everton for my sins", "User supports Everton"),
         ("Do you prefer tea or coffee?", "tea, always", "User prefers tea, always"),
         ("What's your job?", "accountant", "User works as an accountant"),
-        ("When's your wedding?", "14 September", "User's wedding is on 14 September (2026-09-14)"),
+        ("When's your wedding?", "14 September", "User's wedding is on 14 September"),
         ("Any holidays planned?", "yes Rome in October", "User is going to Rome in October (October 2026)"),
     ],
 )

@@ -83,7 +83,9 @@ def test_what_speaks_for_keeping_is_data(tmp_path: Path) -> None:
 
 
 def test_how_it_felt_is_not_kept_beside_what_happened() -> None:
-    assert [fact.text for fact in heard("我家狗走丢了，我难过了好几天")] == ["用户的狗走丢了"]
+    assert [fact.text for fact in heard("我家狗走丢了，难过")] == ["用户的狗走丢了"]
+    said = "我家狗走丢了，我难过了好几天"
+    assert [fact.text for fact in heard(said)] == [f"用户说：“{said}”"]
 
 
 def test_what_follows_a_fact_of_the_same_speaker_is_kept_with_less_to_speak_for_it() -> None:

@@ -15,7 +15,7 @@ from ebbing.domain.memory.record import MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.remember.llm.client import LlmOptions
 from ebbing.remember.llm.decide import Decided, decide_with_model
-from ebbing.testing.chat_model import ScriptedChatModel
+from ebbing.testing.models.chat_model import ScriptedChatModel
 
 pytestmark = pytest.mark.anyio
 
@@ -28,7 +28,7 @@ OTHER = "0190d2a4-0000-7000-8000-00000000000b"
 def known(memory_id: str, text: str, **more: Any) -> MemoryRecord:
     said = NOW - timedelta(days=30)
     values = {"created_at": said, "recorded_at": said, "role": Role.USER} | more
-    return MemoryRecord(id=memory_id, whose=Scope("u"), content=text, **values)
+    return MemoryRecord(id=memory_id, belongs_to=Scope("u"), content=text, **values)
 
 
 def action(name: str, memory: Any = None, fact: Any = 0, **more: Any) -> dict[str, Any]:

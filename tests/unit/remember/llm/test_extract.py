@@ -19,7 +19,7 @@ from ebbing.domain.memory.record import MemoryType, Role
 from ebbing.remember.llm.client import LlmOptions
 from ebbing.remember.llm.extract import LlmExtraction, extract_with_model
 from ebbing.remember.llm.write_modes import read_facts
-from ebbing.testing.chat_model import ScriptedChatModel
+from ebbing.testing.models.chat_model import ScriptedChatModel
 
 pytestmark = pytest.mark.anyio
 

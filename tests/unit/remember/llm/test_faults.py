@@ -20,7 +20,7 @@ from ebbing.remember.llm.client import LlmOptions
 from ebbing.remember.llm.decide import decide_with_model
 from ebbing.remember.llm.write_modes import read_facts
 from ebbing.resilience import retry as http_waits
-from ebbing.testing.fake_llm import FakeLlm, Fault, Rule
+from ebbing.testing.models.fake_llm import FakeLlm, Fault, Rule
 
 pytestmark = pytest.mark.anyio
 
@@ -88,7 +88,7 @@ async def test_reading_survives_every_fault(fault: Fault | None) -> None:
 @pytest.mark.parametrize("fault", [None, *Fault])
 async def test_deciding_survives_every_fault(fault: Fault | None) -> None:
     home = MemoryRecord(
-        id="h", whose=Scope("u"), content="用户住在北京", created_at=NOW, recorded_at=NOW, role=Role.USER
+        id="h", belongs_to=Scope("u"), content="用户住在北京", created_at=NOW, recorded_at=NOW, role=Role.USER
     )
     facts = [Fact("用户住在上海"), Fact("用户养了一只猫")]
     began = time.monotonic()

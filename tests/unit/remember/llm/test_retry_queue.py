@@ -18,12 +18,12 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import entry_for
 from ebbing.language.text.analyzer import analyse
 from ebbing.ports.job_queue import JobState
-from ebbing.ports.memory_store import Erase, Insert
+from ebbing.ports.stores.memory_store import Erase, Insert
 from ebbing.remember.llm.client import LlmOptions
 from ebbing.remember.llm.retry_queue import MAX_ATTEMPTS, enqueue_retry, pending_extraction_of, retry_extraction
 from ebbing.testing.chance import FixedChance
-from ebbing.testing.chat_model import ScriptedChatModel
 from ebbing.testing.clock import ManualClock
+from ebbing.testing.models.chat_model import ScriptedChatModel
 from ebbing.upkeep.repair.retry_extraction import Retried, extraction, retry_extractions, unread_counts
 from ebbing.upkeep.worker.worker import WorkerDeps
 
@@ -42,7 +42,7 @@ def episode(number: int, text: str, role: Role = Role.USER) -> Insert:
     said = datetime(2024, 1, 1, 8, number, tzinfo=UTC)
     record = MemoryRecord(
         id=f"e{number}",
-        whose=ADA,
+        belongs_to=ADA,
         content=text,
         created_at=said,
         recorded_at=said,

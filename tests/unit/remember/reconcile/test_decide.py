@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 from ebbing.domain.conflict.decision import Add, AddClosed, Decision, Fact, Ignore, Keep, Supersede, Update
 from ebbing.domain.memory.record import MemoryRecord, MemoryType
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Insert
+from ebbing.ports.stores.memory_store import Insert
 from ebbing.privacy.guarding.trust import TrustTier
-from ebbing.remember.facts.new_fact import KnownMemory, NewFact, known_memory, to_new_fact
+from ebbing.remember.facts.known_memories import known_memory
+from ebbing.remember.facts.new_fact import KnownMemory, NewFact, to_new_fact
 from ebbing.remember.reconcile.decide import decide
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -28,7 +29,7 @@ def taste(text: str, thing: str, polarity: int = 1) -> Fact:
 def heard(fact: Fact, *, name: str = "new", at: datetime = NOW, trust: TrustTier = TrustTier.USER) -> NewFact:
     record = MemoryRecord(
         id=name,
-        whose=Scope(user_id="ann"),
+        belongs_to=Scope(user_id="ann"),
         content=fact.text,
         created_at=at,
         recorded_at=at,

@@ -11,9 +11,10 @@ import pytest
 from ebbing.domain.conflict.decision import Add, AddClosed, Decision, Fact, Ignore, Keep, Supersede, Update
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Insert
+from ebbing.ports.stores.memory_store import Insert
 from ebbing.privacy.guarding.trust import TrustTier
-from ebbing.remember.facts.new_fact import KnownMemory, NewFact, known_memory, to_new_fact
+from ebbing.remember.facts.known_memories import known_memory
+from ebbing.remember.facts.new_fact import KnownMemory, NewFact, to_new_fact
 from ebbing.remember.reconcile.decide import LlmProposal, decide
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -25,7 +26,7 @@ LEFT = Fact("User has no time for singing")
 def heard(fact: Fact, *, name: str = "new", at: datetime = NOW, trust: TrustTier = TrustTier.USER) -> NewFact:
     record = MemoryRecord(
         id=name,
-        whose=Scope(user_id="ann"),
+        belongs_to=Scope(user_id="ann"),
         content=fact.text,
         created_at=at,
         recorded_at=at,

@@ -9,8 +9,9 @@ import pytest
 from ebbing.domain.conflict.decision import Add, AddForReview, Decision, Fact, Ignore, Supersede, Update
 from ebbing.domain.memory.record import NEEDS_REVIEW, MemoryRecord, MemoryType, Role
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Insert
-from ebbing.remember.facts.new_fact import KnownMemory, NewFact, known_memory, to_new_fact
+from ebbing.ports.stores.memory_store import Insert
+from ebbing.remember.facts.known_memories import known_memory
+from ebbing.remember.facts.new_fact import KnownMemory, NewFact, to_new_fact
 from ebbing.remember.reconcile.apply_decisions import to_changes
 from ebbing.remember.reconcile.decide import LlmProposal, decide
 
@@ -22,7 +23,7 @@ PEANUTS = Fact("User is allergic to peanuts", type=MemoryType.CONSTRAINT, tags=(
 def heard(fact: Fact, *, name: str = "new", at: datetime = NOW, actor: str | None = None) -> NewFact:
     record = MemoryRecord(
         id=name,
-        whose=Scope(user_id="ann"),
+        belongs_to=Scope(user_id="ann"),
         content=fact.text,
         created_at=at,
         recorded_at=at,

@@ -12,6 +12,7 @@ from ebbing.adapters.sql.memories.owner_rows import OwnerRow, advance, forget_ow
 from ebbing.adapters.sql.people.identity_rows import forget_identities, forget_identity
 from ebbing.adapters.sql.people.profile_rows import outdate
 from ebbing.adapters.sql.service.job_rows import forget_jobs, forget_jobs_of_tenant
+from ebbing.adapters.sql.service.outbox import append_rows, is_followed
 from ebbing.adapters.sql.service.request_rows import forget_requests, forget_requests_of_tenant
 from ebbing.adapters.sql.tables.conditions import REACH, covered, of_owner
 from ebbing.adapters.sql.tables.owner_tables import (
@@ -31,7 +32,7 @@ from ebbing.adapters.sql.tables.owner_tables import (
 from ebbing.adapters.sql.tables.service_tables import PROFILE_DEFAULT, TENANT_SETTING
 from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Owner, Scope
-from ebbing.ports.memory_store import Receipt
+from ebbing.ports.stores.memory_store import Receipt
 
 _COVERED: Final = and_(of_owner(MEMORY), covered(MEMORY))
 _SEQS: Final = select(MEMORY.c.seq).where(_COVERED)
@@ -97,6 +98,8 @@ async def _erase(db: AsyncConnection, owner: OwnerRow, *, scope: Scope) -> Recei
     values: dict[str, Any] = {**owner.key, "agent": None, "run": None}
     if scope != Scope.of(owner.owner):
         values |= {"agent": scope.agent_id, "run": scope.run_id}
+    if await is_followed(db):
+        await append_rows(db, owner, op="erase", rows=_COVERED, values=values)
     removed = {name: (await db.execute(statement, values)).rowcount for name, statement in _STEPS.items()}
     is_all = scope.agent_id is None and scope.run_id is None
     if is_all:

@@ -21,7 +21,7 @@ from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.shard import STORED_VECTOR
 from ebbing.language.text.analyzer import ANALYZER_VERSION
-from ebbing.ports.memory_store import Outdated, Share, ShareFilter, StoreStats
+from ebbing.ports.stores.memory_store import Outdated, Share, ShareFilter, StoreStats
 
 _MODEL: Final = bindparam("model", type_=EMBEDDING_MODEL.c.name.type)
 _WITH_ENTRIES: Final = MEMORY.outerjoin(INDEX_ENTRY, same_row(MEMORY, INDEX_ENTRY)).outerjoin(

@@ -24,7 +24,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.cursor import cursor_after, position
 from ebbing.index.index_entry import TERM, IndexEntry
 from ebbing.index.shard import STORED_VECTOR, micros, moment
-from ebbing.ports.change_log import ChangePage, RecordChange
+from ebbing.ports.stores.change_log import ChangePage, RecordChange
 
 _COLUMNS: Final = tuple(
     CHANGE_SET.c[name] for name in ("id", "no", "cause", "at", "undoes", "is_partial", "inserted", "revised", "erased")

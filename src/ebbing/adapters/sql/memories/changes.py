@@ -31,7 +31,7 @@ from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.domain.nesting import check_nesting
 from ebbing.index.index_entry import IndexEntry, read_entry
-from ebbing.ports.memory_store import Change, Erase, Insert, Reindex, Revise
+from ebbing.ports.stores.memory_store import Change, Erase, Insert, Reindex, Revise
 
 _ID_TAKEN: Final = "a memory with this id is already stored: give the new one an id of its own"
 _WRITTEN_SINCE: Final = "memories of this owner were written since they were read: read them again and retry"
@@ -73,7 +73,7 @@ def _prepared(scope: Scope, change: Change) -> Prepared:
     if isinstance(change, Reindex):
         return Prepared(change, {}, index_values(change.entry), _model_of(change.entry))
     record = change.record
-    if record.whose is not scope and record.whose.owner != scope.owner:
+    if record.belongs_to is not scope and record.belongs_to.owner != scope.owner:
         raise InvalidInputError("the record names another owner than the scope it is written under")
     if isinstance(change, Insert):
         check_nesting(record.metadata, "metadata")
@@ -210,8 +210,7 @@ class _Batch:
         entry = await self._entry(prepared)
         if row is None or not row.is_covered(self._scope) or row.version != change.version or entry is None:
             return change.memory_id
-        self._pending.entries[row.seq] = entry
-        self._pending.touched.append(row.seq)
+        self._pending.touch(row.seq, change.memory_id, entry=entry)
         self._changed = True
         return change.memory_id
 

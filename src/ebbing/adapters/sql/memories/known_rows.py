@@ -16,7 +16,7 @@ from ebbing.adapters.sql.tables.conditions import REACH, chunks, is_in, of_owner
 from ebbing.adapters.sql.tables.owner_tables import MEMORY, SOURCE
 from ebbing.domain.memory.record import MemoryRecord
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Change, Insert
+from ebbing.ports.stores.memory_store import Change, Insert
 
 _COLUMNS: Final = tuple(
     MEMORY.c[name]
@@ -81,8 +81,8 @@ class KnownRows:
             version=record.version,
             content=record.content,
             kind=record.kind,
-            agent_id=record.whose.agent_id,
-            run_id=record.whose.run_id,
+            agent_id=record.belongs_to.agent_id,
+            run_id=record.belongs_to.run_id,
             sources=sources_of(record),
             made_of=tuple(record.compression_sources),
             is_deleted=record.deleted_at is not None,

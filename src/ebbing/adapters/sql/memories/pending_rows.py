@@ -14,6 +14,7 @@ from ebbing.adapters.sql.memories.owner_rows import OwnerRow
 from ebbing.adapters.sql.memories.recorder import Recorder
 from ebbing.adapters.sql.memories.row_values import Values
 from ebbing.adapters.sql.people.profile_rows import forget_memories
+from ebbing.adapters.sql.service.outbox import Note, append, is_followed
 from ebbing.adapters.sql.service.request_rows import forget_answers
 from ebbing.adapters.sql.tables.columns import WHOLE
 from ebbing.adapters.sql.tables.conditions import chunks, is_in, of_owner
@@ -69,10 +70,14 @@ class PendingRows:
     kept_states: dict[int, bool] = field(default_factory=dict)
     """Rows of which the state before is to be kept, and whether with the index entry."""
     erased: dict[int, str] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+    """What an index outside the store has to follow."""
+    _is_followed: bool | None = None
 
     def insert(self, seq: int, values: Values, *, entry: Values | None, sources: list[Values]) -> None:
         """Note a new row."""
         self.new[seq] = values
+        self.notes.append(Note(seq, values["id"], "put"))
         if entry is not None:
             self.entries[seq] = entry
         if sources:
@@ -80,8 +85,15 @@ class PendingRows:
 
     def revise(self, seq: int, values: Values, *, changes_entry: bool) -> None:
         """Note a row that is there and gets new values."""
+        self.notes.append(Note(seq, values["id"], "put"))
         self.kept_states[seq] = changes_entry or self.kept_states.get(seq, False)
         self.changed.append({"of_seq": seq, **{f"new_{name}": value for name, value in values.items() if name != "id"}})
+
+    def touch(self, seq: int, memory_id: str, *, entry: Values) -> None:
+        """Note a row that is there and gets a new index entry."""
+        self.notes.append(Note(seq, memory_id, "put"))
+        self.entries[seq] = entry
+        self.touched.append(seq)
 
     def thin(self, seq: int, *, flags: int, is_bare: bool) -> None:
         """Note bits that an entry gets, and whether it loses its vector."""
@@ -96,7 +108,9 @@ class PendingRows:
     async def flush(self, generation: int) -> None:
         """Write all of it."""
         if self.erased:
+            self.notes.extend(Note(seq, memory_id, "erase") for seq, memory_id in self.erased.items())
             await self._erase()
+            await self._note()
             return
         columns = self.owner.columns
         await self._each(insert(MEMORY), [{**columns, "seq": seq, **row} for seq, row in self.new.items()])
@@ -107,6 +121,14 @@ class PendingRows:
         for rows in (self.new, self.changed, self.touched, self.entries, self.thinned, self.sources, self.history):
             rows.clear()
         self.kept_states.clear()
+        await self._note()
+
+    async def _note(self) -> None:
+        if self._is_followed is None:
+            self._is_followed = await is_followed(self.db)
+        if self._is_followed:
+            await append(self.db, self.owner, notes=self.notes)
+        self.notes.clear()
 
     async def _change(self, generation: int) -> None:
         key = self.owner.key

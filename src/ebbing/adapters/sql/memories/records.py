@@ -26,7 +26,7 @@ from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.cursor import cursor_after, position
 from ebbing.index.shard import micros
-from ebbing.ports.memory_store import Page
+from ebbing.ports.stores.memory_store import Page
 
 COLUMNS: Final = tuple(MEMORY.c[name] for name in RECORD_COLUMNS)
 _CREATED: Final = RECORD_COLUMNS.index("created_at")

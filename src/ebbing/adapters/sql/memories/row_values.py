@@ -55,7 +55,7 @@ def history_values(event: Event, record: MemoryRecord, *, old: str | None, reaso
 
 def sources_of(record: MemoryRecord) -> list[Source]:
     """Return the sources of a record, the first one first."""
-    run = record.whose.run_id or ""
+    run = record.belongs_to.run_id or ""
     return [(record.kind, run, source_digest(source_id)) for source_id in record.provenance.source_ids]
 
 

@@ -17,6 +17,7 @@ from ebbing.adapters.sql.tables.service_tables import IDENTITY, IDENTITY_MERGE
 from ebbing.domain.errors import ConflictError
 from ebbing.domain.memory.identity import Identity, Merge
 from ebbing.index.shard import micros, moment
+from ebbing.ports.job_queue import SeparateJobQueue
 
 _OF_TENANT: Final = IDENTITY.c.tenant == bindparam("of_tenant")
 _THIS: Final = and_(
@@ -56,6 +57,7 @@ class SqlIdentityBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._separate_jobs: SeparateJobQueue | None = None
 
     async def find(self, tenant: str, channel: str, *, channel_user_id: str) -> Identity | None:
         row = await self._database.row(_FIND, _key(tenant, channel, name=channel_user_id))
@@ -93,7 +95,14 @@ class SqlIdentityBook:
         return [_identity(row) for row in await self._database.rows(_LIST, values)]
 
     async def merge(self, tenant: str, target: str, *, gone: str, at: datetime) -> Merge:
-        return await self._database.write(lambda db: merge_persons(db, tenant, target=target, gone=gone, at=at))
+        done = await self._database.write(lambda db: merge_persons(db, tenant, target=target, gone=gone, at=at))
+        if self._separate_jobs is not None:
+            await self._separate_jobs.hand_over(tenant, target, gone=gone)
+        return done
+
+    def use_queue(self, queue: SeparateJobQueue) -> None:
+        """From now on the jobs of persons are in this queue."""
+        self._separate_jobs = queue
 
     async def undo(self, tenant: str, merge_id: int, *, at: datetime) -> Merge:
         return await self._database.write(lambda db: undo_merge(db, tenant, number=merge_id, at=at))

@@ -130,7 +130,7 @@ async def undo_merge(db: AsyncConnection, tenant: str, *, number: int, at: datet
         await db.execute(_GIVE_BACK_NAME, {**place, "new_gone": row.gone, "new_primary": primary})
     await db.execute(_UNDONE, {**values, "new_undone_at": micros(at)})
     merge = merge_of(row)
-    return Merge(merge.id, merge.kept, merge.gone, merge.at, merge.memories, merge.episodes, at)
+    return Merge(merge.id, merge.target, merge.gone, merge.at, merge.memories, merge.episodes, at)
 
 
 async def _locked(

@@ -9,6 +9,7 @@ from sqlalchemy import BigInteger, ColumnElement, Insert, Table, and_, bindparam
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ebbing.adapters.sql.memories.owner_rows import OwnerRow, advance
+from ebbing.adapters.sql.service.outbox import append_rows, is_followed
 from ebbing.adapters.sql.tables.columns import DIGEST, NAME
 from ebbing.adapters.sql.tables.conditions import of_owner
 from ebbing.adapters.sql.tables.owner_tables import FEEDBACK, HISTORY, INDEX_ENTRY, MEMORY, RETURNED, REVISION, SOURCE
@@ -47,6 +48,7 @@ _MOVE: Final = [
 ]
 # What they were before belongs to change sets of the former owner, who cannot undo anything of them any more.
 _DROP_STATES: Final = delete(REVISION).where(_between(REVISION))
+_HERE_NOW: Final = _between(MEMORY)
 _COUNTS: Final = select(MEMORY.c.kind, func.count()).where(of_owner(MEMORY)).group_by(MEMORY.c.kind)
 
 
@@ -72,6 +74,10 @@ async def move(db: AsyncConnection, rows: Range, *, of: OwnerRow, to: OwnerRow) 
     }
     for statement in (_DROP_STATES, *_MOVE):
         await db.execute(statement, values)
+    if await is_followed(db):
+        here = {**to.key, "first": moved.first, "last": moved.last}
+        await append_rows(db, of, op="erase", rows=_HERE_NOW, values=here, shift=rows.first - moved.first)
+        await append_rows(db, to, op="put", rows=_HERE_NOW, values=here)
     to.last_seq = max(to.last_seq, moved.last)
     await advance(db, to, erased=False)
     return moved

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import and_, bindparam, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ebbing.adapters.sql.memories.owner_rows import OwnerRow
 from ebbing.adapters.sql.people.profile_rows import outdate
+from ebbing.adapters.sql.service.outbox import append_rows, is_followed
 from ebbing.adapters.sql.tables.conditions import is_in, of_owner
 from ebbing.adapters.sql.tables.owner_tables import HISTORY, MEMORY, PROFILE_EDIT
 from ebbing.adapters.sql.tables.service_tables import PARKED_EDIT
@@ -112,6 +113,8 @@ async def _present(db: AsyncConnection, owner: OwnerRow, *, ids: Iterable[str]) 
 async def _change(db: AsyncConnection, owner: OwnerRow, *, memory_id: str, values: dict[str, Any]) -> None:
     statement = update(MEMORY).where(*_THIS).values(version=MEMORY.c.version + 1, changed=owner.generation, **values)
     await db.execute(statement, {**owner.key, "of_id": memory_id})
+    if await is_followed(db):
+        await append_rows(db, owner, op="put", rows=and_(*_THIS), values={**owner.key, "of_id": memory_id})
 
 
 async def _tell(db: AsyncConnection, owner: OwnerRow, *, memory_id: str, event: str, at: datetime) -> None:

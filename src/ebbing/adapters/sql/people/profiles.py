@@ -19,7 +19,7 @@ from ebbing.domain.memory.profile import ProfileEdit, ProfileEntry, Section, Sna
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros, moment
 from ebbing.language.text.caches import text_cache
-from ebbing.ports.profile_store import Kept
+from ebbing.ports.stores.profile_store import StoredProfile
 
 _GENERATION: Final = select(OWNER.c.generation).where(of_owner(OWNER))
 _SNAPSHOT: Final = select(PROFILE).where(of_owner(PROFILE))
@@ -46,15 +46,15 @@ class SqlProfileStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def read(self, scope: Scope) -> Kept:
+    async def read(self, scope: Scope) -> StoredProfile:
         key = key_of(scope.owner)
 
-        async def work(db: AsyncConnection) -> Kept:
+        async def work(db: AsyncConnection) -> StoredProfile:
             generation = (await db.execute(_GENERATION, key)).scalar()
             row = (await db.execute(_SNAPSHOT, key)).first()
             edits = sorted((_edit(edit) for edit in await db.execute(_EDITS, key)), key=lambda edit: edit.slot)
             defaults = (await db.execute(_DEFAULTS, {"of_tenant": scope.tenant})).scalar()
-            return Kept(
+            return StoredProfile(
                 None if row is None or not row.version else _snapshot(row),
                 tuple(edits),
                 _entries(defaults),

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, insert, select
 from ebbing.adapters.sql.connection.database import Database
 from ebbing.adapters.sql.tables.service_tables import ACT
 from ebbing.index.shard import micros, moment
-from ebbing.ports.audit_log import Act
+from ebbing.ports.stores.audit_log import Act
 
 _LIST: Final = (
     select(ACT.c.at, ACT.c.tenant, ACT.c.who, ACT.c.what, ACT.c.target, ACT.c.outcome)
@@ -26,7 +26,7 @@ class SqlAuditLog:
         self._database = database
 
     async def note(self, act: Act) -> None:
-        values = {"at": micros(act.at), "tenant": act.tenant, "who": act.who, "what": act.what}
+        values = {"at": micros(act.at), "tenant": act.tenant, "who": act.who, "what": act.action}
         values |= {"target": act.target, "outcome": act.outcome}
         await self._database.write(lambda db: db.execute(insert(ACT), values))
 

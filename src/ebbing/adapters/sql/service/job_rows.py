@@ -95,7 +95,7 @@ def job_of(row: Any) -> Job:
         leased_until=None if row.leased_until is None else moment(row.leased_until),
         last_error=row.last_error,
         tenant=row.tenant,
-        whose=Scope(row.user_id, row.agent_id, row.run_id, row.tenant) if is_somebodys else None,
+        belongs_to=Scope(row.user_id, row.agent_id, row.run_id, row.tenant) if is_somebodys else None,
         progress=json.loads(row.progress) if row.progress else {},
         ended_at=None if row.ended_at is None else moment(row.ended_at),
     )
@@ -110,9 +110,10 @@ def _about(scope: Scope) -> list[ColumnElement[bool]]:
     return conditions
 
 
-async def hand_over_jobs(db: AsyncConnection, tenant: str, *, target: str, gone: str) -> None:
+async def hand_over_jobs(db: AsyncConnection, tenant: str, *, target: str, gone: str) -> int:
     """Give the jobs of a person to another. What is in hand is begun anew, since its worker looks where it was."""
-    for row in (await db.execute(_OF_USER, {"of_tenant": tenant, "of_user": gone})).all():
+    jobs = (await db.execute(_OF_USER, {"of_tenant": tenant, "of_user": gone})).all()
+    for row in jobs:
         is_running = row.state == JobState.RUNNING
         if is_running and await is_replaced(db, row.named):
             await db.execute(delete(JOB).where(_OF_ID), {"of_id": row.id})
@@ -125,3 +126,4 @@ async def hand_over_jobs(db: AsyncConnection, tenant: str, *, target: str, gone:
             values |= {"state": JobState.WAITING.value, "attempts": row.attempts - 1, "leased_until": None}
             values |= {"waiting": row.named, "due_at": row.run_at}
         await change_by_id(db, row.id, **values)
+    return len(jobs)

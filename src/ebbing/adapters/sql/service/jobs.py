@@ -13,30 +13,21 @@ from ebbing.adapters.sql.connection.database import Database
 from ebbing.adapters.sql.service import job_rows as rows
 from ebbing.adapters.sql.tables.conditions import chunks
 from ebbing.adapters.sql.tables.service_tables import JOB
-from ebbing.adapters.system.job_payload import payload_text
+from ebbing.adapters.system.job_payload import DescribedJobs, payload_text
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import LOST, Job, JobState, NewJob
 
 
-class SqlJobQueue:
+class SqlJobQueue(DescribedJobs):
     """A `JobQueue` over the table `job`. Workers of any number of processes take from it without waiting in line."""
 
     def __init__(self, database: Database, *, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
-    async def enqueue(
-        self,
-        kind: str,
-        key: str,
-        *,
-        payload: Mapping[str, Any] | None = None,
-        run_at: datetime | None = None,
-        max_attempts: int = 5,
-        whose: Scope | None = None,
-    ) -> int:
-        values = self._values(NewJob(kind, key, payload, run_at, max_attempts, whose))
+    async def _enqueue(self, job: NewJob) -> int:
+        values = self._values(job)
 
         async def work(db: AsyncConnection) -> int:
             await _add(db, [values])
@@ -146,6 +137,9 @@ class SqlJobQueue:
     async def forget_tenant(self, tenant: str) -> int:
         return await self._database.write(lambda db: rows.forget_jobs_of_tenant(db, tenant))
 
+    async def hand_over(self, tenant: str, target: str, *, gone: str) -> int:
+        return await self._database.write(lambda db: rows.hand_over_jobs(db, tenant, target=target, gone=gone))
+
     async def drop_done(self, *, before: datetime) -> int:
         async def work(db: AsyncConnection) -> int:
             return (await db.execute(rows.DROP_DONE, {"before": micros(before)})).rowcount
@@ -153,7 +147,7 @@ class SqlJobQueue:
         return await self._database.write(work)
 
     def _values(self, job: NewJob) -> dict[str, Any]:
-        scope, run_at = job.whose, micros(job.run_at or self._clock.now())
+        scope, run_at = job.belongs_to, micros(job.run_at or self._clock.now())
         name = rows.job_name(job.kind, job.key)
         return {
             "named": name,

@@ -12,7 +12,7 @@ from ebbing.adapters.sql.connection.database import Database
 from ebbing.adapters.sql.tables.service_tables import API_KEY
 from ebbing.domain.access_roles import role_named
 from ebbing.index.shard import micros, moment
-from ebbing.ports.key_ring import ApiKey
+from ebbing.ports.stores.key_ring import ApiKey
 
 _KEYS: Final = select(API_KEY)
 _FIND: Final = _KEYS.where(API_KEY.c.digest == bindparam("of_digest"))

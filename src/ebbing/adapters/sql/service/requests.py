@@ -13,7 +13,7 @@ from ebbing.adapters.sql.tables.conditions import REACH
 from ebbing.adapters.sql.tables.service_tables import REQUEST
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros, moment
-from ebbing.ports.request_log import KeptRequest
+from ebbing.ports.stores.request_log import KeptRequest
 
 _MINE: Final = and_(
     REQUEST.c.tenant == bindparam("of_tenant"),
@@ -66,8 +66,8 @@ class SqlRequestLog:
         values = {**_name(request), "new_leased_until": micros(until)}
         await self._database.write(lambda db: db.execute(_RENEW, values))
 
-    async def finish(self, request: KeptRequest, *, status: int, answer: str, whose: Scope | None) -> None:
-        values = {f"new_{name}": value for name, value in _scope_values(whose).items()}
+    async def finish(self, request: KeptRequest, *, status: int, answer: str, belongs_to: Scope | None) -> None:
+        values = {f"new_{name}": value for name, value in _scope_values(belongs_to).items()}
         values |= {"new_status": status, "new_answer": answer, **_name(request)}
         await self._database.write(lambda db: db.execute(_FINISH, values))
 
@@ -106,7 +106,7 @@ def _values(request: KeptRequest) -> dict[str, Any]:
         "digest": request.digest,
         "begun_at": micros(request.begun_at),
         "leased_until": micros(request.leased_until),
-        **_scope_values(request.whose),
+        **_scope_values(request.belongs_to),
         "body": request.body,
         "status": request.status,
         "answer": request.answer,
@@ -125,7 +125,7 @@ def _request(row: Any) -> KeptRequest | None:
         digest=row.digest,
         begun_at=moment(row.begun_at),
         leased_until=moment(row.leased_until),
-        whose=scope,
+        belongs_to=scope,
         body=row.body,
         status=row.status,
         answer=row.answer,

@@ -23,7 +23,7 @@ from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.feedback import Feedback, Signal, Usage
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.shard import micros, moment
-from ebbing.ports.usage_log import KEPT_FEEDBACK, Returned
+from ebbing.ports.stores.usage_log import KEPT_FEEDBACK, Returned
 
 _OF_SEQ: Final = bindparam("of_seq", type_=WHOLE)
 _SEQS: Final = select(MEMORY.c.id, MEMORY.c.seq).where(of_owner(MEMORY), is_in(MEMORY.c.id, "ids"))

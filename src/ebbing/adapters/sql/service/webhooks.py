@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from ebbing.adapters.sql.connection.database import Database
 from ebbing.adapters.sql.tables.service_tables import WEBHOOK
 from ebbing.index.shard import micros, moment
-from ebbing.ports.webhook_book import Webhook
+from ebbing.ports.stores.webhook_book import Webhook
 
 _OF_TENANT: Final = WEBHOOK.c.tenant == bindparam("of_tenant")
 _OF_ID: Final = WEBHOOK.c.id == bindparam("of_id")

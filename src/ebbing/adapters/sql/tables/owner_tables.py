@@ -168,7 +168,21 @@ def edit_columns() -> list[Column[Any]]:
 
 PROFILE_EDIT: Final = Table("profile_edit", METADATA, *_key(), *edit_columns())
 
+OUTBOX: Final = Table(
+    "outbox",
+    METADATA,
+    *_key(),
+    _given_by_server(key=True),
+    Column("place", WHOLE),
+    Column("owner_no", WHOLE, nullable=False),
+    Column("seq", WHOLE, nullable=False),
+    Column("memory_id", ID, nullable=False),
+    Column("op", WORD, nullable=False),
+    Index("outbox_by_place", "place", "no"),
+)
+"""`place` is that in the order of all changes, which a change gets when it is first read."""
+
 OWNER_TABLES: Final = (
     *(OWNER, MEMORY, INDEX_ENTRY, SOURCE, HISTORY, RETURNED, FEEDBACK, MARK, CHANGE_SET, REVISION, PROFILE),
-    PROFILE_EDIT,
+    *(PROFILE_EDIT, OUTBOX),
 )

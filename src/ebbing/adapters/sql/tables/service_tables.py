@@ -149,5 +149,13 @@ EMBEDDING_MODEL: Final = Table(
 ERASED: Final = Table("erased", METADATA, Column("id", WHOLE, primary_key=True, autoincrement=False))
 """Holds a row while the files of the server may still hold what was erased."""
 
+OUTBOX_FOLLOWER: Final = Table(
+    "outbox_follower", METADATA, Column("name", NAME, primary_key=True), Column("place", WHOLE, nullable=False)
+)
+
+OUTBOX_STATE: Final = Table(
+    "outbox_state", METADATA, Column("name", WORD, primary_key=True), Column("value", WHOLE, nullable=False)
+)
+"""How many followers there are, and the last place that was given to a change; each row is a lock as well."""
+
 TENANT_TABLES: Final = (IDENTITY, IDENTITY_MERGE, PARKED_EDIT, PROFILE_DEFAULT, TENANT_SETTING, ACT, REQUEST)
-SERVICE_TABLES: Final = (WEBHOOK, API_KEY, JOB, EMBEDDING_MODEL, ERASED)

@@ -93,7 +93,7 @@ def _copy(db: sqlite3.Connection, file: Path, *, history: str | None = None) -> 
     finally:
         copy.close()
     _check(part)
-    _settle(part, file)
+    settle(part, file)
     return file.stat().st_size
 
 
@@ -119,7 +119,7 @@ def _place(source: Path, target: Path) -> None:
         db.close()
 
 
-def _settle(part: Path, file: Path) -> None:
+def settle(part: Path, file: Path) -> None:
     """Gives a finished file its name, so that no half of one ever has it."""
     part.chmod(0o600)
     with part.open("rb") as written:

@@ -13,7 +13,7 @@ from ebbing.adapters.sqlite.tables.requests import forget_requests, forget_reque
 from ebbing.adapters.system.record_columns import RECORD_COLUMNS
 from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Scope
-from ebbing.ports.memory_store import Receipt
+from ebbing.ports.stores.memory_store import Receipt
 
 _COVERED: Final = (
     "mid BETWEEN :first AND :last AND (:agent IS NULL OR agent_id = :agent) AND (:run IS NULL OR run_id = :run)"

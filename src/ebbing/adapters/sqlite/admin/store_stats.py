@@ -15,7 +15,7 @@ from ebbing.domain.memory.record import Kind
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.shard import STORED_VECTOR
 from ebbing.language.text.analyzer import ANALYZER_VERSION
-from ebbing.ports.memory_store import Outdated, Share, StoreStats
+from ebbing.ports.stores.memory_store import Outdated, Share, StoreStats
 
 _COLUMNS: Final = ", ".join(f"memory.{name}" for name in RECORD_COLUMNS)
 _ENTRIES: Final = "LEFT JOIN index_entry USING (mid) LEFT JOIN model ON model.no = index_entry.model"

@@ -24,4 +24,6 @@ def translated(error: Exception) -> EbbingError:
         return StoreError("another process has kept the store locked for too long: try again")
     if "not a database" in text or "malformed" in text:
         return SchemaError("ebbing.db is damaged or not a database: restore a backup, or choose another directory")
+    if "disk is full" in text:
+        return StoreError("the store's disk is full: nothing was written; make room, then retry")
     return StoreError(f"the store could not do it: {text}")

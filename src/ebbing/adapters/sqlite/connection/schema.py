@@ -33,7 +33,7 @@ def migrate(db: sqlite3.Connection, scripts: Sequence[str] | None = None) -> Non
     Raises:
         SchemaError: the file was written by a newer Ebbing, or by another program.
     """
-    whole = _layout() if scripts is None else None
+    whole = layout() if scripts is None else None
     scripts = migrations() if scripts is None else scripts
     if _version(db) == len(scripts) and _application_id(db) == APPLICATION_ID:
         return
@@ -53,7 +53,8 @@ def migrate(db: sqlite3.Connection, scripts: Sequence[str] | None = None) -> Non
 
 
 @cache
-def _layout() -> str:
+def layout() -> str:
+    """Return the script that lays out a new file."""
     return (_HERE / "schema.sql").read_text("utf-8")
 
 

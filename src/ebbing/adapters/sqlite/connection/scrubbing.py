@@ -99,9 +99,9 @@ class Scrubber:
             emptied = self._empty_log()
             if emptied and rewritten:
                 self._db.execute("DELETE FROM unscrubbed WHERE no <= ?", (max(noted, default=0),))
-            return self._told(emptied=emptied, rewritten=rewritten)
+            return self._note_outcome(emptied=emptied, rewritten=rewritten)
         except sqlite3.Error:
-            return self._told(emptied=False, rewritten=False)
+            return self._note_outcome(emptied=False, rewritten=False)
         finally:
             self._db.execute(f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}")
 
@@ -136,7 +136,7 @@ class Scrubber:
         busy = [self._db.execute(f"PRAGMA {name}.wal_checkpoint(TRUNCATE)").fetchone()[0] for name in self._databases]
         return not any(busy)
 
-    def _told(self, *, emptied: bool, rewritten: bool) -> bool:
+    def _note_outcome(self, *, emptied: bool, rewritten: bool) -> bool:
         now = time.monotonic()
         if emptied and rewritten:
             self._left, self._pause = Scrub.NO, 1.0

@@ -23,7 +23,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.cursor import cursor_after, position
 from ebbing.index.index_entry import TERM, IndexEntry
 from ebbing.index.shard import STORED_VECTOR, micros, moment
-from ebbing.ports.change_log import ChangePage, RecordChange
+from ebbing.ports.stores.change_log import ChangePage, RecordChange
 
 _Result = TypeVar("_Result")
 
@@ -129,20 +129,20 @@ def _records(db: sqlite3.Connection, scope: Scope, *, change_id: str) -> list[Re
         states.setdefault(mid, []).append(state)
     changes = []
     for mid, *columns in db.execute(_NOW, values).fetchall():
-        now, kept = _record(columns, scope), states.get(mid, [])
-        later = [state for state in kept if state[0] > logged.number]
+        now, history = _record(columns, scope), states.get(mid, [])
+        later = [state for state in history if state[0] > logged.number]
         after = _record(later[0][1:], scope) if later else now
-        mine = None if mid in born else next((state for state in kept if state[0] == logged.number), None)
+        mine = None if mid in born else next((state for state in history if state[0] == logged.number), None)
         before = None if mine is None else _record(mine[1:], scope)
         changes.append(RecordChange(logged, before, None if mine is None else _entry(mine), after, now))
     return changes
 
 
 def _of_memory(db: sqlite3.Connection, scope: Scope, *, memory_id: str) -> list[RecordChange]:
-    found = db.execute(_MID, {**_owner(scope), "id": memory_id}).fetchone()
-    if found is None:
+    row = db.execute(_MID, {**_owner(scope), "id": memory_id}).fetchone()
+    if row is None:
         return []
-    [mid] = found
+    [mid] = row
     owner_no = mid >> 24
     values = {"first": mid, "last": mid, "mids": json.dumps([mid]), "no": 0}
     [(_, *columns)] = db.execute(_NOW, values).fetchall()

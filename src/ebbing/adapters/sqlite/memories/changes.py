@@ -24,19 +24,19 @@ from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.domain.nesting import check_nesting
 from ebbing.index.index_entry import read_entry
-from ebbing.ports.memory_store import Change, Erase, Insert, Reindex, Revise
+from ebbing.ports.stores.memory_store import Change, Erase, Insert, Reindex, Revise
 
 _OWNER: Final = f"SELECT no, last_seq, generation, {FOLLOWED} FROM owner WHERE tenant = ? AND kind = ? AND name = ?"  # noqa: S608
 _ID_TAKEN: Final = "a memory with this id is already stored: give the new one an id of its own"
 # A use is noted beside the version (see `usage.py`): whoever read the record before must not take it back.
 _USES: Final = f"?{1 + RECORD_COLUMNS.index('access_count')}"
-_KEPT: Final = {
+_MERGED_COLUMNS: Final = {
     "access_count": "max(access_count, {new})",
     "last_accessed_at": "nullif(max(ifnull(last_accessed_at, -1 << 63), ifnull({new}, -1 << 63)), -1 << 63)",
     "growth": f"iif(access_count < {_USES}, {{new}}, growth)",
 }
 _SET: Final = ", ".join(
-    f"{name} = {_KEPT.get(name, '{new}').format(new=f'?{number}')}"
+    f"{name} = {_MERGED_COLUMNS.get(name, '{new}').format(new=f'?{number}')}"
     for number, name in enumerate(RECORD_COLUMNS[1:], start=2)
 )
 _SET_WITH_USES: Final = ", ".join(f"{name} = ?{number}" for number, name in enumerate(RECORD_COLUMNS[1:], start=2))
@@ -88,7 +88,7 @@ def prepare(scope: Scope, changes: Sequence[Change]) -> list[Prepared]:
             prepared.append(Prepared(change, entry=entry_values(change.entry)))
             continue
         record = change.record
-        check_owner(record.whose, scope)
+        check_owner(record.belongs_to, scope)
         if isinstance(change, Insert):
             check_nesting(record.metadata, "metadata")
         entry = entry_values(read_entry(change.entry, record)) if change.entry else None
@@ -199,7 +199,7 @@ class _Batch:
     def _insert(self, change: Insert, prepared: Prepared) -> str:
         record = change.record
         sources = _sources(record)
-        if change.once and sources and (earlier := self._known(sources[0])):
+        if change.once and sources and (earlier := self._id_of_source(sources[0])):
             return earlier
         if self._seq == MAX_SEQ:
             raise StoreError(f"this owner has used all of its {MAX_SEQ} rows: export it and import it anew")
@@ -267,7 +267,7 @@ class _Batch:
             append(self._db, mid, memory_id=memory_id, op=op)
         return memory_id
 
-    def _known(self, source: Source) -> str | None:
+    def _id_of_source(self, source: Source) -> str | None:
         row = self._db.execute(
             "SELECT id FROM source JOIN memory USING (mid) WHERE owner_no = ? AND source.kind = ? AND run = ?"
             " AND source_id = ? AND place = 0 AND deleted_at IS NULL ORDER BY mid LIMIT 1",
@@ -329,4 +329,4 @@ class _Batch:
 
 
 def _sources(record: MemoryRecord) -> list[Source]:
-    return [(record.kind, record.whose.run_id or "", source_id) for source_id in record.provenance.source_ids]
+    return [(record.kind, record.belongs_to.run_id or "", source_id) for source_id in record.provenance.source_ids]

@@ -1,6 +1,6 @@
 """What an index outside the file has to follow: rows written in the same transaction as the change itself.
 
-A `put` says "read this row again", an `erase` says "forget it". See `ebbing.ports.outbox.Outbox`.
+A `put` says "read this row again", an `erase` says "forget it". See `ebbing.ports.stores.outbox.Outbox`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
 from ebbing.adapters.sqlite.memories.rows import MAX_SEQ, SEQ_BITS, first_mid, last_mid
 from ebbing.domain.errors import InvalidInputError
 from ebbing.domain.memory.scope import Owner
-from ebbing.ports.outbox import Followed, Standing
+from ebbing.ports.stores.outbox import Followed, Standing
 
 FOLLOWED: Final = "EXISTS (SELECT 1 FROM outbox_consumer)"
 """Whether anybody is registered, for a statement that asks for something else as well."""
@@ -27,6 +27,10 @@ _READ: Final = (
 _STANDING: Final = (
     "SELECT no, cursor FROM owner, outbox_consumer AS follower WHERE tenant = ? AND kind = ? AND owner.name = ?"
     " AND follower.name = ?"
+)
+_BACKLOG: Final = (
+    "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'outbox'), 0) - cursor FROM outbox_consumer"
+    " WHERE name = ?"
 )
 _BEHIND: Final = "SELECT DISTINCT mid FROM outbox WHERE seq > ? AND mid BETWEEN ? AND ? LIMIT ?"
 
@@ -59,6 +63,11 @@ class SqliteOutbox:
         with self._connections.reading() as db:
             return [row[0] for row in db.execute("SELECT name FROM outbox_consumer ORDER BY name")]
 
+    async def cursor(self, name: str) -> int | None:
+        with self._connections.reading() as db:
+            row = db.execute("SELECT cursor FROM outbox_consumer WHERE name = ?", (name,)).fetchone()
+        return None if row is None else int(row[0])
+
     async def read(self, name: str, *, limit: int = 100) -> list[Followed]:
         with self._connections.reading() as db:
             cursor = db.execute("SELECT cursor FROM outbox_consumer WHERE name = ?", (name,)).fetchone()
@@ -75,6 +84,13 @@ class SqliteOutbox:
             _trim(db)
 
         await self._writer.run(work)
+
+    async def backlog(self, name: str) -> int:
+        with self._connections.reading() as db:
+            row = db.execute(_BACKLOG, (name,)).fetchone()
+        if row is None:
+            raise InvalidInputError(_UNKNOWN)
+        return int(row[0])
 
     async def standing(self, name: str, owner: Owner, *, limit: int) -> Standing | None:
         with self._connections.reading() as db:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from ebbing.adapters.sqlite.memories.outbox import is_followed
 from ebbing.adapters.sqlite.memories.rows import first_mid, last_mid, utc_text
 from ebbing.domain.memory.record import Kind
 from ebbing.index.shard import micros, moment
@@ -38,6 +39,7 @@ _DELETE: Final = (
     "UPDATE memory SET deleted_at = ?, delete_reason = ?, version = version + 1,"
     " changed = (SELECT generation FROM owner WHERE no = mid >> 24) WHERE id = ?"
 )
+_NOTE: Final = "INSERT INTO outbox (mid, memory_id, op) SELECT mid, id, 'put' FROM memory WHERE {} = ?"
 _RECORD: Final = "SELECT id, kind, content, created_at, deleted_at, actor, role FROM memory WHERE {} = ?"
 _HISTORY: Final = (
     "INSERT INTO history (memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role,"
@@ -57,9 +59,11 @@ def part(db: sqlite3.Connection, *, source: int, other: int, at: datetime) -> No
     closed = [row[0] for row in db.execute(_CLOSED, {**bounds, "tellers": json.dumps(tellers)})]
     for mid in closed:
         db.execute(_REOPEN, (mid,))
+        _note(db, "mid", value=mid)
         _tell(db, db.execute(_RECORD.format("mid"), (mid,)).fetchone(), event="UPDATE", at=at)
     for memory_id in tellers:
         db.execute(_DELETE, (micros(at), PARTED, memory_id))
+        _note(db, "id", value=memory_id)
         _tell(db, db.execute(_RECORD.format("id"), (memory_id,)).fetchone(), event="DELETE", at=at)
 
 
@@ -102,6 +106,11 @@ def _outdate(db: sqlite3.Connection, owner_no: int) -> None:
     db.execute(
         "UPDATE profile SET revision = revision + 1, generation = -1, entries = NULL WHERE owner_no = ?", (owner_no,)
     )
+
+
+def _note(db: sqlite3.Connection, column: str, *, value: int | str) -> None:
+    if is_followed(db):
+        db.execute(_NOTE.format(column), (value,))
 
 
 def _tell(db: sqlite3.Connection, row: Sequence[Any], *, event: str, at: datetime) -> None:

@@ -25,7 +25,7 @@ from ebbing.domain.memory.scope import Scope
 from ebbing.index.index_entry import unread_entry
 from ebbing.index.shard import STORED_VECTOR, moment
 from ebbing.language.text.detect_language import detect
-from ebbing.ports.memory_store import Insert
+from ebbing.ports.stores.memory_store import Insert
 
 _WAITING: Final = "SELECT no, tenant, kind, name, at, body, vectors FROM staged_write WHERE refused IS NULL ORDER BY no"
 _UNREADABLE: Final = (EbbingError, sqlite3.IntegrityError, LookupError, TypeError, ValueError, OverflowError)
@@ -86,7 +86,7 @@ def _from_messages(body: dict[str, Any], owner: Scope, *, now: datetime, vectors
         role, trust, actor, when = more[0] if more else (Role.USER, Role.USER, None, None)
         record = MemoryRecord(
             id=memory_id,
-            whose=scope,
+            belongs_to=scope,
             content=text,
             created_at=now if when is None else moment(when),
             recorded_at=now,

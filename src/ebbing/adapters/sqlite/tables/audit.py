@@ -7,7 +7,7 @@ from typing import Final
 from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
 from ebbing.index.shard import micros, moment
-from ebbing.ports.audit_log import Act
+from ebbing.ports.stores.audit_log import Act
 
 _NOTE: Final = "INSERT INTO act (at, tenant, who, what, target, outcome) VALUES (?, ?, ?, ?, ?, ?)"
 _LIST: Final = "SELECT at, tenant, who, what, target, outcome FROM act WHERE tenant = ? ORDER BY no DESC LIMIT ?"
@@ -20,7 +20,7 @@ class SqliteAuditLog:
         self._connections, self._writer = connections, writer
 
     async def note(self, act: Act) -> None:
-        values = (micros(act.at), act.tenant, act.who, act.what, act.target, act.outcome)
+        values = (micros(act.at), act.tenant, act.who, act.action, act.target, act.outcome)
         await self._writer.run(lambda db: db.execute(_NOTE, values).rowcount)
 
     async def list(self, tenant: str, *, limit: int = 100) -> list[Act]:

@@ -13,9 +13,11 @@ from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
 from ebbing.adapters.sqlite.memories.move_owner import OwnerRow, Range, count, forget_shards, move, owner_row
 from ebbing.adapters.sqlite.memories.rows import MAX_SEQ
 from ebbing.adapters.sqlite.memories.split_owner import park_edits, part, unpark_edits
+from ebbing.adapters.sqlite.tables.jobs import hand_over_jobs
 from ebbing.domain.errors import ConflictError, IdentityNotFoundError, InvalidInputError
 from ebbing.domain.memory.identity import MERGE_GRACE, Identity, Merge
 from ebbing.index.shard import micros, moment
+from ebbing.ports.job_queue import SeparateJobQueue
 
 _COLUMNS: Final = "channel, channel_user_id, unified_id, is_primary, linked_at"
 _FIND: Final = f"SELECT {_COLUMNS} FROM identity WHERE tenant = ? AND channel = ? AND channel_user_id = ?"  # noqa: S608
@@ -33,16 +35,6 @@ _MERGES: Final = (
     f"SELECT {_MERGE_COLUMNS} FROM identity_merge WHERE tenant = :tenant"  # noqa: S608
     " AND (:unified IS NULL OR kept = :unified OR gone = :unified) ORDER BY no DESC LIMIT :limit"
 )
-# What is in hand is begun anew, since its worker looks for the memories where they were.
-_GIVE_WAY: Final = (
-    "DELETE FROM job WHERE tenant = :tenant AND user_id = :gone AND state = 'running' AND EXISTS (SELECT 1 FROM job"
-    " AS other WHERE other.kind = job.kind AND other.key = job.key AND other.state = 'waiting')"
-)
-_JOBS: Final = (
-    "UPDATE job SET user_id = :kept, payload = iif(json_extract(payload, '$.user_id') IS NULL, payload,"
-    " json_set(payload, '$.user_id', :kept)), attempts = attempts - (state = 'running'),"
-    " state = iif(state = 'running', 'waiting', state), leased_until = NULL WHERE tenant = :tenant AND user_id = :gone"
-)
 _REQUESTS: Final = (
     "UPDATE request SET owner_name = :kept WHERE tenant = :tenant AND owner_kind = 'user' AND owner_name = :gone"
 )
@@ -56,10 +48,11 @@ class SqliteIdentityBook:
 
     def __init__(self, connections: Connections, writer: GroupCommitWriter) -> None:
         self._connections, self._writer = connections, writer
+        self._separate_jobs: SeparateJobQueue | None = None
 
     async def find(self, tenant: str, channel: str, *, channel_user_id: str) -> Identity | None:
         with self._connections.reading() as db:
-            return _found(db, (tenant, channel, channel_user_id))
+            return _identity_at(db, (tenant, channel, channel_user_id))
 
     async def get_or_create(
         self, tenant: str, channel: str, *, channel_user_id: str, unified_id: str, at: datetime
@@ -92,7 +85,14 @@ class SqliteIdentityBook:
             return [_identity(row) for row in db.execute(_LIST, values)]
 
     async def merge(self, tenant: str, target: str, *, gone: str, at: datetime) -> Merge:
-        return await self._writer.run(lambda db: _merge(db, tenant, target=target, gone=gone, at=at))
+        done = await self._writer.run(lambda db: _merge(db, tenant, target=target, gone=gone, at=at))
+        if self._separate_jobs is not None:
+            await self._separate_jobs.hand_over(tenant, target, gone=gone)
+        return done
+
+    def use_queue(self, queue: SeparateJobQueue) -> None:
+        """From now on the jobs of persons are in this queue."""
+        self._separate_jobs = queue
 
     async def undo(self, tenant: str, merge_id: int, *, at: datetime) -> Merge:
         return await self._writer.run(lambda db: _undo(db, tenant, number=merge_id, at=at))
@@ -133,7 +133,7 @@ def late_heir(db: sqlite3.Connection, tenant: str, *, name: str, now: datetime) 
 def _linked(db: sqlite3.Connection, key: tuple[str, str, str], *, to: str, at: datetime) -> Identity:
     tenant, channel, name = key
     db.execute(_LINK, {"tenant": tenant, "channel": channel, "name": name, "unified": to, "at": micros(at)})
-    identity = _found(db, key)
+    identity = _identity_at(db, key)
     assert identity is not None
     return identity
 
@@ -151,7 +151,8 @@ def _merge(db: sqlite3.Connection, tenant: str, *, target: str, gone: str, at: d
     counts = (0, 0) if leaving is None else count(db, leaving)
     rows = Range(1, 0) if leaving is None else _moved(db, tenant, leaving=leaving, target=target, number=number)
     values = {"tenant": tenant, "kept": target, "gone": gone}
-    for statement in (_GIVE_WAY, _JOBS, _REQUESTS, _STAGED, _NAMES):
+    hand_over_jobs(db, tenant, target=target, gone=gone)
+    for statement in (_REQUESTS, _STAGED, _NAMES):
         db.execute(statement, values)
     db.execute(
         "INSERT INTO identity_merge (no, tenant, kept, gone, at, first_seq, last_seq, memories, episodes, names)"
@@ -186,7 +187,7 @@ def _undo(db: sqlite3.Connection, tenant: str, *, number: int, at: datetime) -> 
     if merge.undone_at is not None:
         raise InvalidInputError("this merge was undone already")
     _refuse_buried(db, tenant, merge=merge)
-    staying = owner_row(db, tenant, name=merge.kept)
+    staying = owner_row(db, tenant, name=merge.target)
     if staying is not None and last >= first:
         back = owner_row(db, tenant, name=merge.gone, create=True)
         assert back is not None
@@ -198,16 +199,16 @@ def _undo(db: sqlite3.Connection, tenant: str, *, number: int, at: datetime) -> 
     db.executemany(
         "UPDATE identity SET unified_id = ?, is_primary = ? WHERE tenant = ? AND channel = ? AND channel_user_id = ?"
         " AND unified_id = ?",
-        [(merge.gone, primary, tenant, channel, name, merge.kept) for channel, name, primary in json.loads(names)],
+        [(merge.gone, primary, tenant, channel, name, merge.target) for channel, name, primary in json.loads(names)],
     )
     db.execute("UPDATE identity_merge SET undone_at = ? WHERE no = ?", (micros(at), number))
-    return Merge(merge.id, merge.kept, merge.gone, merge.at, merge.memories, merge.episodes, at)
+    return Merge(merge.id, merge.target, merge.gone, merge.at, merge.memories, merge.episodes, at)
 
 
 def _refuse_buried(db: sqlite3.Connection, tenant: str, *, merge: Merge) -> None:
     """Who was merged away since has nothing to give back until that is undone."""
     later = "SELECT 1 FROM identity_merge WHERE tenant = ? AND gone = ? AND no > ? AND undone_at IS NULL"
-    if db.execute(later, (tenant, merge.kept, merge.id)).fetchone():
+    if db.execute(later, (tenant, merge.target, merge.id)).fetchone():
         raise InvalidInputError("the person who was kept was merged into somebody else since: undo that merge first")
 
 
@@ -225,7 +226,7 @@ def _next_number(db: sqlite3.Connection) -> int:
     return 1 if row is None else int(row[0]) + 1
 
 
-def _found(db: sqlite3.Connection, key: tuple[str, str, str]) -> Identity | None:
+def _identity_at(db: sqlite3.Connection, key: tuple[str, str, str]) -> Identity | None:
     row = db.execute(_FIND, key).fetchone()
     return None if row is None else _identity(row)
 

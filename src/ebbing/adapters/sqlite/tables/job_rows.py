@@ -68,6 +68,16 @@ FORGET: Final = (
     "DELETE FROM job WHERE tenant = :tenant AND user_id IS :user AND (:user IS NOT NULL OR agent_id IS :agent)"
     " AND (:agent IS NULL OR agent_id = :agent) AND (:run IS NULL OR run_id = :run)"
 )
+# What is in hand is begun anew, since its worker looks for the memories where they were.
+HAND_OVER_IN_HAND: Final = (
+    "DELETE FROM job WHERE tenant = :tenant AND user_id = :gone AND state = 'running' AND EXISTS (SELECT 1 FROM job"
+    " AS other WHERE other.kind = job.kind AND other.key = job.key AND other.state = 'waiting')"
+)
+HAND_OVER: Final = (
+    "UPDATE job SET user_id = :target, payload = iif(json_extract(payload, '$.user_id') IS NULL, payload,"
+    " json_set(payload, '$.user_id', :target)), attempts = attempts - (state = 'running'),"
+    " state = iif(state = 'running', 'waiting', state), leased_until = NULL WHERE tenant = :tenant AND user_id = :gone"
+)
 DROP_DONE: Final = "DELETE FROM job WHERE state = 'done' AND ended_at < ?"
 
 
@@ -93,7 +103,7 @@ def job_of(row: Sequence[Any]) -> Job:
         leased_until=None if leased_until is None else moment(leased_until),
         last_error=last_error,
         tenant=tenant,
-        whose=Scope(user, agent, run, tenant) if is_somebodys else None,
+        belongs_to=Scope(user, agent, run, tenant) if is_somebodys else None,
         progress=json.loads(progress) if progress else {},
         ended_at=None if ended_at is None else moment(ended_at),
     )

@@ -14,30 +14,21 @@ from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.adapters.sqlite.connection.scrubbing import Scrub
 from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
 from ebbing.adapters.sqlite.tables import job_rows as rows
-from ebbing.adapters.system.job_payload import payload_text
+from ebbing.adapters.system.job_payload import DescribedJobs, payload_text
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros
 from ebbing.ports.clock import Clock
 from ebbing.ports.job_queue import LOST, Job, JobState, NewJob
 
 
-class SqliteJobQueue:
+class SqliteJobQueue(DescribedJobs):
     """A `JobQueue` in the store's file."""
 
     def __init__(self, connections: Connections, writer: GroupCommitWriter, *, clock: Clock) -> None:
         self._connections, self._writer, self._clock = connections, writer, clock
 
-    async def enqueue(
-        self,
-        kind: str,
-        key: str,
-        *,
-        payload: Mapping[str, Any] | None = None,
-        run_at: datetime | None = None,
-        max_attempts: int = 5,
-        whose: Scope | None = None,
-    ) -> int:
-        values = self._values(NewJob(kind, key, payload, run_at, max_attempts, whose))
+    async def _enqueue(self, job: NewJob) -> int:
+        values = self._values(job)
 
         def work(db: sqlite3.Connection) -> int:
             db.execute(rows.ADD, values)
@@ -127,6 +118,9 @@ class SqliteJobQueue:
     async def forget_tenant(self, tenant: str) -> int:
         return await self._writer.run(partial(forget_jobs_of_tenant, tenant=tenant), scrub=Scrub.LOG)
 
+    async def hand_over(self, tenant: str, target: str, *, gone: str) -> int:
+        return await self._writer.run(partial(hand_over_jobs, tenant=tenant, target=target, gone=gone))
+
     async def drop_done(self, *, before: datetime) -> int:
         moment = micros(before)
         return await self._writer.run(lambda db: db.execute(rows.DROP_DONE, (moment,)).rowcount)
@@ -137,7 +131,7 @@ class SqliteJobQueue:
         return await self._writer.run(lambda db: db.execute(statement, every).rowcount == 1)
 
     def _values(self, job: NewJob) -> dict[str, Any]:
-        whose = job.whose
+        scope = job.belongs_to
         return {
             "kind": job.kind,
             "key": job.key,
@@ -145,9 +139,9 @@ class SqliteJobQueue:
             "max_attempts": job.max_attempts,
             "run_at": micros(job.run_at or self._clock.now()),
             "tenant": job.of_tenant,
-            "user": whose and whose.user_id,
-            "agent": whose and whose.agent_id,
-            "run": whose and whose.run_id,
+            "user": scope and scope.user_id,
+            "agent": scope and scope.agent_id,
+            "run": scope and scope.run_id,
             "once": job.once,
         }
 
@@ -157,8 +151,8 @@ class SqliteJobQueue:
 
     def _counts(self, tenant: str | None) -> dict[tuple[str, JobState], int]:
         with self._connections.reading() as db:
-            found = db.execute(rows.COUNTS, {"tenant": tenant}).fetchall()
-        return {(kind, JobState(state)): count for kind, state, count in found}
+            counts = db.execute(rows.COUNTS, {"tenant": tenant}).fetchall()
+        return {(kind, JobState(state)): count for kind, state, count in counts}
 
 
 def forget_jobs(db: sqlite3.Connection, *, scope: Scope) -> int:
@@ -170,6 +164,12 @@ def forget_jobs(db: sqlite3.Connection, *, scope: Scope) -> int:
 def forget_jobs_of_tenant(db: sqlite3.Connection, *, tenant: str) -> int:
     """Removes every job of a tenant, within whoever's transaction."""
     return db.execute("DELETE FROM job WHERE tenant = ?", (tenant,)).rowcount
+
+
+def hand_over_jobs(db: sqlite3.Connection, tenant: str, *, target: str, gone: str) -> int:
+    """Gives the jobs of a person to another, within whoever's transaction."""
+    values = {"tenant": tenant, "target": target, "gone": gone}
+    return sum(db.execute(statement, values).rowcount for statement in (rows.HAND_OVER_IN_HAND, rows.HAND_OVER))
 
 
 def _due(db: sqlite3.Connection, kinds: Sequence[str], *, now: int) -> int | None:

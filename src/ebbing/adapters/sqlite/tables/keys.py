@@ -11,7 +11,7 @@ from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
 from ebbing.domain.access_roles import role_named
 from ebbing.index.shard import micros, moment
-from ebbing.ports.key_ring import ApiKey
+from ebbing.ports.stores.key_ring import ApiKey
 
 _COLUMNS: Final = "id, digest, tenant, role, created_at, user_id, note, expires_at, revoked_at"
 _ADD: Final = f"INSERT INTO api_key ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608

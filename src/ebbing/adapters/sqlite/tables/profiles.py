@@ -13,7 +13,7 @@ from ebbing.domain.memory.profile import ProfileEdit, ProfileEntry, Section, Sna
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.shard import micros, moment
 from ebbing.language.text.caches import text_cache
-from ebbing.ports.profile_store import Kept
+from ebbing.ports.stores.profile_store import StoredProfile
 
 _OWNER: Final = "SELECT no, generation FROM owner WHERE tenant = ? AND kind = ? AND name = ?"
 _SNAPSHOT: Final = (
@@ -43,17 +43,17 @@ class SqliteProfileStore:
     def __init__(self, connections: Connections, writer: GroupCommitWriter) -> None:
         self._connections, self._writer = connections, writer
 
-    async def read(self, scope: Scope) -> Kept:
+    async def read(self, scope: Scope) -> StoredProfile:
         with self._connections.reading() as db:
             db.execute("BEGIN")
             no, generation = db.execute(_OWNER, _key(scope.owner)).fetchone() or (None, -1)
             row = db.execute(_SNAPSHOT, (no,)).fetchone()
             edits = db.execute(_EDITS, (no,)).fetchall()
-            given = db.execute(_DEFAULTS, (scope.tenant,)).fetchone()
-        return Kept(
+            defaults = db.execute(_DEFAULTS, (scope.tenant,)).fetchone()
+        return StoredProfile(
             None if row is None or not row[1] else _snapshot(row[1:]),
             tuple(_edit(edit) for edit in edits),
-            () if given is None else _entries(given[0]),
+            () if defaults is None else _entries(defaults[0]),
             0 if row is None else row[0],
             generation,
         )

@@ -11,7 +11,7 @@ from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import micros, moment
-from ebbing.ports.request_log import KeptRequest
+from ebbing.ports.stores.request_log import KeptRequest
 
 _COLUMNS: Final = (
     "tenant, caller, key, digest, begun_at, leased_until, owner_kind, owner_name, agent_id, run_id, body, status,"
@@ -57,8 +57,8 @@ class SqliteRequestLog:
         values = (micros(until), *_name(request))
         await self._writer.run(lambda db: db.execute(_RENEW, values).rowcount)
 
-    async def finish(self, request: KeptRequest, *, status: int, answer: str, whose: Scope | None) -> None:
-        values = (status, answer, *_whose(whose), *_name(request))
+    async def finish(self, request: KeptRequest, *, status: int, answer: str, belongs_to: Scope | None) -> None:
+        values = (status, answer, *_owner_columns(belongs_to), *_name(request))
         await self._writer.run(lambda db: db.execute(_FINISH, values).rowcount)
 
     async def drop(self, request: KeptRequest) -> None:
@@ -104,8 +104,12 @@ def _name(request: KeptRequest) -> tuple[str, str, str]:
     return request.tenant, request.caller, request.key
 
 
-def _whose(whose: Scope | None) -> tuple[str | None, ...]:
-    return (whose.owner.kind, whose.owner.name, whose.agent_id, whose.run_id) if whose else (None, None, None, None)
+def _owner_columns(belongs_to: Scope | None) -> tuple[str | None, ...]:
+    return (
+        (belongs_to.owner.kind, belongs_to.owner.name, belongs_to.agent_id, belongs_to.run_id)
+        if belongs_to
+        else (None, None, None, None)
+    )
 
 
 def _values(request: KeptRequest) -> tuple[Any, ...]:
@@ -114,7 +118,7 @@ def _values(request: KeptRequest) -> tuple[Any, ...]:
         *_name(request),
         request.digest,
         *times,
-        *_whose(request.whose),
+        *_owner_columns(request.belongs_to),
         request.body,
         request.status,
         request.answer,
@@ -133,7 +137,7 @@ def _request(row: Sequence[Any] | None) -> KeptRequest | None:
         digest=digest,
         begun_at=moment(begun),
         leased_until=moment(leased),
-        whose=None if kind is None else Scope(user_id=user, agent_id=agent, run_id=run, tenant=tenant),
+        belongs_to=None if kind is None else Scope(user_id=user, agent_id=agent, run_id=run, tenant=tenant),
         body=body,
         status=status,
         answer=answer,

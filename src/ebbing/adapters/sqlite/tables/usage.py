@@ -21,7 +21,7 @@ from ebbing.domain.memory.change_set import Cause, ChangeSet
 from ebbing.domain.memory.feedback import Feedback, Signal, Usage
 from ebbing.domain.memory.scope import Owner, Scope
 from ebbing.index.shard import micros, moment
-from ebbing.ports.usage_log import KEPT_FEEDBACK, Returned
+from ebbing.ports.stores.usage_log import KEPT_FEEDBACK, Returned
 
 _MINE: Final = (
     "id = :id AND +mid >> 24 = (SELECT no FROM owner WHERE tenant = :tenant AND kind = :kind AND name = :name)"
@@ -94,10 +94,10 @@ def _count(db: sqlite3.Connection, values: dict[str, str]) -> None:
 
 def _tell(db: sqlite3.Connection, scope: Scope, *, feedback: Feedback, change: ChangeSet) -> tuple[bool, str | None]:
     """Whether the signal is new, and the id of the change set where it changed the record."""
-    found = db.execute(_RECORD, _values(scope, feedback.memory_id)).fetchone()
-    if found is None:
+    stored = db.execute(_RECORD, _values(scope, feedback.memory_id)).fetchone()
+    if stored is None:
         raise MemoryNotFoundError("no memory with this id belongs to this owner")
-    mid, *row = found
+    mid, *row = stored
     signals = db.execute(
         "SELECT signal FROM feedback WHERE mid = ? AND recall = ?", (mid, feedback.recall_id)
     ).fetchall()

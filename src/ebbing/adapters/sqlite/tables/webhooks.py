@@ -9,7 +9,7 @@ from typing import Any, Final
 from ebbing.adapters.sqlite.connection.connections import Connections
 from ebbing.adapters.sqlite.connection.writer import GroupCommitWriter
 from ebbing.index.shard import micros, moment
-from ebbing.ports.webhook_book import Webhook
+from ebbing.ports.stores.webhook_book import Webhook
 
 _COLUMNS: Final = "id, tenant, url, topics, secret, created_at, updated_at, name, is_active"
 _PUT: Final = (

@@ -31,8 +31,7 @@ def graph(
         typer.echo(session.memory.graph_dot(user_id=_user(session), **options), nl=False)
         return
     answer = session.memory.graph(user_id=_user(session), **options)
-    if session.screen.as_json:
-        session.screen.emit(answer)
+    if session.screen.emit_if_json(answer):
         return
     names = {entity["id"]: entity["name"] for entity in answer["entities"]}
     for relation in answer["relations"]:

@@ -37,8 +37,7 @@ def list_identities(
 ) -> None:
     """List names in channels, with --user those of one person."""
     page = session.memory.identities.list(user_id=session.named_user, limit=limit, cursor=cursor)
-    if session.screen.as_json:
-        session.screen.emit(page)
+    if session.screen.emit_if_json(page):
         return
     for identity in page["identities"]:
         _say(session, identity)
@@ -98,8 +97,7 @@ def merges(
 ) -> None:
     """List who was made one with whom, with --user of one person."""
     merge_list = session.memory.identities.list_merges(user_id=session.named_user, limit=limit)
-    if session.screen.as_json:
-        session.screen.emit(merge_list)
+    if session.screen.emit_if_json(merge_list):
         return
     for item in merge_list:
         undone = f"undone {minute(item['undone_at'])}" if item["undone_at"] else None

@@ -122,8 +122,7 @@ def questions(
 ) -> None:
     """Suggest what to ask somebody: the most useful first, and nothing that is known."""
     suggestions = session.memory.profiles.suggest_questions(user_id=_user(session), language=language, limit=limit)
-    if session.screen.as_json:
-        session.screen.emit(suggestions)
+    if session.screen.emit_if_json(suggestions):
         return
     for suggestion in suggestions:
         session.screen.say(suggestion["question"], ("  " + suggestion["about"], "dim"))
@@ -147,8 +146,7 @@ def _read(file: Path) -> Any:
 
 def _show(session: Session, profile: Mapping[str, Any]) -> None:
     screen = session.screen
-    if screen.as_json:
-        screen.emit(profile)
+    if screen.emit_if_json(profile):
         return
     if not any(profile[section] for section in SECTIONS):
         screen.say(session.owner_missing() or "Nothing is known yet.")

@@ -47,7 +47,7 @@ def fading(lines: Iterable[Mapping[str, Any]], now: datetime, *, recalled: Abstr
         recalled: ids of the records that were of use at `now`.
     """
     fadings = [_fading(record_from_line(line, tenant=DEFAULT_TENANT), now, recalled=recalled) for line in lines]
-    return sorted(fadings, key=lambda one: (-one.later, one.record.created_at, one.record.id))
+    return sorted(fadings, key=lambda fading: (-fading.later, fading.record.created_at, fading.record.id))
 
 
 def memories(fadings: Iterable[Fading]) -> list[Fading]:

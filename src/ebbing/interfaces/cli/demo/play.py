@@ -66,12 +66,14 @@ def kept_in(directory: Path) -> bool:
     return True
 
 
-def remember(memory: Memory, clock: StoryClock, *, moved: timedelta = AS_WRITTEN) -> Iterator[scenes.Kept]:
+def remember(
+    memory: Memory, clock: StoryClock, *, moved: timedelta = AS_WRITTEN
+) -> Iterator[scenes.ConversationOutcome]:
     """Add each conversation at its own time; give what was read from it, and why, as soon as it is stored."""
     for conversation in conversations(moved):
         clock.move(conversation.ended_at)
         done = memory.add(list(conversation.messages), user_id=conversation.user_id, run_id=conversation.run_id)
-        yield scenes.Kept(conversation, done["results"])
+        yield scenes.ConversationOutcome(conversation, done["results"])
 
 
 def ask(memory: Memory, directory: Path, *, clock: StoryClock) -> list[scenes.Answer]:
@@ -86,14 +88,14 @@ def let_time_pass(memory: Memory, answers: list[scenes.Answer]) -> dict[str, lis
     return {user: fading(_everything(memory, user), TODAY, recalled=recalled) for user in PEOPLE}
 
 
-def _remembered(memory: Memory, clock: StoryClock, *, screen: Screen) -> list[scenes.Kept]:
+def _remembered(memory: Memory, clock: StoryClock, *, screen: Screen) -> list[scenes.ConversationOutcome]:
     """Everything that was kept, shown while it goes on."""
     if screen.as_json:
         return list(remember(memory, clock))
     scenes.opening(screen)
     outcomes = []
     for item in remember(memory, clock):
-        scenes.kept(screen, item)
+        scenes.show_conversation(screen, item)
         outcomes.append(item)
     scenes.all_kept(screen, outcomes)
     return outcomes

@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from ebbing.domain.forgetting.curves import EXPONENTIAL, POWER_LAW
-from ebbing.interfaces.cli.commands.read_commands import show_hit
+from ebbing.interfaces.cli.commands.read import show_hit
 from ebbing.interfaces.cli.demo.forgetting import DAYS, Fading, episodes, memories
 from ebbing.interfaces.cli.demo.story import PEOPLE, Conversation, Question, conversations
 from ebbing.interfaces.cli.output import Screen, bar, dotted, plain
@@ -26,7 +26,7 @@ NOT_KEPT: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ConversationOutcome:
     """One conversation and what `add` answered."""
 
     conversation: Conversation
@@ -55,7 +55,7 @@ def opening(screen: Screen) -> None:
     _heading(screen, "1  What is kept, and why")
 
 
-def kept(screen: Screen, outcome: Kept) -> None:
+def show_conversation(screen: Screen, outcome: ConversationOutcome) -> None:
     """What one conversation left: each fact with the rule that found it and the sentence that it was read from."""
     conversation = outcome.conversation
     who, when = PEOPLE[conversation.user_id], conversation.ended_at.date().isoformat()
@@ -66,7 +66,7 @@ def kept(screen: Screen, outcome: Kept) -> None:
         screen.say(("nothing new", "dim"), indent=2)
 
 
-def all_kept(screen: Screen, outcomes: Sequence[Kept]) -> None:
+def all_kept(screen: Screen, outcomes: Sequence[ConversationOutcome]) -> None:
     """How much it came to, and what was passed over."""
     screen.gap()
     facts = sum(result["event"] == "ADD" for outcome in outcomes for result in outcome.results)
@@ -125,7 +125,7 @@ def closing(screen: Screen, path: Path | None, *, notes: Sequence[str]) -> None:
 
 
 def as_json(
-    outcomes: Sequence[Kept], answers: Sequence[Answer], *, faded: Mapping[str, Sequence[Fading]]
+    outcomes: Sequence[ConversationOutcome], answers: Sequence[Answer], *, faded: Mapping[str, Sequence[Fading]]
 ) -> dict[str, Any]:
     """The whole demo as JSON values."""
     return {
@@ -179,7 +179,7 @@ def _fact(screen: Screen, result: Mapping[str, Any]) -> None:
     screen.say((f"{why} · “{result['source_text']}”", "dim"), indent=4)
 
 
-def _passed_over(outcomes: Sequence[Kept]) -> list[str]:
+def _passed_over(outcomes: Sequence[ConversationOutcome]) -> list[str]:
     """What users said that no memory was read from, the shortest first."""
     silent: list[str] = []
     for outcome in outcomes:

@@ -72,7 +72,7 @@ def chat_caller(caller: Caller, headers: Headers, *, fields: Mapping[str, Any], 
         named = _text(headers, _HOST_USER) or _named_in(fields)
         if named is None and caller.principal.name == "open":
             named = user
-    ids = caller.whose(named, agent)
+    ids = caller.owner_ids(named, agent)
     if ids["user_id"] is None:
         raise MissingOwnerError(
             "nobody says whose memory this chat has: use a key for one user (ebbing keys create --user NAME), send the "

@@ -19,8 +19,8 @@ from ebbing.interfaces.http.chat_proxy.remembering import Remembering
 from ebbing.interfaces.http.errors import ProblemError
 from ebbing.interfaces.http.request_context import Caller
 from ebbing.memory import AsyncMemory
-from ebbing.ports.chat_endpoint import ChatEndpoint, HeaderList
 from ebbing.ports.event_bus import MemoryEvent, Topic
+from ebbing.ports.models.chat_endpoint import ChatEndpoint, HeaderList
 from ebbing.wiring.components.chat import chat_endpoint
 from ebbing.wiring.config.settings import Settings
 
@@ -53,7 +53,7 @@ class ChatProxy:
         components = memory.components
         self._endpoint = chat_endpoint(settings)
         self._settings = settings
-        meter = getattr(components.meter, "beside", components.meter)
+        meter = getattr(components.meter, "inner", components.meter)
         self._count = getattr(meter, "relayed", None)
         idle = timedelta(minutes=settings.session_idle_minutes)
         self.sessions = ChatSessions(components.clock, idle=idle)

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from ebbing.domain.errors import ServerUnavailableError
 from ebbing.interfaces.http.chat_proxy.answer_text import AnswerReader
 from ebbing.interfaces.http.errors import ProblemError
-from ebbing.ports.chat_endpoint import ChatEndpoint, HeaderList
+from ebbing.ports.models.chat_endpoint import ChatEndpoint, HeaderList
 
 _OF_CONNECTION: Final = frozenset(
     {

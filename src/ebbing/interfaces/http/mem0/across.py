@@ -7,15 +7,15 @@ from typing import Any, Final
 
 from ebbing.domain.errors import TooLargeError
 from ebbing.domain.memory.scope import Owner, Scope
-from ebbing.interfaces.http.mem0.owner_params import APP_FILTER, Asked
+from ebbing.interfaces.http.mem0.owner_params import APP_FILTER, OwnerQuery
 from ebbing.interfaces.http.request_context import Caller
-from ebbing.ports.memory_store import ShareFilter
+from ebbing.ports.stores.memory_store import ShareFilter
 
 MOST_SHARERS: Final = 1_000
 """Owners whose memories one agent, run or app may be looked for in."""
 
 
-async def across_owners(caller: Caller, owner_queries: Sequence[Asked]) -> list[Asked]:
+async def across_owners(caller: Caller, owner_queries: Sequence[OwnerQuery]) -> list[OwnerQuery]:
     """Replace each agent, run or app that owns nothing by those owners whose memories name it.
 
     A credential for one user never gets here beyond that user: its questions all name them.
@@ -23,14 +23,14 @@ async def across_owners(caller: Caller, owner_queries: Sequence[Asked]) -> list[
     Raises:
         TooLargeError: more than 1,000 owners.
     """
-    queries: list[Asked] = []
+    queries: list[OwnerQuery] = []
     for owner_query in owner_queries:
-        queries += [owner_query] if owner_query.whose["user_id"] is not None else await _shared(caller, owner_query)
+        queries += [owner_query] if owner_query.owner["user_id"] is not None else await _shared(caller, owner_query)
     return queries
 
 
-async def _shared(caller: Caller, owner_query: Asked) -> list[Asked]:
-    agent, run = owner_query.whose["agent_id"], owner_query.whose["run_id"]
+async def _shared(caller: Caller, owner_query: OwnerQuery) -> list[OwnerQuery]:
+    agent, run = owner_query.owner["agent_id"], owner_query.owner["run_id"]
     tenant = caller.principal.tenant
     own: Owner | None = None
     share_filter = ShareFilter(app_id=_app(owner_query))
@@ -45,10 +45,12 @@ async def _shared(caller: Caller, owner_query: Asked) -> list[Asked]:
         raise TooLargeError(f"memories of more than {MOST_SHARERS:,} owners fit: name a user_id beside it")
     if not owners:
         return [owner_query] if own is not None else []
-    return [Asked(caller.whose(**_ids(owner, agent_id=agent, run_id=run)), owner_query.filters) for owner in owners]
+    return [
+        OwnerQuery(caller.owner_ids(**_ids(owner, agent_id=agent, run_id=run)), owner_query.filters) for owner in owners
+    ]
 
 
-def _app(owner_query: Asked) -> str | None:
+def _app(owner_query: OwnerQuery) -> str | None:
     name = owner_query.filters.get(APP_FILTER)
     return name if isinstance(name, str) else None
 

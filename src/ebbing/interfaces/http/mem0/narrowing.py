@@ -34,10 +34,10 @@ def chosen(items: Iterable[Item], fields: Sequence[str] | str | None) -> list[It
     rows = list(items)
     if not names:
         return rows
-    known = {name for item in rows for name in item}
-    unknown = [name for name in names if rows and name not in known]
+    available = {name for item in rows for name in item}
+    unknown = [name for name in names if rows and name not in available]
     if unknown:
-        raise InvalidInputError(f"fields: no result has {unknown[0]!r}; they have {', '.join(sorted(known))}")
+        raise InvalidInputError(f"fields: no result has {unknown[0]!r}; they have {', '.join(sorted(available))}")
     return [{name: value for name, value in item.items() if name in {"id", *names}} for item in rows]
 
 

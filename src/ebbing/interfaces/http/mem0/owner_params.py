@@ -29,15 +29,15 @@ _MOST_TEXT: Final = 8_192
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OwnerQuery:
     """One owner's share of a question."""
 
-    whose: OwnerParams
+    owner: OwnerParams
     filters: dict[str, Any] = field(default_factory=dict)
     """In our own grammar, without the ids."""
 
 
-def asked_of(caller: Caller, params: Mapping[str, Any], *, filters: Any = None) -> list[Asked]:
+def asked_of(caller: Caller, params: Mapping[str, Any], *, filters: Any = None) -> list[OwnerQuery]:
     """Every owner that a body or query means, with what else the filters say.
 
     An OR of filters that each name an owner, or a list of ids, means several. An id beside the filters stands in the
@@ -51,7 +51,7 @@ def asked_of(caller: Caller, params: Mapping[str, Any], *, filters: Any = None) 
     named = owner_of(params)
     checked = _checked(params.get("filters") if filters is None else filters)
     rest = {key: value for key, value in checked.items() if _NAMES.get(key) not in named}
-    queries = [_one(caller, alone) for alone in _alternatives({**rest, **named})]
+    queries = [_owner_query(caller, alone) for alone in _alternatives({**rest, **named})]
     if not queries and named:
         raise InvalidInputError("the filters name others than the ids beside them: nobody is meant by both")
     if not queries:
@@ -165,7 +165,7 @@ def _names_somebody(part: Mapping[str, Any]) -> bool:
     return not _NAMES.keys().isdisjoint(part)
 
 
-def _one(caller: Caller, flat: Mapping[str, Any]) -> Asked:
+def _owner_query(caller: Caller, flat: Mapping[str, Any]) -> OwnerQuery:
     """One owner and the rest of the filters; an id that is no plain name stays a filter."""
     ids: dict[str, str] = {}
     rest: dict[str, Any] = {}
@@ -178,7 +178,7 @@ def _one(caller: Caller, flat: Mapping[str, Any]) -> Asked:
             rest[APP_FILTER] = value
         else:
             rest[key] = value
-    whose = caller.whose(ids.get("user_id"), ids.get("agent_id"), run_id=ids.get("run_id"))
-    if not any(whose.values()) and APP_FILTER not in rest:
+    owner = caller.owner_ids(ids.get("user_id"), ids.get("agent_id"), run_id=ids.get("run_id"))
+    if not any(owner.values()) and APP_FILTER not in rest:
         raise MissingOwnerError("say whose memories are meant: user_id, agent_id or run_id, in filters or beside them")
-    return Asked(whose, rest)
+    return OwnerQuery(owner, rest)

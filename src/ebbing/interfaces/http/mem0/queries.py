@@ -10,7 +10,7 @@ from typing import Any, Final
 from ebbing.domain.errors import InvalidInputError, TooLargeError
 from ebbing.interfaces.http.mem0.across import across_owners
 from ebbing.interfaces.http.mem0.narrowing import with_narrowing
-from ebbing.interfaces.http.mem0.owner_params import Asked, asked_of, owner_of
+from ebbing.interfaces.http.mem0.owner_params import OwnerQuery, asked_of, owner_of
 from ebbing.interfaces.http.mem0.responses import APP, Item, end_of
 from ebbing.interfaces.http.request_context import Caller
 from ebbing.remember.intake.parse_messages import omitted_parts
@@ -34,7 +34,7 @@ class Search:
     precise: bool = False
 
 
-async def owners_meant(caller: Caller, params: Mapping[str, Any]) -> list[Asked]:
+async def owners_meant(caller: Caller, params: Mapping[str, Any]) -> list[OwnerQuery]:
     """Return every owner that a body or query means, with what else it asks for as filters.
 
     Raises:
@@ -49,13 +49,13 @@ async def owners_meant(caller: Caller, params: Mapping[str, Any]) -> list[Asked]
     return await across_owners(caller, asked_of(caller, {**params, "filters": narrowed}))
 
 
-async def searched(caller: Caller, owner_queries: Sequence[Asked], *, search: Search) -> list[Item]:
+async def searched(caller: Caller, owner_queries: Sequence[OwnerQuery], *, search: Search) -> list[Item]:
     """The best answers of all owners together, best first."""
     results: list[Item] = []
     for owner_query in owner_queries:
         answer = await caller.memory.search(
             search.query,
-            **owner_query.whose,
+            **owner_query.owner,
             filters=owner_query.filters or None,
             top_k=search.top_k,
             include="memories",
@@ -73,7 +73,7 @@ async def searched(caller: Caller, owner_queries: Sequence[Asked], *, search: Se
     )
 
 
-async def listed(caller: Caller, owner_queries: Sequence[Asked]) -> list[Item]:
+async def listed(caller: Caller, owner_queries: Sequence[OwnerQuery]) -> list[Item]:
     """Every memory of all owners, the newest first.
 
     Raises:
@@ -84,7 +84,7 @@ async def listed(caller: Caller, owner_queries: Sequence[Asked]) -> list[Item]:
         cursor: str | None = None
         while True:
             page = await caller.memory.get_all(
-                **owner_query.whose, filters=owner_query.filters or None, limit=_PAGE, cursor=cursor
+                **owner_query.owner, filters=owner_query.filters or None, limit=_PAGE, cursor=cursor
             )
             results += _results(page)
             cursor = page["next_cursor"]
@@ -101,16 +101,16 @@ async def listed(caller: Caller, owner_queries: Sequence[Asked]) -> list[Item]:
     )
 
 
-async def newest(caller: Caller, owner_queries: Sequence[Asked], *, limit: int) -> list[Item]:
+async def newest(caller: Caller, owner_queries: Sequence[OwnerQuery], *, limit: int) -> list[Item]:
     """Return the newest memories of all owners together, at most `limit`."""
     results: list[Item] = []
     for owner_query in owner_queries:
-        page = await caller.memory.get_all(**owner_query.whose, filters=owner_query.filters or None, limit=limit)
+        page = await caller.memory.get_all(**owner_query.owner, filters=owner_query.filters or None, limit=limit)
         results += _results(page)
     return _each_once(sorted(results, key=lambda item: item["created_at"], reverse=True))[:limit]
 
 
-async def erased(caller: Caller, owner_queries: Sequence[Asked]) -> Item:
+async def erased(caller: Caller, owner_queries: Sequence[OwnerQuery]) -> Item:
     """Erase for good what is meant, and return how much it was.
 
     Raises:
@@ -121,20 +121,20 @@ async def erased(caller: Caller, owner_queries: Sequence[Asked]) -> Item:
         if owner_query.filters:
             counts += await _erased_by_filters(caller, owner_query)
         else:
-            gone = (await caller.memory.delete_all(**owner_query.whose))["deleted"]
+            gone = (await caller.memory.delete_all(**owner_query.owner))["deleted"]
             counts += Counter(memories=gone["memories"], episodes=gone["episodes"])
     return {"memories": counts["memories"], "episodes": counts["episodes"]}
 
 
-async def _erased_by_filters(caller: Caller, owner_query: Asked) -> Counter[str]:
+async def _erased_by_filters(caller: Caller, owner_query: OwnerQuery) -> Counter[str]:
     page = await caller.memory.get_all(
-        **owner_query.whose, filters=owner_query.filters, include="all", superseded=True, limit=_PAGE
+        **owner_query.owner, filters=owner_query.filters, include="all", superseded=True, limit=_PAGE
     )
     if page["next_cursor"] is not None:
         raise TooLargeError(f"more than {_PAGE:,} memories and messages fit: narrow the filters, or erase the owner")
     counts: Counter[str] = Counter()
     for item in page["results"]:
-        await caller.memory.delete(item["id"], hard=True, user_id=owner_query.whose["user_id"])
+        await caller.memory.delete(item["id"], hard=True, user_id=owner_query.owner["user_id"])
         counts["episodes" if item["kind"] == "episode" else "memories"] += 1
     return counts
 
@@ -181,7 +181,7 @@ async def added(caller: Caller, body: Mapping[str, Any]) -> list[Item]:
         raise InvalidInputError("give messages: a text, or a list of messages with role and content")
     answer = await caller.memory.add(
         _timed(body["messages"], body.get("timestamp")),
-        **caller.whose(ids.get("user_id"), ids.get("agent_id"), run_id=ids.get("run_id")),
+        **caller.owner_ids(ids.get("user_id"), ids.get("agent_id"), run_id=ids.get("run_id")),
         metadata=metadata,
         infer=body.get("infer") is not False,
         expires_at=end_of(body.get("expiration_date")),

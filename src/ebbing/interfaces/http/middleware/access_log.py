@@ -41,10 +41,10 @@ class Observed:
         fresh = self._ids.new()
         state = scope.setdefault("state", {})
         state["headers"] = headers = dict(scope["headers"])
-        given = headers.get(b"x-request-id")
-        state["request_id"] = given.decode() if given and _REQUEST_ID.fullmatch(given) else fresh
-        asked = headers.get(_HEADER, b"").decode("latin-1")
-        state["trace"] = continued(asked, random_hex=fresh.replace("-", ""))
+        request_id = headers.get(b"x-request-id")
+        state["request_id"] = request_id.decode() if request_id and _REQUEST_ID.fullmatch(request_id) else fresh
+        traceparent = headers.get(_HEADER, b"").decode("latin-1")
+        state["trace"] = continued(traceparent, random_hex=fresh.replace("-", ""))
         began = perf_counter()
         try:
             await self._app(scope, receive, _with_request_id(send, state))

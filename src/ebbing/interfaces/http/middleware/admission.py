@@ -14,8 +14,7 @@ from ebbing.interfaces.http.chat_proxy.paths import PROXY_PATHS
 from ebbing.interfaces.http.errors import RETRY_SECONDS, ProblemError, problem_of, report
 from ebbing.interfaces.http.mcp_path import PATH as MCP_PATH
 from ebbing.interfaces.http.middleware.auth import Doorkeeper, Headers, Principal, listed
-from ebbing.interfaces.http.middleware.idempotency import Replays, wanted
-from ebbing.interfaces.http.middleware.rate_limit import Rates
+from ebbing.interfaces.http.middleware.idempotency import Replays, is_repeatable
 from ebbing.interfaces.http.routes.pages.console import ASSETS
 from ebbing.interfaces.http.routes.pages.console import FILES as CONSOLE
 from ebbing.interfaces.http.routes.pages.reference import FILES as REFERENCE
@@ -45,7 +44,7 @@ class Gate:
         self._works = settings.worker
         self._replays = Replays(app, log=components.store.requests, clock=components.clock)
         self._per_minute = settings.http_rate_per_minute
-        self._rates = Rates(self._per_minute)
+        self._rates = components.rates
         self._most_bytes = settings.http_max_body_kib * 1_024
         self._most_import_bytes = settings.http_max_import_mib * 2**20
         self._most_chat_bytes = settings.proxy_max_body_mib * 2**20
@@ -83,7 +82,7 @@ class Gate:
         if path not in PUBLIC and not path.startswith(ASSETS):
             await self._identify(scope, headers, host=host)
             if self._per_minute:
-                self._take(scope["state"]["principal"])
+                await self._take(scope["state"]["principal"])
             if self._works and b"prefer" in headers:
                 scope["state"]["may_wait"] = _ASYNC.search(headers[b"prefer"]) is not None
         kind = headers.get(b"content-type", b"")
@@ -91,7 +90,7 @@ class Gate:
             others = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
             scope["headers"] = [*others, (b"content-type", _JSON)]
         body = limited(receive, headers, most=most)
-        if path not in UNREPEATED and wanted(scope, headers):
+        if path not in UNREPEATED and is_repeatable(scope, headers):
             await self._replays.answer(scope, body, send=send, key=headers[b"idempotency-key"])
         else:
             await self._app(scope, body, send)
@@ -102,8 +101,8 @@ class Gate:
             return self._most_import_bytes
         return self._most_chat_bytes if path in PROXY_PATHS else self._most_bytes
 
-    def _take(self, principal: Principal) -> None:
-        seconds = self._rates.take(f"{principal.tenant}\n{principal.name}\n{principal.user}")
+    async def _take(self, principal: Principal) -> None:
+        seconds = await self._rates.take(principal.tenant, f"{principal.name}\n{principal.user}")
         if seconds:
             raise ProblemError(
                 "rate_limited",
@@ -140,9 +139,9 @@ def limited(receive: Receive, headers: Headers, *, most: int) -> Receive:
     Raises:
         ProblemError: `too_large`.
     """
-    told = headers.get(b"content-length", b"")
-    if told.isdigit():
-        if int(told) > most:
+    length_header = headers.get(b"content-length", b"")
+    if length_header.isdigit():
+        if int(length_header) > most:
             raise _too_large(most)
         if b"transfer-encoding" not in headers:
             return receive  # the server lets no more through than was told

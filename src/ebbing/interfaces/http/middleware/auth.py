@@ -12,7 +12,7 @@ from ebbing.domain.access_roles import AccessRole, key_digest
 from ebbing.domain.errors import ConfigurationError, UnauthorizedError
 from ebbing.interfaces.http.errors import ProblemError
 from ebbing.ports.clock import Clock
-from ebbing.ports.key_ring import KeyRing
+from ebbing.ports.stores.key_ring import KeyRing
 from ebbing.wiring.components.tokens import token_reader
 from ebbing.wiring.config.settings import Settings
 
@@ -84,8 +84,8 @@ class Doorkeeper:
 
     async def _shown(self, shown: str) -> Principal:
         if self._tokens is not None and shown.count(".") == 2:
-            told = self._tokens.read(shown)
-            return Principal(told.tenant or self._tenant, min(told.role, AccessRole.WRITE), told.user_id, "token")
+            claims = self._tokens.read(shown)
+            return Principal(claims.tenant or self._tenant, min(claims.role, AccessRole.WRITE), claims.user_id, "token")
         digest = key_digest(shown)
         if self._digest is not None and hmac.compare_digest(digest, self._digest):
             return Principal(self._tenant, AccessRole.ADMIN, name="api_key")

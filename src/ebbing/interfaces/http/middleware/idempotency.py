@@ -20,16 +20,19 @@ from ebbing.interfaces.http.errors import ProblemError
 from ebbing.interfaces.http.middleware.auth import Principal
 from ebbing.interfaces.http.request_context import NO_ANSWER_KEPT, scope_touched
 from ebbing.ports.clock import Clock
-from ebbing.ports.request_log import KeptRequest, RequestLog
+from ebbing.ports.stores.request_log import KeptRequest, RequestLog
 
-LEASE: Final = timedelta(seconds=30)
-"""How long a request is taken to be under way when whoever answered it has died."""
+LEASE: Final = timedelta(seconds=5)
+"""How long a request is taken to be under way when whoever answered it has died; renewed while it is.
+
+Shorter than our clients wait for an answer: so one that goes to another replica gets it there.
+"""
 _KEY: Final = re.compile(rb"[\x21-\x7e]{1,255}")
 _CHANGING: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _KEPT_HEADERS: Final = frozenset({b"content-type", b"etag", b"location"})
 
 
-def wanted(scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
+def is_repeatable(scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
     """Whether this request is to be done once."""
     return b"idempotency-key" in headers and scope["method"] in _CHANGING
 
@@ -59,9 +62,9 @@ class Replays:
             await self._app(scope, _again(body), send)
             return
         request = self._request(scope, body, key=key)
-        known = await self._log.begin(request)
-        if known is not None:
-            await self._repeated(request, known)(scope, receive, send)
+        earlier = await self._log.begin(request)
+        if earlier is not None:
+            await self._repeated(request, earlier)(scope, receive, send)
             return
         scope["state"]["request_name"] = _short_name(request)
         answered = await self._done(scope, body, request=request)
@@ -75,18 +78,18 @@ class Replays:
         now = self._clock.now()
         return KeptRequest(principal.tenant, name_of(principal), key.decode(), digest.hexdigest(), now, now + LEASE)
 
-    def _repeated(self, request: KeptRequest, known: KeptRequest) -> Response:
-        if known.digest != request.digest:
+    def _repeated(self, request: KeptRequest, earlier: KeptRequest) -> Response:
+        if earlier.digest != request.digest:
             raise ProblemError("idempotency_mismatch", "this Idempotency-Key was used for another request")
-        if known.status is None or known.answer is None:
-            seconds = max(1, round((known.leased_until - request.begun_at).total_seconds()))
+        if earlier.status is None or earlier.answer is None:
+            seconds = max(1, round((earlier.leased_until - request.begun_at).total_seconds()))
             raise ProblemError(
                 "idempotency_in_progress",
                 "the first request with this Idempotency-Key is not answered yet",
                 headers={"Retry-After": str(seconds)},
             )
-        headers, body = json.loads(known.answer)
-        return Response(body, known.status, {**headers, "Idempotency-Replayed": "true"})
+        headers, body = json.loads(earlier.answer)
+        return Response(body, earlier.status, {**headers, "Idempotency-Replayed": "true"})
 
     async def _done(self, scope: Scope, body: bytes, *, request: KeptRequest) -> list[Message]:
         """The answer, when it is noted; one that says no is not, so that the request may be mended and repeated.
@@ -108,8 +111,8 @@ class Replays:
             renewing.cancel()
         status: int = answered[0]["status"]
         if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES and NO_ANSWER_KEPT not in scope["state"]:
-            whose = scope_touched(scope["state"])
-            await self._log.finish(request, status=status, answer=_text_of(answered), whose=whose)
+            owner = scope_touched(scope["state"])
+            await self._log.finish(request, status=status, answer=_text_of(answered), belongs_to=owner)
         else:
             await self._log.drop(request)
         return answered
@@ -126,10 +129,10 @@ def _is_private(body: bytes) -> bool:
     if b'"private"' not in body:
         return False
     try:
-        asked = json.loads(body)
+        fields = json.loads(body)
     except ValueError:
         return False
-    return isinstance(asked, dict) and asked.get("private") is True
+    return isinstance(fields, dict) and fields.get("private") is True
 
 
 def _short_name(request: KeptRequest) -> str:

@@ -54,7 +54,7 @@ async def decide_recall(caller: Reader, body: RecallBody) -> Response:
     """Decide whether memories go into a prompt unasked. The answer holds the block where they do."""
     ids = {"user_id", "agent_id", "run_id"}
     fields = {name: value for name, value in body.model_dump(exclude=ids).items() if value is not None}
-    owner = caller.whose(body.user_id, body.agent_id, run_id=body.run_id)
+    owner = caller.owner_of(body)
     answer = await caller.memory.assistant.recall(fields.pop("query", None), **owner, **fields)
     return encoded({**answer, "memories": [memory_out(item) for item in answer["memories"]]})
 
@@ -83,12 +83,12 @@ async def get_style(
     language: Annotated[Literal["zh", "en"], Query(description="Of the hints.")] = "en",
 ) -> Response:
     """Get how a person wants to be answered: language, tone and length."""
-    owner = caller.whose(user_id, agent_id)
+    owner = caller.owner_ids(user_id, agent_id)
     return encoded(
         await caller.memory.assistant.style(language=language, user_id=owner["user_id"], agent_id=owner["agent_id"])
     )
 
 
 def _person(caller: Caller, body: _Person) -> dict[str, str | None]:
-    owner = caller.whose(body.user_id, body.agent_id)
+    owner = caller.owner_ids(body.user_id, body.agent_id)
     return {"user_id": owner["user_id"], "agent_id": owner["agent_id"]}

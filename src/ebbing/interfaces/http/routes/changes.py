@@ -36,8 +36,8 @@ async def list_changes(
     cursor: Name = None,
 ) -> Response:
     """List the changes of an owner, the newest first. Each is one call, import or round of maintenance."""
-    whose = caller.whose(user_id, agent_id, run_id=run_id)
-    return encoded(await caller.memory.changes.list(**whose, limit=limit, cursor=cursor))
+    owner = caller.owner_ids(user_id, agent_id, run_id=run_id)
+    return encoded(await caller.memory.changes.list(**owner, limit=limit, cursor=cursor))
 
 
 @router.post("/changes/undo", response_model=ObjectResponse, responses=documented())
@@ -45,7 +45,7 @@ async def undo_last_change(
     caller: Writer, *, user_id: Name = None, agent_id: Name = None, run_id: Name = None, force: Force = False
 ) -> Response:
     """Undo the last change of an owner. Called again, it undoes the change before that."""
-    return encoded(await caller.memory.undo(**caller.whose(user_id, agent_id, run_id=run_id), force=force))
+    return encoded(await caller.memory.undo(**caller.owner_ids(user_id, agent_id, run_id=run_id), force=force))
 
 
 @router.post("/changes/{change_id}/undo", response_model=ObjectResponse, responses=documented())
@@ -73,7 +73,7 @@ async def list_reviews(
     max_text: MaxText = None,
 ) -> Response:
     """List what waits for a decision: memories that would close several others, and quarantined messages."""
-    waiting = await caller.memory.reviews.list(**caller.whose(user_id, agent_id, run_id=run_id), limit=limit)
+    waiting = await caller.memory.reviews.list(**caller.owner_ids(user_id, agent_id, run_id=run_id), limit=limit)
     return encoded(with_cut_texts(waiting, max_text))
 
 

@@ -46,8 +46,8 @@ router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=Operati
 @router.post("", response_model=AddResponse, responses={**documented(), 202: {"model": AcceptedResponse}})
 async def add_memory(caller: Writer, body: AddBody) -> Response:
     """Add a text or messages. With `Prefer: respond-async` the work is queued, and the job holds the result."""
-    whose = caller.whose(body.user_id, body.agent_id, run_id=body.run_id)
-    call = call_of(body, whose, name=caller.request_name)
+    owner = caller.owner_of(body)
+    call = call_of(body, owner, name=caller.request_name)
     if caller.may_wait:
         later = await caller.memory.enqueue_add(**call)
         return encoded(added_out(later)) if later["job_id"] is None else accepted(later)
@@ -57,30 +57,30 @@ async def add_memory(caller: Writer, body: AddBody) -> Response:
 @router.post("/search", response_model=SearchResponse, responses=documented())
 async def search_memories(caller: Reader, body: SearchBody) -> Response:
     """Search memories, the best answer first."""
-    asked: dict[str, Any] = {**caller.whose(body.user_id, body.agent_id, run_id=body.run_id)}
-    asked["include"] = body.include
+    options: dict[str, Any] = {**caller.owner_of(body)}
+    options["include"] = body.include
     # What was left out is left out here as well: the façade means the same by it.
-    asked.update((name, getattr(body, name)) for name in body.model_fields_set & _NARROWING)
-    found = await caller.memory.search(body.query, **asked)
-    return encoded(with_cut_texts(_with_memories(found), body.max_text))
+    options.update((name, getattr(body, name)) for name in body.model_fields_set & _NARROWING)
+    answer = await caller.memory.search(body.query, **options)
+    return encoded(with_cut_texts(_with_memories(answer), body.max_text))
 
 
 @router.get("", response_model=MemoryPage, responses=documented())
 async def list_memories(caller: Reader, query: Annotated[ListQuery, Query()]) -> Response:
     """List memories, the newest first."""
-    whose = caller.whose(query.user_id, query.agent_id, run_id=query.run_id)
+    owner = caller.owner_of(query)
     tags = [tag.strip() for tag in (query.tags or "").split(",") if tag.strip()]
-    asked: dict[str, Any] = {
-        **whose,
+    options: dict[str, Any] = {
+        **owner,
         "include": query.include,
         "as_of": query.as_of,
         "superseded": query.superseded,
         "filters": {"tags": {"in": tags}} if tags else None,
     }
-    cursor = await _after(caller, asked, query=query)
+    cursor = await _after(caller, options, query=query)
     if cursor == _END:
         return encoded({"memories": [], "next_cursor": None})
-    page = await caller.memory.get_all(**asked, limit=query.limit, cursor=cursor)
+    page = await caller.memory.get_all(**options, limit=query.limit, cursor=cursor)
     return encoded(_with_memories(page))
 
 
@@ -99,21 +99,21 @@ async def delete_memories(
         return encoded({"deleted": gone["deleted"], "change_id": gone["change_id"]})
     if user_id is None and agent_id is None and run_id is None:
         raise InvalidInputError("say what is to be erased: user_id, agent_id or run_id, also if the credential tells")
-    receipt = await caller.memory.delete_all(**caller.whose(user_id, agent_id, run_id=run_id))
+    receipt = await caller.memory.delete_all(**caller.owner_ids(user_id, agent_id, run_id=run_id))
     return encoded({"deleted": receipt["deleted"]})
 
 
 @router.post("/delete", response_model=DeleteResponse, responses=documented())
-async def delete_several_memories(caller: Writer, body: DeleteBody) -> Response:
+async def delete_listed_memories(caller: Writer, body: DeleteBody) -> Response:
     """Delete several memories of one owner, as one change. They can be restored."""
     user = caller.user(body.user_id)
-    return encoded(await caller.memory.delete_several(body.ids, user_id=user, reason=body.reason))
+    return encoded(await caller.memory.maintenance.delete_memories(body.ids, user_id=user, reason=body.reason))
 
 
 @router.post("/batch", response_model=BatchAddResponse, responses=documented())
 async def add_memories(caller: Writer, body: BatchBody) -> Response:
     """Add several memories in one call. An entry that cannot be stored does not stop the others."""
-    results = [await _added(caller, one, batch=body, place=place) for place, one in enumerate(body.memories)]
+    results = [await _added(caller, entry, batch=body, place=place) for place, entry in enumerate(body.memories)]
     return encoded({"results": results})
 
 
@@ -121,8 +121,8 @@ async def add_memories(caller: Writer, body: BatchBody) -> Response:
 async def forget_topic(caller: Writer, body: ForgetBody) -> Response:
     """Forget a topic, in two steps. The first call lists candidates; a second call with `confirm` deletes them."""
     options = body.model_dump(include={"keep", "also", "reason"}, exclude_none=True)
-    whose = caller.whose(body.user_id, body.agent_id, run_id=body.run_id)
-    done = await caller.memory.forget(body.about, **whose, confirm=body.confirm, hard=body.hard, **options)
+    owner = caller.owner_of(body)
+    done = await caller.memory.forget(body.about, **owner, confirm=body.confirm, hard=body.hard, **options)
     answer: dict[str, Any] = {**done}
     for name in ("candidates", "perhaps"):
         if name in answer:
@@ -139,24 +139,24 @@ def _with_memories(answer: SearchAnswer | ListAnswer) -> dict[str, Any]:
 async def _added(caller: Caller, body: AddBody, *, batch: BatchBody, place: int) -> dict[str, Any]:
     name = f"{caller.request_name}-{place}" if caller.request_name else None
     try:
-        whose = caller.whose(
+        owner = caller.owner_ids(
             body.user_id or batch.user_id, body.agent_id or batch.agent_id, run_id=body.run_id or batch.run_id
         )
-        call = call_of(body, whose, name=name)
+        call = call_of(body, owner, name=name)
         return added_out(await add(caller.memory, {**call, "private": True} if batch.private else call))
     except (EbbingError, ProblemError) as error:
         problem = problem_of(error)
         return {"id": None, "error": {"status": problem.status, "code": problem.code, "detail": problem.detail}}
 
 
-async def _after(caller: Caller, asked: dict[str, Any], *, query: ListQuery) -> str | None:
+async def _after(caller: Caller, options: dict[str, Any], *, query: ListQuery) -> str | None:
     """The cursor that an offset means: behind the last page that is left out."""
     left, cursor = query.offset, query.cursor
     if not 0 <= left <= MAX_OFFSET:
         raise InvalidInputError(f"offset must be from 0 to {MAX_OFFSET:,}: to go further, follow next_cursor")
     while left:
         size = min(left, _PAGE)
-        page = await caller.memory.get_all(**asked, limit=size, cursor=cursor)
+        page = await caller.memory.get_all(**options, limit=size, cursor=cursor)
         cursor = page["next_cursor"]
         if cursor is None:
             return _END

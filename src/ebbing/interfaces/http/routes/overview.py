@@ -74,7 +74,7 @@ async def list_owners(
 async def browse_memories(caller: Reader, body: BrowseBody) -> Response:
     """List memories by state and order, with how fresh each is and how many there are in all."""
     page = await caller.memory.overview.memories(
-        **caller.whose(body.user_id, body.agent_id, run_id=body.run_id),
+        **caller.owner_of(body),
         filters=body.filters,
         limit=body.limit,
         cursor=body.cursor,
@@ -93,7 +93,7 @@ async def ask_why(caller: Reader, body: AskBody) -> Response:
     """Search, and tell why each memory answers, what was left out and what a model would see."""
     answer = await caller.memory.overview.ask(
         body.query,
-        **caller.whose(body.user_id, body.agent_id, run_id=body.run_id),
+        **caller.owner_of(body),
         top_k=body.top_k,
         max_tokens=body.max_tokens,
         threshold=body.threshold,
@@ -112,7 +112,7 @@ async def ask_why(caller: Reader, body: AskBody) -> Response:
 @router.get("/facets", response_model=ObjectResponse, responses=documented())
 async def count_facets(caller: Reader, *, user_id: Name = None, agent_id: Name = None, run_id: Name = None) -> Response:
     """Count the memories of an owner by kind, type, state, tag and trust."""
-    return encoded(await caller.memory.overview.facets(**caller.whose(user_id, agent_id, run_id=run_id)))
+    return encoded(await caller.memory.overview.facets(**caller.owner_ids(user_id, agent_id, run_id=run_id)))
 
 
 @router.get("/content", response_model=ObjectResponse, responses=documented())
@@ -120,7 +120,7 @@ async def check_content(
     caller: Reader, *, user_id: Name = None, agent_id: Name = None, run_id: Name = None
 ) -> Response:
     """Check the content of an owner's memories: what is never used, repeats, waits or disagrees."""
-    return encoded(await caller.memory.overview.content(**caller.whose(user_id, agent_id, run_id=run_id)))
+    return encoded(await caller.memory.overview.content(**caller.owner_ids(user_id, agent_id, run_id=run_id)))
 
 
 @router.get("/memories/{memory_id}/retention", response_model=ObjectResponse, responses=documented())
@@ -148,13 +148,13 @@ async def list_neighbours(
 @router.get("/timeline", response_model=ObjectResponse, responses=documented())
 async def get_timeline(caller: Reader, *, user_id: Name = None, agent_id: Name = None, run_id: Name = None) -> Response:
     """Count the memories that came, ended and went, by day or by month."""
-    return encoded(await caller.memory.overview.timeline(**caller.whose(user_id, agent_id, run_id=run_id)))
+    return encoded(await caller.memory.overview.timeline(**caller.owner_ids(user_id, agent_id, run_id=run_id)))
 
 
 @router.get("/differences", response_model=ObjectResponse, responses=documented())
 async def list_differences(caller: Reader, query: Annotated[DifferencesQuery, Query()]) -> Response:
     """List what happened to each memory between two moments, the newest first."""
-    owner = caller.whose(query.user_id, query.agent_id, run_id=query.run_id)
+    owner = caller.owner_of(query)
     page = await caller.memory.overview.differences(
         since=query.since, until=query.until, **owner, limit=query.limit, cursor=query.cursor
     )
@@ -174,7 +174,7 @@ async def forecast_forgetting(
     max_text: MaxText = None,
 ) -> Response:
     """Forecast what forgetting will do to each memory of an owner by a day. Nothing is changed."""
-    owner = caller.whose(user_id, agent_id, run_id=run_id)
+    owner = caller.owner_ids(user_id, agent_id, run_id=run_id)
     plan = await caller.memory.overview.forecast(by=by, **owner, limit=limit, cursor=cursor)
     changes = [_with_text(item) for item in plan["changes"]]
     return encoded(with_cut_texts({**plan, "changes": changes}, max_text))

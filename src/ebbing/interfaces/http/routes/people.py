@@ -25,16 +25,16 @@ ME = "me"
 @router.get("/profiles/{user_id}", response_model=ObjectResponse, responses=documented())
 async def get_profile(caller: Reader, user_id: UserId, *, agent_id: Name = None, language: Name = None) -> Response:
     """Get the profile of a user. It is made of their memories and of manual edits."""
-    whose = caller.user(_meant(user_id, caller.principal.user))
-    return encoded(await caller.memory.profiles.get(user_id=whose, agent_id=agent_id, language=language))
+    owner = caller.user(_meant(user_id, caller.principal.user))
+    return encoded(await caller.memory.profiles.get(user_id=owner, agent_id=agent_id, language=language))
 
 
 @router.put("/profiles/{user_id}", response_model=ObjectResponse, responses=documented())
 async def edit_profile(caller: Writer, user_id: UserId, *, body: ProfileBody) -> Response:
     """Edit the profile of a user. An edit takes precedence over memories until it is undone."""
-    whose = caller.user(_meant(user_id, caller.principal.user))
+    owner = caller.user(_meant(user_id, caller.principal.user))
     edited = await caller.memory.profiles.update(
-        body.set, user_id=whose, unset=body.unset, revert=body.revert, delete_memories=body.delete_memories
+        body.set, user_id=owner, unset=body.unset, revert=body.revert, delete_memories=body.delete_memories
     )
     return encoded(edited)
 
@@ -42,9 +42,9 @@ async def edit_profile(caller: Writer, user_id: UserId, *, body: ProfileBody) ->
 @router.get("/profiles/{user_id}/questions", response_model=ObjectResponse, responses=documented())
 async def suggest_questions(caller: Reader, user_id: UserId, *, language: Name = None, limit: int = 3) -> Response:
     """Suggest questions about what is not yet known of a user."""
-    whose = caller.user(_meant(user_id, caller.principal.user))
+    owner = caller.user(_meant(user_id, caller.principal.user))
     return encoded(
-        {"questions": await caller.memory.profiles.suggest_questions(user_id=whose, language=language, limit=limit)}
+        {"questions": await caller.memory.profiles.suggest_questions(user_id=owner, language=language, limit=limit)}
     )
 
 
@@ -61,7 +61,7 @@ async def get_graph(
     limit: Annotated[int | None, Query(description="Relations at most, the newest, 1 to 10,000.")] = None,
 ) -> Response:
     """Get people, places and things, and how they are related."""
-    found = await caller.memory.graph(
+    answer = await caller.memory.graph(
         user_id=caller.user(user_id),
         agent_id=agent_id,
         about=about,
@@ -70,7 +70,7 @@ async def get_graph(
         include_ended=include_ended,
         limit=limit,
     )
-    return encoded(found)
+    return encoded(answer)
 
 
 @router.get("/identities", response_model=ObjectResponse, responses=documented())

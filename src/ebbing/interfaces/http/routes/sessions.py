@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from ebbing.api.sessions.session import AsyncSession
+from ebbing.domain.errors import StoreError
 from ebbing.interfaces.http.errors import documented
 from ebbing.interfaces.http.request_context import Caller, Reader, Writer
 from ebbing.interfaces.http.schema.operations import Operation
@@ -32,14 +33,14 @@ SessionId = Annotated[str, Path(description="Name of the conversation: its run_i
 async def get_context(caller: Reader, body: ContextBody) -> Response:
     """Get a context block for a prompt. It holds profile, relevant and recent memories within a token budget."""
     ids = {"user_id", "agent_id", "run_id"}
-    given = {name: value for name, value in body.model_dump(exclude=ids).items() if value is not None}
-    whose = caller.whose(body.user_id, body.agent_id, run_id=body.run_id)
-    return encoded(_context_out(await caller.memory.get_context(given.pop("query", None), **whose, **given)))
+    fields = {name: value for name, value in body.model_dump(exclude=ids).items() if value is not None}
+    owner = caller.owner_of(body)
+    return encoded(_context_out(await caller.memory.get_context(fields.pop("query", None), **owner, **fields)))
 
 
 @router.post("/sessions/{session_id}/messages", response_model=ObjectResponse, responses=documented())
 async def add_session_messages(caller: Writer, session_id: SessionId, *, body: SessionMessagesBody) -> Response:
-    """Add messages to a session. They stay in RAM and are remembered when the session ends."""
+    """Add messages to a session. They are at hand at once, and remembered when the session ends."""
     session = _session(caller, session_id, body=body, infer=body.infer)
     await session.add(body.messages, private=body.private)
     return encoded(await _conversation(session, caller))
@@ -50,6 +51,7 @@ async def set_private(caller: Writer, session_id: SessionId, *, body: PrivateBod
     """Take a conversation off the record. Nothing of it is written until this is false again or the session ends."""
     session = _session(caller, session_id, body=body)
     session.private = body.private
+    await session.holds_private()  # by which other replicas learn of it
     return encoded({"session_id": session.run_id, "private": session.private})
 
 
@@ -71,9 +73,9 @@ async def search_in_session(caller: Reader, session_id: SessionId, *, body: Sess
     """Search memories, with the messages of the session first."""
     session = _session(caller, session_id, body=body)
     await _keep_private(session, caller)
-    found = await session.search(body.query, top_k=body.top_k, include=body.include)
-    rest = {name: value for name, value in found.items() if name != "results"}
-    return encoded({"memories": [memory_out(hit) for hit in found["results"]], **rest})
+    answer = await session.search(body.query, top_k=body.top_k, include=body.include)
+    rest = {name: value for name, value in answer.items() if name != "results"}
+    return encoded({"memories": [memory_out(hit) for hit in answer["results"]], **rest})
 
 
 @router.post("/sessions/{session_id}/context", response_model=ObjectResponse, responses=documented())
@@ -92,8 +94,8 @@ async def end_session(caller: Writer, session_id: SessionId, *, body: OwnerBody)
 
 
 def _session(caller: Caller, session_id: str, *, body: OwnerBody, infer: bool = True) -> AsyncSession:
-    whose: dict[str, Any] = {**caller.whose(body.user_id, body.agent_id, run_id=session_id)}
-    return caller.memory.session(**whose, infer=infer)
+    owner: dict[str, Any] = {**caller.owner_ids(body.user_id, body.agent_id, run_id=session_id)}
+    return caller.memory.session(**owner, infer=infer)
 
 
 async def _conversation(session: AsyncSession, caller: Caller) -> Item:
@@ -103,7 +105,11 @@ async def _conversation(session: AsyncSession, caller: Caller) -> Item:
 
 async def _keep_private(session: AsyncSession, caller: Caller) -> None:
     """Lets no answer be kept for a repetition that may hold what is off the record."""
-    if await session.holds_private():
+    try:
+        holds_private = await session.holds_private()
+    except StoreError:  # nobody knows while working memory cannot be reached
+        holds_private = True
+    if holds_private:
         caller.keep_no_answer()
 
 

@@ -21,7 +21,7 @@ LINES: Final = "application/x-ndjson"
 AT_ONCE: Final = 500
 """Records that are stored together."""
 MAX_LINE_BYTES: Final = 2**20
-_TOLD: Final = 1_000
+_SHOWN_REFUSALS: Final = 1_000
 """Refused records that are named in the answer."""
 
 router = APIRouter(prefix="/v1", tags=["moving"], route_class=Operation)
@@ -37,10 +37,10 @@ async def export_memories(
 
     The newest come first; superseded and deleted records are included.
     """
-    whose = caller.whose(user_id, agent_id, run_id=run_id)
-    first = await caller.memory.export(**whose)  # what is wrong with the call is told before the answer begins
+    owner = caller.owner_ids(user_id, agent_id, run_id=run_id)
+    first = await caller.memory.export(**owner)  # what is wrong with the call is told before the answer begins
     headers = {"Content-Disposition": 'attachment; filename="memories.jsonl"', "Cache-Control": "no-store"}
-    return StreamingResponse(_lines(caller, whose, page=first), headers=headers, media_type=LINES)
+    return StreamingResponse(_lines(caller, owner, page=first), headers=headers, media_type=LINES)
 
 
 @router.post(
@@ -67,14 +67,14 @@ async def import_memories(caller: Writer, request: Request, *, user_id: Name = N
     return encoded(await taking.finish())
 
 
-async def _lines(caller: Caller, whose: OwnerParams, *, page: ExportPage) -> AsyncIterator[bytes]:
+async def _lines(caller: Caller, owner: OwnerParams, *, page: ExportPage) -> AsyncIterator[bytes]:
     while True:
         yield b"".join(
             json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n" for record in page["records"]
         )
         if page["next_cursor"] is None:
             return
-        page = await caller.memory.export(**whose, cursor=page["next_cursor"])
+        page = await caller.memory.export(**owner, cursor=page["next_cursor"])
 
 
 class _Intake:
@@ -105,11 +105,11 @@ class _Intake:
         await self._store()
         if not self._line or (self._line == 1 and not any((self._imported, self._already_stored, self._refused))):
             raise InvalidInputError("the body is empty: send exported records, one JSON object a line")
-        told = [{"line": line, "reason": reason} for line, reason in sorted(self._refused)[:_TOLD]]
+        refused = [{"line": line, "reason": reason} for line, reason in sorted(self._refused)[:_SHOWN_REFUSALS]]
         return {
             "imported": self._imported,
             "already_stored": self._already_stored,
-            "refused": told,
+            "refused": refused,
             "refused_count": len(self._refused),
             "change_ids": self._change_ids,
         }

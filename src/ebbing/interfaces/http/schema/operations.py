@@ -42,9 +42,9 @@ class Operation(APIRoute):
 
     @cached_property
     def _known_arguments(self) -> frozenset[str]:
-        known = {name for parameter in _query_parameters(self.dependant) for name in _names_of(parameter)}
+        names = {name for parameter in _query_parameters(self.dependant) for name in _names_of(parameter)}
         of_mem0 = any(str(tag) in _PREFIXES for tag in self.tags)
-        return frozenset(known | _OF_EVERY_MEM0_CALL) if of_mem0 else frozenset(known)
+        return frozenset(names | _OF_EVERY_MEM0_CALL) if of_mem0 else frozenset(names)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return what answers a request."""
@@ -61,11 +61,11 @@ class Operation(APIRoute):
 
         return answer
 
-    def _refuse_unknown(self, given: Iterable[str]) -> None:
-        known = self._known_arguments
-        for name in given:
-            if name not in known:
-                listed = ", ".join(sorted(known)) or "none"
+    def _refuse_unknown(self, query_names: Iterable[str]) -> None:
+        names = self._known_arguments
+        for name in query_names:
+            if name not in names:
+                listed = ", ".join(sorted(names)) or "none"
                 raise InvalidInputError(f"the query argument {name!r} is not known here; known are: {listed}")
 
 

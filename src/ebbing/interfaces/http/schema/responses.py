@@ -44,9 +44,9 @@ def memory_out(item: Mapping[str, Any]) -> Item:
 def added_out(added: Mapping[str, Any]) -> Item:
     """What became of an add: `id` of the first memory that holds it, and each result with its `text`."""
     results = [{"id": result["id"], "text": result["memory"], **_without_memory(result)} for result in added["results"]]
-    held = (result["id"] for result in results if result["id"] is not None)
+    stored_ids = (result["id"] for result in results if result["id"] is not None)
     rest = {name: value for name, value in added.items() if name != "results"}
-    return {"id": next(held, None), "results": results, **rest}
+    return {"id": next(stored_ids, None), "results": results, **rest}
 
 
 def accepted(later: Mapping[str, Any]) -> Response:

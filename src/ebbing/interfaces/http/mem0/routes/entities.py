@@ -109,7 +109,7 @@ async def create_export(caller: Reader, body: ExportIn, *, request: Request) -> 
     """Create an export of memories. `POST /v1/exports/get/` returns them; a schema is not applied."""
     owner_queries = await owners_meant(caller, body.model_dump())
     user = owner_of(body.model_dump()).get("user_id") or (
-        owner_queries[0].whose["user_id"] if len(owner_queries) == 1 else None
+        owner_queries[0].owner["user_id"] if len(owner_queries) == 1 else None
     )
     export = events_of(request).note(caller, "EXPORT", user=user, owner_queries=owner_queries)
     message = "The memories are ready; they come as they are, without the schema."
@@ -125,7 +125,7 @@ async def get_export(caller: Reader, body: ExportIn, *, request: Request) -> Res
         event = events_of(request).get(caller, body.memory_export_id)
         if event.kind != "EXPORT":
             raise NotFoundError("no export with this id")
-        owner_queries = list(event.asked)
+        owner_queries = list(event.owner_queries)
     items = [*map(platform_item, await listed(caller, owner_queries))]
     return encoded({"count": len(items), "results": items})
 
@@ -134,7 +134,7 @@ async def get_export(caller: Reader, body: ExportIn, *, request: Request) -> Res
 async def get_summary(caller: Reader, body: SummaryIn) -> Response:
     """Summarize who somebody is, from their memories."""
     summaries = [
-        (await caller.memory.get_context(**item.whose))["profile_summary"]
+        (await caller.memory.get_context(**item.owner))["profile_summary"]
         for item in await owners_meant(caller, body.model_dump())
     ]
     return encoded({"summary": "\n".join(filter(None, summaries))})

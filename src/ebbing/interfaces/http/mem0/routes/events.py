@@ -14,14 +14,14 @@ from starlette.responses import Response
 
 from ebbing.domain.errors import NotFoundError
 from ebbing.interfaces.http.errors import documented
-from ebbing.interfaces.http.mem0.owner_params import Asked
+from ebbing.interfaces.http.mem0.owner_params import OwnerQuery
 from ebbing.interfaces.http.mem0.responses import Item
 from ebbing.interfaces.http.request_context import Caller, Reader
 from ebbing.interfaces.http.schema.operations import Operation
 from ebbing.interfaces.http.schema.response_models import ObjectResponse
 from ebbing.interfaces.http.schema.responses import encoded
 
-KEPT: Final = 10_000
+MAX_EVENTS: Final = 10_000
 """Events of all tenants that are remembered, until the service stops."""
 _PAGE: Final = 100
 
@@ -38,7 +38,7 @@ class Event:
     kind: str
     at: datetime
     results: tuple[Item, ...] = ()
-    asked: tuple[Asked, ...] = ()
+    owner_queries: tuple[OwnerQuery, ...] = ()
     """What an export is to hold; shown to nobody."""
 
 
@@ -56,23 +56,23 @@ class Events:
         *,
         user: str | None,
         results: Sequence[Item] = (),
-        owner_queries: Sequence[Asked] = (),
+        owner_queries: Sequence[OwnerQuery] = (),
     ) -> str:
         """Keeps an event and gives its id."""
         components, principal = caller.memory.components, caller.principal
-        whose = principal.user or user
+        owner = principal.user or user
         event = Event(
             components.ids.new(),
             principal.tenant,
-            whose,
+            owner,
             kind,
             at=components.clock.now(),
             results=tuple(results),
-            asked=tuple(owner_queries),
+            owner_queries=tuple(owner_queries),
         )
         with self._lock:
             self._events[event.id] = event
-            while len(self._events) > KEPT:
+            while len(self._events) > MAX_EVENTS:
                 self._events.popitem(last=False)
         return event.id
 

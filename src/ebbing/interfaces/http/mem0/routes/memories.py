@@ -56,7 +56,7 @@ async def add_memories(caller: Writer, body: AddIn, *, request: Request) -> Resp
 @router.post("/v3/memories/search/", response_model=ObjectResponse, responses=documented())
 async def search_memories(caller: Reader, body: SearchIn) -> Response:
     """Search memories, the best answer first."""
-    return encoded({"results": await _found(caller, body)})
+    return encoded({"results": await _hits(caller, body)})
 
 
 @router.post("/v3/memories/", response_model=ObjectResponse, responses=documented())
@@ -100,10 +100,10 @@ async def delete_memory(
 @router.get("/v1/memories/{memory_id}/history/", response_model=list[ObjectResponse], responses=documented())
 async def get_memory_history(caller: Reader, memory_id: MemoryId) -> Response:
     """List the changes of a memory, the oldest first."""
-    whose = caller.user()
-    item = await caller.memory.get(memory_id, user_id=whose)
-    changes = await caller.memory.history(memory_id, user_id=whose)
-    user = item.get("user_id") if item else whose
+    owner = caller.user()
+    item = await caller.memory.get(memory_id, user_id=owner)
+    changes = await caller.memory.history(memory_id, user_id=owner)
+    user = item.get("user_id") if item else owner
     return encoded([change_out(change, user_id=user) for change in changes])
 
 
@@ -169,7 +169,7 @@ async def list_filtered_memories(
 )
 async def search_memories_v1(caller: Reader, body: SearchIn) -> Response:
     """Search memories, as clients of version 1 do."""
-    hits = await _found(caller, body)
+    hits = await _hits(caller, body)
     return encoded({"results": hits} if body.output_format == "v1.1" else hits)
 
 
@@ -183,7 +183,7 @@ async def changed(caller: Caller, memory_id: str, *, body: ChangeIn) -> Item:
     return {**item}
 
 
-async def _found(caller: Caller, body: SearchIn) -> list[Item]:
+async def _hits(caller: Caller, body: SearchIn) -> list[Item]:
     hits = await searched(caller, await owners_meant(caller, body.model_dump()), search=question_of(body, top_k=TOP_K))
     return chosen(map(platform_hit, hits), body.fields)
 
@@ -195,8 +195,8 @@ async def _page(
     number = _first(page, params.get("page"), 1)
     size = _first(page_size, params.get("page_size"), params.get("limit"), params.get("top_k"), PAGE_SIZE)
     items = await listed(caller, await owners_meant(caller, params))
-    told = paged([*map(platform_item, items)], page=number, size=size, path=path)
-    return {**told, "results": chosen(told["results"], params.get("fields"))}
+    answer = paged([*map(platform_item, items)], page=number, size=size, path=path)
+    return {**answer, "results": chosen(answer["results"], params.get("fields"))}
 
 
 def question_of(body: SearchIn, *, top_k: int) -> Search:

@@ -122,8 +122,8 @@ async def delete_entity(caller: Writer, kind: Literal["user", "agent", "run"], *
 @router.get("/configure", response_model=ObjectResponse, responses=documented())
 async def get_configuration(caller: Administrator) -> Response:
     """Get the settings in force, with secrets masked."""
-    told: dict[str, Any] = (await caller.memory.maintenance.diagnose())["settings"]
-    return encoded(told)
+    settings: dict[str, Any] = (await caller.memory.maintenance.diagnose())["settings"]
+    return encoded(settings)
 
 
 @router.post("/configure", response_model=ObjectResponse, responses=documented())

@@ -50,9 +50,9 @@ class ProfileSettingsIn(BaseModel):
 @router.get("/v2/entities/user/{name}/profile/", response_model=ObjectResponse, responses=documented())
 async def get_profile(caller: Reader, name: str) -> Response:
     """Get the profile of a user, made of their memories."""
-    found = await caller.memory.profiles.get(user_id=caller.user(name))
-    told = {"profile": found, "status": "succeeded", "entity_type": "user", "entity_id": name}
-    return encoded({**told, "updated_at": found.get("updated_at"), "generation_count": found.get("version")})
+    profile = await caller.memory.profiles.get(user_id=caller.user(name))
+    answer = {"profile": profile, "status": "succeeded", "entity_type": "user", "entity_id": name}
+    return encoded({**answer, "updated_at": profile.get("updated_at"), "generation_count": profile.get("version")})
 
 
 @router.post("/v2/profiles/jobs/", response_model=ObjectResponse, responses=documented())
@@ -64,10 +64,10 @@ async def create_profile_job(caller: Writer, body: ProfileJobIn, *, request: Req
     results = [{"id": name, "event": "PROFILE"} for name in names]
     user = body.entity_id if body.operation == "trigger" else None
     job_id = events_of(request).note(caller, _JOB, user=user, results=results)
-    told = {"job_id": job_id, "status": "succeeded", "status_url": f"/v2/profiles/jobs/{job_id}/"}
-    told |= {"operation": body.operation, "entity_type": "user", "event_id": job_id}
+    answer = {"job_id": job_id, "status": "succeeded", "status_url": f"/v2/profiles/jobs/{job_id}/"}
+    answer |= {"operation": body.operation, "entity_type": "user", "event_id": job_id}
     sampled: Item = {"sampled": len(names), "entity_ids": names} if body.operation == "sample" else {}
-    return encoded({**told, "entity_count_reserved": len(names), **sampled})
+    return encoded({**answer, "entity_count_reserved": len(names), **sampled})
 
 
 @router.get("/v2/profiles/jobs/{job_id}/", response_model=ObjectResponse, responses=documented())

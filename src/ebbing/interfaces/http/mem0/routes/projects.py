@@ -23,11 +23,11 @@ _PROJECT: Final = "/api/v1/orgs/organizations/{org_id}/projects/{project_id}/"
 _MEMBERS: Final = f"{_PROJECT}members/"
 _ELSEWHERE: Final = "projects are tenants here, and keys say who may do what: see `ebbing keys --help`"
 _MOST_CHARACTERS: Final = 20_000
-_KEPT: Final = (
+_SETTINGS: Final = (
     *("custom_instructions", "agent_custom_instructions", "custom_categories", "usecase_setting", "memory_depth"),
     *("multilingual", "decay"),
 )
-_WITHOUT_EFFECT: Final = frozenset(_KEPT) - {"custom_instructions"}
+_WITHOUT_EFFECT: Final = frozenset(_SETTINGS) - {"custom_instructions"}
 
 router = APIRouter(tags=["mem0 platform"], route_class=Operation)
 
@@ -62,12 +62,12 @@ async def get_project(
 ) -> Response:
     """Get the project of the credential, which is its tenant, with its settings."""
     _same_tenant(caller, org_id, project_id)
-    found = await _project(caller)
+    project = await _project(caller)
     names = [name for field in fields or () for name in words(field)]
-    unknown = [name for name in names if name not in found]
+    unknown = [name for name in names if name not in project]
     if unknown:
-        raise InvalidInputError(f"fields: a project has no {unknown[0]!r}; it has {', '.join(found)}")
-    return encoded({name: found[name] for name in names} if names else found)
+        raise InvalidInputError(f"fields: a project has no {unknown[0]!r}; it has {', '.join(project)}")
+    return encoded({name: project[name] for name in names} if names else project)
 
 
 @router.patch(_PROJECT, response_model=ObjectResponse, responses=documented())
@@ -75,9 +75,9 @@ async def update_project(caller: Administrator, org_id: str, *, project_id: str,
     """Update the settings of the project. Those that are stored and have no effect are listed as `ignored`."""
     _same_tenant(caller, org_id, project_id)
     caller.acted_on("project settings")
-    changes: Item = {name: getattr(body, name) for name in _KEPT if name in body.model_fields_set}
+    changes: Item = {name: getattr(body, name) for name in _SETTINGS if name in body.model_fields_set}
     if not changes:
-        raise InvalidInputError(f"there is nothing to change: give one of {', '.join(_KEPT)}")
+        raise InvalidInputError(f"there is nothing to change: give one of {', '.join(_SETTINGS)}")
     if len(str(changes)) > _MOST_CHARACTERS:
         raise TooLargeError(f"the settings of a project are longer than {_MOST_CHARACTERS:,} characters")
     await caller.memory.components.store.profiles.change_settings(caller.principal.tenant, changes)
@@ -126,6 +126,6 @@ def _same_tenant(caller: Caller, *named: str) -> None:
 async def _project(caller: Caller) -> Item:
     tenant = caller.principal.tenant
     ids = dict.fromkeys(("id", "project_id", "org_id", "name"), tenant)
-    usual = {**dict.fromkeys(_KEPT), "multilingual": True, "decay": True}
+    usual = {**dict.fromkeys(_SETTINGS), "multilingual": True, "decay": True}
     stored = await caller.memory.components.store.profiles.settings(tenant)
-    return {**ids, **usual, **{name: value for name, value in stored.items() if name in _KEPT}}
+    return {**ids, **usual, **{name: value for name, value in stored.items() if name in _SETTINGS}}

@@ -1,0 +1,1 @@
+"""What several replicas share in Redis."""

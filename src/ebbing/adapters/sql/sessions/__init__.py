@@ -1,0 +1,1 @@
+"""Running conversations in the store's database."""

@@ -1,0 +1,1 @@
+"""Commands about the whole store: its health, its copies, its maintenance."""

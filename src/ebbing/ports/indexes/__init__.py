@@ -1,0 +1,1 @@
+"""Indexes and mirrors that follow a store."""

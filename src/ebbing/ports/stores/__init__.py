@@ -1,0 +1,1 @@
+"""Stores, and what they hold beside memories."""

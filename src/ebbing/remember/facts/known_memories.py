@@ -1,0 +1,44 @@
+"""Known memories, each with the claim that it makes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+from ebbing.domain.conflict.claim import Claim
+from ebbing.domain.conflict.decision import Fact
+from ebbing.domain.memory.message import Message
+from ebbing.domain.memory.record import MemoryRecord
+from ebbing.language.claims.claims import claim_of
+from ebbing.language.text.caches import text_cache
+from ebbing.language.text.quotation import quoted_words
+from ebbing.remember.extraction.rule_extractor import extract
+from ebbing.remember.facts.new_fact import KnownMemory, hints_from_fact, hints_from_record
+
+_ANY_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""Dates are no part of what is compared."""
+
+
+def known_memory(record: MemoryRecord, similarity: float = 0.0) -> KnownMemory:
+    """Return a known memory with the claim that it makes.
+
+    A quotation is compared by what the rules read from its words, as it was when it came in.
+    """
+    words = quoted_words(record.content)
+    fact = _reading_of(words, record.provenance.rule, speaker=record.actor) if words else None
+    return KnownMemory(record, _claim_of(record, fact), similarity)
+
+
+def _claim_of(record: MemoryRecord, fact: Fact | None) -> Claim:
+    if fact is None:
+        return claim_of(record.content, hints_from_record(record))
+    return claim_of(fact.reading or fact.text, hints_from_fact(fact, record.actor))
+
+
+@text_cache(512)
+def _reading_of(words: str, rule: str | None, *, speaker: str | None) -> Fact | None:
+    """Return what the rule that a quotation was kept for reads from its words; None where only their wording spoke for
+    them.
+    """
+    facts = extract([Message(words, name=speaker)], now=_ANY_TIME)
+    return next((fact for fact in facts if fact.rule == rule and fact.reading is not None), None)
