@@ -192,9 +192,9 @@ def test_another_question_is_none_for_a_value(text: str) -> None:
     ids=lambda text: repr(text[:3]),
 )
 def test_a_huge_hostile_text_is_analysed_in_a_moment(text: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     found = analyse(text)
-    assert time.perf_counter() - began < 5
+    assert time.thread_time() - began < 5
     assert found.length <= 2 * MAX_ANALYSED + MAX_ANALYSED
 
 

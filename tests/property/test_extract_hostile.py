@@ -128,9 +128,10 @@ REPEATED = [
 
 
 def seconds(text: str) -> float:
-    started = time.perf_counter()
+    """Processor time: a busy machine stretches the time on the clock, which is no fault of the extraction."""
+    started = time.thread_time()
     extract([Message("Do you like it?", Role.ASSISTANT), Message(text)], now=NOW, agent_facts=True)
-    return time.perf_counter() - started
+    return time.thread_time() - started
 
 
 @pytest.fixture(scope="module", autouse=True)

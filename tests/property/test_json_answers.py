@@ -71,9 +71,9 @@ def test_a_cut_answer_keeps_what_is_whole(items: list[str], data: st.DataObject)
     ids=range(14),
 )
 def test_hostile_text_costs_less_than_a_second(text: str) -> None:
-    began = time.process_time()
+    began = time.thread_time()
     found_in(without_thoughts(text), SCHEMA)
-    assert time.process_time() - began < 1
+    assert time.thread_time() - began < 1
 
 
 @pytest.mark.parametrize(

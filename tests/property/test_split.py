@@ -91,8 +91,8 @@ def test_a_seam_is_put_at_a_paragraph_else_a_sentence_else_a_word(text: str, par
     ids=lambda text: repr(text[:3]),
 )
 def test_a_huge_hostile_text_is_split_in_a_moment(text: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     parts = split_text(text)
-    assert time.perf_counter() - began < 5
+    assert time.thread_time() - began < 5
     assert ink("".join(parts)) == ink(text)
     assert all(len(part) <= MAX_TEXT_LENGTH for part in parts)

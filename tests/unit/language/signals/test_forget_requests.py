@@ -212,7 +212,7 @@ def test_a_topic_that_nobody_foresaw_has_no_such_words() -> None:
     ],
 )
 def test_a_hostile_request_is_read_or_refused_in_no_time(hostile: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     with suppress(InvalidInputError):
         asked_to_forget(hostile, now=NOW)
-    assert time.perf_counter() - began < 1.0
+    assert time.thread_time() - began < 1.0
