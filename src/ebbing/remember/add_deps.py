@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
+from typing import Final
 
 from ebbing.domain.memory.pending_extraction import WriteMode
 from ebbing.domain.memory.scope import Scope
@@ -22,6 +23,9 @@ from ebbing.remember.vectors.embed_drafts import (
     embed_drafts,
     enqueue_reindex,
 )
+
+MAX_ATTEMPTS: Final = 32
+"""How often a change is planned anew because somebody else, such as a round of upkeep, wrote in between."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,11 @@ from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.stores.memory_store import Change, Insert, MemoryStore, Revise
 from ebbing.privacy.guarding.trust import TrustTier
-from ebbing.remember.add_deps import AddDeps
+from ebbing.remember.add_deps import MAX_ATTEMPTS, AddDeps
 from ebbing.remember.add_report import ALREADY_STORED, AddReport, MemoryOutcome, joined_report
 from ebbing.remember.facts.drafts import Draft, DraftContext, message_drafts
 from ebbing.remember.intake.screening import ScreenedMessage, screen_messages, split_repeated_ids
 from ebbing.remember.reconcile.candidates import owner_scope
-from ebbing.remember.reconcile.commit import MAX_ATTEMPTS
 from ebbing.remember.reconcile.known_messages import EDITED, deleted_episodes, find_known_messages
 from ebbing.remember.reconcile.unmerge import merged_records_of, unmerge
 from ebbing.remember.vectors.embed_drafts import ids_without_vector

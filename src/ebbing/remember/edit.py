@@ -28,7 +28,7 @@ from ebbing.language.text.text_compression import full_text
 from ebbing.ports.stores.memory_store import Erase, Insert, MemoryStore, Revise
 from ebbing.privacy.guarding.trust import TrustTier, instruction_shaped
 from ebbing.privacy.redaction.redact import RedactionPolicy, redact
-from ebbing.remember.add_deps import AddDeps
+from ebbing.remember.add_deps import MAX_ATTEMPTS, AddDeps
 from ebbing.remember.facts.drafts import Draft
 from ebbing.remember.facts.new_fact import hints_from_record
 from ebbing.remember.intake.parse_messages import clean_text
@@ -42,8 +42,6 @@ RESTORED: Final = "restored on request"
 _CLOSED: Final = (
     "this memory is no longer true, and a new text would be in no answer: restore it first, or add the text"
 )
-MAX_ATTEMPTS: Final = 5
-"""How often a change is tried again when somebody else changed the memory in between."""
 
 
 @dataclass(frozen=True, slots=True)

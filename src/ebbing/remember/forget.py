@@ -15,10 +15,9 @@ from ebbing.domain.memory.record import Kind, MemoryRecord
 from ebbing.domain.memory.scope import Scope
 from ebbing.index.shard import KINDS, micros
 from ebbing.ports.stores.memory_store import Change, Erase, MemoryStore, Revise
+from ebbing.remember.add_deps import MAX_ATTEMPTS
 from ebbing.remember.reconcile.unmerge import deleted, is_apart, merged_records_of, unmerge_changes
 
-MAX_ATTEMPTS: Final = 32
-"""How often it is tried again when somebody else writes meanwhile."""
 REASON: Final = "forgotten on request"
 
 

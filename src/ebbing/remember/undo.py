@@ -14,13 +14,11 @@ from ebbing.domain.memory.record import MemoryRecord, Stage
 from ebbing.domain.memory.scope import Scope
 from ebbing.ports.stores.change_log import RecordChange
 from ebbing.ports.stores.memory_store import Change, MemoryStore, Revise
-from ebbing.remember.add_deps import AddDeps
+from ebbing.remember.add_deps import MAX_ATTEMPTS, AddDeps
 from ebbing.remember.put_back import as_before, event_of, is_changed_since, is_current
 from ebbing.remember.reconcile.rivals import closed_rival, rivals_of
 from ebbing.remember.reconcile.unmerge import Unmerge, deleted, is_apart, merged_records_of, unmerge_changes
 
-MAX_ATTEMPTS: Final = 8
-"""How often it is planned anew when somebody else writes meanwhile."""
 CHANGED_SINCE: Final = "it was changed again since"
 LEFT_WITH: Final = "what stands in its place was changed since"
 HAS_RIVAL: Final = "another value of it is current by now"

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from ebbing.domain.conflict.decision import Decision, Ignore, Keep, closed_by
 from ebbing.domain.errors import ConflictError
 from ebbing.domain.memory.record import QUARANTINED, Kind, type_of_tags
 from ebbing.index.index_entry import IndexEntry
 from ebbing.ports.stores.memory_store import Change, Insert
-from ebbing.remember.add_deps import AddDeps
+from ebbing.remember.add_deps import MAX_ATTEMPTS, AddDeps
 from ebbing.remember.facts.drafts import DraftContext
 from ebbing.remember.facts.new_fact import NewFact
 from ebbing.remember.reconcile.apply_decisions import to_changes
@@ -23,9 +22,6 @@ from ebbing.remember.reconcile.decide import LlmProposal, decide
 from ebbing.remember.reconcile.importance import with_importance
 from ebbing.remember.reconcile.known_messages import KnownMessages, deleted_episodes
 from ebbing.remember.reconcile.llm_proposals import ask_llm, embed_rewordings
-
-MAX_ATTEMPTS: Final = 32
-"""How often facts are decided anew. The last attempt writes without a look at what was written in between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +58,7 @@ async def commit_facts(
         ConflictError: other calls wrote about the same owner at every attempt.
     """
     commit = _Commit(deps, known_messages, episodes, context, facts, statement)
-    for _ in range(1, MAX_ATTEMPTS):
+    for _ in range(1, MAX_ATTEMPTS):  # the last attempt writes without a look at what was written in between
         try:
             committed = await commit.attempt(is_last=False)
         except ConflictError:
