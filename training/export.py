@@ -11,16 +11,12 @@ import json
 from pathlib import Path
 
 import numpy as np
-import onnx
 import torch
-from onnx import TensorProto, helper
 
-from scripts.build_e5_skeleton import EPSILON, MICROSOFT, Graph
 from training import carrier
-from training.model import DIM, OUTPUTS, Reader, Shape
+from training.graph import DATA, write_skeleton
+from training.model import Reader, Shape
 from training.quantise import quantise, restore
-
-DATA = Path(__file__).parents[1] / "src/ebbing/adapters/data"
 
 
 def load(folder: Path) -> Reader:
@@ -61,44 +57,6 @@ def rounded(reader: Reader) -> Reader:
     return reader
 
 
-def build(tensors: dict[str, np.ndarray], layers: int) -> onnx.ModelProto:
-    """Return the graph: word vectors and masks in, the outputs of each head out."""
-    graph = Graph()
-    for name, array in tensors.items():
-        graph.hole(name, array)
-    graph.constant("thirds", [DIM, DIM, DIM])
-    graph.node("Cast", ["mask"], ["mask32"], to=TensorProto.INT32)
-    norm = ["embedded", "embedding_norm_scale", "embedding_norm_bias"]
-    trunk = graph.node("LayerNormalization", norm, ["embedding_norm"], axis=-1, epsilon=EPSILON)
-    for number in range(layers):
-        trunk = graph.encoder_layer(number, trunk)
-    graph.constant("last", [2])
-    graph.constant("along_tokens", [1])
-    graph.constant("begin", [0])
-    graph.constant("end", [1])
-    graph.node("Slice", [trunk, "begin", "end", "along_tokens"], ["head_token"])
-    graph.node("Squeeze", ["head_token", "along_tokens"], ["mark"])
-    for part in ("first", "second"):
-        graph.node("Unsqueeze", [part, "last"], [f"{part}3"])
-        graph.node("Mul", [trunk, f"{part}3"], [f"{part}_masked"])
-        graph.node("ReduceSum", [f"{part}_masked", "along_tokens"], [f"{part}_sum"], keepdims=0)
-        graph.node("ReduceSum", [part, "along_tokens"], [f"{part}_count"], keepdims=1)
-        graph.node("Div", [f"{part}_sum", f"{part}_count"], [f"{part}_mean"])
-    graph.node("Concat", ["mark", "first_mean", "second_mean"], ["pooled"], axis=-1)
-    for task in OUTPUTS:
-        graph.node("Gemm", ["pooled", f"{task}_weight", f"{task}_bias"], [task])
-    inputs = [_value("embedded", "batch", "length", DIM)]
-    inputs += [_value(name, "batch", "length") for name in ("mask", "first", "second")]
-    outputs = [_value(task, "batch", size) for task, size in OUTPUTS.items()]
-    proto = helper.make_graph(graph.nodes, "reader", inputs, outputs, graph.initialisers)
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
-    return helper.make_model(proto, opset_imports=opsets, ir_version=8)
-
-
-def _value(name: str, *shape: str | int) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-
-
 def _array(tensor: torch.Tensor) -> np.ndarray:
     return tensor.detach().float().numpy()
 
@@ -114,11 +72,11 @@ def main() -> None:
     given = parser.parse_args()
     reader = load(given.folder)
     tensors = tensors_of(reader)
-    (DATA / "reader_skeleton.onnx").write_bytes(build(tensors, len(reader.layers)).SerializeToString())
     segments = _array(reader.segments.weight)
     packed = {name: _compact(array) for name, array in (tensors | {"segments": segments}).items()}
     version = hashlib.sha256(b"".join(packed[name].tobytes() for name in sorted(packed))).hexdigest()[:12]
     np.savez(DATA / "reader.npz", version=np.array(version), **packed)
+    write_skeleton()
     size = (DATA / "reader.npz").stat().st_size
     print(f"reader {version}: {size:,} bytes")
 

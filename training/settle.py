@@ -22,7 +22,7 @@ from training import carrier
 from training.batches import Batch, Encoded, batches, encoded
 from training.embed import nearness
 from training.examples import ExampleBuilder, authors
-from training.export import DATA
+from training.graph import DATA
 from training.judge import report
 from training.model import Reader, Shape
 from training.quantise import restore
