@@ -22,12 +22,12 @@ from ebbing.remember.intake.screening import ScreenedMessage
 NOW = datetime(2026, 5, 6, 10, tzinfo=UTC)
 
 
-def heard(text: str, name: str) -> list[Fact]:
+def heard(text: str, name: str | None) -> list[Fact]:
     """The facts that one message makes."""
     return extract([Message(text, Role.USER, name=name)], now=NOW)
 
 
-def told(text: str, name: str) -> list[str]:
+def told(text: str, name: str | None) -> list[str]:
     """The facts that are told in the third person."""
     return [fact.text for fact in heard(text, name) if quoted_words(fact.text) is None and not fact.tentative]
 
@@ -90,12 +90,12 @@ def test_no_pronoun_is_put_for_the_speaker_in_a_clause_beside(habit: str, aside:
 @pytest.mark.parametrize(
     ("said", "text"),
     [
-        ("I take my pills before I eat", "Ada takes their pills before they eat"),
-        ("my wife and I run a coffee shop in Margate", "Ada and their wife run a coffee shop in Margate"),
+        ("I take my pills before I eat", "User takes their pills before they eat"),
+        ("my wife and I run a coffee shop in Margate", "User and their wife run a coffee shop in Margate"),
     ],
 )
 def test_a_clause_of_time_is_said_of_the_same(said: str, text: str) -> None:
-    assert told(said, "Ada") == [text]
+    assert told(said, None) == [text]
 
 
 @pytest.mark.parametrize("speaker", ["林小满", "阿泽"])
@@ -114,15 +114,14 @@ def test_no_word_of_the_speaker_stays_and_no_subject_is_made_up(said: str, speak
 
 
 def test_what_somebody_does_for_their_own_is_told() -> None:
-    assert told("我每周陪我妈复查", "老韩") == ["老韩每周陪老韩妈复查"]
+    assert told("我每周陪我妈复查", None) == ["用户每周陪用户妈复查"]
 
 
 @pytest.mark.parametrize("said", ["and dads hip is off. cancelled", "mum's appointment is off"])
-def test_whose_family_it_is_is_said_or_the_words_are_quoted(said: str) -> None:
+def test_whose_family_it_is_is_said_or_nothing_is_kept(said: str) -> None:
     message = ScreenedMessage(Message(said, Role.USER, name="Ruaridh"), TrustTier.USER)
     facts = filter_statements([message], now=NOW, agent_facts=False, known_places=())
-    assert facts
-    assert all(fact.text.startswith("Ruaridh") for fact in facts)
+    assert not [fact for fact in facts if not fact.tentative]
 
 
 TITLES = ("教导主任", "班主任", "教研组长", "厂长", "老板", "做饭阿姨")
@@ -177,18 +176,6 @@ def test_a_laugh_a_call_and_a_word_are_not_quoted(said: str, more: str) -> None:
     assert heard(f"{said}{more}", "糖糖") == []
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "我弟有车,但他在厦门,指望不上",
-        "没事我来 我年假还有六天",
-        "cant sunday, my dad's dialysis, I drive him sundays and wednesdays",
-    ],
-)
-def test_a_short_message_that_says_something_is_kept(said: str) -> None:
-    assert said in [quoted_words(fact.text) for fact in heard(said, "Mia")]
-
-
 @pytest.mark.parametrize("said", ["我现在在住院部楼下喝今天第三杯美式", "我在住院楼门口等你"])
 def test_a_ward_is_no_stay_in_hospital(said: str) -> None:
     assert not [fact for fact in heard(said, "阿泽") if "event" in fact.tags]
@@ -221,7 +208,7 @@ def test_what_goes_on_now_is_no_habit(said: str) -> None:
 
 
 def test_what_goes_on_all_the_time_is_a_habit() -> None:
-    assert told("I'm always baking on Sundays", "Odalys") == ["Odalys is always baking on Sundays"]
+    assert told("I'm always baking on Sundays", None) == ["User is always baking on Sundays"]
 
 
 def test_a_masked_value_is_left_out_and_not_quoted() -> None:

@@ -43,10 +43,10 @@ class Fact:
     """Its subject was left out: it is the speaker's unless what was said before is about somebody else."""
     tentative: bool = False
     """No rule reads it: worth keeping only if it ends or replaces something that is known."""
-    in_own_words: bool = False
-    """It is worth keeping only in the words of the person: too little speaks for telling it."""
     reading: str | None = None
     """What a rule reads from a text that is a quotation, in the third person: it is compared, and never shown."""
+    lasts: bool = True
+    """It says who somebody is, and not what happens, is planned or is usual."""
     corrects: bool = False
     """The speaker put something right ("actually …", 不对)."""
     instead_of: str | None = None

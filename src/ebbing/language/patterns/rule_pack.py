@@ -55,6 +55,8 @@ class Rule:
     """Time words are made absolute ("next week" gets its date)."""
     weighed: bool = False
     """It is asked last, and only about what is likely to be worth keeping and of its type."""
+    lasts: bool = True
+    """It reads who somebody is, and not what happens, is planned or is usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +114,6 @@ class Weighing:
     cues: Sieve[Cue]
     least: float = math.inf
     """Log-odds of being worth it, from which it is."""
-    least_quoted: float = math.inf
-    """The same, from which it is kept in the words of the person."""
     understood: float | None = None
     """The same for the rules that are not weighed, about a statement whose subject is only understood."""
     doubted: float | None = None
@@ -266,7 +266,6 @@ def _pack(language: str, *, sources: Mapping[str, Any], categories: Mapping[str,
             doubted=weighing.get("doubted"),
             detail=float(weighing.get("detail", math.inf)),
             passing=frozenset(weighing.get("passing", ())),
-            least_quoted=float(weighing.get("least_quoted", math.inf)),
             least_weighty=float(weighing.get("least_weighty", math.inf)),
         ),
         lasting=learned(language),
@@ -317,6 +316,7 @@ def _rule(entry: Mapping[str, Any], categories: Mapping[str, Any], *, compiler: 
             confidence=float(entry.get("confidence", 0.95)),
             dated=bool(entry.get("dated", category.get("dated", False))),
             weighed=bool(entry.get("weighed", False)),
+            lasts=bool(entry.get("lasts", category.get("lasts", True))) and not entry.get("weighed", False),
         )
     except (KeyError, ValueError) as error:
         raise ConfigurationError(f"language pack, {where}: {error} is missing or not allowed") from error

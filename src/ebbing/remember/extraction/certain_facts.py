@@ -342,6 +342,8 @@ def is_told_plainly(fact: Fact, statement: Statement, *, message: Message, under
     share = share_of([statement], message)
     if is_weighed(fact):
         speaks_of_others = statement.relation is None and _OTHERS.search(message.content) is not None
+        if message.content.rstrip().endswith(("?", "？")):
+            return False
         return share >= _NEARLY_ALL and statement.implied is None and not speaks_of_others
     if statement.implied is not None:
         return share >= _MOST

@@ -12,7 +12,7 @@ from typing import Final
 from ebbing.domain.conflict.decision import Fact
 from ebbing.domain.memory.message import Message
 from ebbing.domain.memory.pending_extraction import ExtractionFailure, WriteMode
-from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord
+from ebbing.domain.memory.record import QUARANTINED, Kind, MemoryRecord, Role
 from ebbing.domain.memory.scope import Scope
 from ebbing.language.claims.claims import is_news, names_a_value, without_speaker
 from ebbing.language.text.statement import Statement
@@ -24,6 +24,8 @@ from ebbing.remember.llm.write_modes import read_facts
 
 _EARLIER_MESSAGES: Final = 4
 """Messages of the same conversation that are looked at as what was said before."""
+_COMPANY_MESSAGES: Final = 100
+"""Messages that are looked at for who else takes part."""
 _POINTS_BACK: Final = re.compile(
     r"(?i)\W*(?:(?:and|also|oh|well|so|but),? )*(?:he|she|it|they|his|her|its|their)(?:'s|\b)|\W*[他她它]"
 )
@@ -88,19 +90,31 @@ async def with_certain_subjects(
 ) -> Extraction:
     """Return what was read; where a first message left its subject out, read again with what was said before it.
 
-    A subject that was left out must be the speaker's there too, and "she" is whom the messages before spoke of.
-    Only there the store is asked: most messages say of whom they speak.
+    A subject that was left out must be the speaker's there too, and "she" is whom the messages before spoke of. A
+    speaker with a name may be one of several. Only there the store is asked: most messages say of whom they speak.
     """
     points_back = bool(screened) and _POINTS_BACK.match(screened[0].message.content) is not None
-    if not points_back and not any(fact.understood and fact.source == 0 for fact in extraction.facts):
+    has_a_name = any(screened[fact.source].message.name is not None for fact in extraction.facts)
+    if (
+        not points_back
+        and not has_a_name
+        and not any(fact.understood and fact.source == 0 for fact in extraction.facts)
+    ):
         return extraction
-    page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_EARLIER_MESSAGES)
+    page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_COMPANY_MESSAGES if has_a_name else _EARLIER_MESSAGES)
     earlier = _messages(page.records)
     if not earlier:
         return extraction
-    again = filter_statements(screened, now=now, agent_facts=agent_facts, known_places=(), earlier=earlier)
-    if points_back:
-        sources = {fact.source for fact in extraction.facts} | {0}
+    again = filter_statements(
+        screened,
+        now=now,
+        agent_facts=agent_facts,
+        known_places=(),
+        earlier=earlier[-_EARLIER_MESSAGES:],
+        company=_names_in(earlier),
+    )
+    if points_back or has_a_name:
+        sources = {fact.source for fact in extraction.facts} | ({0} if points_back else set())
         return replace(extraction, facts=tuple(fact for fact in again if fact.source in sources))
     texts = {fact.text for fact in again if fact.source == 0}
     return replace(extraction, facts=tuple(fact for fact in extraction.facts if fact.source != 0 or fact.text in texts))
@@ -114,6 +128,10 @@ async def previous_messages(store: MemoryStore, scope: Scope) -> list[Message]:
         return []
     page = await store.page(scope, kinds=(Kind.EPISODE,), limit=_EARLIER_MESSAGES)
     return _messages(page.records)
+
+
+def _names_in(messages: Sequence[Message]) -> set[str]:
+    return {message.name for message in messages if message.role is Role.USER and message.name}
 
 
 def _messages(newest_first: Sequence[MemoryRecord]) -> list[Message]:
@@ -147,16 +165,18 @@ def filter_statements(
     agent_facts: bool,
     known_places: Collection[int],
     earlier: Sequence[Message] = (),
+    company: Collection[str] = (),
 ) -> list[Fact]:
     """Return the facts that the rules read, without those of messages that are `known_places` or held back for review.
 
-    A fact whose value was redacted says nothing, and is left out. `earlier` is what was said before.
+    A fact whose value was redacted says nothing, and is left out. `earlier` is what was said before, and
+    `company` who took part.
     """
     messages = [screened_message.message for screened_message in screened]
     speakers = {message.name for message in messages if message.name}
     news = partial(_tentative, speakers=speakers)
     statements: list[Fact] = []
-    for fact in extract(messages, now=now, agent_facts=agent_facts, otherwise=news, earlier=earlier):
+    for fact in extract(messages, now=now, agent_facts=agent_facts, otherwise=news, earlier=earlier, company=company):
         is_read = fact.source not in known_places and screened[fact.source].held_back is None
         if is_read and not is_redacted(fact):
             statements.append(fact)

@@ -7,7 +7,7 @@ Pure and deterministic; a message of any length costs no more than its first 4,0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -21,6 +21,7 @@ from ebbing.language.patterns.rule_pack import Pack, Packs
 from ebbing.language.text.quotation import quotation
 from ebbing.language.text.statement import Sentence, Statement, people_of
 from ebbing.privacy.guarding.trust import instruction_shaped
+from ebbing.remember.extraction.among_people import addresses_assistant, is_kept_among_people
 from ebbing.remember.extraction.certain_facts import (
     before_pronoun,
     is_the_speakers,
@@ -72,6 +73,7 @@ def extract(
     agent_facts: bool = False,
     otherwise: FallbackRule | None = None,
     earlier: Sequence[Message] = (),
+    company: Collection[str] = (),
 ) -> list[Fact]:
     """Return the facts that the messages state, in order, each once a message; `source` is the index of the message.
 
@@ -80,18 +82,22 @@ def extract(
     User messages tell about the user; with `agent_facts`, assistant messages tell about the agent (`about="agent"`).
     System and tool messages are never read. "Tomorrow" counts from the message's timestamp, else from `now` (with a
     time zone). Facts that the speaker was not sure of come with a confidence under 0.7. `otherwise` is asked about what
-    the user says and no rule reads. `earlier` is what was said before, which is not read for facts. Raises
+    the user says and no rule reads. `earlier` is what was said before, which is not read for facts; `company` are names
+    of people who took part in the conversation. Raises
     `InvalidInputError` when the moment has no time zone.
     """
     all_packs = packs or Packs.load()
     facts: dict[tuple[int, str], Fact] = {}
     people = _people_of(earlier, messages, packs=all_packs)
     before = earlier[-1] if earlier else None
+    names = {*company, *(message.name for message in (*earlier, *messages) if message.role is Role.USER)}
     playing = False
     for index, message in enumerate(messages):
         if message.role is Role.USER or (agent_facts and message.role is Role.ASSISTANT):
             parser = MessageParser(message, before, all_packs, people.setdefault(message.role, []))
-            reader = _FactReader(parser, otherwise)
+            to_assistant = addresses_assistant(messages, index, before=earlier[-1] if earlier else None)
+            among_people = message.name is not None and not names <= {message.name, None}
+            reader = _FactReader(parser, otherwise, to_assistant, among_people)
             for fact in () if playing else reader.facts(said_at=message.timestamp or now, source=index):
                 facts.setdefault((index, fact.text.casefold()), fact)
             playing = playing or parser.begins_a_game()
@@ -131,12 +137,28 @@ class _Reading(NamedTuple):
         return self.statement, *self.details
 
 
+def _is_taken_back(statement: Statement, stated: Sequence[Statement]) -> bool:
+    """Return whether the message says the opposite of the same person too: "I don't drink. (I drink)"."""
+    verb = statement.predicate.split(" ", 1)[0]
+    if statement.who == "order" or len(verb) == 1:
+        return False
+    return any(
+        other.negated is not statement.negated
+        and (other.who, other.subject) == (statement.who, statement.subject)
+        and other.predicate in {verb, statement.predicate}
+        for other in stated
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _FactReader:
     """Makes facts of the statements of one message."""
 
     parser: MessageParser
     otherwise: FallbackRule | None
+    to_assistant: bool = True
+    among_people: bool = False
+    """The speaker has a name, and somebody else with a name takes part."""
 
     def facts(self, *, said_at: datetime, source: int) -> list[Fact]:
         """Return the facts of the message; `source` is its index."""
@@ -145,7 +167,9 @@ class _FactReader:
         told_of = [reading for reading in readings if not reading.fact.tentative]
         understood = share_of([part for reading in readings for part in reading.parts], self.parser.message)
         facts: list[Fact] = []
-        for reading in readings:
+        for reading in map(self._among_people, readings):
+            if reading is None:
+                continue
             fact, statement, sentence, pack, _ = reading
             named = fact.tentative and not is_anybodys(statement, pack=pack)
             if agent or named or self._is_told(reading, understood=understood):
@@ -154,11 +178,24 @@ class _FactReader:
                 plain = with_words_as_said(without_own_words(fact, language=pack.language), self.parser.message.content)
                 facts.append(replace(plain, source_text=sentence.evidence, sentence=whole, about=about, source=source))
                 continue
+            if self.among_people or is_weighed(fact) or fact.rule == CHANGE_RULE:
+                continue
             if len(told_of) > 1 and not has_a_fitting_value(fact, statement, pack=pack):
                 continue
             quoted = self._in_own_words(fact, statement, sentence=sentence, pack=pack, source=source)
-            facts += [quoted] if says_something(quoted, pack=pack) else []
+            facts += [quoted] if says_something(quoted) else []
         return facts[:MAX_FACTS]
+
+    def _among_people(self, reading: _Reading) -> _Reading | None:
+        """Return what is kept of somebody with a name; where it only may end something known, it is tentative."""
+        fact, statement, sentence, _, _ = reading
+        message = self.parser.message
+        if not self.among_people or message.role is not Role.USER:
+            return reading
+        if is_kept_among_people(fact, statement, sentence=sentence, message=message, to_assistant=self.to_assistant):
+            return reading
+        news = fact.tentative or fact.ended or fact.corrects or fact.rule == CHANGE_RULE
+        return reading._replace(fact=replace(fact, tentative=True)) if news and statement.who != "order" else None
 
     def _is_told(self, reading: _Reading, *, understood: float) -> bool:
         """Return whether a fact is told in the third person: its words, its value and its voice allow it."""
@@ -177,9 +214,11 @@ class _FactReader:
         """Return what the rules read of the message for certain, in order; a detail joins the reading before it."""
         agent = self.parser.message.role is Role.ASSISTANT
         readings: list[_Reading] = []
+        stated: list[Statement] = []
         before: _Reading | None = None
         shifted: Sentence | None = None
         for sentence, statement, pack in self.parser.statements():
+            stated.append(statement)
             if agent and statement.who not in {"self", "clause"}:
                 continue
             if shifts_its_subject(statement, pack):
@@ -200,18 +239,12 @@ class _FactReader:
             if fact is not None:
                 before = _Reading(fact, statement, sentence, pack)
                 readings.append(before)
-        return readings
+        return [reading for reading in readings if not _is_taken_back(reading.statement, stated)]
 
     def _fact(self, statement: Statement, pack: Pack, *, said_at: datetime, aside: bool) -> Fact | None:
         if statement.adds:
             return None
         fact = fact_of(statement, pack, said_at=said_at, aside=aside)
-        if (
-            fact is not None
-            and fact.in_own_words
-            and is_told_plainly(fact, statement, message=self.parser.message, understood=0.0, pack=pack)
-        ):
-            fact = None
         if fact is None and self.otherwise is not None and self.parser.message.role is not Role.ASSISTANT:
             return self.otherwise(statement.implied or statement)
         return fact
@@ -276,8 +309,8 @@ class _FactReader:
         speaker = self.parser.speaker_in(pack).name
         text = quotation(words, speaker, language=pack.language)
         quoted = replace(without_own_words(fact, language=pack.language), text=text, source=source, source_text=words)
-        if statement.implied is None and fact.attribute is None and not is_weighed(fact):
-            return replace(quoted, reading=fact.text)
+        if statement.implied is None and fact.attribute is None:
+            return replace(quoted, value=None, reading=fact.text)
         # Whose it is, or what, is not certain: it gives nobody a value or a taste, and ends nothing.
         return replace(quoted, attribute=None, value=None, object=None, polarity=0)
 

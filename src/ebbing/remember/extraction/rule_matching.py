@@ -50,21 +50,15 @@ def fact_of(statement: Statement, pack: Pack, *, said_at: datetime, aside: bool 
         silent = tuple(rule for rule in silent if not rule.weighed or rule.type is kinds[0])
     if not candidates or _first(_with_patterns(silent), last, pack=pack, said_at=said_at):
         return None
-    fact = _first(candidates, last, pack=pack, said_at=said_at)
-    return fact and replace(fact, in_own_words=worth.score < _least(last, pack) and "weighed" in (fact.rule or ""))
+    return _first(candidates, last, pack=pack, said_at=said_at)
 
 
 def _lasts(worth: Worth, statement: Statement, *, pack: Pack) -> bool:
-    """Return whether what no rule reads is kept, if only as it was said; nothing is that passes with the day."""
+    """Return whether what no rule reads is kept: health for less, and nothing that passes with the day."""
     if speaks_of_health(statement, pack):
         return worth.score >= pack.weighing.least_weighty
     of_the_day = pack.words["of_the_day"].search(f"{statement.lead} {statement.clause}") is not None
-    return worth.score >= min(pack.weighing.least_quoted, pack.weighing.least) and not of_the_day
-
-
-def _least(statement: Statement, pack: Pack) -> float:
-    """Return the log-odds from which what no rule reads is told: health for less."""
-    return pack.weighing.least_weighty if speaks_of_health(statement, pack) else pack.weighing.least
+    return worth.score >= pack.weighing.least and not of_the_day
 
 
 def speaks_of_health(statement: Statement, pack: Pack) -> bool:
@@ -179,6 +173,7 @@ def _built(rule: Rule, statement: Statement, *, groups: Mapping[str, str], pack:
         polarity=polarity,
         object=groups.get("object") if polarity else None,
         hedged=statement.hedged,
+        lasts=rule.lasts,
         ended=statement.ended,
         corrects=statement.corrects,
     )

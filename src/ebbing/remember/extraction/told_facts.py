@@ -12,9 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from ebbing.domain.conflict.decision import Fact
-from ebbing.language.parsing.questions import others_in
 from ebbing.language.patterns.rule_pack import Pack
-from ebbing.language.text.analyzer import query_terms
 from ebbing.language.text.sentences import sentences
 from ebbing.language.text.statement import Sentence, Statement
 
@@ -45,7 +43,7 @@ _OF_A_THING: Final = frozenset(
 )
 """Attributes whose value is a place, a trade or a name, and never a day."""
 _DAY: Final = re.compile(
-    r"(?<![路街弄巷道栋楼院座\d])[\d一二三四五六七八九十]+(?:月(?:底|初|份)?|号|日|点)(?![店路街楼院厂线桥])|(?:周|星期|礼拜)[一二三四五六日天]|[明后]天"
+    r"(?<![路街弄巷道栋楼院座\d])[\d一二三四五六七八九十]+(?:月(?:底|初|份)?|号|日|点)(?![店路街楼院厂线桥])|(?:周|星期|礼拜)[一二三四五六日天]|[明后]天|第[\d一二三四五六七八九十百]+[天日周]"
 )
 _CLAUSE_MARK: Final = re.compile(r"[。；;！!？?\n]|(?<=[\u4e00-\u9fff])\s+(?=[\d\u4e00-\u9fff])")
 _MONTHS: Final = re.compile(r"月(?!大)")
@@ -53,19 +51,7 @@ _YOUNG: Final = re.compile(r"[儿孩娃宝孙侄猫狗犬鸟兔鼠鱼龟宠]|女
 """Who may be some months old."""
 _OPENS_QUOTE: Final = re.compile(r"\s*[:：]\s*[“\"「『]")
 _IN_QUOTES: Final = re.compile(r"“[^”]*”|\"[^\"]*\"|「[^」]*」|『[^』]*』")
-_NO_WORDS: Final = re.compile(
-    r"(?i)@[^\s,，:：]+|(.)\1{2,}|[哈嘿呵嘻]{2,}|\b(?:(?:ha|he){2,}h?|lo+l|lmao|rofl)\b|\[[^\]]{1,8}\]"
-)
-"""Whom it is said to, and sounds: a laugh, a cry, a picture."""
-_HAN: Final = re.compile(r"[\u4e00-\u9fff]")
 _PARTS: Final = re.compile(r"[,，;；]|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])|[.。!！]\s*\S")
-_OF_ANOTHER: Final = re.compile(r"\W*[她他它]")
-_WORD_SIGNS: Final = 1.5
-_PERSON_SIGNS: Final = 2
-_LEAST_SIGNS: Final = 4
-"""Chinese characters with a topic in a quotation that says something; a word with letters counts for more than one."""
-_LEAST_OF_ANOTHER: Final = 8
-"""The same where it is about somebody whom it does not name."""
 
 
 def is_one_voice(fact: Fact, statements: Sequence[Statement], *, pack: Pack, speaker: str) -> bool:
@@ -115,6 +101,8 @@ def has_a_fitting_value(fact: Fact, statement: Statement, *, pack: Pack) -> bool
     is_of_one = name in _OF_ONE or (name == "job" and pack.language == "zh")
     if is_of_one and statement.relation is None and _PLURAL.match(statement.clause):
         return False
+    if name == "age" and "岁的" in statement.predicate:
+        return False
     if name == "age" and _MONTHS.search(fact.value):
         return not statement.carried and statement.relation is not None and bool(_YOUNG.search(statement.relation))
     if _CLAUSE_MARK.search(fact.value):
@@ -146,19 +134,7 @@ def introduces_words(statement: Statement, sentence: Sentence) -> bool:
     return at >= 0 and _OPENS_QUOTE.match(sentence.text, at + len(statement.clause)) is not None
 
 
-def says_something(quoted: Fact, *, pack: Pack) -> bool:
-    """Return whether a quotation says something without the messages around it, and is no question alone.
-
-    Where no rule has read it, it needs words with a topic beside laughs and calls; what opens with 她 and names nobody
-    needs more of them.
-    """
+def says_something(quoted: Fact) -> bool:
+    """Return whether a quotation is more than a question."""
     words = quoted.source_text or ""
-    if _PARTS.search(words.strip(" ,，")) is None and all(sentence.asks for sentence in sentences(words)):
-        return False
-    if quoted.reading is not None or not {"weighed", "change"} & set(re.split(r"[._]", quoted.rule or "")):
-        return True
-    terms = query_terms(_NO_WORDS.sub(" ", words))
-    signs = sum(1 if _HAN.match(term) else _WORD_SIGNS for term in terms if len(term) == 1 or not _HAN.match(term))
-    names_somebody = bool(others_in(words[1:], pack))
-    of_another = _OF_ANOTHER.match(words) is not None and not names_somebody
-    return signs + _PERSON_SIGNS * names_somebody >= (_LEAST_OF_ANOTHER if of_another else _LEAST_SIGNS)
+    return _PARTS.search(words.strip(" ,，")) is not None or not all(sentence.asks for sentence in sentences(words))

@@ -17,7 +17,6 @@ def facts(said: str) -> list[str]:
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ("My husband (an electrician) works in Hull", "User said: “My husband (an electrician) works in Hull”"),
         ("my daughter Mia (6) loves dinosaurs", "User's daughter Mia (6) loves dinosaurs"),
         ("I have two kids, Arjun (7) and Meera (4)", "User has two kids, Arjun (7) and Meera (4)"),
         ("Two kids, Arjun (7) and Meera (4)", "User has two kids, Arjun (7) and Meera (4)"),
