@@ -96,6 +96,9 @@ def _rate(scores: RowScores, groups: Groups, *, calibration: Calibration | None)
         relevances = [
             old if isnan(share) else score_of_share(share) for old, share in zip(relevances, read, strict=True)
         ]
+        # The order knows more than the reader alone. So the best row has the best score, also if the reader's favourite
+        # is another.
+        relevances.sort(reverse=True)
     columns = (rows.tolist(), relevances, total.tolist(), coverage.tolist(), meaning.tolist(), groups.values())
     return [RankedRow(*values) for values in zip(*columns, strict=True)]
 

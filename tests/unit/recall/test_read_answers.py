@@ -47,6 +47,22 @@ async def test_a_score_stands_for_the_probability_of_answering() -> None:
         assert second["score"] < 0.2
 
 
+async def test_scores_fall_along_the_order_also_where_the_reader_prefers_a_later_row() -> None:
+    async with memory_with(lambda _question, text: 0.2 + len(text) % 7 / 20) as memory:
+        for number in range(1, 12):
+            await memory.add("bicycle " * (number % 4) + "red " * number, user_id="ines", infer=False)
+        results = (await memory.search("red bicycle", user_id="ines", top_k=10))["results"]
+        scores = [result["score"] for result in results]
+        assert len(set(scores)) > 1
+        assert scores == sorted(scores, reverse=True)
+
+
+async def test_the_reader_is_asked_also_where_a_question_names_a_time() -> None:
+    async with memory_with(about_the_cellar) as memory:
+        first, *_ = (await memory.search("red bicycle today", user_id="ines", explain=True))["results"]
+        assert first["retriever_scores"]["reader"] == 0.9
+
+
 async def test_an_answer_names_what_the_reader_said_of_it() -> None:
     async with memory_with(about_the_cellar) as memory:
         first, *_ = (await memory.search("red bicycle", user_id="ines", explain=True))["results"]

@@ -63,21 +63,25 @@ def render(groups: Mapping[Group, Sequence[MemoryRecord]], *, style: Style, max_
     """The groups (each best first) as one quoted block of at most `max_tokens` estimated tokens.
 
     What is needed takes room first, wherever it stands; then what is relevant (to 60 %), the profile (to 80 %), and
-    what is recent. Inside a group the oldest stands first. A memory that stands in one group, or says the same as one
-    that does, is not repeated.
+    what is recent; more that is relevant fills the rest. Inside a group the oldest stands first. A memory that stands
+    in one group, or says the same as one that does, is not repeated.
     """
     groups = distinct(groups)
     free = max_tokens - estimate_tokens(header(style.language)) - estimate_tokens(footer())
     spent = 0
+    written_ids: set[str] = set()
     lines: dict[Group, list[tuple[MemoryRecord, str]]] = {group: [] for group in GROUPS}
     for group, share, records in _turns(groups, needed=style.needed):
         title = estimate_tokens(f"{TITLES[style.language][group]}\n")
         for record in records:
+            if record.id in written_ids:
+                continue
             room = int(free * share) - spent - (0 if lines[group] else title)
             line = _fitting(record, style, room=room)
             if line:
                 spent += estimate_tokens(line) + (0 if lines[group] else title)
                 lines[group].append((record, line))
+                written_ids.add(record.id)
     for written in lines.values():
         written.sort(key=lambda line: line[0].created_at)
     shown = {group: tuple(record for record, _ in lines[group]) for group in GROUPS}
@@ -96,6 +100,7 @@ def _turns(
         yield group, 1.0, [record for record in groups.get(group, ()) if record.id in needed]
     for group, share in _FILLED:
         yield group, share, [record for record in groups.get(group, ()) if record.id not in needed]
+    yield "relevant", 1.0, list(groups.get("relevant", ()))
 
 
 def distinct(groups: Mapping[Group, Sequence[MemoryRecord]]) -> dict[Group, list[MemoryRecord]]:

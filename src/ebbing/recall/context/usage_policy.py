@@ -17,7 +17,7 @@ _STANDING_TAGS: Final = frozenset({"constraint", "preference", "dislike", "healt
 class Policy:
     """Bounds on what is used of an answer."""
 
-    top_k: int = 12
+    top_k: int = 16
     min_score: float = 0.05
     """Calibrated relevance in [0, 1]. Right and wrong answers overlap on this scale, so that a higher bound hides
     answers. Room bounds a block."""

@@ -151,3 +151,13 @@ def test_a_budget_without_room_for_a_single_memory_gives_nothing() -> None:
 def test_a_block_that_comes_back_in_a_conversation_is_not_learnt_again() -> None:
     made = render({"relevant": [memory("User likes tea")], "recent": [memory("User new")]}, style=EN, max_tokens=500)
     assert strip_recalled(f"Hello\n{made.text}\nBye") == "Hello\n\nBye"
+
+
+def test_more_that_is_relevant_fills_the_room_that_nothing_else_takes() -> None:
+    relevant = [memory(f"User owns boat number {number} and paints it every spring") for number in range(9)]
+    crowded = {"relevant": relevant, "recent": [memory("User was in the harbour today and yesterday " * 4)]}
+    alone = {"relevant": relevant}
+    made, filled = (render(groups, style=EN, max_tokens=200) for groups in (crowded, alone))  # type: ignore[arg-type]
+    assert 0 < len(made.shown["relevant"]) < len(filled.shown["relevant"])
+    assert filled.tokens > 0.8 * 200
+    assert len({record.id for record in filled.shown["relevant"]}) == len(filled.shown["relevant"])
