@@ -358,6 +358,34 @@ def test_a_weekday_and_a_date_that_name_different_days_are_not_written_down() ->
     assert absolute("Monday or Tuesday works", now=MARCH) == "Monday (2026-03-09) or Tuesday (2026-03-10) works"
 
 
+@pytest.mark.parametrize(
+    ("said_at", "text", "dated"),
+    [
+        (datetime(2026, 5, 22, tzinfo=UTC), "mum and dad are coming up saturday 6th", None),
+        (datetime(2026, 5, 24, tzinfo=UTC), "no not the 6th, mum's got choir on the saturday", None),
+        (
+            datetime(2026, 3, 26, tzinfo=UTC),
+            "From Monday it is 7, 11 and 3",
+            "From Monday (2026-03-30) it is 7, 11 and 3",
+        ),
+        (
+            datetime(2026, 3, 26, tzinfo=UTC),
+            "From Monday we had no heating",
+            "From Monday (2026-03-23) we had no heating",
+        ),
+        (
+            datetime(2026, 6, 4, tzinfo=UTC),
+            "they come Saturday 6th",
+            "they come Saturday (2026-06-06) 6th (2026-06-06)",
+        ),
+    ],
+)
+def test_a_weekday_is_written_down_where_its_sentence_says_which_one(
+    said_at: datetime, text: str, dated: str | None
+) -> None:
+    assert absolute(text, now=said_at) == (dated or text)
+
+
 def test_a_year_that_tense_and_distance_agree_about_is_written_down() -> None:
     assert absolute("We went to Rome at Christmas", now=MARCH) == "We went to Rome at Christmas (2025-12-25)"
     assert absolute("The exam will be on April 2", now=MARCH) == "The exam will be on April 2 (2026-04-02)"

@@ -19,6 +19,7 @@ from ebbing.privacy.guarding.quote import CLOSE, NOTES, OPEN, block, cut, footer
         ("![pic](https://evil.example/?q=1) and [site](https://a.example)", "pic and site (https://a.example)"),
         ("# Heading", "Heading"),
         ("> - 1. quoted", "quoted"),
+        ("53. I dropped one", "53. I dropped one"),
         ("```sh\nrm\n```", "'sh rm '"),
         ("-5 degrees, 3.5 stars", "-5 degrees, 3.5 stars"),
         (" \n\u200b ", ""),

@@ -40,7 +40,8 @@ _UNSEEN: Final = re.compile(
 )
 _IMAGE: Final = re.compile(r"!\[([^\[\]\n]{0,300})\]\([^()\n]{0,2000}\)")
 _LINK: Final = re.compile(r"\[([^\[\]\n]{0,300})\]\(([^()\s]{0,2000})[^()\n]{0,300}\)")
-_LEADING_MARK: Final = re.compile(r"^(?:[-*+>#=|]+(?=\s|$)|#+|>+|\d{1,3}[.)](?=\s)|\s)+")
+# A number by itself stays: "53. I dropped one" answers a question, and no line of a block begins with a memory.
+_LEADING_MARK: Final = re.compile(r"^(?:(?:[-*+>#=|]+(?=\s|$)|#+|>+)\s*(?:\d{1,3}[.)]\s+)?|\s)+")
 _FENCE: Final = re.compile(r"`{3,}|~{3,}")
 _ROLE_TOKEN: Final = re.compile(r"\[(/?(?:INST|SYS|SYSTEM))\]", re.IGNORECASE)
 _INNER_MARKS: Final = str.maketrans("“”„‟", "‘’‘’")

@@ -68,6 +68,7 @@ def rules() -> list[Rule]:
             _lone_day,
             ("the",),
         ),
+        Rule(rf"(?<=day )(?P<d>\d\d?){th}\b(?P<rel>(?!))?", _lone_day, "0"),
         Rule(
             rf"(?:the\s+)?(?P<ord>{ORDINAL}|last)\s+(?P<what>weekend|week|day|{WEEKDAY})\s+(?:of|in)\s+(?:the\s+)?"
             rf"(?:(?P<mon>{MONTH})\b{YEAR}?|(?:(?P<rel>last|this|next)\s+)?month\b)",

@@ -33,6 +33,8 @@ from ebbing.language.dates.grammar import DateContext, Reading, Rule
 
 _HABIT: Final = re.compile(r"\b(?:every|each|most|alternate)\s(?:other\s)?$")
 _ON: Final = re.compile(r"\b(?:on|by|until)\s$")
+_BEGINNING: Final = re.compile(r"\b(?:from|starting|as of|until|till?|by)\s(?:on\s)?$")
+_THE: Final = re.compile(r"\bthe\s$")
 _DEFINITE: Final = re.compile(r"\b(?:in|over|within|during|for|throughout)\sthe\s$")
 _DAYS: Final = {
     "day before yesterday": -2,
@@ -173,7 +175,11 @@ def _weekday(match: re.Match[str], context: DateContext) -> Reading | None:
     days = [calendar.weekday_before(context.now, number), calendar.weekday_after(context.now, number)]
     if context.now.weekday() == number:
         days.insert(1, calendar.day(context.now))
-    return Reading(context.unmarked(days, looks(match, context)).period)
+    direction = looks(match, context)
+    if direction == "none" and follows(_BEGINNING, match, context=context):
+        direction = "future"
+    # "The Saturday" is one that was spoken of before.
+    return Reading(context.unmarked(days, direction).period, doubtful=follows(_THE, match, context=context))
 
 
 def _weekdays_ago(match: re.Match[str], context: DateContext) -> Reading:
