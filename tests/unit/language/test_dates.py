@@ -355,6 +355,8 @@ def test_a_far_date_is_written_down_in_the_year_of_its_tense() -> None:
 
 def test_a_weekday_and_a_date_that_name_different_days_are_not_written_down() -> None:
     assert absolute("I made the appointment, Tuesday the 14th", now=MARCH) == "I made the appointment, Tuesday the 14th"
+    assert absolute("9月26是周六", now=MARCH) == "9月26是周六"
+    assert absolute("3月10号是周二", now=MARCH) == "3月10号（2026-03-10）是周二（2026-03-10）"
     assert absolute("Monday or Tuesday works", now=MARCH) == "Monday (2026-03-09) or Tuesday (2026-03-10) works"
 
 

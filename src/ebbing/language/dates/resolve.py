@@ -29,7 +29,7 @@ from ebbing.language.dates.grammar import FIRST_YEAR, LAST_YEAR, DateContext, Re
 __all__ = ["BEGINNING", "FOREVER", "DateSpan", "absolute", "may_name_time", "resolve"]
 MAX_READ: Final = 20_000
 """Characters of a text in which time expressions are looked for."""
-_SIDE_BY_SIDE: Final = re.compile(r"[ ,，（(]*(?:the )?")
+_SIDE_BY_SIDE: Final = re.compile(r"[ ,，（(]*(?:the |is a |是|正好是|刚好是)?")
 """Between two words for one date: "Tuesday, the 14th"."""
 _HAN: Final = re.compile(r"[\u4e00-\u9fff]")
 
