@@ -6,7 +6,8 @@
 
 A log is added session by session (an hour without a message ends one) through `AsyncMemory.add`, with names, ids and
 times, under a clock that shows the time of the session. Each question then goes to `get_context` with its defaults, as
-of an hour after the last message. *Answered*: a message of the question's evidence stands behind a memory of the block.
+of an hour after the last message. The memory is that of the `owner` whom the first message names, else of the log's
+name. *Answered*: a message of the question's evidence stands behind a memory of the block.
 *First*: behind its best relevant memory. Whether a memory is good, junk or harmful is judged by reading; verdicts stand
 in `verdicts.jsonl` beside the logs, and memories without one are counted as `unjudged`.
 """
@@ -68,17 +69,18 @@ async def replay(
     """Add one log, read what is kept of it, and ask its questions."""
     report = LogReport(path.stem)
     messages = _lines(path)
+    owner = messages[0].get("owner", path.stem)
     clock = ManualClock(_time(messages[0]))
     settings = load_settings({"store": "ephemeral", "embedder": embedder})
     async with AsyncMemory(components=build(settings, clock=clock)) as memory:
         for session in sessions(messages):
             clock.set(max(_time(session[-1]), clock.now()))
-            await memory.add(session, user_id=path.stem)
+            await memory.add(session, user_id=owner)
         report.messages = len(messages)
-        report.memories = await _memories(memory, path.stem, verdicts=verdicts)
+        report.memories = await _memories(memory, owner, log=path.stem, verdicts=verdicts)
         clock.set(clock.now() + SESSION_GAP)
         for question in questions:
-            report.questions.append(await _asked(memory, path.stem, question=question))
+            report.questions.append(await _asked(memory, owner, question=question))
     return report
 
 
@@ -94,7 +96,9 @@ def sessions(messages: list[Item]) -> Iterator[list[Item]]:
         yield session
 
 
-async def _memories(memory: AsyncMemory, user: str, *, verdicts: dict[tuple[str, str], str]) -> list[Item]:
+async def _memories(
+    memory: AsyncMemory, user: str, *, log: str, verdicts: dict[tuple[str, str], str]
+) -> list[Item]:
     items = (await memory.get_all(user_id=user, limit=_PAGE))["results"]
     texts = {item["id"]: item["memory"] for item in items}
     memories: list[Item] = []
@@ -110,7 +114,7 @@ async def _memories(memory: AsyncMemory, user: str, *, verdicts: dict[tuple[str,
                 "closed_by": texts.get(superseded_by, superseded_by or "its time is over")
                 if "valid_to" in item
                 else "",
-                "verdict": verdicts.get((user, item["memory"]), "unjudged"),
+                "verdict": verdicts.get((log, item["memory"]), "unjudged"),
             }
         )
     return memories
