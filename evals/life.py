@@ -96,9 +96,7 @@ def sessions(messages: list[Item]) -> Iterator[list[Item]]:
         yield session
 
 
-async def _memories(
-    memory: AsyncMemory, user: str, *, log: str, verdicts: dict[tuple[str, str], str]
-) -> list[Item]:
+async def _memories(memory: AsyncMemory, user: str, *, log: str, verdicts: dict[tuple[str, str], str]) -> list[Item]:
     items = (await memory.get_all(user_id=user, limit=_PAGE))["results"]
     texts = {item["id"]: item["memory"] for item in items}
     memories: list[Item] = []

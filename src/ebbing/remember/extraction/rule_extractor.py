@@ -178,11 +178,13 @@ class _FactReader:
                 plain = with_words_as_said(without_own_words(fact, language=pack.language), self.parser.message.content)
                 facts.append(replace(plain, source_text=sentence.evidence, sentence=whole, about=about, source=source))
                 continue
-            if self.among_people or is_weighed(fact) or fact.rule == CHANGE_RULE:
+            if self.among_people or is_weighed(fact):
                 continue
             if len(told_of) > 1 and not has_a_fitting_value(fact, statement, pack=pack):
                 continue
             quoted = self._in_own_words(fact, statement, sentence=sentence, pack=pack, source=source)
+            if fact.rule == CHANGE_RULE:  # by itself it says too little, but it may end something known
+                quoted = replace(quoted, tentative=True)
             facts += [quoted] if says_something(quoted) else []
         return facts[:MAX_FACTS]
 
