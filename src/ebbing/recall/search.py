@@ -81,8 +81,8 @@ async def search(deps: SearchDeps, scope: Scope, *, query: Query) -> SearchResul
     if deps.reranker is not None:
         scores, failure = await _rerank(deps, shard, scores=scores, scope=scope, mask=mask, query=query)
         failures |= {"rerank": failure} if failure else {}
-    # The reader sees no conversation: where that decides, it would only disturb the order.
-    is_plain = query.is_complete and not query.conversation
+    # The reader sees no dates and no conversation: where one of them decides, it would only disturb the order.
+    is_plain = query.is_complete and not (question.times.spans or query.conversation)
     if deps.reader is not None and is_plain:
         scores, failure = await _read_answers(deps, shard, scores=scores, scope=scope, mask=mask, query=query)
         failures |= {"reader": failure} if failure else {}

@@ -57,12 +57,6 @@ async def test_scores_fall_along_the_order_also_where_the_reader_prefers_a_later
         assert scores == sorted(scores, reverse=True)
 
 
-async def test_the_reader_is_asked_also_where_a_question_names_a_time() -> None:
-    async with memory_with(about_the_cellar) as memory:
-        first, *_ = (await memory.search("red bicycle today", user_id="ines", explain=True))["results"]
-        assert first["retriever_scores"]["reader"] == 0.9
-
-
 async def test_an_answer_names_what_the_reader_said_of_it() -> None:
     async with memory_with(about_the_cellar) as memory:
         first, *_ = (await memory.search("red bicycle", user_id="ines", explain=True))["results"]
